@@ -17,12 +17,12 @@ import pytest
 from dpol.cli import main
 from dpol.core.errors import DpolError
 from dpol.privacy.noise import SeededNoise
+from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.release import release
-from dpol_weekly.holder.request import Choices, CountColumns, Request
+from dpol_weekly.holder.request import Request
 from dpol_weekly.noise import CountNoise
 from dpol_weekly.released import checksum
 
-WITH_BEDS = CountColumns("hospital", "week", "covid", "beds")
 HALF = CountNoise(Decimal("0.5"))
 A1, A2, B1 = ("A", "2021-01-01", "3"), ("A", "2021-01-08", "7.5"), ("B", "2021-01-01", "0")
 NOISY, RECORD, LEDGER = (
@@ -30,7 +30,30 @@ NOISY, RECORD, LEDGER = (
     Path("noisy.csv.guarantee.json"),
     Path("dpol-ledger.sqlite"),
 )
-TWICE = "holds this entity and period already"
+KEYS = {
+    "name": "d",
+    "periods": {"first": "2021-01-01"},
+    "columns": {"entity": "hospital", "period": "week", "count": "covid", "capacity": "beds"},
+    "entities": {name: {} for name in "ABC"},
+    "mu": 0.5,
+    "budget_mu": 100,
+    "disjoint": True,
+}
+
+
+def deployment(memory=None, **keys):
+    """A deployment of hospitals that report their beds; a given memory in place of its own."""
+    if memory is None:
+        return Deployment.model_validate(KEYS | keys)
+
+    class Remembering(Deployment):
+        def memory(self):
+            return memory
+
+    return Remembering.model_validate(KEYS | keys)
+
+
+USUAL = deployment()
 
 
 class Halted:
@@ -54,23 +77,20 @@ def run(*arguments):
     return code, out.getvalue(), err.getvalue()
 
 
-def put(
-    *rows,
-    noise=HALF,
-    columns=WITH_BEDS,
-    seed=1,
-    sampler=None,
-    to=NOISY,
-    ledger=None,
-    memory=None,
-    **choices,
-):
+def put(*rows, made=USUAL, seed=1, sampler=None, to=NOISY, ledger=None, correct=(), **answers):
     """Release rows (hospital, week, count, beds; 20 if not given), with seeded noise."""
-    lines = ["hospital,week,covid,beds", *(",".join((*row, "20")[:4]) for row in rows)]
+    columns = made.columns
+    header = ",".join([columns.entity, columns.period, columns.count, columns.capacity])
+    lines = [header, *(",".join((*row, "20")[:4]) for row in rows)]
     Path("counts.csv").write_text("\n".join(lines) + "\n")
-    ledger = ledger and Path(ledger)
     request = Request(
-        Path("counts.csv"), Path(to), columns, noise, ledger, Choices(**choices), memory
+        table=Path("counts.csv"),
+        output=Path(to),
+        deployment=made,
+        ledger=ledger and Path(ledger),
+        correct=frozenset(correct),
+        agree=made.sha256(),
+        **answers,
     )
     return release(request, sampler or SeededNoise(np.random.default_rng(seed)))
 
@@ -81,10 +101,8 @@ def refuse(message, *rows, **options):
         put(*rows, sampler=Halted(), **options)
 
 
-def forge(text=None, **facts):
-    """Replace an output, or facts of its record, and the checksum."""
-    if text is not None:
-        NOISY.write_text(text)
+def forge(**facts):
+    """Replace facts of the record, and the checksum."""
     whole = record() | facts
     RECORD.write_text(json.dumps(whole | {"sha256": checksum(NOISY.read_bytes(), whole)}))
 

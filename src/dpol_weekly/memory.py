@@ -156,6 +156,7 @@ def numbers_of(
     return [(Decimal(0), round(Decimal(b), 2)) for b in best.tolist()]
 
 
+@cache
 def terms_of(noise: CountNoise, numbers: tuple[Decimal, Decimal], memory: Memory) -> ChainTerms:
     """The public terms of a chain with the numbers (a, b)."""
     a, b = map(Fraction, numbers)
@@ -181,17 +182,11 @@ def stated_terms(noise: CountNoise, part: Mapping[str, Any]) -> ChainTerms:
         LookupError, TypeError, ValueError, ArithmeticError: it is damaged.
     """
     numbers = Decimal(str(part["a"])), Decimal(str(part["b"]))
-    terms = _expected(noise, numbers, int(part["unit_weeks"]), int(part["chain_periods"]))
+    memory = Memory(numbers, int(part["unit_weeks"]), int(part["chain_periods"]))
+    terms = terms_of(noise, numbers, memory)
     if (int(part["scale"]), int(part["decimals"])) != (terms.scale, terms.decimals):
         raise DataError("the scale of its noise, in the record, does not fit mu and memory")
     return terms
-
-
-@cache
-def _expected(
-    noise: CountNoise, numbers: tuple[Decimal, Decimal], weeks: int, periods: int
-) -> ChainTerms:
-    return terms_of(noise, numbers, Memory(numbers, weeks, periods))
 
 
 def growth(memories: Iterable[tuple[Fraction, Fraction, int]], periods: int) -> float:
@@ -204,6 +199,7 @@ def growth(memories: Iterable[tuple[Fraction, Fraction, int]], periods: int) -> 
     return math.sqrt(max(squared_growth(memory, periods) for memory in memories))
 
 
+@cache
 def squared_growth(memory: tuple[Fraction, Fraction, int], periods: int) -> Fraction:
     """The square of `growth` for one memory, exact."""
     a, b, weeks = memory

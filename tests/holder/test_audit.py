@@ -14,7 +14,7 @@ import pytest
 from conftest import ERROR
 from dpol.privacy.noise import SecureNoise
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder import chains
+from dpol_weekly.holder import draws
 from dpol_weekly.memory import Memory
 from dpol_weekly.noise import CountNoise
 from neighbours import in_process, in_real_process, play, refutations
@@ -95,7 +95,7 @@ def one_scale(least):
 
 def no_state(monkeypatch):
     """The state of a chain is never written."""
-    monkeypatch.setattr(chains, "keep_state", lambda *_: None)
+    monkeypatch.setattr(draws, "keep_state", lambda *_: None)
 
 
 def unit_of_one(monkeypatch):

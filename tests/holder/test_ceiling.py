@@ -32,10 +32,10 @@ from dpol_weekly.deployment import checked_deployment
 from dpol_weekly.holder import ceiling, entries, overlaps
 from dpol_weekly.holder.history import history
 from dpol_weekly.holder.ledger import open_ledger, transaction
-from dpol_weekly.holder.release import release
-from dpol_weekly.holder.request import Choices, Request
 from dpol_weekly.memory import Memory
 from dpol_weekly.noise import CountNoise
+from dpol_weekly.holder.release import release
+from dpol_weekly.holder.request import Choices, Request
 from releases import LEDGER, NOISY, RECORD, ask, put
 
 SEQUENCES = int(os.environ.get("DPOL_TEST_SEQUENCES", "200"))

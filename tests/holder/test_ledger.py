@@ -12,7 +12,7 @@ import pytest
 
 from dpol.core import sqlite
 from dpol_weekly.holder.ledger import open_ledger, transaction
-from releases import A1, A2, B1, LEDGER, TWICE, ask, files, put, refuse
+from releases import A1, A2, B1, LEDGER, ask, deployment, files, put, refuse
 
 
 def test_nobody_else_can_read_it_from_the_first_moment_on(monkeypatch):
@@ -32,7 +32,7 @@ def test_nobody_else_can_read_it_from_the_first_moment_on(monkeypatch):
     finally:
         os.umask(old)
     LEDGER.chmod(0o644)  # a restored copy
-    put(A2, append=True)
+    put(A2)
     assert seen == {0o600}
     assert stat.S_IMODE(LEDGER.stat().st_mode) == 0o600
 
@@ -53,7 +53,8 @@ def test_raw_counts_are_never_in_it(monkeypatch):
         return base
 
     monkeypatch.setattr(sqlite3, "connect", watched)
-    put(*((f"H{i}", "2021-01-01", text) for i, text in enumerate(canaries)), over_capacity=True)
+    made = deployment(entities={f"H{i}": {} for i in range(3)})
+    put(*((f"H{i}", "2021-01-01", text) for i, text in enumerate(canaries)), made=made, over_capacity=True)
     watch(None)
     assert any(b"release" in content for content in seen)
     for text in canaries:
@@ -65,7 +66,7 @@ def test_an_entity_and_period_cannot_be_there_twice_in_one_version():
     with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
         ask(
             "INSERT INTO release SELECT NULL, run, name, entity, period, version, noisy_count,"
-            " capacity, noisy_share, mu, noise_sd, chain FROM release"
+            " capacity, noisy_share, mu, noise_sd, spent_mu, chain FROM release"
         )
 
 
@@ -87,8 +88,8 @@ def test_what_is_no_ledger_is_refused_and_left_alone(make):
 
 def test_a_ledger_of_another_version_is_refused():
     put(A1)
-    ask("PRAGMA user_version = 4")
-    refuse("was written by another version of dpol", A2, append=True)
+    ask("PRAGMA user_version = 99")
+    refuse("was written by another version of dpol", A2)
 
 
 def test_a_damaged_ledger_is_refused():
@@ -96,9 +97,9 @@ def test_a_damaged_ledger_is_refused():
     whole = LEDGER.read_bytes()
     for damaged in (whole[:20_000], whole[:8192] + os.urandom(8192) + whole[16384:]):
         LEDGER.write_bytes(damaged)
-        refuse("the ledger is damaged, or .* put its last backup back", A2, append=True)
+        refuse("the ledger is damaged, or .* put its last backup back", A2)
     LEDGER.write_bytes(whole)
-    put(A2, append=True)
+    put(A2)
 
 
 def test_files_that_cannot_be_ledgers_are_refused():
@@ -112,7 +113,7 @@ def test_files_that_cannot_be_ledgers_are_refused():
 
 def test_a_ledger_is_a_file_whatever_its_name():
     put(A1, ledger=":memory:")
-    refuse(TWICE, A1, ledger=":memory:", append=True)
+    assert put(A1, ledger=":memory:").skipped == 1
 
 
 def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
@@ -123,18 +124,18 @@ def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
         monkeypatch.setattr(
             sqlite.time, "sleep", lambda _: (waits.append(1), len(waits) == 5 and other.rollback())
         )
-        put(A2, append=True)
+        put(A2)
         assert len(waits) == 5
         other.execute("BEGIN IMMEDIATE")
         monkeypatch.setattr(sqlite, "PATIENCE", 0.01)
         monkeypatch.setattr(sqlite.time, "sleep", lambda _: None)
-        refuse("another run has held the ledger .* wait until that", B1, append=True)
+        refuse("another run has held the ledger .* wait until that", B1)
 
 
 def test_a_transaction_is_undone_by_anything_that_goes_wrong():
     def broken(error):
         with open_ledger(LEDGER) as ledger, transaction(ledger):
-            ledger.connection.execute("INSERT INTO entity DEFAULT VALUES")
+            ledger.connection.execute("INSERT INTO entity (folded) VALUES ('a')")
             raise error
 
     for error in (ValueError, KeyboardInterrupt):

@@ -24,9 +24,9 @@ from dpol.privacy.chains import designed, squared_norm
 from dpol.privacy.dp_events import dp_event, mu_of_dp_event
 from dpol.privacy.stays import STAYS
 from dpol_weekly.holder.chains import Chain
-from dpol_weekly.holder.text import describe
 from dpol_weekly.memory import Memory, released, terms_of
 from dpol_weekly.noise import INTERVAL, CountNoise
+from dpol_weekly.holder.text import describe
 from releases import (
     A1,
     A2,

@@ -13,34 +13,21 @@ from scipy import special
 from dpol.core.errors import DataError
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.noise import SecureNoise, SeededNoise, discrete_gaussian_mu
-from dpol_weekly.noise import (
-    Count,
-    CountNoise,
-    decimal_text,
-    in_steps,
-    interval,
-    noisy_cells,
-)
+from dpol_weekly.noise import CountNoise, decimal_text, in_steps, interval, noisy
 
 ROOT2 = math.sqrt(2.0)
 mus = st.decimals("0.001", "100", places=4)
 sensitivities = st.decimals("0.001", "1000", places=6)
 
 
-class Constant:
-    """A sampler whose draws are all the same."""
-
-    name = "seeded"
-
-    def __init__(self, draw: int) -> None:
-        self.draw = draw
-
-    def discrete_gaussian(self, scale: int, size: int) -> list[int]:
-        return [self.draw] * size
-
-
-def counted(*counts, capacity=None):
-    return [Count(2 + i, "a", f"2021-01-{i + 1:02d}", c, capacity) for i, c in enumerate(counts)]
+def drawn(counts, capacity, noise, sampler):
+    """Counts as they are released with independent noise."""
+    deviation = noise.standard_deviation
+    draws = sampler.discrete_gaussian(noise.scale, len(counts))
+    return [
+        noisy(count, capacity, noise, steps=draw, deviation=deviation)
+        for count, draw in zip(counts, draws, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -118,14 +105,13 @@ def test_rounding_half_to_even_would_break_that_step():
 
 def test_rows_by_hand():
     noise = CountNoise(Decimal("0.50"), Decimal("1.0"))
-    counts = counted("3.4", "0", "12.", capacity="8.0")
-    assert noisy_cells(counts, noise, Constant(-500_001)) == [
+    rows = [
+        noisy(it, "8.0", noise, steps=-500_001, deviation=2.828429) for it in ("3.4", "0", "12.")
+    ]
+    assert rows == [
         ("2.899999", "8.0", "0.362499875", "0.5", "0.353554"),  # sqrt(2) / 0.5 / 8
         ("-0.500001", "8.0", "-0.062500125", "0.5", "0.353554"),
         ("11.499999", "8.0", "1.43749988", "0.5", "0.353554"),
-    ]
-    assert noisy_cells(counted("3.4"), noise, Constant(0)) == [
-        ("3.400000", None, None, "0.5", "2.82843")
     ]
 
 
@@ -141,7 +127,7 @@ def test_19_of_20_intervals_hold_the_count(mu):
     """Binomial test, error probability 1e-6; intervals that are 5% too narrow are rejected."""
     rows, noise = 40_000, CountNoise(Decimal(mu))
     sampler = SeededNoise(np.random.default_rng(9))
-    cells = noisy_cells(counted(*["7.3"] * rows, capacity="40"), noise, sampler)
+    cells = drawn(["7.3"] * rows, "40", noise, sampler)
 
     def held(factor):
         ends = [map(float, interval(it[2], f"{factor * float(it[4])}")) for it in cells]
@@ -183,16 +169,16 @@ def test_the_measurement_of_opendp_has_our_law(checks):
 
 def test_large_counts_keep_all_their_digits():
     noise = CountNoise(Decimal(100), Decimal("0.001"))
-    (cells,) = noisy_cells(counted("999999999.12345678901"), noise, Constant(7))
-    assert cells[0] == "999999999.12345678908"
+    row = noisy("999999999.12345678901", "8", noise, steps=7, deviation=1.0)
+    assert row.noisy_count == "999999999.12345678908"
 
 
 @pytest.mark.parametrize("sampler", [SeededNoise(np.random.default_rng(8)), SecureNoise()])
 def test_noise_on_counts_has_its_standard_deviation(checks, sampler):
     """Error probability 1e-6; noise wrong by 5% is rejected."""
     noise = CountNoise(Decimal("0.5"), Decimal(3))
-    rows = noisy_cells(counted(*["7.3"] * 20_000), noise, sampler)
-    sample = (np.array([float(row[0]) for row in rows]) - 7.3) * 0.5 / (3 * ROOT2)
+    rows = drawn(["7.3"] * 20_000, "8", noise, sampler)
+    sample = (np.array([float(row.noisy_count) for row in rows]) - 7.3) * 0.5 / (3 * ROOT2)
     assert checks.unit_variance(sample)
     assert checks.mean(sample, 0.0)
     assert not checks.unit_variance(1.05 * sample)

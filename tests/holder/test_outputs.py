@@ -12,9 +12,9 @@ import pytest
 
 from dpol.core.errors import OutputError
 from dpol_weekly.holder import release as release_module
-from dpol_weekly.holder.request import CountColumns
 from dpol_weekly.memory import Memory
 from dpol_weekly.noise import CountNoise
+from dpol_weekly.holder.request import CountColumns
 from releases import (
     A1,
     A2,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,7 @@ from jsonschema import Draft7Validator
 from dpol.cli import main
 from dpol.core.errors import DataError
 from dpol_weekly.holder.registry import registry_entry
-from dpol_weekly.memory import Memory
-from dpol_weekly.noise import CountNoise
-from releases import A1, A2, B1, RECORD, put, record
+from releases import A1, A2, B1, RECORD, deployment, put, record
 
 TEXT, FREE = {"type": "string"}, {}
 TEXTS = {"type": "array", "items": TEXT, "minItems": 1}
@@ -148,9 +145,9 @@ def test_an_entry_has_every_key_dpol_knows_and_the_numbers_of_the_record():
 
 
 def test_a_continued_release_with_memory_says_so():
-    memory = Memory((Decimal(0), Decimal("0.6")), unit_weeks=4)
-    put(A1, sampler=Secure(), memory=memory)
-    put(A2, sampler=Secure(), memory=memory, append=True)
+    made = deployment(noise={"memory": "designed"}, unit_weeks=4)
+    put(A1, sampler=Secure(), made=made)
+    put(A2, sampler=Secure(), made=made)
     found = entry()
     assert found["deployment_model"]["release_type"] == "Many releases"
     assert found["deployment_model"]["data_source_type"] == "Dynamic"
@@ -160,8 +157,8 @@ def test_a_continued_release_with_memory_says_so():
 
 @pytest.mark.parametrize("rows", [[A1], [A1, A2]], ids=["one release", "two releases"])
 def test_an_entry_is_valid_by_the_registrys_schema_of_the_date_it_names(rows):
-    for number, row in enumerate(rows):
-        put(row, sampler=Secure(), append=number > 0)
+    for row in rows:
+        put(row, sampler=Secure())
     assert complaints(registry_entry(RECORD)) == []
     assert f"# registry's schema of {READ};" in registry_entry(RECORD)
 
@@ -183,7 +180,7 @@ def test_the_schema_refuses_a_missing_a_strange_and_a_wrong_value():
 
 def test_it_passes_the_registrys_checks_of_yaml_and_is_marked_as_not_validated():
     """Numbers are numbers, dates are text, no text is folded."""
-    put(A1, sampler=Secure(), noise=CountNoise(Decimal("0.001")))
+    put(A1, sampler=Secure(), made=deployment(mu=0.001))
     text = registry_entry(RECORD)
     assert "It has NOT been validated by the registry" in text
     assert entry()["privacy_loss"]["privacy_parameters"]["rho"] == 5e-7

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 import threading
-from decimal import Decimal
 from pathlib import Path
 from unittest.mock import ANY
 
@@ -12,18 +11,20 @@ import pytest
 from dpol.privacy.guarantee import ONE_PERSON, UNIT
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.holder.release import release
-from dpol_weekly.holder.request import Choices, CountColumns, Request
+from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.text import describe
-from dpol_weekly.holder.views import checksum
-from dpol_weekly.noise import INTERVAL, CountNoise
+from dpol_weekly.released import Cells, checksum
 from releases import (
     A1,
     A2,
     B1,
     HALF,
+    KEYS,
     NOISY,
-    TWICE,
-    WITH_BEDS,
+    USUAL,
+    Halted,
+    ask,
+    deployment,
     files,
     output,
     put,
@@ -31,35 +32,37 @@ from releases import (
     refuse,
 )
 
+CORRECTED = deployment(corrections=True)
+
 
 def test_the_output_holds_every_row_with_its_own_noise():
     done = put(A1, A2, B1)
     draws = SeededNoise(np.random.default_rng(1)).discrete_gaussian(HALF.scale, 3)
     rows = output()
-    assert list(rows[0]) == WITH_BEDS.output_header()
-    for row, (*key, count), draw in zip(rows, (A1, A2, B1), draws, strict=True):
+    assert list(rows[0]) == ["hospital", "week", "noisy_count", "beds", *Cells._fields[4:]]
+    for row, (*key, count), draw in zip(rows, (A1, B1, A2), draws, strict=True):
         noisy = float(count) + draw / 10**6
         assert float(row["noisy_count"]) == pytest.approx(noisy, abs=1e-12)
         assert float(row["noisy_share"]) == pytest.approx(noisy / 20, rel=1e-8)
         assert [row[name] for name in ("hospital", "week", "mu", "beds")] == [*key, "0.5", "20"]
-    assert (done.added, done.rows) == (3, 3)
-
-
-def test_without_a_capacity_there_is_no_share():
-    put(A1, columns=CountColumns("hospital", "week", "covid"))
-    (row,) = output()
-    names = ["hospital", "week", "noisy_count", "mu", "count_sensitivity", *INTERVAL]
-    assert list(row) == names
-    assert row["noise_sd"] == "2.82843"
-    assert (float(row["low"]) + float(row["high"])) / 2 == pytest.approx(
-        float(row["noisy_count"]), abs=1e-3
-    )
+    assert done.added == 3
 
 
 def test_the_record_says_what_is_guaranteed():
-    done = put(A1, B1, noise=CountNoise(Decimal("0.5"), Decimal(3)))
+    made = deployment(count_sensitivity=3)
+    put(A1, B1, made=made)
     assert record() == {
-        **done.guarantee.as_dict(),
+        "adjacency": ONE_PERSON,
+        "unit": UNIT,
+        "sensitivity": pytest.approx(3 * math.sqrt(2)),
+        "sensitivity_unit": "L2, persons",
+        "mechanism": "discrete Gaussian noise on every count, capacity calibration",
+        "model": "local",
+        "sampler": "seeded",
+        "taken_as_public": "",
+        "epsilon_delta": None,
+        "mu": 0.5,
+        "stays": [pytest.approx(0.5 * math.sqrt(stay)) for stay in (1, 2, 4, 8)],
         "dp_event": {
             "module_name": "dp_accounting.dp_event",
             "class_name": "GaussianDpEvent",
@@ -73,82 +76,88 @@ def test_the_record_says_what_is_guaranteed():
         "mu_levels": [{"mu": 0.5, "rows": 2}],
         "releases": [{"run": 1, "date": ANY, "rows": 2, "imported": False}],
         "ledger": {"id": ANY, "output": ANY, "run": 1, "token": ANY},
+        "deployment": {"name": "d", "sha256": made.sha256()},
     }
-    guarantee = done.guarantee
-    assert (guarantee.mu, guarantee.model, guarantee.sampler) == (0.5, "local", "seeded")
-    assert (guarantee.adjacency, guarantee.unit) == (ONE_PERSON, UNIT)
-    assert guarantee.sensitivity == pytest.approx(3 * math.sqrt(2))
-    assert guarantee.sensitivity_unit == "L2, persons"
 
 
-def test_an_existing_output_is_not_overwritten():
+def test_further_periods_are_added_and_do_not_add_up():
     put(A1)
-    before = files()
-    refuse(r"noisy\.csv: exists already.* with --append", A2)
-    assert files() == before
+    first = NOISY.read_text()
+    done = put(A1, A2, B1)
+    assert NOISY.read_text().startswith(first)
+    assert (done.added, done.skipped, len(output()), record()["mu"]) == (2, 1, 3, 0.5)
 
 
-def test_further_periods_are_appended_and_do_not_add_up():
-    put(A1, append=True)
-    first = Path("noisy.csv").read_text()
-    done = put(A2, B1, append=True)
-    assert Path("noisy.csv").read_text().startswith(first)
-    assert (done.added, done.rows, len(output())) == (2, 3, 3)
-    assert done.guarantee.mu == record()["mu"] == 0.5
-
-
-def test_names_that_need_quotes_can_be_appended_to():
-    put(('"A, ""x"""', "2021-01-01", "3"))
-    put(B1, append=True)
-    refuse(TWICE, ('"A, ""x"""', "2021-01-01", "3"), append=True)
+def test_names_that_need_quotes_can_be_added_to():
+    made = deployment(entities={'A, "x"': {}, "B": {}})
+    odd = ('"A, ""x"""', "2021-01-01", "3")
+    put(odd, made=made)
+    assert put(odd, B1, made=made).skipped == 1
     assert [row["hospital"] for row in output()] == ['A, "x"', "B"]
 
 
-def test_a_period_is_not_released_twice_unless_told():
+def test_a_period_is_not_released_twice():
     put(A1, B1)
     before = files()
+    assert put(A1, B1, sampler=Halted()).skipped == 2
     refuse(
-        r"counts\.csv, line 3: noisy\.csv holds this entity and period already \(1 of 2 rows"
-        r" are such\).* twice, mu becomes 0\.7072: leave them out, or add --again",
+        r"counts\.csv, line 3: this entity and period was released for the deployment d in another"
+        " output; go on with that output",
         A2,
         A1,
-        append=True,
+        to="b.csv",
     )
     assert files() == before
+    # Nor where the deployment allows corrections.
+    refuse("in another output", A1, to="b.csv", made=CORRECTED)
 
 
 def test_a_period_released_again_adds_up():
     """mu 0.5 twice is 0.7071, and with 1 as well 1.2247; another period does not change that."""
-    put(A1, B1)
-    assert put(A1, again=True).guarantee.mu == pytest.approx(math.sqrt(0.5))
-    one = CountNoise(Decimal(1))
-    refuse(r"mu becomes 1\.225", A1, B1, noise=one, append=True)
-    assert put(A1, noise=one, again=True, change_noise=True).guarantee.mu == pytest.approx(
-        math.sqrt(1.5)
-    )
-    assert put(A2, noise=one, append=True).guarantee.mu == pytest.approx(math.sqrt(1.5))
+    put(A1, B1, made=CORRECTED)
+    put(A1, made=CORRECTED, correct=["2021-01-01"])
+    assert record()["mu"] == pytest.approx(math.sqrt(0.5))
+    one = deployment(corrections=True, mu=1)
+    put(A1, made=one, correct=["2021-01-01"])
+    put(A2, made=one)
     assert record()["mu"] == pytest.approx(math.sqrt(1.5))
     assert record()["mu_of_one_entity_alone"] == pytest.approx(math.sqrt(0.75))
+    assert record()["mu_levels"] == [{"mu": 0.5, "rows": 3}, {"mu": 1, "rows": 2}]
     assert [row["mu"] for row in output()] == ["0.5", "0.5", "0.5", "1", "1"]
 
 
-def test_the_larger_mu_of_two_periods_counts():
+def test_another_output_of_the_ledger_counts():
     put(A1)
-    assert put(A2, noise=CountNoise(Decimal(2)), append=True, change_noise=True).guarantee.mu == 2.0
-    assert put(B1, append=True).guarantee.mu == 2.0
+    put(A1, to="b.csv", made=deployment(name="other"))
+    for name in ("b.csv", "noisy.csv"):
+        put(A2, to=name, made=deployment(name="other") if name == "b.csv" else USUAL)
+        stated = record(f"{name}.guarantee.json")
+        assert (stated["mu"], stated["mu_over_all_outputs"]) == (0.5, pytest.approx(0.5**0.5))
+
+
+@pytest.mark.parametrize(("name", "other"), [("Café", "CAFÉ"), ("050002", "50002")])
+def test_names_that_are_spelt_alike_are_one_entity(name, other):
+    """In another deployment, and in a later version of the same one."""
+    week = "2021-01-01"
+    put((name, week, "3"), made=deployment(entities={name: {}, "B": {}}))
+    assert put((other, week, "3"), made=deployment(entities={other: {}, "B": {}})).skipped == 1
+    put((other, week, "3"), made=deployment(entities={other: {}}, name="e"), to="b.csv")
+    assert ask("SELECT entity, version FROM release") == [(1, 1), (1, 2)]
+    assert record("b.csv.guarantee.json")["mu_over_all_outputs"] == pytest.approx(0.5**0.5)
 
 
 def test_of_two_releases_at_the_same_moment_none_is_lost():
     """The second begins while the first draws its noise."""
 
-    def append(week, sampler):
+    def add(week, sampler):
         table = Path(f"{week}.csv")
         table.write_text(f"hospital,week,covid,beds\nA,{week},3,20\n")
-        request = Request(table, NOISY, WITH_BEDS, HALF, choices=Choices(append=True))
+        agree = USUAL.sha256()
+        request = Request(table=table, output=NOISY, deployment=USUAL, agree=agree)
         release(request, sampler)
 
     seeded = SeededNoise(np.random.default_rng(1))
-    second = threading.Thread(target=append, args=("2021-01-08", seeded))
+    second = threading.Thread(target=add, args=("2021-01-08", seeded))
 
     class Interrupted:
         name = "seeded"
@@ -159,26 +168,28 @@ def test_of_two_releases_at_the_same_moment_none_is_lost():
                 second.join(0.3)
             return seeded.discrete_gaussian(scale, size)
 
-    append("2021-01-01", Interrupted())
+    add("2021-01-01", Interrupted())
     second.join()
     assert [row["week"] for row in output()] == ["2021-01-01", "2021-01-08"]
     assert record()["rows"] == 2
-    assert set(files()) == {
-        *("noisy.csv", "noisy.csv.guarantee.json", "dpol-ledger.sqlite"),
-        *("2021-01-01.csv", "2021-01-08.csv"),
-    }
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("keys", "message"),
     [
-        {"columns": CountColumns("hospital", "week", "covid")},
-        {"noise": CountNoise(Decimal("0.5"), Decimal(2))},
+        ({"count_sensitivity": 2}, "other columns or another count sensitivity"),
+        ({"columns": KEYS["columns"] | {"capacity": "icu"}}, "other columns or another count"),
+        ({"columns": KEYS["columns"] | {"count": "icu"}}, "holds counts of column covid, another"),
+        ({"name": "e"}, "was released for the deployment d; give its file again"),
+        ({"periods": {"first": "2021-01-02"}}, "knows the deployment d with periods of 7 days"),
+        ({"periods": {"first": "2021-01-01", "days": 14}}, "knows the deployment d with periods"),
     ],
 )
-def test_other_columns_or_sensitivities_are_not_appended(options):
+def test_an_output_is_of_one_deployment_quantity_and_sensitivity(keys, message):
     put(A1)
-    refuse("other columns or another count sensitivity", A2, append=True, **options)
+    made = deployment(**keys)
+    day = made.period_of(2).isoformat()
+    refuse(message, ("A", day, "3"), made=made)
 
 
 @pytest.mark.parametrize(
@@ -195,23 +206,36 @@ def test_an_output_that_cannot_be_is_refused_before_noise_is_drawn(to, message):
     refuse(message, A1, to=to)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"entity": "b"}, "the deployment d has no entity 'b'"),
+        ({"correct": ["2021-01-01"]}, "allows no corrections"),
+        ({"correct": ["2021-01-01"], "made": CORRECTED}, "none can be corrected"),
+    ],
+)
+def test_what_the_deployment_does_not_know_is_refused(options, message):
+    refuse(message, A1, **options)
+
+
+def test_an_earlier_period_needs_corrections():
+    put(A2)
+    refuse("was not released, and a later one was", A1)
+    assert put(A1, made=CORRECTED).added == 1
+
+
+def test_a_lone_hospital_releases():
+    alone = deployment(entities={"A": {"capacity": 20}}, budget_mu=1.42)
+    assert not list(alone.rules())
+    assert put(A1, A2, made=alone).worst.kept
+    (problem,) = deployment(entities={"A": {}}, names=2).rules()
+    assert "names = 2: must be below the number of entities (1)" in str(problem)
+
+
 def test_plain_words():
-    put(A1)
-    done = put(A1, noise=CountNoise(Decimal("1.2")), again=True, change_noise=True)
-    text = "\n".join(describe(done, 1e-5))
-    for words in (
-        "noisy.csv: 1 row added, 2 in all. The guarantee is recorded in noisy.csv.guarantee.json.",
-        "standard deviation of 1.179 people",
-        "right at most 74.3% of the time, compared with 50% without this table (mu = 1.3, epsilon"
-        " = 5.949 at delta = 1e-05). The numbers of one entity alone have mu = 0.9193.",
-        "counted in 4 periods, mu is 2.6 and a guess is right at most 90.4% of the time",
-    ):
-        assert words in text
-    assert "over all outputs" not in text
-    assert "is new" not in text
-    new = put(B1, to="x/b.csv", ledger="x/new")
-    assert "x/new is new" in describe(new, 1e-5)[-1]
-    other = describe(put(B1, to="c.csv"), 1e-5)
-    assert (
-        "Some entity has mu = 1.3 in one period over all outputs of dpol-ledger.sqlite" in other[-1]
-    )
+    done = put(B1, to="x/b.csv", ledger="x/new")
+    text = describe(done, USUAL)
+    assert text[0].startswith("x/b.csv: 1 row released for 2021-01-01, mu = 0.5 each. The")
+    assert "a person who stays 8 periods has a mu of at most 0.3536" in text[1]
+    assert text[2].startswith("x/new is new. It remembers every release")
+    assert len(describe(put(B1, to="x/b.csv", ledger="x/new"), USUAL)) == 2

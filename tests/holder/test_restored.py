@@ -16,8 +16,8 @@ from dpol.core.errors import DpolError
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import decide
-from dpol_weekly.coordinator.export import export
 from dpol_weekly.deployment import read_deployment
+from dpol_weekly.coordinator.export import export
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Choices, Request
 from dpol_weekly.holder.views import checksum

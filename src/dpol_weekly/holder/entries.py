@@ -8,6 +8,7 @@ import json
 import math
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -236,21 +237,22 @@ def runs_of(ledger: Ledger, output: Output) -> list[Run]:
     return [Run(**row) for row in found]
 
 
-def entity_of(ledger: Ledger, name: str) -> int:
-    """The number of the entity with a name; one that is new is registered."""
-    ledger.execute("INSERT OR IGNORE INTO entity (folded) VALUES (?)", folded(name))
-    (found,) = select(ledger, "SELECT number FROM entity WHERE folded = ?", folded(name))
-    return int(found["number"])
+def entities_of(ledger: Ledger, names: Iterable[str]) -> dict[str, int]:
+    """The numbers of the entities with some names; those that are new are registered."""
+    folds = {name: folded(name) for name in names}
+    insert = "INSERT OR IGNORE INTO entity (folded) VALUES (?)"
+    ledger.connection.executemany(insert, ((fold,) for fold in folds.values()))
+    found = select(ledger, "SELECT folded, number FROM entity")
+    numbers = {row["folded"]: row["number"] for row in found}
+    return {name: numbers[fold] for name, fold in folds.items()}
 
 
 def versions(ledger: Ledger, keys: Iterable[tuple[int, str]]) -> list[int]:
     """The version that the next row of each entity and period has, as in `Released`."""
-    before: dict[tuple[int, str], int] = {}
+    count = "SELECT entity, period, COUNT(*) AS rows FROM release GROUP BY entity, period"
+    before = Counter({(row["entity"], row["period"]): row["rows"] for row in select(ledger, count)})
     numbers = []
-    count = "SELECT COUNT(*) AS rows FROM release WHERE entity = ? AND period = ?"
     for key in keys:
-        if key not in before:
-            before[key] = select(ledger, count, *key)[0]["rows"]
         before[key] += 1
         numbers.append(before[key])
     return numbers

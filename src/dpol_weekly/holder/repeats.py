@@ -19,7 +19,7 @@ from dpol_weekly.holder.entries import (
     columns_in_clear,
     deployment_of,
     deployments,
-    entity_of,
+    entities_of,
     output_at,
     periods_of,
     released_for,
@@ -33,11 +33,11 @@ LONGEST_GAP = 8
 
 def places(ledger: Ledger, counts: Sequence[Count]) -> list[Place]:
     """The places of counts in the ledger; registers entities that are new."""
-    entities = [entity_of(ledger, count.entity) for count in counts]
-    keys = zip(entities, (count.period for count in counts), strict=True)
+    numbers = entities_of(ledger, (count.entity for count in counts))
+    keys = [(numbers[count.entity], count.period) for count in counts]
     return [
         Place(count=count, entity=entity, version=version)
-        for count, entity, version in zip(counts, entities, versions(ledger, keys), strict=True)
+        for count, (entity, _), version in zip(counts, keys, versions(ledger, keys), strict=True)
     ]
 
 

@@ -30,7 +30,7 @@ from dpol_weekly.holder.entries import (
     add_output,
     add_rows,
     add_run,
-    entity_of,
+    entities_of,
     output_at,
     select,
     versions,
@@ -131,7 +131,8 @@ def continue_from(
     output = output_at(ledger, path) or add_output(ledger, path)
     last = max(rows, key=lambda row: row.report)
     ledger.execute("UPDATE ledger SET id = ?", last.ledger)
-    keys = [(entity_of(ledger, row.entity), row.period, row.numbers) for row in rows]
+    entities = entities_of(ledger, (row.entity for row in rows))
+    keys = [(entities[row.entity], row.period, row.numbers) for row in rows]
     staying = _withdraw_others(ledger, output, keys, rows)
     known = {held.key: held.chain for held in staying}
     if any(key not in known for key in keys):
