@@ -395,6 +395,44 @@ def test_a_changed_report_is_refused_and_no_other_is_lost(reports, part):
     attack("2b", part, another_report(reports))
 
 
+# ---- The entry of the public registry. -----------------------------------------------------------
+
+
+def another_record(made):
+    whole = _keys(record_of(made[0].memory / "good" / NOISY))
+
+    def of_a_case(rng):
+        record = record_of(rng.choice(made).memory / "good" / NOISY)
+        tree, what = other_values(json.loads(record.read_text()), rng)
+        data = as_json(tree)
+        if rng.random() < 0.3:
+            data, more = other_bytes(data, rng)
+            what += f", then {more}"
+        Path("changed.json").write_bytes(data)
+
+        def test():
+            keys = _keys("changed.json")
+            assert keys in (None, whole), "a part of the entry is missing"
+            return keys is not None
+
+        return what, test
+
+    return of_a_case
+
+
+def _keys(record):
+    """The keys of a record's entry, with all above them; None if it is refused."""
+    if said("registry", record):
+        return None
+    lines = run("registry", record)[1].replace("- ", "  ").splitlines()
+    return {line.partition(":")[0] for line in lines if ":" in line}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_changed_record_is_no_entry_or_a_whole_one(reports, part):
+    attack("2e", part, another_record(reports))
+
+
 # ---- A holder's table. ---------------------------------------------------------------------------
 
 DATES = ["%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y%m%d", "%G-W%V", "%Y-%m-%dT00:00", "%Y-%d-%m"]
