@@ -12,13 +12,13 @@ import yaml
 
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import collect
+from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.deployment import read_deployment
-from dpol_weekly.released import ChainRows
-from dpol_weekly.memory import stated_terms
-from dpol_weekly.noise import CountNoise, interval
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
-from dpol_weekly.released import checksum, record_of
+from dpol_weekly.memory import Memory, stated_terms, terms_of
+from dpol_weekly.noise import CountNoise, interval
+from dpol_weekly.released import ChainRows, checksum, record_of
 
 FIRST = datetime.date(2021, 1, 3)
 MU = Decimal("0.5")
@@ -90,29 +90,53 @@ def recorded(path, facts):
     return path
 
 
-def collected(folder, path, deployment, rows, *, new_ledgers=(), **options):
-    """The outcome of a report by hand."""
-    made = report(path, deployment, rows, **options)
-    (done,) = collect([made], folder, deployment, new_ledgers=new_ledgers)
-    return done
+class Coordinator:
+    """A coordinator's folder, and reports by hand."""
+
+    def __init__(self, folder, entities="ABC", **keys):
+        self.base, self.folder, self.count = folder, folder / "state", 0
+        self.agree(entities, **keys)
+
+    def agree(self, entities="ABC", **keys):
+        self.deployment = agreed(self.base, entities, **keys)
+
+    def file(self, *rows, name=None, **options):
+        """A report: rows are (entity, number of the period, noisy count[, capacity])."""
+        self.count += 1
+        path = self.base / "inbox" / (name or f"{self.count}.csv")
+        return report(path, self.deployment, rows, **options)
+
+    def collect(self, *files, **options):
+        return collect(files, self.folder, self.deployment, **options)
+
+    def put(self, *rows, new_ledgers=(), **options):
+        """The outcome of collecting one report."""
+        (done,) = self.collect(self.file(*rows, **options), new_ledgers=new_ledgers)
+        return done
+
+    def rows(self, where="1"):
+        with open_log(self.folder) as log:
+            return [dict(row) for row in log.releases(where)]
 
 
-def released(
-    folder,
-    deployment,
-    counts,
-    capacity,
-    names,
-    *,
-    holders=1,
-    seed=1,
-    step=1,
-):
+def chain_of(entity, *, b="0.6", a="0.2", releases=2, first_row=1, first_period=0, weeks=1):
+    """A chain of a record, as `dpol privatize` states it."""
+    numbers = Decimal(a), Decimal(b)
+    terms = terms_of(CountNoise(MU), numbers, Memory(numbers, weeks))
+    part = vars(terms) | {"a": float(a), "b": float(b), "mu": float(MU), "entity": entity}
+    return part | {
+        "first_row": first_row,
+        "first_period": day(first_period),
+        "releases": releases,
+    }
+
+
+def released(folder, deployment, counts, capacity, names, *, holders=1, step=1):
     """Release and collect a panel (T, n), `step` weeks at once; yields how many are collected.
 
-    NaN in the counts: no report. The noise is `dpol privatize`'s, from a seeded sampler.
+    NaN in the counts: no report. The noise is that of `dpol privatize`, from a seeded sampler.
     """
-    rng, made = np.random.default_rng(seed), read_deployment(deployment)
+    sampler, made = SeededNoise(np.random.default_rng(1)), read_deployment(deployment)
     for start in range(0, len(counts), step):
         weeks, outputs = range(start, min(start + step, len(counts))), []
         for holder in range(holders):
@@ -124,20 +148,16 @@ def released(
                 for i in range(holder, len(names), holders)
                 if not np.isnan(counts[number][i])
             ]
-            if not lines:
-                continue
-            table, output = own / "raw.csv", own / "noisy.csv"
-            table.write_text("\n".join(["entity,period,count,capacity", *lines]) + "\n")
+            (own / "raw.csv").write_text("\n".join(["entity,period,count,capacity", *lines, ""]))
+            outputs.append(own / "noisy.csv")
             request = Request(
-                table=table,
-                output=output,
+                table=own / "raw.csv",
+                output=outputs[-1],
                 deployment=made,
-                over_capacity=True,
-                gap=True,
                 agree=made.sha256(),
+                over_capacity=True,
             )
-            release(request, SeededNoise(rng))
-            outputs.append(output)
+            release(request, sampler)
         done = collect(outputs, folder / "coordinator", deployment)
         assert not [line for it in done for line in it.refused]
         yield weeks.stop

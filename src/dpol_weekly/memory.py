@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 from dpol.core.errors import DataError
-from dpol.privacy.chains import designed, squared_norm
+from dpol.privacy.chains import chain_growth, designed, squared_norm
 from dpol_weekly.noise import CountNoise, decimal_text
 
 _MOST_WEEKS, _MOST_PERIODS = 52, 2000  # The state grows by up to two digits in each period.
@@ -114,9 +114,8 @@ class ChainTerms:
 
     def standard_deviation_after(self, releases: float) -> float:
         """Deviation of the noise on the count after so many releases of the chain, taken alone."""
-        a, b = float(self.a), float(self.b)
-        kept = (1 - a ** (2 * releases)) / (1 - a * a)  # the sum of a^(2 i) over the releases
-        return self.scale / 10.0**self.decimals * math.sqrt(1 + (a - b) ** 2 * kept)
+        growth = chain_growth(float(self.a), float(self.b), releases)
+        return float(self.scale / 10.0**self.decimals * growth)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
-"""Weekly commands that are killed, one process each; started by test_kill.py with faults.c loaded.
+"""Commands of a coordinator that are killed, a process each; test_kill.py starts it with faults.c.
 
 Prints one JSON line per kill: where it was, and what is wrong at once or after the same command
-was run again.
+was run again. What a killed `dpol privatize` leaves is in tests/holder/test_faults.py.
 """
 
 from __future__ import annotations
@@ -17,15 +17,12 @@ import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from holder.fault_runner import in_child
-
 import dpol.core.files
+import dpol.core.sqlite
 import dpol_weekly.coordinator.log
-import dpol_weekly.holder.views
 from dpol.cli import main
-from dpol_weekly.deployment import read_deployment
-from dpol_weekly.released import checksum
-from weekly import agreed, day
+from holder.fault_runner import in_child
+from weekly import agreed, day, report
 
 HOLDERS = "A", "B", "C"
 KILLS = 0, -1  # before a call, or when half of its bytes are written
@@ -39,101 +36,41 @@ def run(arguments):
         return main(arguments), told.getvalue()
 
 
-def commands(week):
-    """Commands of a week, in this order: (who runs it, arguments)."""
-    agreement = "--deployment", "agreed.yaml"
-    tables = [f"{name}/noisy.csv" for name in HOLDERS]
-    for name, table in zip(HOLDERS, tables, strict=True):
-        own = "--output", table, "--entity-id", name
-        confirmed = "--agree", read_deployment("agreed.yaml").sha256()
-        yield "privatize", ["privatize", f"{name}/counts.csv", *own, *agreement, *confirmed]
-    yield "collect", ["collect", *tables, "--into", "state", *agreement]
-    yield "decide", ["decide", "state", "--period", day(week + 1)]
+def visible(path=Path()):
+    """Files in a folder and their bytes; of the log the rows, without the time of day. Hidden ones
+    are left by kills, and nobody reads them."""
+    found = {str(it): it.read_bytes() for it in path.rglob("[!.]*") if it.is_file()}
+    for name in found:
+        if name.endswith(".sqlite"):
+            with closing(sqlite3.connect(name)) as base:
+                base.row_factory = sqlite3.Row
+                tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+                found[name] = [
+                    {**row, "received": None}
+                    for (table,) in tables.fetchall()
+                    for row in base.execute(f"SELECT * FROM {table}")
+                ]
+    return found
 
 
-def visible():
-    """Files in the current folder and their bytes; of databases the rows. Hidden ones are left by
-    kills, and nobody reads them."""
-    paths = sorted(path for path in Path().rglob("[!.]*") if path.is_file())
-    return {str(path): rows(path) or path.read_bytes() for path in paths}
-
-
-def rows(path):
-    """All rows of a database, without the time of day; None for another file."""
-    if path.suffix != ".sqlite":
-        return None
-    with closing(sqlite3.connect(path)) as base:
-        tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        found = {}
-        for (table,) in tables:
-            cursor = base.execute(f"SELECT * FROM {table} ORDER BY rowid")
-            names = [it[0] for it in cursor.description]
-            found[table] = [
-                [cell for name, cell in zip(names, row, strict=True) if name != "received"]
-                for row in cursor
-            ]
-        return found
-
-
-def at_once(before, after):
-    """Files that are neither as before nor as after, when a run was killed.
-
-    Databases are not opened: that would repair them.
-    """
-    seen = {str(it): it.read_bytes() for it in Path().rglob("[!.]*") if it.is_file()}
-    return [
-        f"{name} is half written"
-        for name, content in seen.items()
-        if ".sqlite" not in name and content not in (before.get(name), after.get(name))
-    ]
-
-
-def released(holder):
-    """Faults in a holder's release; noise differs in every run."""
-    ledger = rows(holder / "dpol-ledger.sqlite")["release"]
-    table = (holder / "noisy.csv").read_text().splitlines()[1:]
-    periods = [line.split(",")[1] for line in table]
-    counts = [line.split(",")[2] for line in table]
-    wrong = [] if len(set(periods)) == len(periods) else ["a period was released twice"]
-    held = [any(count in map(str, row) for row in ledger) for count in counts]
-    if len(ledger) != len(table) or not all(held):
-        wrong.append("table and ledger differ")
-    record = json.loads((holder / "noisy.csv.guarantee.json").read_text())
-    same = record["sha256"] == checksum((holder / "noisy.csv").read_bytes(), record)
-    return wrong + ([] if same else ["record differs"])
-
-
-def killed(template, who, arguments, after, k, how):
+def killed(template, arguments, after, k, how):
     """Faults after a command was killed at its k-th call, and after it was run again."""
     put(template, Path())
     before = visible()
-    holder = Path(arguments[1]).parent
     if in_child(Path().resolve(), lambda: run(arguments), k, how)[0] != "killed":
         return ["was not killed"]
-    wrong = []
-    if who == "privatize":  # committed rows are those that a copy shows: opening repairs it
-        put(Path(), copy := Path("..", "seen").resolve())
-        kept = rows(copy / holder / "dpol-ledger.sqlite") or {} if has(copy / holder) else {}
-    else:
-        wrong = at_once(before, after)
+    wrong = [  # A database is not opened: that would repair it.
+        f"{it} is half written"
+        for it in Path().rglob("[!.]*")
+        if it.is_file()
+        and ".sqlite" not in it.name
+        and it.read_bytes() not in (before.get(str(it)), after.get(str(it)))
+    ]
     code, told = run(arguments)
     if code:
         return [*wrong, told]
     now = visible()
-    if who != "privatize":
-        return wrong + [
-            f"{it} differs" for it in now.keys() | after if now.get(it) != after.get(it)
-        ]
-    if now.keys() != after.keys():
-        wrong.append(f"files: {sorted(now.keys() ^ after.keys())}")
-    ledger = now[str(holder / "dpol-ledger.sqlite")]["release"]
-    old = kept.get("release", [])
-    return wrong + released(holder) + ([] if ledger[: len(old)] == old else ["rows changed"])
-
-
-def has(holder):
-    """True if a holder has a ledger."""
-    return (holder / "dpol-ledger.sqlite").exists()
+    return wrong + [f"{it} differs" for it in now.keys() | after if now.get(it) != after.get(it)]
 
 
 def put(folder, to):
@@ -152,28 +89,31 @@ def in_place(path):
 
 def make_unsafe():
     """Let commands write in place, and to the log without a transaction."""
-    for module in (dpol.core.files, dpol_weekly.coordinator.log, dpol_weekly.holder.views):
+    for module in (dpol.core.files, dpol_weekly.coordinator.log):
         module.atomic_path = in_place
-    dpol_weekly.coordinator.log._patiently = lambda base, statement: None
+    dpol.core.sqlite._patiently = lambda base, statement: None
     dpol_weekly.coordinator.log.Log.as_a_whole = lambda log: contextlib.nullcontext()
 
 
 def world(work):
-    """Every command with what it starts from and ends in: (who, arguments, from, end, calls)."""
+    """Every command with what it starts from and ends in: (arguments, from, end, calls)."""
     case = work / "case"
-    agreed(case, HOLDERS, columns={"capacity": "beds"})
+    deployment = agreed(case, HOLDERS)
     os.chdir(case)
     for week in range(WEEKS):
-        for name in HOLDERS:
-            lines = [f"{name},{day(it)},{10 + it},20" for it in range(week + 1)]
-            Path(name).mkdir(exist_ok=True)
-            text = "\n".join(["entity,period,count,beds", *lines]) + "\n"
-            Path(name, "counts.csv").write_text(text)
-        for number, (who, arguments) in enumerate(commands(week)):
-            put(Path(), template := work / f"{week}-{number}")
-            said, calls = in_child(case, lambda it=arguments: run(it), 0, 0)
+        tables = [Path(f"{name}.csv") for name in HOLDERS]
+        for name, table in zip(HOLDERS, tables, strict=True):
+            rows = [(name, it, str(10 + it)) for it in range(week + 1)]
+            report(table, deployment, rows, ledger=name, output=name)
+        into = "--into", "state", "--deployment", "agreed.yaml"
+        for command in (
+            ["collect", *map(str, tables), *into],
+            ["decide", "state", "--period", day(week + 1)],
+        ):
+            put(Path(), template := work / f"{week}-{command[0]}")
+            said, calls = in_child(case, lambda it=command: run(it), 0, 0)
             assert said == [0, ""], said
-            yield who, arguments, template, visible(), calls
+            yield command, template, visible(), calls
 
 
 def kill_all(work, variant, times):
@@ -182,19 +122,18 @@ def kill_all(work, variant, times):
     whole = list(world(work))
     if variant == "unsafe":
         make_unsafe()
-    for who in ("privatize", "collect", "decide"):
+    for who in ("collect", "decide"):
         moments = [
-            (case, k, how)
-            for case in whole
-            if case[0] == who
-            for k in range(1, case[4] + 1)
+            (arguments, template, after, k, how)
+            for arguments, template, after, calls in whole
+            for k in range(1, calls + 1)
             for how in KILLS
+            if arguments[0] == who
         ]
-        for case, k, how in random.Random(1).sample(moments, min(times, len(moments))):
-            _, arguments, template, after, _ = case
-            wrong = killed(template, who, arguments, after, k, how)
-            found = {"command": arguments, "k": k, "how": how, "of": len(moments)}
-            print(json.dumps({"who": who, **found, "wrong": wrong}))
+        drawn = random.Random(1).sample(moments, min(times, len(moments)))
+        for arguments, template, after, k, how in drawn:
+            wrong = killed(template, arguments, after, k, how)
+            print(json.dumps({"who": who, "k": k, "how": how, "wrong": wrong}))
 
 
 if __name__ == "__main__":

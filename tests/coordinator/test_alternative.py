@@ -11,23 +11,23 @@ from dpol.cli import main
 from dpol.core.errors import ConfigError, DataError
 from dpol_weekly.coordinator.alternative import TwoChoices, alternative
 from dpol_weekly.coordinator.decide import decide
-from weekly import agreed, collected, day
+from weekly import Coordinator, day
 
 # The largest share of the last week is that of A, B, B and C; the largest sum is of A, A, B and B.
 BY_HAND = {"A": (60, 50, 10, 10), "B": (20, 60, 70, 10), "C": (10, 10, 10, 90)}
 
 
-def state(folder, counts, **keys):
+def state(folder, counts, entities="ABC", **keys):
     """A coordinator's folder with counts of each entity, of 100 beds; None: no report."""
-    deployment = agreed(folder, keys.pop("entities", "ABC"), **keys)
+    world = Coordinator(folder, entities, **keys)
     rows = [
         (name, week, str(count), "100")
         for name, of in counts.items()
         for week, count in enumerate(of)
         if count is not None
     ]
-    collected(folder / "state", folder / "in.csv", deployment, rows)
-    return folder / "state"
+    world.put(*rows)
+    return world.folder
 
 
 def contents(folder):

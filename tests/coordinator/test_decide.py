@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 from contextlib import closing
-from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -21,47 +20,42 @@ import pytest
 from dpol.cli import main
 from dpol.core.errors import DataError
 from dpol.privacy.chains import chain_norm
-from dpol_weekly.coordinator.aside import set_aside
+from dpol_weekly.coordinator.choices import choices_before
+from dpol_weekly.coordinator.collect import set_aside
 from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.coordinator.decision import read_decision
-from dpol_weekly.deployment import algorithm_of
+from dpol_weekly.coordinator.evidence import read_evidence
 from dpol_weekly.coordinator.game import Game
 from dpol_weekly.coordinator.log import open_log
-from dpol_weekly.coordinator.panel import read_panel
-from dpol_weekly.coordinator.replay import games_before
-from dpol_weekly.memory import Memory, terms_of
-from dpol_weekly.noise import CountNoise
-from weekly import FIRST, agreed, collected, day, identity, report
+from dpol_weekly.deployment import algorithm_of
+from weekly import FIRST, Coordinator, chain_of, day
 
 SHARES = {"A": 0.2, "B": 0.4, "C": 0.6}
 
 
-@pytest.fixture
-def world(tmp_path):
+class Weeks(Coordinator):
     """A coordinator's folder into which weeks of reports are put."""
 
-    class World:
-        folder = tmp_path / "state"
-        deployment = agreed(tmp_path, names=2)
+    def report(self, *weeks, entities="ABC", seed=0, mu="0.5"):
+        for entity in entities:
+            rng = np.random.default_rng([seed, ord(entity)])
+            rows = [
+                (entity, it, f"{200 * SHARES[entity] + rng.normal():.3f}", "200") for it in weeks
+            ]
+            done = self.put(*rows, output=f"{entity}{weeks}{seed}", mu=mu)
+            assert done.taken == len(weeks), done
 
-        def agree(self, **keys):
-            self.deployment = agreed(tmp_path, **keys)
+    def written(self, number):
+        return self.folder / "decisions" / f"{day(number)}.json"
 
-        def put(self, *weeks, entities="ABC", seed=0, mu="0.5"):
-            for entity in entities:
-                rng = np.random.default_rng([seed, ord(entity)])
-                rows = [
-                    (entity, it, f"{200 * SHARES[entity] + rng.normal():.3f}", "200")
-                    for it in weeks
-                ]
-                path, output = tmp_path / "in.csv", f"{entity}{weeks}{seed}"
-                done = collected(self.folder, path, self.deployment, rows, output=output, mu=mu)
-                assert done.taken == len(weeks), done
+    def evidence(self, periods):
+        with open_log(self.folder) as log:
+            return read_evidence(log, periods)
 
-        def written(self, number):
-            return self.folder / "decisions" / f"{day(number)}.json"
 
-    return World()
+@pytest.fixture
+def world(tmp_path):
+    return Weeks(tmp_path, names=2)
 
 
 def date(number):
@@ -69,7 +63,7 @@ def date(number):
 
 
 def test_a_decision_says_all(world):
-    world.put(*range(6))
+    world.report(*range(6))
     decision = decide(world.folder)
     assert (decision.period, decision.last_period) == (day(6), day(5))
     assert decision.named == ("C", "B")
@@ -97,9 +91,9 @@ def test_a_decision_says_all(world):
 
 
 @pytest.mark.parametrize("algorithm", ["empirical-bayes", "rw-ftpl", "rw-meta"])
-def test_the_same_log_gives_the_same_bytes(world, tmp_path, algorithm):
+def test_the_same_log_gives_the_same_bytes(world, algorithm):
     world.agree(algorithm=algorithm)
-    world.put(*range(5))
+    world.report(*range(5))
     decide(world.folder)
     before = world.written(5).read_bytes()
     table = world.written(5).with_suffix(".csv")
@@ -114,7 +108,7 @@ def test_the_same_log_gives_the_same_bytes(world, tmp_path, algorithm):
 
 @pytest.mark.parametrize("left", [None, b"period,entity\n2021-01-24,A\n"])
 def test_a_table_that_is_not_the_decisions_is_noticed_and_written_again(world, left, monkeypatch):
-    world.put(*range(3))
+    world.report(*range(3))
     decide(world.folder)
     table = world.written(3).with_suffix(".csv")
     good = table.read_bytes()
@@ -124,7 +118,7 @@ def test_a_table_that_is_not_the_decisions_is_noticed_and_written_again(world, l
     decide(world.folder)
     assert table.read_bytes() == good
     # A later decision puts it right too, and the page does not need it.
-    world.put(3, seed=1)
+    world.report(3, seed=1)
     table.write_bytes(b"")
     decide(world.folder)
     assert table.read_bytes() == good
@@ -140,7 +134,7 @@ def test_a_disk_that_fails_is_named_with_a_remedy(world, monkeypatch, capsys, nu
     def fails(path, text):
         raise OSError(number, os.strerror(number))  # as a write raises it: without a file
 
-    world.put(0, 1)
+    world.report(0, 1)
     monkeypatch.setattr("dpol_weekly.coordinator.decide.write_text", fails)
     assert main(["decide", str(world.folder)]) == 1
     told = capsys.readouterr().err
@@ -150,13 +144,13 @@ def test_a_disk_that_fails_is_named_with_a_remedy(world, monkeypatch, capsys, nu
 
 def test_a_table_without_its_decision_gives_way_to_the_next_one(world):
     """The power failed between the two files, and a report came late."""
-    world.put(0, 1)
-    world.put(2, entities="AB")
+    world.report(0, 1)
+    world.report(2, entities="AB")
     decide(world.folder)
     table, lost = world.written(3).with_suffix(".csv"), world.written(3).read_text()
     old = table.read_text()
     world.written(3).unlink()
-    world.put(2, entities="C", seed=1)
+    world.report(2, entities="C", seed=1)
     decide(world.folder)
     assert table.read_text() != old
     assert world.written(3).read_text() != lost
@@ -164,30 +158,29 @@ def test_a_table_without_its_decision_gives_way_to_the_next_one(world):
 
 
 def test_a_strange_file_among_decisions_disturbs_nothing(world):
-    world.put(0, 1)
+    world.report(0, 1)
     folder = world.folder / "decisions"
     folder.mkdir()
-    for name in ("notes.json", "2021-01-17-copy.json"):
-        (folder / name).write_text("{}")
+    for name in ("notes.json", "2021-01-17-copy.json", f".{day(1)}-killed.json"):
+        (folder / name).write_text('{"named')
     assert decide(world.folder).period == day(2)
     before = {it.name: it.read_bytes() for it in folder.iterdir()}
     (folder / "2021-02-07.json").write_text("{}")
-    world.put(2, seed=1)
+    world.report(2, seed=1)
     with pytest.raises(DataError, match="2021-02-07.json: is not a decision of dpol"):
         decide(world.folder)
     (folder / "2021-02-07.json").unlink()
     assert {it.name: it.read_bytes() for it in folder.iterdir()} == before
 
 
-def test_a_log_that_is_collected_again_checks_every_decision(world, tmp_path):
+def test_a_log_that_is_collected_again_checks_every_decision(world):
     """The last tables, in another order; some rows came late, one was set aside since."""
     world.agree(corrections=True, names=2)
     rows = {it: [(it, week, str(10 * (week + ord(it) % 5))) for week in range(5)] for it in "ABC"}
     rows["B"].append(("B", 1, "9"))  # a correction
 
     def put(entity, count):
-        file, own = tmp_path / f"{entity}.csv", rows[entity][:count]
-        return collected(world.folder, file, world.deployment, own, ledger=entity)
+        return world.put(*rows[entity][:count], ledger=entity)
 
     made = []
     for count in range(1, 6):
@@ -211,38 +204,25 @@ def test_a_log_that_is_collected_again_checks_every_decision(world, tmp_path):
         assert check(world.folder, date(number)) == decision
 
 
-def test_half_a_file_of_a_killed_run_is_not_read(world):
-    world.put(0, 1)
-    (world.folder / "decisions").mkdir()
-    (world.folder / "decisions" / f".{day(1)}-killed.json").write_text('{"named')
-    assert decide(world.folder).named == ("C", "B")
-
-
 def test_a_late_report_counts_from_the_next_decision_on(world):
-    world.put(0, 1, 2)
-    world.put(3, entities="AC")
+    world.report(0, 1, 2)
+    world.report(3, entities="AC")
     first = decide(world.folder)
     assert first.missing == ("B",)
     before = world.written(4).read_bytes()
-    world.put(3, entities="B", seed=1)
+    world.report(3, entities="B", seed=1)
     with pytest.raises(DataError, match=f"is decided already, and stays: .* B for {day(3)}"):
         decide(world.folder, date(4))
     assert world.written(4).read_bytes() == before
     assert check(world.folder, date(4)) == first
     assert decide(world.folder, date(5)).releases == 12
-
-
-def test_reports_of_later_periods_leave_a_decision_alone(world):
-    world.put(0, 1, 2)
-    first = decide(world.folder)
-    world.put(3, seed=1)
-    assert decide(world.folder, date(3)) == first
+    assert decide(world.folder, date(3)).releases == 9, "later periods are not read"
 
 
 def test_a_correction_is_read_and_counted(world):
     world.agree(corrections=True)
-    world.put(0, 1, 2)
-    world.put(2, entities="A", seed=9)
+    world.report(0, 1, 2)
+    world.report(2, entities="A", seed=9)
     decision = decide(world.folder)
     assert decision.spent.corrections == 1
     assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
@@ -252,7 +232,7 @@ def test_a_correction_is_read_and_counted(world):
 
 
 def test_a_check_notices_every_number_and_a_log_that_lost_rows(world):
-    world.put(*range(5))
+    world.report(*range(5))
     decide(world.folder)
     path = world.written(5)
     good = path.read_text()
@@ -274,7 +254,6 @@ def test_a_check_notices_every_number_and_a_log_that_lost_rows(world):
     base.execute("UPDATE release SET noisy_share = '0.5' WHERE number = 1")
     base.commit()
     base.close()
-    assert main(["decide", str(world.folder), "--check"]) == 1
     with pytest.raises(DataError, match="the log is not what this was made from"):
         check(world.folder)
     with pytest.raises(DataError, match="the log has other rows than then"):
@@ -315,17 +294,16 @@ def hash_of_what_was_read(folder, before):
 def test_the_hash_is_the_documented_one_of_every_column_however_it_is_read(
     world, monkeypatch, chunk
 ):
-    monkeypatch.setattr("dpol_weekly.coordinator.panel._CHUNK", chunk)
-    world.put(*range(4))
-    world.put(4, mu="0.4")
+    monkeypatch.setattr("dpol_weekly.coordinator.evidence._CHUNK", chunk)
+    world.report(*range(4))
+    world.report(4, mu="0.4")
     decision = decide(world.folder)
     found = {hash_of_what_was_read(world.folder, decision.period)}
     assert decision.log_sha256 in found
     assert decide(world.folder, FIRST + datetime.timedelta(days=28)).log_sha256 not in found
     set_aside(world.folder, "A", "typing error", FIRST)
     later = hash_of_what_was_read(world.folder, decision.period)
-    with open_log(world.folder) as log:
-        assert read_panel(log, 5).sha256 == later
+    assert world.evidence(5).sha256 == later
     found.add(later)
     base = sqlite3.connect(world.folder / "log.sqlite")
     base.executescript("DROP TRIGGER release_same; DROP TRIGGER noise_same")
@@ -334,8 +312,7 @@ def test_the_hash_is_the_documented_one_of_every_column_however_it_is_read(
         table = "noise" if column == "mu" else "release"
         base.execute(f"UPDATE {table} SET {column} = ? WHERE number = 2", (value,))
         base.commit()
-        with open_log(world.folder) as log:
-            found.add(read_panel(log, 5).sha256)
+        found.add(world.evidence(5).sha256)
     base.close()
     assert len(found) == 10
 
@@ -345,8 +322,8 @@ def test_who_left_is_not_chosen_and_who_came_is(world):
     for algorithm in ("empirical-bayes", "rw-meta"):
         world.folder = world.folder.with_name(algorithm)
         world.agree(entities=entities, algorithm=algorithm)
-        world.put(0, 1, 2, entities="BC")
-        world.put(3, 4, entities="AB")
+        world.report(0, 1, 2, entities="BC")
+        world.report(3, 4, entities="AB")
         decision = decide(world.folder)
         assert decision.named == ("B",)
         assert decision.missing == ()
@@ -356,8 +333,8 @@ def test_who_left_is_not_chosen_and_who_came_is(world):
 
 
 def test_a_gap_of_weeks_is_bridged(world):
-    world.put(0, 1, 2)
-    world.put(8, 9, seed=1)
+    world.report(0, 1, 2)
+    world.report(8, 9, seed=1)
     assert decide(world.folder).named == ("C", "B")
     ahead = decide(world.folder, date(14))
     assert ahead.missing == ("A", "B", "C")
@@ -366,7 +343,7 @@ def test_a_gap_of_weeks_is_bridged(world):
 
 
 def test_a_decision_reaches_eight_periods_ahead_and_not_nine(world):
-    world.put(0, 1, 2)
+    world.report(0, 1, 2)
     assert decide(world.folder, date(10)).period == day(10)
     with pytest.raises(
         DataError, match=f"is 9 periods after the last report, .* {day(10)} at most"
@@ -374,43 +351,39 @@ def test_a_decision_reaches_eight_periods_ahead_and_not_nine(world):
         decide(world.folder, date(11))
 
 
-def test_a_capacity_that_changes_leaves_the_first_one(tmp_path):
+def test_a_capacity_that_changes_leaves_the_first_one(world):
     """An entity that has not reported yet gets the median of the first ones."""
-    deployment = agreed(tmp_path)
     for entity, beds in (("A", "100 200 300"), ("B", "40 50")):
         rows = [(entity, it, "10", own) for it, own in enumerate(beds.split())]
-        collected(tmp_path / "s", tmp_path / "in.csv", deployment, rows, ledger=entity)
-    with open_log(tmp_path / "s") as log:
-        panel = read_panel(log, 3)
-    assert panel.first_capacity().tolist() == [100, 40, 70]
+        world.put(*rows, ledger=entity)
+    assert world.evidence(3).reports.first_capacity().tolist() == [100, 40, 70]
 
 
-def test_a_game_begins_again_when_first_capacities_are_known(tmp_path):
+def test_a_game_begins_again_when_first_capacities_are_known(world):
     """Whatever was decided before, a decision is that of a game that knew all from the start."""
-    deployment = agreed(tmp_path, algorithm="random-effects")
+    world.agree(algorithm="random-effects")
     rng = np.random.default_rng(2)
     for entity, beds, first in (("A", 100, 0), ("B", 90, 0), ("C", 900, 3)):
         rows = [
             (entity, it, f"{beds * rng.uniform(0.1, 0.5):.2f}", str(beds)) for it in range(first, 6)
         ]
-        collected(tmp_path / "s", tmp_path / "in.csv", deployment, rows, ledger=entity)
-    with open_log(tmp_path / "s") as log:
-        panel, own = read_panel(log, 6), log.deployment
-    *_, last = games_before(own, algorithm_of(own), panel, range(1, 7))
-    (alone,) = games_before(own, algorithm_of(own), panel, [6])
-    np.testing.assert_array_equal(last.choose().share, alone.choose().share)
-    np.testing.assert_array_equal(last.choose().deviation, alone.choose().deviation)
+        world.put(*rows, ledger=entity)
+    with open_log(world.folder) as log:
+        reports, deployment = read_evidence(log, 6).reports, log.deployment
+    algorithm = algorithm_of(deployment)
+    *_, last = choices_before(deployment, algorithm, reports, range(2, 7))
+    (alone,) = choices_before(deployment, algorithm, reports, [6])
+    np.testing.assert_array_equal(last.share, alone.share)
+    np.testing.assert_array_equal(last.deviation, alone.deviation)
 
 
-def test_what_cannot_be_decided_is_refused(world, tmp_path):
+def test_what_cannot_be_decided_is_refused(world):
     with pytest.raises(DataError, match="there is no log yet"):
         decide(world.folder)
-    report(tmp_path / "x.csv", world.deployment, [("X", 0, "1")])
-    main(["collect", str(tmp_path / "x.csv"), "--into", str(world.folder), "--deployment",
-          str(world.deployment)])  # fmt: skip
+    world.put(("X", 0, "1"))
     with pytest.raises(DataError, match="nothing was collected yet"):
         decide(world.folder)
-    world.put(0, entities="A")
+    world.report(0, entities="A")
     with pytest.raises(DataError, match="two entities must have reported before a decision, not 1"):
         decide(world.folder)
     with pytest.raises(DataError, match="nothing was reported before 2021-01-03"):
@@ -424,37 +397,32 @@ def test_what_cannot_be_decided_is_refused(world, tmp_path):
 
 def test_an_algorithm_that_does_not_rank_cannot_name_several(world):
     world.agree(algorithm="rw-meta", names=2)
-    world.put(0, 1)
+    world.report(0, 1)
     with pytest.raises(DataError, match="rw-meta does not rank, and the deployment names 2"):
         decide(world.folder)
 
 
-def test_a_chain_that_was_corrected_is_read_with_all_its_noise(tmp_path, monkeypatch):
+def test_a_chain_that_was_corrected_is_read_with_all_its_noise(world, monkeypatch):
     """The chain of the corrected week is new; back in the old one, what is left is unknown."""
-    numbers = (Decimal(0), Decimal("0.6"))
-    terms = terms_of(CountNoise(Decimal("0.5")), numbers, Memory(numbers))._asdict()
-    part = {**terms, "a": 0.0, "b": 0.6, "mu": 0.5, "entity": "A", "first_period": day(0)}
-    deployment = agreed(tmp_path, corrections=True, noise={"memory": "designed"})
+    world.agree(corrections=True, noise={"memory": "designed"})
     rows = [("A", week, str(40 + it), "200") for it, week in enumerate((0, 1, 2, 1, 3))]
     chains = [
-        part | {"first_row": 1, "releases": 3},
-        part | {"first_row": 4, "releases": 2, "first_period": day(1)},
+        chain_of("A", a="0", releases=3),
+        chain_of("A", a="0", first_row=4, first_period=1),
     ]
-    done = collected(tmp_path / "s", tmp_path / "a.csv", deployment, rows, chains=chains)
+    done = world.put(*rows, chains=chains)
     assert (done.taken, done.corrections) == (5, 1)
-    origin = f"{identity('L')}/{identity('O')}"
-    with open_log(tmp_path / "s") as log:
-        own = {(it.row.period, it.row.version): it.row for it in log.releases("entity = 'A'")}
-    assert [own[day(it), 1].chain for it in range(4)] == [f"{origin}/1"] * 3 + [f"{origin}/4"]
-    assert own[day(2), 1].noise == pytest.approx(own[day(2), 1].fresh * (1 + 0.6**2) ** 0.5)
-    rows = [("B", it, "20", "200") for it in range(4)]
-    collected(tmp_path / "s", tmp_path / "b.csv", deployment, rows, output="B")
-    with open_log(tmp_path / "s") as log:
-        panel = read_panel(log, 4)
-    assert [it[:, 0].tolist() for it in panel.new_chains()] == [
+    chains = {(it["period"], it["version"]): it["chain"][-2:] for it in world.rows()}
+    assert [chains[day(it), 1] for it in range(4)] == ["/1", "/1", "/1", "/4"]
+    assert chains[day(1), 2] == "/4"
+    world.put(*(("B", it, "20", "200") for it in range(4)), output="B")
+    reports = world.evidence(4).reports
+    assert [it[:, 0].tolist() for it in reports.new_chains()] == [
         [True, True, True, True],
         [False, False, True, True],
     ]
+    noise, fresh = reports.cells["noise"][:, 0], reports.cells["fresh"][:, 0]
+    np.testing.assert_allclose(noise / fresh, [1, 1, *[(1 + 0.6**2) ** 0.5] * 2])
     learned = []
 
     def learn(game, number, *arguments, fresh_scale, **options):
@@ -463,10 +431,9 @@ def test_a_chain_that_was_corrected_is_read_with_all_its_noise(tmp_path, monkeyp
 
     known = Game.learn
     monkeypatch.setattr(Game, "learn", learn)
-    decision = decide(tmp_path / "s")
+    decision = decide(world.folder)
     # Where a chain is returned to, all of its noise is taken as fresh.
-    assert learned == [*panel.fresh[:2, 0], *panel.noise[2:, 0]]
-    assert panel.noise[2, 0] > panel.fresh[2, 0]
+    assert learned == [*fresh[:2], *noise[2:]]
     assert decision.named == ("A",)
     assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
     # Five rows with memory, which makes a stay's mu grow, and four without.

@@ -8,9 +8,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from dpol_weekly.coordinator.decision import AboveBudget, Decision, Outlook, Spent
+from dpol_weekly.coordinator.decision import Decision, Outlook
+from dpol_weekly.coordinator.evidence import SetAside
 from dpol_weekly.coordinator.page import SHOWN, decisions_page, ranking, write_page
-from dpol_weekly.coordinator.panel import SetAside
+from dpol_weekly.coordinator.spent import AboveBudget, Spent
 
 SPENT = Spent(
     mu=0.5,
@@ -131,8 +132,12 @@ def test_bars_reach_as_far_as_the_highest_interval():
 
 
 def test_what_is_above_the_budget_and_set_aside_is_listed_up_to_a_length():
-    above = [AboveBudget("e1", f"2026-01-{it:02}", 2.0) for it in range(1, 26)]
-    aside = tuple(SetAside("e2", it.period, 1, "wrong") for it in above)
+    above = [
+        AboveBudget(entity="e1", period=f"2026-01-{it:02}", mu_of_stay=2.0) for it in range(1, 26)
+    ]
+    aside = tuple(
+        SetAside(entity="e2", period=it.period, version=1, reason="wrong") for it in above
+    )
     spent = dataclasses.replace(SPENT, above_budget=tuple(above))
     shown = text_of(decisions_page(decision(spent=spent, set_aside=aside), ()))
     assert "Above the budget of 1.5: Hospital 1 in 2026-01-01, Hospital 1 in 2026-01-02," in shown

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpol_weekly.holder import ledger as module
+from dpol.core import sqlite
 from dpol_weekly.holder.ledger import open_ledger, transaction
 from releases import A1, A2, B1, LEDGER, ask, deployment, files, put, refuse
 
@@ -122,13 +122,13 @@ def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
         other.execute("BEGIN IMMEDIATE")
         waits = []
         monkeypatch.setattr(
-            module.time, "sleep", lambda _: (waits.append(1), len(waits) == 5 and other.rollback())
+            sqlite.time, "sleep", lambda _: (waits.append(1), len(waits) == 5 and other.rollback())
         )
         put(A2)
         assert len(waits) == 5
         other.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr(module, "_PATIENCE", 0.01)
-        monkeypatch.setattr(module.time, "sleep", lambda _: None)
+        monkeypatch.setattr(sqlite, "PATIENCE", 0.01)
+        monkeypatch.setattr(sqlite.time, "sleep", lambda _: None)
         refuse("another run has held the ledger .* wait until that", B1)
 
 

@@ -207,6 +207,22 @@ def squared_norm(a: Number, b: Number, count: int) -> Number:
     return count * (1 + (b - a) ** 2 / (1 - b**2)) + 2 * next_to * lags
 
 
+def chain_growth(a: ArrayLike, b: ArrayLike, releases: ArrayLike) -> Floats:
+    """Deviation of a chain's noise after so many releases, over that of fresh noise.
+
+    Args:
+        a: of the memory.
+        b: likewise.
+        releases: how many came before, from 0; infinite for the long run. The three broadcast.
+
+    >>> chain_growth(0.0, 0.6, [0, 1, 2]).round(3).tolist()
+    [1.0, 1.166, 1.166]
+    """
+    a, b, releases = np.asarray(a), np.asarray(b), np.asarray(releases, dtype=float)
+    kept = (1 - a ** (2 * releases)) / (1 - a**2)  # the sum of a^(2 i) over the releases
+    return np.asarray(np.sqrt(1 + (a - b) ** 2 * kept))
+
+
 def designed(noise_level: Floats, stay: int) -> Chains:
     """The memory (0, b) that predicts best, for each holder; b to two decimals.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 
 from dpol.cli.options import Commands, date, given, path
 from dpol.core.errors import DpolError
@@ -31,7 +32,7 @@ on."""
 def add(commands: Commands) -> None:
     """Add the commands."""
     words = "collect noisy tables that were reported"
-    parser = commands.add_parser("collect", help=words, description=_COLLECT, allow_abbrev=False)
+    parser = _command(commands, "collect", words, _COLLECT, _collect)
     parser.add_argument("reports", type=path, nargs="+", metavar="REPORT", help="noisy tables")
     words = "the coordinator's folder, with the log and the decisions"
     parser.add_argument("--into", type=path, required=True, metavar="FOLDER", help=words)
@@ -39,24 +40,20 @@ def add(commands: Commands) -> None:
     parser.add_argument("--deployment", type=path, metavar="FILE", help=words)
     words = "an entity that lost its ledger: its rows are taken from another one from now on"
     parser.add_argument("--new-ledger", action="append", default=[], metavar="ENTITY", help=words)
-    parser.set_defaults(run=_collect, failure=1)
 
     words = "let rows that should not have been collected not count"
-    parser = commands.add_parser(
-        "set-aside", help=words, description=_SET_ASIDE, allow_abbrev=False
-    )
-    parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
+    parser = _command(commands, "set-aside", words, _SET_ASIDE, _set_aside)
+    _add_folder(parser)
     words = "identifier of the entity"
     parser.add_argument("--entity", type=given, required=True, metavar="ID", help=words)
     words = "first day of the period (default: all periods collected so far)"
     parser.add_argument("--period", type=date, metavar="DATE", help=words)
     words = "the reason, a line that everybody may read"
     parser.add_argument("--reason", type=given, required=True, metavar="TEXT", help=words)
-    parser.set_defaults(run=_set_aside, failure=1)
 
     words = "decide for a period from the reports collected"
-    parser = commands.add_parser("decide", help=words, description=_DECIDE, allow_abbrev=False)
-    parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
+    parser = _command(commands, "decide", words, _DECIDE, _decide)
+    _add_folder(parser)
     words = (
         "first day of the period, at most 8 periods after the last report (default: the first"
         " period after it)"
@@ -70,14 +67,28 @@ def add(commands: Commands) -> None:
         " and in all before"
     )
     instead.add_argument("--algorithm", type=given, metavar="NAME", help=words)
-    parser.set_defaults(run=_decide, failure=1)
 
     words = "write everything collected to one table"
-    parser = commands.add_parser("export", help=words, description=words, allow_abbrev=False)
-    parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
+    parser = _command(commands, "export", words, words, _export)
+    _add_folder(parser)
     words = "the table: .csv or .parquet"
     parser.add_argument("--to", type=path, required=True, metavar="TABLE", help=words)
-    parser.set_defaults(run=_export, failure=1)
+
+
+def _command(
+    commands: Commands,
+    name: str,
+    words: str,
+    description: str,
+    run: Callable[[argparse.Namespace], None],
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=words, description=description, allow_abbrev=False)
+    parser.set_defaults(run=run, failure=1)
+    return parser
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
 
 
 def _collect(options: argparse.Namespace) -> None:
@@ -86,60 +97,51 @@ def _collect(options: argparse.Namespace) -> None:
     done = collect(
         options.reports, options.into, options.deployment, new_ledgers=options.new_ledger
     )
-    for it in done:
-        if it.taken or it.known or not it.refused:
-            more = f", {it.corrections} of them corrections" if it.corrections else ""
-            aside = f", {it.aside} of them set aside" if it.aside else ""
-            print(f"{it.file}: {it.taken} new{more}, {it.known} known{aside}")
-    for line in (line for it in done for line in it.above):
-        print(line)
-    refused = [line for it in done for line in it.refused]
+    for report in done:
+        if report.new or report.known or not report.refused:
+            more = f", {report.corrections} of them corrections" if report.corrections else ""
+            aside = f", {report.aside} of them set aside" if report.aside else ""
+            print(f"{report.file}: {len(report.new)} new{more}, {report.known} known{aside}")
+    for report in done:
+        print(*report.above, sep="\n", end="\n" if report.above else "")
+    refused = [line for report in done for line in report.refused]
     if refused:
         sys.stdout.flush()
         print(*map(printable, refused), sep="\n", file=sys.stderr)
-        taken, known = sum(it.taken for it in done), sum(it.known for it in done)
-        raise DpolError(
-            f"refused: {len(refused)}, see above; collected: {taken} new, {known} known"
-        )
+        new, known = sum(len(it.new) for it in done), sum(it.known for it in done)
+        raise DpolError(f"refused: {len(refused)}, see above; collected: {new} new, {known} known")
 
 
 def _set_aside(options: argparse.Namespace) -> None:
-    from dpol_weekly.coordinator.aside import set_aside
+    from dpol_weekly.coordinator.collect import set_aside
 
-    rows = set_aside(options.folder, options.entity, options.reason, options.period)
-    for row in rows:
-        again = f", version {row.version}" if row.version > 1 else ""
-        print(f"set aside: {row.entity}, {row.period}{again}")
+    for row in set_aside(options.folder, options.entity, options.reason, options.period):
+        again = f", version {row['version']}" if row["version"] > 1 else ""
+        print(f"set aside: {row['entity']}, {row['period']}{again}")
 
 
 def _decide(options: argparse.Namespace) -> None:
+    from dpol_weekly.coordinator.alternative import alternative
     from dpol_weekly.coordinator.decide import check, decide
 
     if options.check:
         decision = check(options.folder, options.period)
         print(f"{decision.period}: the same decision again: {', '.join(decision.named)}")
-        return
-    if options.algorithm:
-        _alternative(options)
-        return
-    decision = decide(options.folder, options.period)
-    print(f"{decision.period}: {', '.join(decision.named)}")
-    if decision.missing:
-        print(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
-    print(f"The ranking, on a page: {options.folder / 'index.html'}")
-
-
-def _alternative(options: argparse.Namespace) -> None:
-    from dpol_weekly.coordinator.alternative import alternative
-
-    found = alternative(options.folder, options.algorithm, options.period)
-    for it in found.choices:
-        other = "" if it.agrees else f" ({found.deployed}: {', '.join(it.deployed)})"
-        print(f"{it.period}: {', '.join(it.named)}{other}")
-    print(
-        f"{found.algorithm} names the same as {found.deployed} in {found.agreed} of"
-        f" {counted(len(found.choices), 'period')}."
-    )
+    elif options.algorithm:
+        found = alternative(options.folder, options.algorithm, options.period)
+        for it in found.choices:
+            other = "" if it.agrees else f" ({found.deployed}: {', '.join(it.deployed)})"
+            print(f"{it.period}: {', '.join(it.named)}{other}")
+        print(
+            f"{found.algorithm} names the same as {found.deployed} in {found.agreed} of"
+            f" {counted(len(found.choices), 'period')}."
+        )
+    else:
+        decision = decide(options.folder, options.period)
+        print(f"{decision.period}: {', '.join(decision.named)}")
+        if decision.missing:
+            print(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
+        print(f"The ranking, on a page: {options.folder / 'index.html'}")
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -13,8 +13,8 @@ TEMPLATE = Path(__file__).parents[1] / "deployment.yaml"
 """A file of a deployment with comments, to be filled in."""
 
 _COST = """\
-Show what the noise of a deployment means for every entity, and how good its decisions will be. The
-decisions are made on simulated epidemics, not on your data."""
+Show what a deployment costs: the noise on the share of every entity, and how often a guess about a
+person is right."""
 
 
 def add(commands: Commands) -> None:
@@ -66,24 +66,18 @@ def _cost(options: argparse.Namespace) -> None:
     from dpol.core.intervals import NORMAL_95
     from dpol.core.rounding import rounded_up
     from dpol.privacy.account import best_guess
-    from dpol_weekly.coordinator.cost import CONFIDENCE, REPLICATES, USUAL_CAPACITY, WEEKS, cost_of
+    from dpol_weekly.coordinator.cost import USUAL_CAPACITY, noise_on_shares
     from dpol_weekly.deployment import read_deployment
 
     deployment = read_deployment(options.file)
-    cost = cost_of(deployment)
     print(f"{'entity':20} {'capacity':>10} {'noise on the share: sd':>24} {'95% within':>16}")
-    for name, deviation in cost.deviations.items():
+    for name, deviation in noise_on_shares(deployment).items():
         given = deployment.entities[name].capacity
         beds = given if isinstance(given, str) else f"{given:g}"
         sd, within = f"{100 * deviation:.3g}", f"{100 * NORMAL_95 * deviation:.3g}"
         print(f"{name:20} {beds:>10} {sd:>17} points {'+-' + within:>9} points")
     if any(it.capacity == "reported" for it in deployment.entities.values()):
         print(f"Where the capacity is reported, {USUAL_CAPACITY:g} is taken.")
-    print(
-        f"Decisions of {deployment.algorithm}: {cost.gain:.0%} of what foresight gains over chance"
-        f" ({CONFIDENCE:.0%} interval {cost.low:.0%} to {cost.high:.0%}), on {REPLICATES}"
-        f" simulated epidemics of {WEEKS} periods."
-    )
     one, stay = (
         f"{rounded_up(100 * best_guess(mu), 3)} times in 100 (mu = {rounded_up(mu, 4)})"
         for mu in (deployment.mu, deployment.budget_mu)

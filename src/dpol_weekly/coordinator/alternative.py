@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.settings import AlgorithmSpec, Problem
-from dpol.experts.registry import make_members
-from dpol_weekly.coordinator.decide import check_ranked, number_of
-from dpol_weekly.coordinator.log import Log, open_log
-from dpol_weekly.coordinator.panel import Panel, read_panel
-from dpol_weekly.coordinator.replay import games_before
-from dpol_weekly.deployment import Deployment, algorithm_of
+from dpol.experts.registry import label_of
+from dpol_weekly.coordinator.choices import choices_before, may_be_chosen
+from dpol_weekly.coordinator.decide import number_of
+from dpol_weekly.coordinator.evidence import read_evidence
+from dpol_weekly.coordinator.log import open_log
+from dpol_weekly.deployment import algorithm_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +59,7 @@ class Alternative:
 
 
 def alternative(
-    folder: Path, algorithm: AlgorithmSpec, period: datetime.date | None = None
+    folder: Path, spec: AlgorithmSpec, period: datetime.date | None = None
 ) -> Alternative:
     """Replay a log with another algorithm, for a period and all before it.
 
@@ -71,64 +69,48 @@ def alternative(
 
     Args:
         folder: of the coordinator.
-        algorithm: a local one of the registry, as an entry of a suite.
+        spec: the other algorithm: a local one of the registry, as an entry of a suite.
         period: the last one that is decided; None: the first one after the last report.
 
     Raises:
-        ConfigError: the algorithm is unknown or several, or cannot play a live game.
+        ConfigError: the algorithm is unknown or several, or cannot play a game that goes on.
         DataError: as `open_log`; no period can be decided; or an algorithm does not rank, and the
             deployment names several entities.
     """
     with open_log(folder) as log:
         deployment = log.deployment
         try:
-            algorithm_of(deployment, algorithm)
+            algorithm = algorithm_of(deployment, spec)
         except ValueError as error:
-            raise ConfigError(str(Problem(("algorithm",), algorithm, str(error)))) from None
-        panel = read_panel(log, number_of(log, period))
-        numbers = _decidable(deployment, panel)
-        if not numbers:
-            raise DataError(
-                f"{log.path}: no period can be decided: two entities must have reported; collect"
-                " more reports"
-            )
-        named, deployed = (
-            _named(log, it, panel, numbers) for it in (algorithm, deployment.algorithm)
-        )
-    return Alternative(
-        algorithm=make_members(algorithm)[0].label,
-        deployed=make_members(deployment.algorithm)[0].label,
-        choices=tuple(
-            TwoChoices(period=deployment.period_of(number).isoformat(), named=other, deployed=own)
-            for number, other, own in zip(numbers, named, deployed, strict=True)
-        ),
-    )
-
-
-def _decidable(deployment: Deployment, panel: Panel) -> list[int]:
-    """The periods before which two entities that may be chosen have reported."""
-    joined = np.logical_or.accumulate(panel.there, axis=0)
-    return [
+            raise ConfigError(str(Problem(("algorithm",), spec, str(error)))) from None
+        reports = read_evidence(log, number_of(log, period)).reports
+    joined = np.logical_or.accumulate(reports.there, axis=0)
+    numbers = [
         number
-        for number, known in enumerate(joined, start=1)
-        if (known & _may_be_chosen(deployment, number)).sum() >= 2
+        for number, before in enumerate(joined, start=1)
+        if (before & may_be_chosen(deployment, number)).sum() >= 2
     ]
-
-
-def _may_be_chosen(deployment: Deployment, number: int) -> NDArray[np.bool_]:
-    """(n,) flags of the entities that take part in a period."""
-    day = deployment.period_of(number)
-    return np.array([it.takes_part(day) for it in deployment.entities.values()])
-
-
-def _named(
-    log: Log, algorithm: AlgorithmSpec, panel: Panel, numbers: Sequence[int]
-) -> list[tuple[str, ...]]:
-    """The identifiers that an algorithm names in each of several periods."""
-    deployment, named = log.deployment, []
-    identifiers = list(deployment.entities)
-    for ready in games_before(deployment, algorithm_of(deployment, algorithm), panel, numbers):
-        choice = ready.choose()
-        check_ranked(log, algorithm, choice, int(ready.among.sum()))
-        named.append(tuple(identifiers[it] for it in choice.ranked[: deployment.names]))
-    return named
+    if not numbers:
+        raise DataError(
+            f"{log.path}: no period can be decided: two entities must have reported; collect more"
+            " reports"
+        )
+    own = algorithm_of(deployment)
+    names = list(deployment.entities)
+    try:
+        choices = tuple(
+            TwoChoices(
+                period=deployment.period_of(number).isoformat(),
+                named=tuple(names[it] for it in other.ranked[: deployment.names]),
+                deployed=tuple(names[it] for it in deployed.ranked[: deployment.names]),
+            )
+            for number, other, deployed in zip(
+                numbers,
+                choices_before(deployment, algorithm, reports, numbers),
+                choices_before(deployment, own, reports, numbers),
+                strict=True,
+            )
+        )
+    except ValueError as error:
+        raise DataError(f"{log.path}: {error}") from None
+    return Alternative(algorithm=label_of(algorithm), deployed=label_of(own), choices=choices)

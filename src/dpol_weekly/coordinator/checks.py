@@ -1,99 +1,224 @@
-"""Checks of a row that was reported: exactly what `dpol privatize` writes, and what was agreed."""
+"""Checks of a row that was reported: exactly what `dpol privatize` writes, and what was agreed.
+
+`CHECKS` is the list of them, in their order: each may rely on those before. The first line of a
+check says what it asks for; the table of checks in the manual is made of these lines.
+"""
 
 from __future__ import annotations
 
 import datetime
-import math
-import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import cache, cached_property
 
 from dpol.core.errors import DataError
 from dpol.core.words import printable, shortened
-from dpol_weekly.coordinator.log import Released
-from dpol_weekly.coordinator.report import Report, Row
+from dpol_weekly.coordinator.log import Release
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.memory import ChainTerms, stated_terms
-from dpol_weekly.noise import CountNoise, decimal_text, interval
+from dpol_weekly.noise import CountNoise, decimal_text, deviation_of_share, interval
+from dpol_weekly.released import PATTERNS, Cells, Row, check_numbers
 
 MOST_DEVIATIONS = 40
 """A noisy count is at most the capacity and so many standard deviations of its noise.
 
 Noise reaches so far with a probability below 1e-340.
 """
-_COUNT = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,20})?")
-# As in a holder's table; below 1e9, a public bound where capacities are reported.
-_CAPACITY = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")
-_SHORT = re.compile(r"[0-9]{1,4}(\.[0-9]{1,20})?")
 
 
-def check_key(deployment: Deployment, entity: str, period: str) -> None:
-    """Raise DataError if an entity is not to report for a period."""
-    if entity not in deployment.entities:
-        raise DataError(f"{_shown(entity)} is not an entity of the deployment; ask who it is")
-    try:
-        day = datetime.date.fromisoformat(period)
-    except ValueError:
-        day = None
-    if day is None or day.isoformat() != period or deployment.number_of(day) is None:
-        it = deployment.periods
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A row of a report, and what it is compared with.
+
+    Args:
+        row: as it was reported.
+        deployment: what was agreed.
+        today: the date.
+    """
+
+    row: Row
+    deployment: Deployment
+    today: datetime.date
+
+    @property
+    def cells(self) -> Cells:
+        """The cells of the row."""
+        return self.row.cells
+
+    @property
+    def noise(self) -> CountNoise:
+        """The noise that its mu and count sensitivity state."""
+        return _noise(self.cells.mu, self.cells.count_sensitivity)
+
+    @cached_property
+    def terms(self) -> ChainTerms:
+        """The public terms of its noise."""
+        if self.row.part:
+            return stated_terms(self.noise, self.row.part)
+        return _independent_terms(self.noise)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of its noise on the count, in people."""
+        return self.terms.standard_deviation_after(self.row.place - 1)
+
+
+def known_entity(claim: Claim) -> None:
+    """The entity is one of the deployment."""
+    if claim.cells.entity not in claim.deployment.entities:
+        shown = printable(shortened(claim.cells.entity))
+        raise DataError(f"{shown} is not an entity of the deployment; ask who it is")
+
+
+def known_period(claim: Claim) -> None:
+    """A period of the deployment starts on the date."""
+    periods, text, day = claim.deployment.periods, claim.cells.period, None
+    with suppress(ValueError):
+        day = datetime.date.fromisoformat(text)
+    if not day or day.isoformat() != text or claim.deployment.number_of(day) is None:
         raise DataError(
-            f"no period of the deployment starts at {_shown(period)!r}; they start every"
-            f" {it.days} days from {it.first} on"
+            f"no period of the deployment starts at {printable(shortened(text))!r}; they start"
+            f" every {periods.days} days from {periods.first} on"
         )
-    if not deployment.entities[entity].takes_part(day):
+
+
+def takes_part(claim: Claim) -> None:
+    """The entity takes part in the period, by its `since` and `until`."""
+    entity, period = claim.cells.entity, claim.cells.period
+    if not claim.deployment.entities[entity].takes_part(datetime.date.fromisoformat(period)):
         raise DataError(f"{entity} does not take part in {period}, says the deployment")
 
 
-def check_noise(deployment: Deployment, noise: CountNoise, terms: ChainTerms) -> None:
-    """Raise DataError if the noise of a row is not what was agreed."""
-    if noise.mu > Decimal(str(deployment.mu)):
-        raise DataError(f"mu is {noise.mu}, larger than agreed ({deployment.mu:g})")
-    if noise.count_sensitivity != Decimal(str(deployment.count_sensitivity)):
+def has_ended(claim: Claim) -> None:
+    """The period has ended, by the date of the coordinator's computer."""
+    begun = datetime.date.fromisoformat(claim.cells.period)
+    if (claim.today - begun).days < claim.deployment.periods.days:
         raise DataError(
-            f"the count sensitivity is {noise.count_sensitivity}, and"
-            f" {deployment.count_sensitivity:g} was agreed"
+            f"the period from {begun} has not ended on {claim.today}, the date of this computer;"
+            " collect again when it has, or ask for the right date"
         )
-    if terms.unit_weeks < deployment.unit_weeks:
-        raise DataError(
-            f"its noise protects stays of {terms.unit_weeks} periods, and {deployment.unit_weeks}"
-            " were agreed"
-        )
-    if terms.a != terms.b and deployment.noise.memory == "none":
+
+
+def written_noise(claim: Claim) -> None:
+    """μ and count sensitivity are written as `dpol privatize` writes them."""
+    for column in ("mu", "count_sensitivity"):
+        text = getattr(claim.cells, column)
+        if not PATTERNS[column].fullmatch(text) or decimal_text(Decimal(text)) != text:
+            raise DataError(
+                "mu or its count sensitivity is not a number as dpol privatize writes it; ask for"
+                " the table that it wrote"
+            )
+
+
+def agreed_mu(claim: Claim) -> None:
+    """μ is at most the agreed one."""
+    agreed = claim.deployment.mu
+    if claim.noise.mu > Decimal(str(agreed)):
+        raise DataError(f"mu is {claim.cells.mu}, larger than agreed ({agreed:g})")
+
+
+def agreed_sensitivity(claim: Claim) -> None:
+    """The count sensitivity is the agreed one."""
+    given, agreed = claim.noise.count_sensitivity, claim.deployment.count_sensitivity
+    if given != Decimal(str(agreed)):
+        raise DataError(f"the count sensitivity is {given}, and {agreed:g} was agreed")
+
+
+def agreed_unit(claim: Claim) -> None:
+    """The scale of the noise is what μ and memory ask for, and it protects stays as agreed."""
+    given, agreed = claim.terms.unit_weeks, claim.deployment.unit_weeks
+    if given < agreed:
+        raise DataError(f"its noise protects stays of {given} periods, and {agreed} were agreed")
+
+
+def agreed_memory(claim: Claim) -> None:
+    """The noise has a memory only where one was agreed."""
+    if claim.terms.a != claim.terms.b and claim.deployment.noise.memory == "none":
         raise DataError("its noise has a memory, and independent noise was agreed")
 
 
-def checked(deployment: Deployment, report: Report, row: Row, today: datetime.date) -> Released:
+def written_numbers(claim: Claim) -> None:
+    """Count and capacity are written as `dpol privatize` writes them, and the share is theirs."""
+    _count_and_capacity(claim)
+
+
+def agreed_capacity(claim: Claim) -> None:
+    """The capacity is the agreed one, unless it is `reported`."""
+    agreed = claim.deployment.entities[claim.cells.entity].capacity
+    if agreed not in ("reported", float(claim.cells.capacity)):
+        given = claim.cells.capacity
+        raise DataError(f"its capacity is {given}, and the deployment says {agreed:g}")
+
+
+def count_in_range(claim: Claim) -> None:
+    """The noisy count is at most 40 standard deviations of its noise above the capacity."""
+    count, capacity = _count_and_capacity(claim)
+    if abs(count) > capacity + MOST_DEVIATIONS * claim.deviation:
+        raise DataError(
+            f"its noisy count is out of range: more than {MOST_DEVIATIONS} standard deviations of"
+            " its noise above the capacity; ask for it again"
+        )
+
+
+def stated_deviation(claim: Claim) -> None:
+    """`noise_sd` is that of the noise that the record states for the row."""
+    if deviation_of_share(claim.deviation, claim.cells.capacity) != claim.cells.noise_sd:
+        raise DataError(
+            "its noise_sd is not that of the noise that its record states; ask for table and"
+            " record again"
+        )
+
+
+def stated_interval(claim: Claim) -> None:
+    """`low` and `high` are the 95% interval of the share."""
+    cells = claim.cells
+    if interval(cells.noisy_share, cells.noise_sd) != [cells.low, cells.high]:
+        raise DataError("low and high are not the interval of its noisy share; ask again")
+
+
+CHECKS: tuple[Callable[[Claim], None], ...] = (
+    known_entity,
+    known_period,
+    takes_part,
+    has_ended,
+    written_noise,
+    agreed_mu,
+    agreed_sensitivity,
+    agreed_unit,
+    agreed_memory,
+    written_numbers,
+    agreed_capacity,
+    count_in_range,
+    stated_deviation,
+    stated_interval,
+)
+"""All checks. Each raises DataError if a row breaks it; the text says which, without its count."""
+
+
+def checked(claim: Claim, *, ledger: str, output: str) -> Release:
     """A row as it goes into the log.
 
+    Args:
+        claim: the row.
+        ledger: id of the ledger that it is from.
+        output: id of the output in it.
+
     Raises:
-        DataError: it breaks a rule; the text says which, without its numbers.
+        DataError: the row breaks one of `CHECKS`.
     """
-    cells = row.cells
-    check_key(deployment, cells.entity, cells.period)
-    if (today - datetime.date.fromisoformat(cells.period)).days < deployment.periods.days:
-        raise DataError(
-            f"the period from {cells.period} has not ended on {today}, the date of this computer;"
-            " collect again when it has, or ask for the right date"
-        )
-    noise = _noise(cells.mu, cells.count_sensitivity)
-    terms, chain = independent_terms(noise), ""
-    deviation = noise.standard_deviation
-    if row.part:
-        terms = stated_terms(noise, row.part)
-        deviation = terms.standard_deviation_after(row.place - 1)
-        chain = f"{report.ledger}/{report.output}/{row.part['first_row']}"
-    check_noise(deployment, noise, terms)
-    _check_numbers(deployment, row, terms, deviation)
-    return Released(
+    for check in CHECKS:
+        check(claim)
+    cells, terms, part = claim.cells, claim.terms, claim.row.part
+    return Release(
         entity=cells.entity,
         period=cells.period,
-        version=1,
         noisy_count=cells.noisy_count,
         capacity=cells.capacity,
         noisy_share=cells.noisy_share,
-        chain=chain,
-        place=row.place,
+        chain=f"{ledger}/{output}/{part['first_row']}" if part else "",
+        place=claim.row.place,
         mu=cells.mu,
         count_sensitivity=cells.count_sensitivity,
         a=terms.a,
@@ -104,58 +229,22 @@ def checked(deployment: Deployment, report: Report, row: Row, today: datetime.da
     )
 
 
-def _check_numbers(deployment: Deployment, row: Row, terms: ChainTerms, deviation: float) -> None:
-    """Raise DataError for numbers that are not written, or not related, as `dpol privatize` does.
-
-    Args:
-        deployment: whose capacities were agreed on.
-        row: what is checked.
-        terms: of its noise.
-        deviation: of the noise on the count, in people.
-    """
-    cells = row.cells
-    if not _CAPACITY.fullmatch(cells.capacity) or not cells.capacity.strip("0."):
-        raise DataError(f"its capacity {_NOT_WRITTEN}")
-    capacity = float(cells.capacity)
-    agreed = deployment.entities[cells.entity].capacity
-    if agreed != "reported" and capacity != agreed:
-        raise DataError(f"its capacity is {cells.capacity}, and the deployment says {agreed:g}")
-    noisy, count = cells.noisy_count, math.nan
-    if _COUNT.fullmatch(noisy):
-        steps = Decimal(int(noisy.replace(".", "")))
-        count = float(noisy) if f"{steps.scaleb(-terms.decimals):f}" == noisy else math.nan
-    if math.isnan(count):  # on the grid of its noise each number has one text
-        raise DataError(f"its noisy count {_NOT_WRITTEN}")
-    if abs(count) > capacity + MOST_DEVIATIONS * deviation:
-        raise DataError(
-            f"its noisy count is out of range: more than {MOST_DEVIATIONS} standard deviations of"
-            " its noise above the capacity; ask for it again"
-        )
-    if f"{count / capacity:.9g}" != cells.noisy_share:
-        raise DataError("its noisy share is not the noisy count over the capacity; ask again")
-    if f"{deviation / capacity:.6g}" != cells.noise_sd:
-        raise DataError(
-            "its noise_sd is not that of the noise that its record states; ask for table and"
-            " record again"
-        )
-    if interval(cells.noisy_share, cells.noise_sd) != [cells.low, cells.high]:
-        raise DataError("low and high are not the interval of its noisy share; ask again")
-
-
-_NOT_WRITTEN = "is not a number as dpol privatize writes it; ask for the table that it wrote"
+def _count_and_capacity(claim: Claim) -> tuple[float, float]:
+    return check_numbers(
+        noisy_count=claim.cells.noisy_count,
+        capacity=claim.cells.capacity,
+        noisy_share=claim.cells.noisy_share,
+        decimals=claim.terms.decimals,
+    )
 
 
 @cache
-def _noise(mu: str, sensitivity: str) -> CountNoise:
-    for text in (mu, sensitivity):
-        if not _SHORT.fullmatch(text) or decimal_text(Decimal(text)) != text:
-            raise DataError(f"mu or its count sensitivity {_NOT_WRITTEN}")
-    return CountNoise(Decimal(mu), Decimal(sensitivity))
+def _noise(mu: str, count_sensitivity: str) -> CountNoise:
+    return CountNoise(Decimal(mu), Decimal(count_sensitivity))
 
 
 @cache
-def independent_terms(noise: CountNoise) -> ChainTerms:
-    """The public terms of independent noise."""
+def _independent_terms(noise: CountNoise) -> ChainTerms:
     return ChainTerms(
         a="0",
         b="0",
@@ -165,7 +254,3 @@ def independent_terms(noise: CountNoise) -> ChainTerms:
         decimals=noise.decimals,
         scale=noise.scale,
     )
-
-
-def _shown(text: str) -> str:
-    return printable(shortened(text))

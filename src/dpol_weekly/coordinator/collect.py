@@ -8,29 +8,38 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
+from dpol.core.refusals import nearest
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted
-from dpol_weekly.coordinator.checks import checked
-from dpol_weekly.coordinator.log import Entry, Log, Released, open_log
-from dpol_weekly.coordinator.report import Cells, Report, Row, read_report
-from dpol_weekly.coordinator.weights import mu_of_such_stay, period_budget, weight_of
+from dpol_weekly.coordinator.checks import Claim, checked
+from dpol_weekly.coordinator.log import Log, Release, open_log
+from dpol_weekly.coordinator.spent import mu_of_such_stay, period_budget, weight_of
 from dpol_weekly.deployment import Deployment
+from dpol_weekly.released import Report, Row, read_report
+
+_KEY = "period", "noisy_count", "capacity", "noisy_share", "mu"
+"""The cells that show that a row was collected before."""
+_LONGEST_REASON = 200
+_SET_ASIDE = "If the earlier report was wrong, set it aside with dpol set-aside"
+_CONTINUE = (
+    "If its ledger was put back from an older copy, the holder goes on from your export of the log:"
+    " dpol export, then dpol privatize ... --continue-from"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Collected:
-    """The outcome of collecting one report.
+    """The outcome of collecting a report, or the rows of one entity in it.
 
     Args:
         file: the table.
-        taken: rows that were new.
+        new: rows that were taken.
         known: rows that were collected before.
         aside: how many of the known rows were set aside, and stay so.
         corrections: how many of the new rows supersede another one.
@@ -39,30 +48,17 @@ class Collected:
     """
 
     file: Path
-    taken: int = 0
+    new: tuple[Release, ...] = ()
     known: int = 0
     aside: int = 0
     corrections: int = 0
     refused: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, kw_only=True)
-class _OfEntity:
-    """The outcome for one entity, as in `Collected`.
-
-    Args:
-        new: rows to enter.
-        accepted: the entity if they need another ledger to be accepted; otherwise empty.
-    """
-
-    new: list[Released]
-    accepted: str
-    known: int
-    aside: int
-    corrections: int
-    refused: list[str]
-    above: list[str]
+    @property
+    def taken(self) -> int:
+        """The number of rows that were new."""
+        return len(self.new)
 
 
 def collect(
@@ -85,18 +81,55 @@ def collect(
     Raises:
         DataError, OutputError: as `open_log`; or one of `new_ledgers` is not an entity.
     """
-    today, accepted = today or datetime.date.today(), set(new_ledgers)
+    today, may_change = today or datetime.date.today(), set(new_ledgers)
     with open_log(folder, deployment=deployment, new=True) as log:
-        if unknown := sorted(accepted - log.deployment.entities.keys()):
+        if unknown := sorted(may_change - log.deployment.entities.keys()):
             raise DataError(f"{unknown[0]} is not an entity of the deployment; write it as there")
-        return [_collect(log, file, accepted, today) for file in reports]
+        return [_collect(log, file, may_change, today) for file in reports]
 
 
-def _collect(log: Log, file: Path, accepted: set[str], today: datetime.date) -> Collected:
-    """One report; entities whose new ledger is taken leave `accepted`."""
+def set_aside(
+    folder: Path, entity: str, reason: str, period: datetime.date | None = None
+) -> list[sqlite3.Row]:
+    """Let nothing count that the log holds of an entity, or of one period of it; the rows.
+
+    They stay in the log, with the reason, and what they cost is still counted. The same rows stay
+    set aside if they are collected again; other ones may be reported for these periods.
+
+    Args:
+        folder: of the coordinator.
+        entity: its identifier.
+        reason: for the log, the decisions and the page.
+        period: its start; None: all that was collected so far.
+
+    Raises:
+        DataError: as `open_log`; no such row counts, or the reason is not a line of text.
+        OutputError: the log cannot be written.
+    """
+    if not (reason.strip() and reason.isprintable() and len(reason) <= _LONGEST_REASON):
+        raise DataError(
+            f"the reason must be one line of text, of {_LONGEST_REASON} characters at most"
+        )
+    with open_log(folder, write=True) as log:
+        if entity not in log.deployment.entities:
+            told = nearest(entity, log.deployment.entities)
+            raise DataError(f"the deployment has no entity {entity!r}{told}")
+        start = "" if period is None else period.isoformat()
+        counting = "released.set_aside IS NULL AND entity = ? AND ? IN ('', period)"
+        rows = log.releases(counting, entity, start)
+        if not rows:
+            when = f" for {start}" if start else ""
+            raise DataError(f"{log.path}: holds nothing of {entity}{when} that counts")
+        log.add_act(kind="set aside", entity=entity, period=start, reason=reason)
+    return rows
+
+
+def _collect(log: Log, file: Path, may_change: set[str], today: datetime.date) -> Collected:
+    """One report; entities whose new ledger is taken leave `may_change`."""
+    left = set(may_change)
     try:
         with log.as_a_whole():
-            return _take(log, read_report(file, log.deployment, log.sha256), accepted, today)
+            collected = _take(log, file, left, today)
     except DataError as error:
         return Collected(file=file, refused=(str(error),))
     except (sqlite3.Error, OutputError):
@@ -104,151 +137,156 @@ def _collect(log: Log, file: Path, accepted: set[str], today: datetime.date) -> 
     except Exception as error:  # nobody foresaw it, and others must not suffer
         why = f"{file}: cannot be taken ({type(error).__name__}); ask for table and record again"
         return Collected(file=file, refused=(why,))
+    may_change &= left
+    return collected
 
 
-def _take(log: Log, report: Report, accepted: set[str], today: datetime.date) -> Collected:
-    rows: dict[str, list[Row]] = {}
+def _take(log: Log, file: Path, may_change: set[str], today: datetime.date) -> Collected:
+    """Enter the new rows of a report, as `_collect`."""
+    report = read_report(file, log.deployment, log.sha256)
+    rows_of: dict[str, list[Row]] = {}
     for row in report.rows:
-        rows.setdefault(row.cells.entity, []).append(row)
-    of_entities = [_sorted(log, report, it, accepted, today) for it in rows.values()]
-    entered = [row for it in of_entities for row in it.new]
-    for it in of_entities:
-        if it.accepted:
-            log.accept_ledger(it.accepted, f"{report.ledger}, collected from {report.file.name}")
-    if entered:
+        rows_of.setdefault(row.cells.entity, []).append(row)
+    parts = []
+    for entity, rows in rows_of.items():
+        logged = log.releases("entity = ?", entity)
+        why = _another_ledger(report, rows, logged)
+        obstacle = "" if entity in may_change else why
+        part = _of_entity(log.deployment, report, rows, logged, today, obstacle)
+        if part.new and why:
+            reason = f"{report.ledger}, collected from {file.name}"
+            log.add_act(kind="new ledger", entity=entity, period="", reason=reason)
+            may_change.discard(entity)
+        parts.append(part)
+    new = tuple(release for part in parts for release in part.new)
+    if new:
         number = log.add_report(
-            sha256=report.sha256, file=report.file.name, ledger=report.ledger, output=report.output
+            sha256=report.sha256, file=file.name, ledger=report.ledger, output=report.output
         )
-        log.add_releases(number, entered)
-    accepted.difference_update(it.accepted for it in of_entities)
+        log.add_releases(number, new)
     return Collected(
-        file=report.file,
-        taken=len(entered),
-        known=sum(it.known for it in of_entities),
-        aside=sum(it.aside for it in of_entities),
-        corrections=sum(it.corrections for it in of_entities),
-        refused=tuple(line for it in of_entities for line in it.refused),
-        above=tuple(line for it in of_entities for line in it.above),
-    )
-
-
-def _sorted(
-    log: Log, report: Report, rows: Sequence[Row], accepted: set[str], today: datetime.date
-) -> _OfEntity:
-    """The rows of one entity, sorted into those that are new, known and refused."""
-    entity, logged = rows[0].cells.entity, log.releases("entity = ?", rows[0].cells.entity)
-    before = {_key(it.row): it for it in logged}
-    known = [before[key] for row in rows if (key := _key(row.cells)) in before]
-    fresh = {_key(row.cells): row for row in reversed(rows) if _key(row.cells) not in before}
-    why = _other_ledger(report, logged) or _older(report, rows, logged)
-    new: list[Released] = []
-    if fresh and why and entity not in accepted:
-        refused = [f"{report.file}: {counted(len(fresh), 'row')} of {entity}: {why}"]
-    else:
-        ordered = sorted(fresh.values(), key=lambda row: row.line)
-        new, refused = _checked_rows(log.deployment, report, ordered, logged, today)
-    counting = {it.row.period for it in logged if it.set_aside is None}
-    return _OfEntity(
+        file=file,
         new=new,
-        accepted=entity if new and why else "",
-        known=len(known),
-        aside=sum(it.set_aside is not None for it in known),
-        corrections=len(new) - len({row.period for row in new} - counting),
-        refused=refused,
-        above=_above(log.deployment, [*(it.row for it in logged), *new], new),
+        known=sum(part.known for part in parts),
+        aside=sum(part.aside for part in parts),
+        corrections=sum(part.corrections for part in parts),
+        refused=tuple(line for part in parts for line in part.refused),
+        above=tuple(line for part in parts for line in part.above),
     )
 
 
-def _checked_rows(
+def _of_entity(
     deployment: Deployment,
     report: Report,
-    rows: Iterable[Row],
-    logged: Sequence[Entry],
+    rows: Sequence[Row],
+    logged: Sequence[sqlite3.Row],
     today: datetime.date,
-) -> tuple[list[Released], list[str]]:
-    """Rows of an entity that are new to the log, those that may enter it, and why others do not."""
-    new: list[Released] = []
-    refused: list[str] = []
-    versions = Counter(it.row.period for it in logged)
-    counting = {it.row.period: _origin(it) for it in logged if it.set_aside is None}
+    obstacle: str,
+) -> Collected:
+    """The rows of one entity, sorted into those that are new, known and refused.
+
+    Args:
+        deployment: what was agreed.
+        report: that brings the rows.
+        rows: those of the entity.
+        logged: what the log has of it.
+        today: the date.
+        obstacle: the reason why no new row of it may enter; or empty.
+    """
+    entity = rows[0].cells.entity
+    before = {tuple(it[name] for name in _KEY): it["set_aside"] for it in logged}
+    known, fresh = [], dict[tuple[str, ...], Row]()
     for row in rows:
+        key = tuple(getattr(row.cells, name) for name in _KEY)
+        if key in before:
+            known.append(before[key])
+        else:
+            fresh.setdefault(key, row)
+    new: list[Release] = []
+    refused: list[str] = []
+    if fresh and obstacle:
+        refused = [f"{report.file}: {counted(len(fresh), 'row')} of {entity}: {obstacle}"]
+        fresh = {}
+    origins = {it["period"]: _origin(it) for it in logged if it["set_aside"] is None}
+    standing = set(origins)
+    for row in fresh.values():
+        claim = Claim(row=row, deployment=deployment, today=today)
         try:
-            release = checked(deployment, report, row, today)
-            if release.period in counting and not deployment.corrections:
-                raise DataError(_second_version(release, counting[release.period]))
+            release = checked(claim, ledger=report.ledger, output=report.output)
+            if release.period in origins and not deployment.corrections:
+                raise DataError(
+                    f"{entity} has reported {release.period} already, with other numbers"
+                    f" ({origins[release.period]}), and the deployment allows no corrections; ask"
+                    f" the holder. {_SET_ASIDE}. {_CONTINUE}"
+                )
         except DataError as error:
             refused.append(f"{report.file}, line {row.line}: {error}")
             continue
-        versions[release.period] += 1
-        counting[release.period] = f"{report.file.name}, line {row.line}"
-        new.append(release._replace(version=versions[release.period]))
-    return new, refused
-
-
-def _origin(entry: Entry) -> str:
-    return f"{entry.file}, collected on {entry.received[:10]}"
-
-
-def _key(row: Cells | Released) -> tuple[str, ...]:
-    """The cells that show that a row was collected before."""
-    return row.period, row.noisy_count, row.capacity, row.noisy_share, row.mu
-
-
-def _second_version(release: Released, first: str) -> str:
-    return (
-        f"{release.entity} has reported {release.period} already, with other numbers ({first}),"
-        f" and the deployment allows no corrections; ask the holder. {_SET_ASIDE}. {_CONTINUE}"
+        origins[release.period] = f"{report.file.name}, line {row.line}"
+        new.append(release)
+    return Collected(
+        file=report.file,
+        new=tuple(new),
+        known=len(known),
+        aside=sum(reason is not None for reason in known),
+        corrections=len(new) - len({release.period for release in new} - standing),
+        refused=tuple(refused),
+        above=tuple(_above(deployment, logged, new)),
     )
 
 
-_SET_ASIDE = "If the earlier report was wrong, set it aside with dpol set-aside"
-_CONTINUE = (
-    "If its ledger was put back from an older copy, the holder goes on from your export of the log:"
-    " dpol export, then dpol privatize ... --continue-from"
-)
+def _origin(row: sqlite3.Row) -> str:
+    return f"{row['file']}, collected on {row['received'][:10]}"
 
 
-def _other_ledger(report: Report, logged: Sequence[Entry]) -> str:
-    """The reason why a report's ledger is not the one that an entity reports from; or empty."""
-    standing = sorted((it for it in logged if it.set_aside is None), key=lambda it: it.report)
+def _another_ledger(report: Report, rows: Sequence[Row], logged: Sequence[sqlite3.Row]) -> str:
+    """The reason why a report is of another ledger, or of an older copy of it; or empty.
+
+    Args:
+        report: that brings the rows.
+        rows: those of one entity.
+        logged: what the log has of it.
+    """
+    standing = sorted(
+        (it for it in logged if it["set_aside"] is None), key=lambda row: row["report"]
+    )
     # Those of another ledger that was accepted later are the last ones.
-    if not standing or standing[-1].ledger == report.ledger:
-        return ""
-    first = next(it for it in standing if it.ledger == standing[-1].ledger)
-    entity = first.row.entity
-    return (
-        f"the ledger of this report is not that of the first one about {entity}"
-        f" ({_origin(first)}); ask the holder. If it lost that ledger, collect with --new-ledger"
-        f" {entity}. {_SET_ASIDE}"
-    )
-
-
-def _older(report: Report, rows: Sequence[Row], logged: Sequence[Entry]) -> str:
-    """The reason why new rows of an entity are from an older copy of its ledger; or empty."""
+    if standing and standing[-1]["ledger"] != report.ledger:
+        first = next(it for it in standing if it["ledger"] == standing[-1]["ledger"])
+        entity = first["entity"]
+        return (
+            f"the ledger of this report is not that of the first one about {entity}"
+            f" ({_origin(first)}); ask the holder. If it lost that ledger, collect with"
+            f" --new-ledger {entity}. {_SET_ASIDE}"
+        )
     there = {(row.cells.period, row.cells.noisy_count) for row in rows}
-    for it in logged:
-        same = it.output == report.output and it.set_aside is None
-        if same and (it.row.period, it.row.noisy_count) not in there:
+    for it in standing:
+        if it["output"] == report.output and (it["period"], it["noisy_count"]) not in there:
             return (
-                f"the table lacks what was reported for {it.row.period} ({_origin(it)}); ask the"
+                f"the table lacks what was reported for {it['period']} ({_origin(it)}); ask the"
                 f" holder. {_SET_ASIDE}. {_CONTINUE}"
             )
     return ""
 
 
 def _above(
-    deployment: Deployment, released: Sequence[Released], new: Sequence[Released]
+    deployment: Deployment, logged: Sequence[sqlite3.Row], new: Sequence[Release]
 ) -> list[str]:
     """Sentences on periods in which new rows of an entity take it above its part of the budget."""
     stay, lines = deployment.longest_stay, []
+    weights = [
+        (it["period"], weight_of(it["mu"], it["a"], it["b"], it["unit_weeks"], stay))
+        for it in logged
+    ]
+    weights += [(it.period, weight_of(it.mu, it.a, it.b, it.unit_weeks, stay)) for it in new]
     for period in sorted({row.period for row in new}):
-        same = [row for row in released if row.period == period]
-        spent = sum((weight_of(row.terms, stay) for row in same), Fraction(0))
+        of_period = [weight for start, weight in weights if start == period]
+        spent = sum(of_period, Fraction(0))
         if spent > period_budget(deployment):
             lines.append(
-                f"above the budget: {same[0].entity} has released {period}"
-                f" {counted(len(same), 'time')}; a stay of {counted(stay, 'such period')} has mu"
-                f" {rounded_up(mu_of_such_stay(spent, stay), 4)}, and the deployment allows"
+                f"above the budget: {new[0].entity} has released {period}"
+                f" {counted(len(of_period), 'time')}; a stay of {counted(stay, 'such period')} has"
+                f" mu {rounded_up(mu_of_such_stay(spent, stay), 4)}, and the deployment allows"
                 f" {deployment.budget_mu:g}; the rows are collected, as they are public already"
             )
     return lines

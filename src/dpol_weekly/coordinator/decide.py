@@ -14,21 +14,12 @@ import numpy as np
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
-from dpol.core.settings import AlgorithmSpec
-from dpol_weekly.coordinator.decision import (
-    AboveBudget,
-    Decision,
-    Outlook,
-    Spent,
-    as_ranges,
-    read_decision,
-)
+from dpol_weekly.coordinator.choices import choices_before
+from dpol_weekly.coordinator.decision import Decision, Outlook, as_ranges, read_decision
+from dpol_weekly.coordinator.evidence import Inputs, Reports, read_evidence
 from dpol_weekly.coordinator.game import Choice
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
-from dpol_weekly.coordinator.panel import Inputs, Panel, read_panel
-from dpol_weekly.coordinator.replay import games_before
-from dpol_weekly.coordinator.weights import above_budget, mu_of_stays, mu_of_such_stay
 from dpol_weekly.deployment import Deployment, algorithm_of
 
 LONGEST_GAP = 8
@@ -52,33 +43,15 @@ def decide(folder: Path, period: datetime.date | None = None) -> Decision:
             other reports.
         OutputError: the decision cannot be written.
     """
-    decisions = folder / "decisions"
     with open_log(folder) as log:
         decision = _decided(log, number_of(log, period))
-        with locked(decisions):
-            written = _read_all(decisions)
+        with locked(folder / "decisions"):
+            written = _written(folder / "decisions")
             _write(log, _path(folder, decision.period), decision)
     shown = {it.period: it for it in [*written, decision]}
     newest, *earlier = sorted(shown.values(), key=lambda it: it.period, reverse=True)
     write_page(folder, newest, earlier)
     return decision
-
-
-def _read_all(folder: Path) -> list[Decision]:
-    """The latest decisions, as many as the page shows; tables that differ are written again."""
-    # A killed run may have left half of a file, under a hidden name.
-    files = [it for it in folder.glob("*.json") if _PERIOD.fullmatch(it.stem)]
-    read = {path: read_decision(path) for path in sorted(files)[-1 - EARLIER :]}
-    for path, decision in read.items():
-        _write_table(path, decision)
-    return list(read.values())
-
-
-def _write_table(path: Path, decision: Decision) -> None:
-    """Write the table of a decision, unless it is there as it should be."""
-    table, text = path.with_suffix(".csv"), decision.as_csv()
-    if not table.is_file() or table.read_bytes() != text.encode():
-        write_text(table, text)
 
 
 def check(folder: Path, period: datetime.date | None = None) -> Decision:
@@ -103,7 +76,7 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
     if place := _difference(asdict(before), asdict(again)):
         raise DataError(f"{path}: does not hold the decision that the log gives now: {place}")
     table = path.with_suffix(".csv")
-    if not table.is_file() or table.read_bytes() != before.as_csv().encode():
+    if not _holds(table, before.as_csv()):
         raise DataError(f"{table}: is not the table of {path.name}; dpol decide writes it again")
     return before
 
@@ -123,9 +96,9 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
         return newest + 1
     number = log.deployment.number_of(period)
     if number is None:
-        it = log.deployment.periods
+        grid = log.deployment.periods
         raise DataError(
-            f"no period starts at {period}: every {it.days} days from {it.first} on; give one"
+            f"no period starts at {period}: every {grid.days} days from {grid.first} on; give one"
             " of these with --period, or none"
         )
     if number > newest + LONGEST_GAP:
@@ -141,21 +114,42 @@ def _path(folder: Path, period: str) -> Path:
     return folder / "decisions" / f"{period}.json"
 
 
+def _written(folder: Path) -> list[Decision]:
+    """The latest decisions, as many as the page shows; tables that differ are written again."""
+    # A killed run may have left half of a file, under a hidden name.
+    files = sorted(it for it in folder.glob("*.json") if _PERIOD.fullmatch(it.stem))
+    read = {path: read_decision(path) for path in files[-1 - EARLIER :]}
+    for path, decision in read.items():
+        _write_table(path, decision)
+    return list(read.values())
+
+
+def _write_table(path: Path, decision: Decision) -> None:
+    """Write the table of a decision, unless it is there as it should be."""
+    table, text = path.with_suffix(".csv"), decision.as_csv()
+    if not _holds(table, text):
+        write_text(table, text)
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
 def _write(log: Log, path: Path, decision: Decision) -> None:
     """Write a decision, unless it is there; one that differs is never overwritten."""
-    text = decision.as_json()
     if not path.exists():
         # Its table first: a decision that is there has one.
         _write_table(path, decision)
-        write_text(path, text)
+        write_text(path, decision.as_json())
         return
-    _write_table(path, before := read_decision(path))
-    if before.as_json() != text:
-        if before.log_sha256 != decision.log_sha256:
-            raise DataError(
-                f"{path}: is decided already, and stays: {_since(log, before, decision)}; that"
-                " counts from the next decision on"
-            )
+    before = read_decision(path)
+    _write_table(path, before)
+    if before.log_sha256 != decision.log_sha256:
+        raise DataError(
+            f"{path}: is decided already, and stays: {_since(log, before, decision)}; that"
+            " counts from the next decision on"
+        )
+    if before != decision:
         raise DataError(
             f"{path}: is decided already, with another file of the deployment, version of dpol"
             " or machine, and stays; dpol decide --check says whether both agree"
@@ -164,75 +158,61 @@ def _write(log: Log, path: Path, decision: Decision) -> None:
 
 def _since(log: Log, before: Decision, now: Decision) -> str:
     """The difference between what two decisions for one period read."""
+    deployment, names = log.deployment, list(log.deployment.entities)
     number = number_of(log, datetime.date.fromisoformat(now.period))
-    then = before.inputs(log.deployment, number).versions
-    names = list(log.deployment.entities)
-    came = np.argwhere(now.inputs(log.deployment, number).versions > then).tolist()
-    lines = [f"{names[place]} for {log.deployment.period_of(it)}" for it, place in came]
-    aside = [it for it in now.set_aside if it not in before.set_aside]
-    told = [
-        *([f"came since: {', '.join(lines)}"] if lines else []),
-        *(f"set aside since: {it.entity} for {it.period}" for it in aside),
+    then, here = (it.inputs(deployment, number).versions for it in (before, now))
+    came = [
+        f"{names[place]} for {deployment.period_of(period)}"
+        for period, place in np.argwhere(here > then).tolist()
+    ]
+    told = [f"came since: {', '.join(came)}"] if came else []
+    told += [
+        f"set aside since: {it.entity} for {it.period}"
+        for it in now.set_aside
+        if it not in before.set_aside
     ]
     return ", ".join(told) or "the log has other rows than then"
 
 
 def _decided(log: Log, number: int, only: Inputs | None = None) -> Decision:
     """The decision for a period, from all reports, or from those that a decision read."""
-    deployment, period = log.deployment, log.deployment.period_of(number)
-    panel = read_panel(log, number, only)
-    among = np.array([it.takes_part(period) for it in deployment.entities.values()])
+    deployment, period = log.deployment, log.deployment.period_of(number).isoformat()
+    evidence = read_evidence(log, number, only)
     try:
-        (ready,) = games_before(deployment, algorithm_of(deployment), panel, [number])
-        choice = ready.choose()
+        (choice,) = choices_before(deployment, algorithm_of(deployment), evidence.reports, [number])
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
-    check_ranked(log, deployment.algorithm, choice, int(among.sum()))
-    named = choice.ranked[: deployment.names]
+    names = list(deployment.entities)
     return Decision(
         deployment=deployment.name,
         deployment_sha256=log.sha256,
-        period=period.isoformat(),
+        period=period,
         last_period=deployment.period_of(number - 1).isoformat(),
-        named=tuple(list(deployment.entities)[place] for place in named),
-        outlooks=_outlooks(deployment, panel, choice),
-        spent=spent_of(deployment, panel),
+        named=tuple(names[place] for place in choice.ranked[: deployment.names]),
+        outlooks=_outlooks(deployment, evidence.reports, choice),
+        spent=evidence.spent,
         algorithm=deployment.algorithm,
-        randomness=_randomness(deployment, number),
+        # The seed and keys of all random numbers, see `dpol.core.randomness`.
+        randomness={
+            "seed": deployment.seed,
+            "key": [deployment.name, number, 0, "decision"],
+            "initial_noise": [deployment.name, 0, "initial noise"],
+        },
         dpol=__version__,
-        releases=panel.releases,
-        read=as_ranges(panel.inputs.versions, list(deployment.entities)),
-        set_aside=tuple(panel.inputs.set_aside),
-        log_sha256=panel.sha256,
+        releases=evidence.releases,
+        read=as_ranges(evidence.inputs.versions, names),
+        set_aside=tuple(evidence.inputs.set_aside),
+        log_sha256=evidence.sha256,
     )
 
 
-def check_ranked(log: Log, algorithm: AlgorithmSpec, choice: Choice, candidates: int) -> None:
-    """Raise DataError if a choice has fewer entities than are to be named of the candidates."""
-    names = log.deployment.names
-    if len(choice.ranked) < min(names, candidates):
-        raise DataError(
-            f"{log.path}: {algorithm} does not rank, and the deployment names {names}; name 1, or"
-            " take another algorithm"
-        )
-
-
-def _randomness(deployment: Deployment, number: int) -> dict[str, Any]:
-    """The seed and keys of all random numbers of a decision, see `dpol.core.randomness`."""
-    name = deployment.name
-    return {
-        "seed": deployment.seed,
-        "key": [name, number, 0, "decision"],
-        "initial_noise": [name, 0, "initial noise"],
-    }
-
-
-def _outlooks(deployment: Deployment, panel: Panel, choice: Choice) -> tuple[Outlook, ...]:
+def _outlooks(deployment: Deployment, reports: Reports, choice: Choice) -> tuple[Outlook, ...]:
     ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
-    reports, end = panel.there.sum(axis=0), len(panel.share) - 1
-    outlooks, last_of = [], panel.last
+    count, last_of, end = reports.there.sum(axis=0), reports.last, len(reports.cells) - 1
+    outlooks = []
     for place, (name, entity) in enumerate(deployment.entities.items()):
         last = int(last_of[place])
+        report = reports.cells[last, place] if last >= 0 else None
         share, low, high = choice.interval(place)
         outlooks.append(
             Outlook(
@@ -243,35 +223,14 @@ def _outlooks(deployment: Deployment, panel: Panel, choice: Choice) -> tuple[Out
                 share=share,
                 low=low,
                 high=high,
-                noisy_share=None if last < 0 else float(panel.share[last, place]),
-                noise=None if last < 0 else float(panel.noise[last, place]),
-                last_report=None if last < 0 else deployment.period_of(last).isoformat(),
-                reports=int(reports[place]),
+                noisy_share=None if report is None else float(report["share"]),
+                noise=None if report is None else float(report["noise"]),
+                last_report=None if report is None else deployment.period_of(last).isoformat(),
+                reports=int(count[place]),
                 missing=last < end and entity.takes_part(deployment.period_of(end)),
             )
         )
     return tuple(outlooks)
-
-
-def spent_of(deployment: Deployment, panel: Panel) -> Spent:
-    """Privacy cost of releases for one person: a period that was released twice counts twice."""
-    stay, names = deployment.longest_stay, list(deployment.entities)
-    return Spent(
-        mu=math.sqrt(panel.spent.max()),
-        unit_weeks=panel.unit_weeks,
-        mu_of_stay=mu_of_stays(panel.weight, stay),
-        longest_stay=stay,
-        budget_mu=deployment.budget_mu,
-        above_budget=tuple(
-            AboveBudget(
-                entity=names[place],
-                period=deployment.period_of(number).isoformat(),
-                mu_of_stay=mu_of_such_stay(float(panel.weight[number, place]), stay),
-            )
-            for number, place in above_budget(panel.weight, deployment)
-        ),
-        corrections=panel.corrections,
-    )
 
 
 def _difference(before: Any, again: Any, place: str = "") -> str:

@@ -9,14 +9,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
-from dpol_weekly.coordinator.panel import Inputs, SetAside
+from dpol_weekly.coordinator.evidence import Inputs, SetAside
+from dpol_weekly.coordinator.spent import AboveBudget, Spent
 from dpol_weekly.deployment import Deployment
 
 
@@ -54,43 +55,6 @@ class Outlook:
     missing: bool
 
 
-class AboveBudget(NamedTuple):
-    """A period in which an entity spent more than its part of the budget.
-
-    Args:
-        entity: its identifier.
-        period: YYYY-MM-DD.
-        mu_of_stay: of a person of the longest stay, if all periods were like this one.
-    """
-
-    entity: str
-    period: str
-    mu_of_stay: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spent:
-    """The most that the releases behind a decision cost one person, in Gaussian DP.
-
-    Args:
-        mu: of a person of the unit.
-        unit_weeks: the unit: one person in at most so many periods in a row.
-        mu_of_stay: of a person of the longest stay, in all releases so far.
-        longest_stay: in periods.
-        budget_mu: the most that this should be, says the deployment.
-        above_budget: where more was spent than that allows.
-        corrections: releases that superseded another one; they are counted.
-    """
-
-    mu: float
-    unit_weeks: int
-    mu_of_stay: float
-    longest_stay: int
-    budget_mu: float
-    above_budget: tuple[AboveBudget, ...]
-    corrections: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class Decision:
     """The choice of entities for a period, and all that is needed to check it.
@@ -110,7 +74,7 @@ class Decision:
         read: the periods that each entity had released, counted from 0; of one that was released
             again there are several.
         set_aside: those of them that did not count.
-        log_sha256: of all that was read, see `dpol_weekly.coordinator.panel`.
+        log_sha256: of all that was read, see `dpol_weekly.coordinator.evidence`.
     """
 
     deployment: str
@@ -140,8 +104,6 @@ class Decision:
     def as_json(self) -> str:
         """The decision as text; equal decisions give equal bytes."""
         facts = dataclasses.asdict(self) | {"missing": self.missing}
-        for whole, key in ((facts, "set_aside"), (facts["spent"], "above_budget")):
-            whole[key] = [it._asdict() for it in whole[key]]
         return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def as_csv(self) -> str:
@@ -172,11 +134,11 @@ def as_ranges(versions: NDArray[np.int_], entities: Sequence[str]) -> dict[str, 
     texts: dict[str, list[str]] = {name: [] for name in entities}
     for least in range(1, versions.max(initial=0) + 1):
         there = np.pad(versions >= least, ((1, 1), (0, 0))).astype(int)
-        changes = np.diff(there, axis=0).T  # 1 where a run begins, -1 after its end
-        for name, own in zip(entities, changes, strict=True):
-            runs = zip((own == 1).nonzero()[0], (own == -1).nonzero()[0] - 1, strict=True)
-            texts[name] += [f"{a}-{b}" if a < b else f"{a}" for a, b in runs]
-    return {name: " ".join(own) for name, own in texts.items()}
+        for name, changes in zip(entities, np.diff(there, axis=0).T, strict=True):
+            starts, ends = (changes == 1).nonzero()[0], (changes == -1).nonzero()[0] - 1
+            for first, last in zip(starts, ends, strict=True):
+                texts[name].append(f"{first}-{last}" if first < last else f"{first}")
+    return {name: " ".join(runs) for name, runs in texts.items()}
 
 
 def from_ranges(texts: Mapping[str, str], entities: Sequence[str], rounds: int) -> NDArray[np.int_]:

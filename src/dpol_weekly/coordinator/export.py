@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Sequence
 from pathlib import Path
-
-import pandas as pd
+from typing import Any
 
 from dpol.core.cells import spreadsheet_text
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, DpolError
 from dpol.core.files import atomic_path
-from dpol_weekly.coordinator.log import Released, open_log
+from dpol.privacy.chains import chain_growth
+from dpol_weekly.coordinator.log import open_log
 
-NUMBERS = "noisy_count", "capacity", "noisy_share", "mu", "count_sensitivity", "a", "b"
-"""Columns that are text in the log, as they were released."""
+COLUMNS = (
+    *("entity", "period", "version", "noisy_count", "capacity", "noisy_share", "chain", "place"),
+    *("mu", "count_sensitivity", "a", "b", "unit_weeks", "scale", "decimals"),
+    *("noise_sd", "fresh_sd", "ledger", "report", "set_aside"),
+)
+"""Columns of the table."""
+_NUMBERS = "noisy_count", "capacity", "noisy_share", "mu", "count_sensitivity", "a", "b"
 _TEXTS = "entity", "chain", "set_aside"
 
 
@@ -27,23 +34,40 @@ def export(folder: Path, to: Path) -> int:
 
     Raises:
         DataError: as `open_log`, or the table is to be neither CSV nor Parquet.
+        DpolError: it is to be Parquet, and pyarrow is not installed.
         OutputError: it cannot be written.
     """
     if to.suffix not in (".csv", ".parquet"):
         raise DataError(f"{to}: must end in .csv or .parquet")
     with open_log(folder) as log:
-        entries = log.releases()
-    table = pd.DataFrame([it.row for it in entries], columns=list(Released._fields))
-    table["noise_sd"] = [it.row.noise for it in entries]
-    table["fresh_sd"] = [it.row.fresh for it in entries]
-    table["ledger"] = [it.ledger for it in entries]
-    table["report"] = [it.report for it in entries]
-    table["set_aside"] = [it.set_aside or "" for it in entries]
+        rows = [dict(row) for row in log.releases()]
+    for row in rows:
+        row["fresh_sd"] = row["scale"] / 10.0 ** row["decimals"] / float(row["capacity"])
+        growth = chain_growth(float(row["a"]), float(row["b"]), row["place"] - 1)
+        row["noise_sd"] = float(row["fresh_sd"] * growth)
+        row["set_aside"] = row["set_aside"] or ""
     with atomic_path(to) as temporary:
-        if to.suffix == ".csv":
-            for name in _TEXTS:
-                table[name] = table[name].map(spreadsheet_text)
-            table.to_csv(temporary, index=False, lineterminator="\n")
+        if to.suffix == ".parquet":
+            _write_parquet(temporary, rows)
         else:
-            table.astype(dict.fromkeys(NUMBERS, float)).to_parquet(temporary, index=False)
-    return len(entries)
+            with temporary.open("w", encoding="utf-8", newline="") as stream:
+                writer = csv.DictWriter(stream, COLUMNS, extrasaction="ignore", lineterminator="\n")
+                writer.writeheader()
+                for row in rows:
+                    writer.writerow(row | {key: spreadsheet_text(row[key]) for key in _TEXTS})
+    return len(rows)
+
+
+def _write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise DpolError(
+            'tables of Parquet need more libraries: pip install "dpol[pipeline]"; CSV needs none'
+        ) from None
+    columns = {
+        name: [float(row[name]) if name in _NUMBERS else row[name] for row in rows]
+        for name in COLUMNS
+    }
+    parquet.write_table(pyarrow.table(columns), path)

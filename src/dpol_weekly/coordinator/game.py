@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ LEVEL_CHANGE = 0.02
 _LEAST_NOISE = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Played:
     """The state of a game.
 
@@ -39,8 +39,8 @@ class Played:
         state: of the algorithm.
         action: its choice for the next period.
         joined: (n,) who has ever reported.
-        mean: precision-weighted mean of the shares that were reported last.
-        scale: standard deviation of its noise.
+        mean: precision-weighted mean of the shares that were reported last, and the standard
+            deviation of its noise.
         level: that the algorithm saw last, and in which period; None if it tells none.
         change: sum of the squared changes of the level so far, each over its periods.
         changes: their number.
@@ -50,14 +50,13 @@ class Played:
     state: Any
     action: int
     joined: NDArray[np.bool_]
-    mean: float
-    scale: float
+    mean: tuple[float, float]
     level: tuple[float, int] | None = None
     change: float = 0.0
     changes: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Choice:
     """The choice of a game for the next period.
 
@@ -110,6 +109,7 @@ class Game:
 
     algorithm: LocalAlgorithm[Any]
     entities: tuple[str, ...]
+    _: KW_ONLY
     capacity: Floats | None = None
     memory: Chains | None = None
     seed: int = 0
@@ -149,25 +149,32 @@ class Game:
             ValueError: the period is over, an array has another shape, or the noise of a report is
                 not a number from 0 on.
         """
-        reported = ~np.isnan(shares)
+        reported, n = ~np.isnan(shares), len(self.entities)
         scale = np.where(reported, noise_scale, 1.0)
-        if shares.shape != (n := (len(self.entities),)) or scale.shape != n:
-            raise ValueError(f"shares and noise_scale must have shape {n}, got {shares.shape}")
+        if shares.shape != (n,) or scale.shape != (n,):
+            raise ValueError(f"shares and noise_scale must have shape {(n,)}, got {shares.shape}")
         if not ((scale >= 0) & np.isfinite(scale) & (np.isfinite(shares) | ~reported)).all():
             raise ValueError("shares and their noise_scale must be finite, noise from 0 on")
-        if self.played is None:
+        played = self.played
+        if played is None:
             if not reported.any():
                 return self
-            before = _start(self, period, *_mean(shares, scale, reported), shares, scale)
-        else:
-            before = self.played
-            if period <= before.period:
-                raise ValueError(f"period {period} must be above the last one, {before.period}")
-            nobody, one = np.zeros(n, dtype=bool), np.ones(n)
-            for silent in range(before.period + 1, period):
-                before = _step(self, before, silent, Round(one, one, nobody))
-        seen = Round(shares, scale, reported, fresh_scale, begun)
-        return dataclasses.replace(self, played=_step(self, before, period, seen))
+            played = _start(self, period, shares, noise_scale)
+        elif period <= played.period:
+            raise ValueError(f"period {period} must be above the last one, {played.period}")
+        nothing = np.full(n, np.nan)
+        for silent in range(played.period + 1, period):
+            played = _step(self, played, silent, shares=nothing, noise_scale=nothing)
+        played = _step(
+            self,
+            played,
+            period,
+            shares=shares,
+            noise_scale=noise_scale,
+            fresh_scale=fresh_scale,
+            begun=begun,
+        )
+        return dataclasses.replace(self, played=played)
 
     def decide(self, among: NDArray[np.bool_] | None = None) -> Choice:
         """The choice for the period after the last one.
@@ -179,47 +186,34 @@ class Game:
             ValueError: fewer than two have ever reported, or the algorithm does not rank and its
                 only choice is not among them.
         """
-        it, n = self.played, len(self.entities)
-        if it is None or it.joined.sum() < 2:
-            count = 0 if it is None else int(it.joined.sum())
+        played, n = self.played, len(self.entities)
+        if played is None or played.joined.sum() < 2:
+            count = 0 if played is None else int(played.joined.sum())
             raise ValueError(f"two entities must have reported before a decision, not {count}")
         among = np.ones(n, dtype=bool) if among is None else among
-        forecast = self.algorithm.forecast(it.state)
+        forecast = self.algorithm.forecast(played.state)
         if forecast is None:
-            if not among[it.action]:
+            if not among[played.action]:
                 raise ValueError(
                     f"{label_of(self.algorithm)} names one entity of all, and"
-                    f" {self.entities[it.action]} is not among those that may be chosen"
+                    f" {self.entities[played.action]} is not among those that may be chosen"
                 )
-            return Choice((it.action,))
+            return Choice(ranked=(played.action,))
         order = np.argsort(-forecast.scores[0], kind="stable")
         ranked = tuple(order[among[order]].tolist())
         if forecast.level is None or forecast.variance is None:
-            return Choice(ranked)
-        change = (it.change + LEVEL_CHANGE**2) / (it.changes + 1)
-        ahead = 1 if it.level is None else it.period + 1 - it.level[1]
+            return Choice(ranked=ranked)
+        change = (played.change + LEVEL_CHANGE**2) / (played.changes + 1)
+        ahead = 1 if played.level is None else played.period + 1 - played.level[1]
         share = forecast.level[0] + forecast.scores[0]
-        return Choice(ranked, share, np.sqrt(forecast.variance[0] + ahead * change))
+        deviation = np.sqrt(forecast.variance[0] + ahead * change)
+        return Choice(ranked=ranked, share=share, deviation=deviation)
 
 
-@dataclass(frozen=True, eq=False)
-class Round:
-    """The reports of a period: the arguments of `Game.learn`, with (n,) flags of who reported."""
-
-    shares: Floats
-    noise_scale: Floats
-    reported: NDArray[np.bool_]
-    fresh_scale: Floats | None = None
-    begun: NDArray[np.bool_] | None = None
-
-
-def _start(
-    game: Game, period: int, mean: float, scale: float, shares: Floats, noise_scale: Floats
-) -> Played:
-    """The game before its first period."""
-    n = len(game.entities)
-    first = np.where(np.isnan(shares), scale, noise_scale)[None]
-    capacity = None if game.capacity is None else game.capacity[None]
+def _start(game: Game, period: int, shares: Floats, noise_scale: Floats) -> Played:
+    """The game before its first period, in which these are reported."""
+    n, mean = len(game.entities), _mean(shares, noise_scale)
+    first = np.where(np.isnan(shares), mean[1], noise_scale)[None]
     key = replicate_generators(game.seed, (game.name,), [0], "initial noise")
     setup = LocalSetup(
         n_replicates=1,
@@ -229,34 +223,42 @@ def _start(
         initial=key.standard_normal(n) * first,
         noise_scale=first,
         memory=game.memory,
-        capacity=capacity,
+        capacity=None if game.capacity is None else game.capacity[None],
     )
     state, actions = game.algorithm.step(
         game.algorithm.init(setup), None, _generators(game, period - 1)
     )
-    nobody = np.zeros(n, dtype=bool)
-    return Played(period - 1, state, int(actions[0]), nobody, mean, scale)
+    return Played(
+        period=period - 1,
+        state=state,
+        action=int(actions[0]),
+        joined=np.zeros(n, dtype=bool),
+        mean=mean,
+    )
 
 
-def _step(game: Game, before: Played, period: int, seen: Round) -> Played:
-    """The game one period later."""
-    mean, scale = before.mean, before.scale
-    if seen.reported.any():
-        mean, scale = _mean(seen.shares, seen.noise_scale, seen.reported)
-    joined = before.joined | seen.reported
-    noise = np.where(seen.reported, seen.noise_scale, scale)
-    fresh = None
-    if game.memory is not None:
-        own = seen.noise_scale if seen.fresh_scale is None else seen.fresh_scale
-        fresh = np.where(seen.reported, own, scale)
-    all_report = bool(seen.reported.all())
+def _step(
+    game: Game,
+    before: Played,
+    period: int,
+    *,
+    shares: Floats,
+    noise_scale: Floats,
+    fresh_scale: Floats | None = None,
+    begun: NDArray[np.bool_] | None = None,
+) -> Played:
+    """The game one period later; arguments as of `Game.learn`."""
+    reported = ~np.isnan(shares)
+    joined = before.joined | reported
+    mean = _mean(shares, noise_scale) if reported.any() else before.mean
+    fresh = noise_scale if fresh_scale is None else fresh_scale
     observation = Observation(
-        np.where(seen.reported, seen.shares, mean)[None],
-        noise,
-        fresh_scale=fresh,
-        reported=None if all_report else seen.reported.astype(float),
+        gains=np.where(reported, shares, mean[0])[None],
+        noise_scale=np.where(reported, noise_scale, mean[1]),
+        fresh_scale=None if game.memory is None else np.where(reported, fresh, mean[1]),
+        reported=None if reported.all() else reported.astype(float),
         joined=None if joined.all() else joined,
-        begun=seen.begun,
+        begun=begun,
     )
     state, actions = game.algorithm.step(before.state, observation, _generators(game, period))
     forecast = None if observation.silent else game.algorithm.forecast(state)
@@ -266,8 +268,16 @@ def _step(game: Game, before: Played, period: int, seen: Round) -> Played:
         if before.level is not None:
             change += (level[0] - before.level[0]) ** 2 / (period - before.level[1])
             changes += 1
-    action = int(actions[0])
-    return Played(period, state, action, joined, mean, scale, level, change, changes)
+    return Played(
+        period=period,
+        state=state,
+        action=int(actions[0]),
+        joined=joined,
+        mean=mean,
+        level=level,
+        change=change,
+        changes=changes,
+    )
 
 
 def _generators(game: Game, period: int) -> ReplicateGenerators:
@@ -275,8 +285,9 @@ def _generators(game: Game, period: int) -> ReplicateGenerators:
     return replicate_generators(game.seed, (game.name, period + 1), [0], "decision")
 
 
-def _mean(shares: Floats, scale: Floats, reported: NDArray[np.bool_]) -> tuple[float, float]:
+def _mean(shares: Floats, noise_scale: Floats) -> tuple[float, float]:
     """Precision-weighted mean of what was reported, and the standard deviation of its noise."""
-    precision = 1 / np.maximum(scale[reported], _LEAST_NOISE) ** 2
+    reported = ~np.isnan(shares)
+    precision = 1 / np.maximum(noise_scale[reported], _LEAST_NOISE) ** 2
     mean = float((precision * shares[reported]).sum() / precision.sum())
     return mean, 1 / math.sqrt(precision.sum())

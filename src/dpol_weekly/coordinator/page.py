@@ -22,7 +22,7 @@ LISTED = 20
 _WIDTH = 160.0  # of a bar, in pixels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """An entity in the ranking, as it is shown.
 
@@ -60,19 +60,26 @@ def ranking(decision: Decision) -> list[Line]:
     return [_line(it, max(highest, 1e-9)) for it in shown]
 
 
-def _line(it: Outlook, highest: float) -> Line:
+def _line(outlook: Outlook, highest: float) -> Line:
+    """How an entity is shown, with a bar that ends at the highest share."""
     reported, interval, bar = "", "", None
-    if it.noisy_share is not None:
-        reported = percent(it.noisy_share)
-        reported += f" ± {100 * it.noise:.1f}" if it.noise else ""
-    if it.share is not None and it.low is not None and it.high is not None:
-        interval = f"{percent(it.low)} to {percent(it.high)}"
+    if outlook.noisy_share is not None:
+        reported = percent(outlook.noisy_share)
+        reported += f" ± {100 * outlook.noise:.1f}" if outlook.noise else ""
+    if outlook.share is not None and outlook.low is not None and outlook.high is not None:
+        interval = f"{percent(outlook.low)} to {percent(outlook.high)}"
         low, high, centre = (
             round(min(max(end / highest, 0.0), 1.0) * _WIDTH, 1)
-            for end in (it.low, it.high, it.share)
+            for end in (outlook.low, outlook.high, outlook.share)
         )
         bar = low, high, centre
-    return Line(it, percent(it.share), interval, reported, bar)
+    return Line(
+        outlook=outlook,
+        share=percent(outlook.share),
+        interval=interval,
+        reported=reported,
+        bar=bar,
+    )
 
 
 def decisions_page(decision: Decision, earlier: Sequence[Decision]) -> str:

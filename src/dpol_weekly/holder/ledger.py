@@ -9,41 +9,30 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpol.core import sqlite
 from dpol.core.errors import DataError, OutputError
+from dpol.core.sqlite import Kind, check_kind, is_empty, make_tables, opened
 from dpol_weekly.holder.seal import is_sealed, seal
 
 LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""
 
-_APPLICATION = 0x64706F6C
-_VERSION = 5
-_PATIENCE = 300.0  # Seconds that a run waits for another one.
-
-_NO_LEDGER = "is not a ledger of dpol; choose another file with --ledger"
-_DAMAGED = (
-    "the ledger is damaged, or something else than dpol changed it; put its last backup back, or"
-    " move it away and run again, which says how to go on"
+_LEDGER = Kind(
+    name="ledger",
+    script=Path(__file__).with_name("ledger.sql"),
+    application=0x64706F6C,
+    version=5,
+    foreign="is not a ledger of dpol; choose another file with --ledger",
+    damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
+    " back, or move it away and run again, which says how to go on",
 )
-# What a failure of the database means to a user, by the beginning of its name.
-_FAILURES = {
-    "SQLITE_NOTADB": _NO_LEDGER,
-    "SQLITE_CORRUPT": _DAMAGED,
-    "SQLITE_BUSY": f"another run has held the ledger for {_PATIENCE / 60:.0f} minutes; wait until"
-    " that has ended, or end it, and run again",
-    "SQLITE_FULL": "the disk is full; free some space and run again",
-    "SQLITE_READONLY": "the ledger or its folder is read-only; make both writable",
-    "SQLITE_CANTOPEN": "the ledger cannot be opened; make it and its folder writable",
-    "SQLITE_PERM": "the ledger cannot be opened; make it and its folder writable",
-    "SQLITE_PROTOCOL": "the ledger cannot be locked there; choose a local folder with --ledger",
-    "SQLITE_IOERR": "the ledger could not be read or written; check the disk and run again, which"
-    " says what is released",
-}
+# No page reaches the file before the commit, and no draw a temporary file.
+_SETTINGS = "cache_spill = OFF", "temp_store = MEMORY"
 
 
 @dataclass(frozen=True)
@@ -84,18 +73,10 @@ def open_ledger(path: Path, *, in_memory: bool = False) -> Iterator[Ledger]:
         DataError: the file is not a ledger, of another version, or damaged.
         OutputError: it cannot be opened, read or written, here or in the block.
     """
-    try:
-        if not in_memory:
-            _make(path)
-        file = ":memory:" if in_memory else path.absolute()  # A file may be named ":memory:".
-        with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as base:
-            yield Ledger(path, base)
-    except sqlite3.Error as error:
-        for name, meaning in _FAILURES.items():
-            if _name(error).startswith(name):
-                kind = DataError if meaning in (_NO_LEDGER, _DAMAGED) else OutputError
-                raise kind(f"{path}: {meaning}") from error
-        raise
+    if not in_memory:
+        _make(path)
+    with opened(path, _LEDGER, in_memory=in_memory) as base:
+        yield Ledger(path, base)
 
 
 @contextmanager
@@ -105,20 +86,18 @@ def transaction(ledger: Ledger) -> Iterator[None]:
     Raises:
         DataError, OutputError: as `open_ledger`.
     """
-    # No page reaches the file before the commit, and no draw a temporary file. EXTRA is FULL that
-    # also syncs the folder, so that a power failure cannot undo what outputs already show.
-    for setting in ("cache_spill = OFF", "temp_store = MEMORY", "synchronous = EXTRA"):
-        _patiently(ledger, f"PRAGMA {setting}")
-    _patiently(ledger, "BEGIN IMMEDIATE")
-    try:
-        _check(ledger)
+    base = ledger.connection
+    with sqlite.transaction(base, settings=_SETTINGS):
+        if is_empty(base):
+            make_tables(base, _LEDGER)
+            ledger.execute("INSERT INTO ledger VALUES (?, '')", new_token())
+        else:
+            check_kind(base, ledger.path, _LEDGER)
+            whole = ledger.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+            if not (whole and is_sealed(base)):
+                raise DataError(f"{ledger.path}: {_LEDGER.damaged}")
         yield
-        seal(ledger.connection)
-        _patiently(ledger, "COMMIT")
-    finally:
-        if ledger.connection.in_transaction:
-            with suppress(sqlite3.Error):
-                ledger.execute("ROLLBACK")
+        seal(base)
 
 
 def new_token() -> str:
@@ -139,44 +118,3 @@ def _make(path: Path) -> None:
     except OSError as error:
         wrong = f"the ledger cannot be opened ({error.strerror}); make it and its folder writable"
         raise OutputError(f"{path}: {wrong}") from error
-
-
-def _check(ledger: Ledger) -> None:
-    """Refuse a file that is not a ledger, and make the tables of a new one."""
-    application, version, tables = ledger.execute(
-        "SELECT application_id, user_version, (SELECT COUNT(*) FROM sqlite_master)"
-        " FROM pragma_application_id, pragma_user_version"
-    ).fetchone()
-    new = not tables and not application
-    if not new and application != _APPLICATION:
-        raise DataError(f"{ledger.path}: {_NO_LEDGER}")
-    if not new and version != _VERSION:
-        raise DataError(
-            f"{ledger.path}: was written by another version of dpol; run the version that wrote it"
-        )
-    whole = ledger.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
-    if not (whole and (new or is_sealed(ledger.connection))):
-        raise DataError(f"{ledger.path}: {_DAMAGED}")
-    if new:
-        text = Path(__file__).with_name("ledger.sql").read_text(encoding="utf-8")
-        for statement in (*text.split(";"), f"PRAGMA user_version = {_VERSION}"):
-            ledger.execute(statement)
-        ledger.execute("INSERT INTO ledger VALUES (?, '')", new_token())
-        ledger.execute(f"PRAGMA application_id = {_APPLICATION}")
-
-
-def _patiently(ledger: Ledger, statement: str) -> None:
-    """Execute, and wait while another run holds the ledger, so that Ctrl-C still works."""
-    end = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            ledger.execute(statement)
-            return
-        except sqlite3.OperationalError as error:
-            if not _name(error).startswith("SQLITE_BUSY") or time.monotonic() > end:
-                raise
-        time.sleep(0.05)
-
-
-def _name(error: sqlite3.Error) -> str:
-    return getattr(error, "sqlite_errorname", "")

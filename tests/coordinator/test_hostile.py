@@ -11,20 +11,19 @@ import json
 import os
 import subprocess
 import sys
-from decimal import Decimal
 
 import pytest
 
 from dpol.cli import main
-from dpol_weekly.coordinator.aside import set_aside
-from dpol_weekly.coordinator.collect import collect
+from dpol_weekly.coordinator import checks
+from dpol_weekly.coordinator.collect import set_aside
 from dpol_weekly.coordinator.decide import check, decide
+from dpol_weekly.coordinator.evidence import SetAside
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import decisions_page
-from dpol_weekly.memory import Memory, terms_of
 from dpol_weekly.noise import CountNoise, interval
 from dpol_weekly.released import record_of
-from weekly import MU, agreed, day, identity, recorded, report
+from weekly import MU, Coordinator, chain_of, day, identity, recorded
 
 SD = CountNoise(MU).standard_deviation
 V0, V1, V2 = (("V", it, "6") for it in range(3))
@@ -34,30 +33,11 @@ X0, X1 = ("X", 0, "5"), ("X", 1, "4")
 @pytest.fixture
 def world(tmp_path):
     """A coordinator's folder, and reports of a victim V and of a hostile X."""
+    return Coordinator(tmp_path, "VXC")
 
-    class World:
-        folder, deployment, count = tmp_path / "state", agreed(tmp_path, "VXC"), 0
 
-        def agree(self, **keys):
-            self.deployment = agreed(tmp_path, "VXC", **keys)
-
-        def file(self, *rows, name=None, ledger="X", **options):
-            self.count += 1
-            path = tmp_path / "inbox" / (name or f"{self.count}.csv")
-            return report(path, self.deployment, rows, ledger=ledger, **options)
-
-        def collect(self, *files, **options):
-            return collect(files, self.folder, self.deployment, **options)
-
-        def put(self, *rows, new_ledgers=(), **options):
-            (done,) = self.collect(self.file(*rows, **options), new_ledgers=new_ledgers)
-            return done
-
-        def rows(self):
-            with open_log(self.folder) as log:
-                return [(it.row.entity, it.row.period, it.set_aside) for it in log.releases()]
-
-    return World()
+def date(number):
+    return datetime.date.fromisoformat(day(number))
 
 
 def forged(path, **changed):
@@ -84,59 +64,34 @@ def rewritten(path, **changed):
 
 
 NUMBER = "is not a number as dpol privatize writes it"
-CELLS = {
-    "93 huge count": ({"noisy_count": "1" + "0" * 300}, NUMBER),
-    "93 exponent": ({"noisy_count": "1e300"}, NUMBER),
-    "94 count above the capacity": ({"noisy_count": "999999999999.000000"}, "out of range"),
-    "94 count far below zero": ({"noisy_count": "-134.000000"}, "out of range"),
-    "94 tiny capacity": (
-        {"noisy_count": "999999999999.000000", "capacity": "0.000000001"},
-        "out of range",
-    ),
-    "R1 capacity and a huge count": (
-        {"noisy_count": "1" + "0" * 308, "capacity": "0.001", "noisy_share": "inf"},
-        NUMBER,
-    ),
-    "R1 capacity 0": ({"capacity": "0.0", "noisy_share": "0"}, f"capacity {NUMBER}"),
-    "R1 negative capacity": ({"capacity": "-20"}, f"capacity {NUMBER}"),
-    "R1 capacity of ten digits": ({"capacity": "1000000000"}, f"capacity {NUMBER}"),
-    "95 nan": ({"noisy_count": "nan"}, NUMBER),
-    "95 inf": ({"noisy_count": "inf"}, NUMBER),
-    "95 underscore": ({"noisy_count": "1_0.000000"}, NUMBER),
-    "95 Arabic digits": ({"noisy_count": "٥.000000"}, NUMBER),
-    "95 another text of the number": ({"noisy_count": "5.0"}, NUMBER),
-    "95 a sign": ({"noisy_count": "+5.000000"}, NUMBER),
-    "95 zeros in front": ({"noisy_count": "05.000000"}, NUMBER),
-    "95 minus nothing": ({"noisy_count": "-0.000000"}, NUMBER),
-    "96 blank": ({"noisy_count": " 5.000000"}, NUMBER),
-    "96 line end": ({"noisy_count": "5.000000\n"}, NUMBER),
-    "97 line end in the capacity": ({"capacity": "20\n"}, f"capacity {NUMBER}"),
-    "96 line end in mu": ({"mu": "0.5\n"}, NUMBER),
-    "96 mu in another text": ({"mu": "0.50"}, NUMBER),
-    "96 line end in the sensitivity": ({"count_sensitivity": "1\n"}, NUMBER),
-    "96 line end in the share": ({"noisy_share": "0.25\n"}, "is not the noisy count over"),
-    "96 share in another text": ({"noisy_share": "0.250"}, "is not the noisy count over"),
-    "96 share of another count": ({"noisy_share": "0.26"}, "is not the noisy count over"),
-    "R6 other noise": ({"noise_sd": "0.14"}, "not that of the noise that its record states"),
-    "R6 other noise, one digit": ({"noise_sd": "0.141422"}, "its noise_sd is not that of"),
-    "96 another interval": ({"low": "0.1"}, "are not the interval"),
-    "98 year 2099": ({"period": "2099-01-04"}, "has not ended on"),
-    "R1 last year of all": ({"period": "9999-12-26"}, "has not ended on"),
-    "98 this week": ({"period": day(52 * 5)}, "has not ended on 2026-01-02"),
-    "96 date in another text": ({"period": "20210103"}, "no period of the deployment starts"),
-    "96 date with a line end": ({"period": "2021-01-03\n"}, "no period of the deployment"),
-    "102 larger mu": (
-        {"mu": "0.6", "noisy_count": "5.000000", "noise_sd": f"{2**0.5 / 0.6 / 20:.6g}"},
-        "larger than agreed",
-    ),
-    "109 markup": ({"entity": "<script>alert(1)</script>"}, "is not an entity"),
-    "110 escape codes": ({"entity": "V\x1b[2J"}, "is not an entity"),
-    "110 blank behind the name": ({"entity": "X "}, "is not an entity"),
-}
+RANGE, SHARE = "its noisy count is out of range", "is not the noisy count over"
+# A cell of a row of X, what is put there, and why the row is refused.
+CELLS = [
+    ("noisy_count", ["1" + "0" * 300, "1e300", "nan", "inf", "1_0.000000", "٥.000000"], NUMBER),
+    ("noisy_count", ["5.0", "+5.000000", "05.000000", "-0.000000"], NUMBER),
+    ("noisy_count", [" 5.000000", "5.000000\n"], NUMBER),
+    ("noisy_count", ["999999999999.000000", "-134.000000"], RANGE),
+    ("capacity", ["0.0", "-20", "20\n", " 20", "1000000000"], f"capacity {NUMBER}"),
+    ("mu", ["0.5\n", "0.50"], NUMBER),
+    ("count_sensitivity", ["1\n"], NUMBER),
+    ("count_sensitivity", ["0.5"], "the count sensitivity is 0.5"),
+    ("noisy_share", ["0.25\n", "0.250", "0.26", "inf"], SHARE),
+    ("noise_sd", ["0.14", "0.141422"], "its noise_sd is not that of"),
+    ("low", ["0.1"], "are not the interval"),
+    ("period", ["2099-01-04", "9999-12-26", day(52 * 5)], "has not ended on 2026-01-02"),
+    ("period", ["20210103", "2021-01-03\n", "2021-02-30"], "no period of the deployment starts"),
+    ("entity", ["<script>alert(1)</script>", "V\x1b[2J", "X "], "is not an entity"),
+]
+CASES = [({column: text}, message) for column, texts, message in CELLS for text in texts]
+CASES += [
+    ({"noisy_count": "999999999999.000000", "capacity": "0.01"}, RANGE),
+    ({"noisy_count": "1" + "0" * 308, "capacity": "0.001", "noisy_share": "inf"}, NUMBER),
+    ({"mu": "0.6", "noise_sd": f"{2**0.5 / 0.6 / 20:.6g}"}, "larger than agreed"),
+]
 TODAY = datetime.date(2026, 1, 2)
 
 
-@pytest.mark.parametrize(("cells", "message"), CELLS.values(), ids=CELLS)
+@pytest.mark.parametrize(("cells", "message"), CASES)
 def test_a_cell_that_privatize_does_not_write_is_refused_and_nobody_else(world, cells, message):
     bad = forged(world.file(X0), **cells)
     others = world.file(V0, ledger="V"), world.file(("C", 0, "4"), ledger="C")
@@ -163,42 +118,40 @@ def test_a_period_is_taken_from_the_day_after_its_last_one_on(world):
 
 
 DAMAGED = "the chains of its noise are damaged"
-RECORDS = {
-    "90 no record": (None, "is not next to it. The table may hold raw counts"),
-    "101 nested": ("[" * 100_000, "is not a record"),
-    "101 a text": ('"record"', "is not a record"),
-    "R2 no JSON": ('{"ledger": ', "is not a record"),
-    "R2 a huge number": ('{"rows": ' + "9" * 5000 + "}", "is not a record"),
-    "R2 no ledger": ({"ledger": []}, "is not a record"),
-    "99 a formula": ({"ledger": {"id": '=HYPERLINK("x")', "output": "0" * 16}}, "16 signs"),
-    "100 line end in an id": ({"ledger": {"id": "0" * 16 + "\n", "output": "0" * 16}}, "16 signs"),
-    "100 an id that is a number": ({"ledger": {"id": 16 * "0", "output": 10**15}}, "16 signs"),
-    "R2 chains are a number": ({"chains": 3}, DAMAGED),
-    "R2 chains are true": ({"chains": True}, DAMAGED),
-    "R2 no releases": ({"chains": [{"first_row": 1}]}, DAMAGED),
-    "R2 an empty chain": ({"chains": [{}]}, DAMAGED),
-    "R2 a chain that is a text": ({"chains": ["chain"]}, DAMAGED),
-}
-PART = {
-    "R2 infinite first row": ({"first_row": 1e400}, DAMAGED),
-    "R2 first row of many digits": ({"first_row": 10**400}, DAMAGED),
-    "R2 first row 0": ({"first_row": 0}, "do not fit the rows"),
-    "R2 first row that is not there": ({"first_row": 9}, "do not fit the rows"),
-    "R6 releases are true": ({"releases": True}, DAMAGED),
-    "R6 one release less": ({"releases": 1}, "not that of the noise"),
-    "R6 one release more": ({"releases": 3}, "do not fit the rows"),
-    "R6 fewer releases allowed": ({"chain_periods": 1}, DAMAGED),
-    "R6 the chain of another": ({"entity": "V"}, "does not fit line 2"),
-    "R6 another first period": ({"first_period": day(1)}, "does not fit line 2"),
-    "R6 another mu": ({"mu": 0.4}, "does not fit line 2"),
-    "R6 a digit of a": ({"a": 0.1}, "does not fit mu and memory"),
-    "R6 a digit of b": ({"b": 0.61}, "does not fit mu and memory"),
-    "R2 a is infinite": ({"a": 1e400}, DAMAGED),
-    "R2 b is a text": ({"b": "0.6"}, DAMAGED),
-    "R6 another scale": ({"scale": 5_000_000}, "does not fit mu and memory"),
-    "R6 another unit": ({"unit_weeks": 2}, "does not fit mu and memory"),
-    "R6 a longer chain": ({"chain_periods": 900}, "does not fit mu and memory"),
-}
+IDS = {"id": "0" * 16, "output": "0" * 16}
+RECORDS = [
+    (None, "is not next to it. The table may hold raw counts"),
+    *((text, "is not a record") for text in ("[" * 100_000, '"record"', '{"ledger": ')),
+    ('{"rows": ' + "9" * 5000 + "}", "is not a record"),
+    ({"ledger": []}, "is not a record"),
+    *(
+        ({"ledger": IDS | {key: value}}, "16 signs")
+        for key, value in (("id", '=HYPERLINK("x")'), ("id", "0" * 16 + "\n"), ("output", 10**15))
+    ),
+    *(({"chains": it}, DAMAGED) for it in (3, True, [{"first_row": 1}], [{}], ["chain"])),
+]
+FIT, LINE = "does not fit mu and memory", "does not fit line 2"
+# A key of the record's chain of X, what is put there, and why.
+CHAINS = [
+    ("first_row", 1e400, DAMAGED),
+    ("first_row", 10**400, DAMAGED),
+    ("first_row", 0, "do not fit the rows"),
+    ("first_row", 9, "do not fit the rows"),
+    ("releases", True, DAMAGED),
+    ("releases", 1, "not that of the noise"),
+    ("releases", 3, "do not fit the rows"),
+    ("chain_periods", 1, DAMAGED),
+    ("chain_periods", 900, FIT),
+    ("entity", "V", LINE),
+    ("first_period", day(1), LINE),
+    ("mu", 0.4, LINE),
+    ("a", 0.1, FIT),
+    ("a", 1e400, DAMAGED),
+    ("b", 0.61, FIT),
+    ("b", "0.6", DAMAGED),
+    ("scale", 5_000_000, FIT),
+    ("unit_weeks", 2, FIT),
+]
 
 
 def put(table, changed):
@@ -212,7 +165,7 @@ def put(table, changed):
         rewritten(table, **changed)
 
 
-@pytest.mark.parametrize(("changed", "message"), RECORDS.values(), ids=RECORDS)
+@pytest.mark.parametrize(("changed", "message"), RECORDS)
 def test_a_damaged_record_loses_its_own_report_only(world, changed, message):
     bad = world.file(X0)
     put(bad, changed)
@@ -222,19 +175,11 @@ def test_a_damaged_record_loses_its_own_report_only(world, changed, message):
     assert message in line
 
 
-def chain():
-    """Numbers of a memory, and a chain of two rows of X with it."""
-    numbers = Decimal("0.2"), Decimal("0.6")
-    part = terms_of(CountNoise(MU), numbers, Memory(numbers))._asdict()
-    part |= {"a": 0.2, "b": 0.6, "mu": 0.5}
-    return part | {"entity": "X", "first_row": 1, "first_period": day(0), "releases": 2}
-
-
-@pytest.mark.parametrize(("changed", "message"), PART.values(), ids=PART)
-def test_a_chain_that_does_not_fit_its_rows_is_refused(world, changed, message):
-    world.agree(noise={"memory": "designed"})
-    bad = world.file(X0, X1, chains=[chain()])
-    put(bad, {"chains": [chain() | changed]})
+@pytest.mark.parametrize(("key", "value", "message"), CHAINS)
+def test_a_chain_that_does_not_fit_its_rows_is_refused(world, key, value, message):
+    world.agree("VXC", noise={"memory": "designed"})
+    bad = world.file(X0, X1, chains=[chain_of("X")])
+    put(bad, {"chains": [chain_of("X") | {key: value}]})
     done = world.collect(bad, world.file(V0, ledger="V"))
     assert done[1].taken == 1
     assert done[0].taken < 2
@@ -243,29 +188,27 @@ def test_a_chain_that_does_not_fit_its_rows_is_refused(world, changed, message):
 
 
 def test_a_chain_that_was_deleted_is_noticed_by_its_noise(world):
-    world.agree(noise={"memory": "designed"})
-    bad = world.file(X0, X1, chains=[chain()])
+    world.agree("VXC", noise={"memory": "designed"})
+    bad = world.file(X0, X1, chains=[chain_of("X")])
     put(bad, {"chains": []})
     (done,) = world.collect(bad)
     assert done.taken == 0
     assert all("its noise_sd is not that of" in line for line in done.refused)
-    put(bad, {"chains": [chain()]})
+    put(bad, {"chains": [chain_of("X")]})
     assert world.collect(bad)[0].taken == 2
 
 
 def test_what_nobody_foresaw_loses_one_report_only(world, monkeypatch):
-    known = collect.__globals__["checked"]
+    def unforeseen(claim):
+        assert claim.cells.entity != "X"
 
-    def checked(deployment, report, row, today):
-        return 1 / 0 if row.cells.entity == "X" else known(deployment, report, row, today)
-
-    monkeypatch.setattr("dpol_weekly.coordinator.collect.checked", checked)
+    monkeypatch.setattr(checks, "CHECKS", (unforeseen, *checks.CHECKS))
     # Of the bad report nothing stays, not even the rows that were good.
     bad = world.file(V1, X0, ledger="V", output="P")
-    done = world.collect(world.file(V0, ledger="V"), bad, world.file(("C", 0, "4"), ledger="C"))
-    assert [it.taken for it in done] == [1, 0, 1]
-    assert "cannot be taken (ZeroDivisionError)" in done[1].refused[0]
-    assert [it[:2] for it in world.rows()] == [("C", day(0)), ("V", day(0))]
+    good = world.file(V0, ledger="V"), world.file(("C", 0, "4"), ledger="C")
+    assert [it.taken for it in world.collect(good[0], bad, good[1])] == [1, 0, 1]
+    assert "cannot be taken (AssertionError)" in world.collect(bad)[0].refused[0]
+    assert [(it["entity"], it["period"]) for it in world.rows()] == [("C", day(0)), ("V", day(0))]
 
 
 def test_a_report_that_fails_while_it_is_entered_leaves_nothing(world, monkeypatch):
@@ -351,7 +294,7 @@ def test_what_was_said_in_the_name_of_another_is_set_aside_with_its_report(world
     world.put(V0, ledger="V", output="V")
     assert world.put(V0, ("V", 1, "19"), ledger="V", output="V").taken == 1
     assert "lacks what was reported" in world.put(V0, V1, ledger="V", output="V").refused[0]
-    set_aside(world.folder, "V", "forged", datetime.date.fromisoformat(day(1)))
+    set_aside(world.folder, "V", "forged", date(1))
     assert world.put(V0, V1, ledger="V", output="V").taken == 1
 
 
@@ -364,10 +307,9 @@ def test_a_lost_ledger_is_accepted_by_name_and_once(world):
     assert world.put(V2, ledger="W", output="P").taken == 1, "bound to the new ledger"
     assert world.put(V0, ("V", 3, "7"), ledger="V").taken == 0, "and not to the old one"
     with open_log(world.folder) as log:
-        acts = log.connection.execute("SELECT kind, entity, reason FROM act").fetchall()
-    ((kind, entity, reason),) = acts
-    assert (kind, entity) == ("new ledger", "V")
-    assert identity("W") in reason
+        (act,) = log.connection.execute("SELECT * FROM act").fetchall()
+    assert (act["kind"], act["entity"]) == ("new ledger", "V")
+    assert identity("W") in act["reason"]
     # One new ledger is accepted, not any number of them.
     files = world.file(("V", 3, "7"), ledger="Y"), world.file(("V", 4, "7"), ledger="Z")
     assert [it.taken for it in world.collect(*files, new_ledgers=["V"])] == [1, 0]
@@ -387,25 +329,25 @@ def test_an_unknown_entity_has_no_new_ledger(world, capsys):
 def test_what_is_set_aside_is_ignored_named_and_paid_for(world):
     for entity in "VXC":
         world.put(*((entity, it, str(ord(entity) % 7 + it)) for it in range(4)), ledger=entity)
-    before = decide(world.folder, datetime.date.fromisoformat(day(3)))
-    set_aside(world.folder, "X", "counted <twice>", datetime.date.fromisoformat(day(1)))
+    before = decide(world.folder, date(3))
+    set_aside(world.folder, "X", "counted <twice>", date(1))
     after = decide(world.folder)
     assert [it.reports for it in after.outlooks] == [4, 3, 4]
     assert (after.releases, before.set_aside) == (11, ())
-    (aside,) = after.set_aside
-    assert aside == ("X", day(1), 1, "counted <twice>")
+    aside = SetAside(entity="X", period=day(1), version=1, reason="counted <twice>")
+    assert after.set_aside == (aside,)
     assert after.spent.mu_of_stay == pytest.approx(0.5 * 4**0.5), "it was released"
     page = decisions_page(after, [])
     assert "Hospital X for the period from 2021-01-10: counted &lt;twice&gt;" in page
     facts = json.loads((world.folder / "decisions" / f"{day(4)}.json").read_text())
     assert facts["set_aside"][0]["reason"] == "counted <twice>"
     # The decision before rests on what counted then.
-    assert check(world.folder, datetime.date.fromisoformat(day(3))) == before
+    assert check(world.folder, date(3)) == before
     check(world.folder)
     # Reported again it does not count as a correction.
     done = world.put(("X", 1, "7"), ledger="X", output="P")
     assert (done.taken, done.corrections) == (1, 0)
-    assert decide(world.folder, datetime.date.fromisoformat(day(5))).spent.corrections == 0
+    assert decide(world.folder, date(5)).spent.corrections == 0
 
 
 def test_a_decision_that_is_made_names_what_was_set_aside_since(world, capsys):
@@ -433,14 +375,14 @@ def test_only_what_is_there_is_set_aside(world, capsys, words, message):
     assert main(["set-aside", str(world.folder), "--entity", "X", "--reason", "a\nb"]) == 1
     assert main(["set-aside", str(world.folder / "none"), *words, "--reason", "r"]) == 1
     assert not (world.folder / "none").exists()
-    assert world.rows() == [("X", day(0), None)]
+    assert [it["set_aside"] for it in world.rows()] == [None]
 
 
 # What was spent.
 
 
 def test_108_corrections_above_the_budget_are_taken_and_said(world, capsys):
-    world.agree(corrections=True, budget_mu=2)
+    world.agree("VXC", corrections=True, budget_mu=2)
     world.put(V0, V1, ledger="V")
     file = world.file(X0, ("X", 0, "6"))
     assert main(["collect", str(file), "--into", str(world.folder)]) == 0
@@ -454,22 +396,22 @@ def test_108_corrections_above_the_budget_are_taken_and_said(world, capsys):
     told = capsys.readouterr().out
     assert "above the budget: X has released 2021-01-03 3 times; a stay of 8 such periods" in told
     assert "has mu 2.45, and the deployment allows 2;" in told
-    decision = decide(world.folder, datetime.date.fromisoformat(day(3)))
-    ((entity, period, mu),) = decision.spent.above_budget
-    assert (entity, period) == ("X", day(0))
-    assert mu == pytest.approx(6**0.5)
+    decision = decide(world.folder, date(3))
+    (above,) = decision.spent.above_budget
+    assert (above.entity, above.period) == ("X", day(0))
+    assert above.mu_of_stay == pytest.approx(6**0.5)
     assert decision.spent.mu_of_stay == pytest.approx((4 / 8 + 2 / 8) ** 0.5)
     assert "Above the budget of 2: Hospital X in 2021-01-03." in decisions_page(decision, [])
     # Setting aside takes nothing back.
-    set_aside(world.folder, "X", "too many", datetime.date.fromisoformat(day(0)))
-    again = decide(world.folder, datetime.date.fromisoformat(day(4)))
+    set_aside(world.folder, "X", "too many", date(0))
+    again = decide(world.folder, date(4))
     assert again.spent == dataclasses.replace(decision.spent, corrections=0)
 
 
 def test_the_budget_is_compared_exactly(world):
     """Three times 0.16^2 / 2 is 0.48^2 / 6, and more as a sum of floats."""
     assert sum([0.16**2 / 2] * 3) > 0.48**2 / 6
-    world.agree(mu=0.16, budget_mu=0.48, longest_stay=3, corrections=True)
+    world.agree("VXC", mu=0.16, budget_mu=0.48, longest_stay=3, corrections=True)
     world.put(V0, ledger="V", mu="0.16")
     rows = [("X", 0, str(count)) for count in range(4)]
     done = world.put(*rows[:3], mu="0.16")

@@ -1,0 +1,91 @@
+"""Playing again what was reported: what an algorithm chooses for each of several periods."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.experts.interface import LocalAlgorithm
+from dpol.experts.registry import label_of
+from dpol.privacy.chains import Chains
+from dpol_weekly.coordinator.evidence import Reports
+from dpol_weekly.coordinator.game import Choice, Game
+from dpol_weekly.deployment import Deployment
+
+
+def choices_before(
+    deployment: Deployment, algorithm: LocalAlgorithm[Any], reports: Reports, numbers: Iterable[int]
+) -> Iterator[Choice]:
+    """The choice for each of several periods, from the reports before it.
+
+    An algorithm that does not rank plays with the entities only that may be chosen. What a game
+    begins with (first capacities, memory) depends on what was reported so far. Where that has not
+    changed since the period before, the game goes on; otherwise all is played again.
+
+    Args:
+        deployment: the entities, how many are named, and the key of all random numbers.
+        algorithm: that decides.
+        reports: of later periods nothing is read.
+        numbers: of the periods, ascending; before each somebody must have reported.
+
+    Raises:
+        ValueError: as `Game`; or the algorithm does not rank, and several are to be named.
+    """
+    everybody = np.arange(len(deployment.entities))
+    names = list(deployment.entities)
+    begun, returned = reports.new_chains()
+    # Where a chain is returned to, what is left of its noise is unknown here.
+    fresh = np.where(returned, reports.cells["noise"], reports.cells["fresh"])
+    games: dict[tuple[bytes, ...], Game] = {}
+
+    def played(number: int, places: NDArray[np.intp]) -> Game:
+        """The game of some entities that has learned all periods before one."""
+        seen = reports.before(number)
+        capacity, memory = seen.first_capacity()[places], seen.memory()
+        if memory is not None:
+            memory = Chains(memory.a[places], memory.b[places])
+        begins_with = places, capacity, *((memory.a, memory.b) if memory else ())
+        start = tuple(it.tobytes() for it in begins_with)
+        game = games.get(start) or Game(
+            algorithm,
+            tuple(names[place] for place in places),
+            capacity=capacity,
+            memory=memory,
+            seed=deployment.seed,
+            name=deployment.name,
+        )
+        for period in range(game.played.period + 1 if game.played else 0, number):
+            game = game.learn(
+                period,
+                reports.cells["share"][period, places],
+                reports.cells["noise"][period, places],
+                fresh_scale=fresh[period, places] if memory else None,
+                begun=begun[period, places] if memory else None,
+            )
+        games[start] = game
+        return game
+
+    for number in numbers:
+        among, places = may_be_chosen(deployment, number), everybody
+        game = played(number, everybody)
+        if not (game.ranks or among.all()):
+            (places,) = among.nonzero()
+            game = played(number, places)
+        choice = game.decide(among[places])
+        if len(choice.ranked) < min(deployment.names, among.sum()):
+            raise ValueError(
+                f"{label_of(algorithm)} does not rank, and the deployment names"
+                f" {deployment.names}; name 1, or take another algorithm"
+            )
+        yield replace(choice, ranked=tuple(int(places[it]) for it in choice.ranked))
+
+
+def may_be_chosen(deployment: Deployment, number: int) -> NDArray[np.bool_]:
+    """(n,) flags of the entities that take part in a period."""
+    day: datetime.date = deployment.period_of(number)
+    return np.array([it.takes_part(day) for it in deployment.entities.values()])

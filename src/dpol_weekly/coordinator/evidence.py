@@ -1,0 +1,271 @@
+"""What a decision rests on: the rows of the log before a period, and what they say of each entity.
+
+Arrays have a row for each period and a column for each entity, in the order of the deployment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.core.errors import DataError
+from dpol.core.randomness import Floats
+from dpol.privacy.chains import Chains, chain_growth
+from dpol_weekly.coordinator.log import Log
+from dpol_weekly.coordinator.spent import Spent, spent_of, weight_of
+
+_CHUNK = 50_000  # Rows that are read at once.
+_TERMS = "mu", "count_sensitivity", "a", "b", "unit_weeks", "scale", "decimals"
+_HASHED = (
+    *("entity", "period", "version", "noisy_count", "capacity", "noisy_share", "chain", "place"),
+    *(*_TERMS, "set_aside"),
+)
+_ROW = np.dtype([(name, float) for name in (*_HASHED, "weight")])
+_REPORT = np.dtype(
+    [(name, float) for name in ("share", "capacity", "fresh", "noise", "a", "b", "place", "chain")]
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetAside:
+    """A release that does not count.
+
+    Args:
+        entity: its identifier.
+        period: YYYY-MM-DD.
+        version: of the release.
+        reason: the coordinator's.
+    """
+
+    entity: str
+    period: str
+    version: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The rows that a decision read.
+
+    Args:
+        versions: (T, n) how many releases of each period and entity.
+        set_aside: those that did not count.
+    """
+
+    versions: NDArray[np.int_]
+    set_aside: Sequence[SetAside]
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """What entities reported; of a correction and what it supersedes, the former.
+
+    Args:
+        cells: (T, n) of records, all NaN without a report: the noisy `share`, the `capacity`, the
+            standard deviation of what is `fresh` in the noise on the share and of all `noise`, `a`
+            and `b` of its memory, and its `chain` with the `place` in it, from 1.
+    """
+
+    cells: NDArray[Any]
+
+    def before(self, number: int) -> Reports:
+        """The reports of the first periods."""
+        return Reports(self.cells[:number])
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """(T, n) flags of the entities that reported."""
+        return np.asarray(~np.isnan(self.cells["share"]))
+
+    @property
+    def last(self) -> NDArray[np.intp]:
+        """(n,) the last period that each entity reported; -1 for none."""
+        periods = np.arange(len(self.cells))[:, None]
+        return np.asarray(np.where(self.there, periods, -1).max(axis=0))
+
+    def memory(self) -> Chains | None:
+        """The memory of each entity's last chain; None if all noise is independent."""
+        cells, last = self.cells, self.last
+        if not (cells["a"] != cells["b"])[self.there].any():
+            return None
+        of_last = cells[last, np.arange(cells.shape[1])]
+        a, b = (np.where(last >= 0, of_last[name], 0.0) for name in ("a", "b"))
+        return Chains(a, b)
+
+    def first_capacity(self) -> Floats:
+        """(n,) first capacities; their median for entities that have not reported."""
+        capacity = self.cells["capacity"]
+        first = capacity[self.there.argmax(axis=0), np.arange(capacity.shape[1])]
+        return np.asarray(np.where(self.last >= 0, first, np.nanmedian(first)))
+
+    def new_chains(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """(T, n) flags of chains that differ from the last report's, and of those begun before.
+
+        They had if a correction, which is of a chain of its own, comes between reports.
+        """
+        begun, last = np.zeros(self.cells.shape, dtype=bool), np.full(self.cells.shape[1], np.nan)
+        for period, cells in enumerate(self.cells):
+            begun[period] = self.there[period] & ((cells["place"] == 1) | (cells["chain"] != last))
+            last = np.where(self.there[period], cells["chain"], last)
+        return begun, begun & (self.cells["place"] > 1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """All that was reported before a period.
+
+    Args:
+        reports: those that count.
+        inputs: which rows were read.
+        releases: how many of them count.
+        spent: what all of them cost a person.
+        sha256: of the rows, whatever the order in which they were collected; the manual for
+            coordinators defines it.
+    """
+
+    reports: Reports
+    inputs: Inputs
+    releases: int
+    spent: Spent
+    sha256: str
+
+
+def read_evidence(log: Log, periods: int, only: Inputs | None = None) -> Evidence:
+    """The evidence of the first periods.
+
+    Args:
+        log: what is read.
+        periods: their number T.
+        only: what of it is read, as a decision did; None: all.
+
+    Raises:
+        DataError: nothing was reported that counts, or the log lacks what is to be read.
+    """
+    deployment = log.deployment
+    end = deployment.period_of(periods).isoformat()
+    aside = [
+        SetAside(
+            entity=row["entity"],
+            period=row["period"],
+            version=row["version"],
+            reason=row["set_aside"],
+        )
+        for row in log.releases("released.set_aside IS NOT NULL AND period < ?", end)
+    ]
+    rows = _rows(
+        log,
+        periods,
+        aside=only.set_aside if only else aside,
+        versions=only.versions if only else None,
+    )
+    place, period = rows["entity"].astype(int), rows["period"].astype(int)
+    shape = periods, len(deployment.entities)
+
+    def summed(values: NDArray[Any]) -> NDArray[Any]:
+        """(T, n) sums over the rows of a period and entity."""
+        sums = np.zeros(shape, dtype=values.dtype)
+        np.add.at(sums, (period, place), values)
+        return sums
+
+    versions = summed(np.ones(len(rows), dtype=int))
+    if only:
+        if (versions != only.versions).any() or not set(only.set_aside) <= set(aside):
+            raise DataError(f"{log.path}: lacks rows, or acts, that this decision rests on")
+        aside = list(only.set_aside)
+    counts = rows["set_aside"] == 0
+    if not counts.any():
+        raise DataError(f"{log.path}: nothing was reported before {end}; take a later one")
+    cells = np.full(shape, np.nan, dtype=_REPORT)
+    cells[period[counts], place[counts]] = _reported(rows[counts])  # of versions the last
+    reports, releases = Reports(cells), int(counts.sum())
+    return Evidence(
+        reports=reports,
+        inputs=Inputs(versions, aside),
+        releases=releases,
+        spent=spent_of(
+            deployment,
+            squared_mu=summed(rows["mu"] ** 2),
+            weight=summed(rows["weight"]),
+            unit_weeks=int(rows["unit_weeks"].min()),
+            corrections=releases - int(reports.there.sum()),
+        ),
+        sha256=_hash_of(log, rows),
+    )
+
+
+def _rows(
+    log: Log, periods: int, *, aside: Sequence[SetAside], versions: NDArray[np.int_] | None
+) -> NDArray[Any]:
+    """Rows of the log as numbers, by entity, period and version.
+
+    Entities and periods are numbered as in the deployment, chains as they appear.
+
+    Args:
+        log: what is read.
+        periods: the first so many are.
+        aside: what is set aside.
+        versions: (T, n) how many releases of each period and entity are read; None: all.
+    """
+    deployment, longest_stay = log.deployment, log.deployment.longest_stay
+    place_of = {name: place for place, name in enumerate(deployment.entities)}
+    number_of = {deployment.period_of(it).isoformat(): it for it in range(periods)}
+    ignored = {(it.entity, it.period, it.version) for it in aside}
+    chains: dict[str, int] = {}
+    noises = log.connection.execute("SELECT * FROM noise ORDER BY number").fetchall()
+    terms = {name: np.array([0, *(float(it[name]) for it in noises)]) for name in _TERMS}
+    weights = (
+        weight_of(it["mu"], it["a"], it["b"], it["unit_weeks"], longest_stay) for it in noises
+    )
+    terms["weight"] = np.array([0, *map(float, weights)])
+    blocks = [np.zeros(0, dtype=_ROW)]
+    cursor = log.connection.execute(
+        "SELECT * FROM release WHERE period < ? ORDER BY entity, period, version",
+        (deployment.period_of(periods).isoformat(),),
+    )
+    while chunk := cursor.fetchmany(_CHUNK):
+        if versions is not None:
+            chunk = [
+                row
+                for row in chunk
+                if row["version"] <= versions[number_of[row["period"]], place_of[row["entity"]]]
+            ]
+        block = np.empty(len(chunk), dtype=_ROW)
+        block["entity"] = [place_of[row["entity"]] for row in chunk]
+        block["period"] = [number_of[row["period"]] for row in chunk]
+        block["chain"] = [chains.setdefault(row["chain"], len(chains)) for row in chunk]
+        block["set_aside"] = [
+            (row["entity"], row["period"], row["version"]) in ignored for row in chunk
+        ]
+        for name in ("version", "noisy_count", "capacity", "noisy_share", "place"):
+            block[name] = [float(row[name]) for row in chunk]
+        noise = [row["noise"] for row in chunk]
+        for name, values in terms.items():
+            block[name] = values[noise]
+        blocks.append(block)
+    return np.concatenate(blocks)
+
+
+def _reported(rows: NDArray[Any]) -> NDArray[Any]:
+    """The cells of `Reports`, of rows."""
+    cells = np.empty(len(rows), dtype=_REPORT)
+    for name in ("capacity", "a", "b", "place", "chain"):
+        cells[name] = rows[name]
+    cells["share"] = rows["noisy_share"]
+    cells["fresh"] = rows["scale"] / 10.0 ** rows["decimals"] / rows["capacity"]
+    growth = chain_growth(rows["a"], rows["b"], rows["place"] - 1)
+    cells["noise"] = cells["fresh"] * growth
+    return cells
+
+
+def _hash_of(log: Log, rows: NDArray[Any]) -> str:
+    whole = sha256(log.sha256.encode())
+    rank = np.argsort(np.argsort(np.array(list(log.deployment.entities)))).astype(float)
+    for name in _HASHED:
+        column = rank[rows["entity"].astype(int)] if name == "entity" else rows[name]
+        whole.update(np.ascontiguousarray(column, dtype="<f8").tobytes())
+    return whole.hexdigest()
