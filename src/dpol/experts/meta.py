@@ -13,13 +13,6 @@ from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.parameters import check_number
-from dpol.experts.spectrum import (
-    all_eigenvalues,
-    centred,
-    cholesky_factors,
-    largest_eigenvalues,
-    square_sums,
-)
 from dpol.privacy.guarantee import Origin
 
 # Added to the variance, relative to Sigma, so that rounding cannot make it negative.
@@ -176,24 +169,29 @@ def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Fl
     star, size = centred(covariance)
     tau = np.full(len(covariance), float(least))
     # The Frobenius norm of Sigma* is at least lambda_max: many rounds need no eigenvalue at all.
-    unsure = square_sums(star) > least**2
+    unsure = (star**2).sum(axis=(1, 2)) > least**2
     if unsure.any():
-        own = slice(None) if unsure.all() else unsure
-        tau[own] = np.maximum(least, largest_eigenvalues(star[own], size[own]))
-    target = _fresh_covariance(star, tau, size)
-    factors, wrong = cholesky_factors(target)
-    if wrong.any():
-        tau[wrong] = np.maximum(least, all_eigenvalues(star[wrong]))
-        target = _fresh_covariance(star[wrong], tau[wrong], size[wrong])
-        factors[wrong] = np.linalg.cholesky(target)
-    noise = np.asarray((factors @ normals[:, :, None])[:, :, 0])
+        tau[unsure] = np.maximum(least, largest_eigenvalues(star[unsure]))
+    target = -star
+    diagonal = target.reshape(len(star), -1)[:, :: star.shape[-1] + 1]
+    # Where nothing is noisy, any factor does.
+    diagonal += np.where(tau + size > 0, tau + _ROUNDING * size, 1.0)[:, None]
+    noise = np.asarray((np.linalg.cholesky(target) @ normals[:, :, None])[:, :, 0])
     noise[tau + size == 0] = 0.0
     return noise
 
 
-def _fresh_covariance(star: Floats, tau: Floats, size: Floats) -> Floats:
-    """tau I - Sigma*, raised a little against rounding; I in place of zero."""
-    target: Floats = np.negative(star)
-    diagonal = target.reshape(len(star), -1)[:, :: star.shape[-1] + 1]
-    diagonal += np.where(tau + size > 0, tau + _ROUNDING * size, 1.0)[:, None]
-    return target
+def centred(covariance: Floats) -> tuple[Floats, Floats]:
+    """Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1', and the (R,) largest row sums of Sigma.
+
+    Args:
+        covariance: (R, m, m) Sigma, symmetric, positive semi-definite, no negative entry.
+    """
+    m = covariance.shape[-1]
+    rows = covariance @ np.ones(m)
+    return covariance - (rows.sum(axis=1) / m**2)[:, None, None], rows.max(axis=1)
+
+
+def largest_eigenvalues(star: Floats) -> Floats:
+    """(R,) lambda_max of (R, m, m) Sigma*."""
+    return np.asarray(np.linalg.eigvalsh(star)[:, -1])
