@@ -57,7 +57,7 @@ WANTED = sorted(
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server is about to send; `sent` bytes of the body, then the line is cut."""
+    """An answer of the server; after `sent` bytes of its body the line is cut."""
 
     body: bytes
     status: int = 200

@@ -224,7 +224,7 @@ def parse_numbers(
 def _kind(
     text: str, value: float, least: float, rules: Cleaning, form: Format, *, negative: bool
 ) -> str:
-    """What a cell holds; see `Numbers.kinds`."""
+    """The kind of a cell; see `Numbers.kinds`."""
     if _is_marker(text, value, rules.suppressed_markers, form):
         return "suppressed"
     if _is_marker(text, value, rules.missing_markers, form):

@@ -18,7 +18,7 @@ from dpol.data.table import RawTable
 
 NO_GROUP = "all"
 KINDS = ("suppressed", "missing", "negative")
-"""What a cell without a number may hold."""
+"""Kinds of cells that hold no number."""
 
 
 def read_rows(

@@ -65,9 +65,10 @@ def raw_table(
         typed: how the columns that were numbers or dates have been written.
     """
     cells = cells.apply(lambda column: column.str.strip())
-    formats = {name: form.of_column(column.unique()) for name, column in cells.items()}
-    formats |= typed or {}
-    return RawTable(file=file, cells=cells, formats=formats, encoding=form.encoding)
+    formats = {str(name): form.of_column(column.unique()) for name, column in cells.items()}
+    return RawTable(
+        file=file, cells=cells, formats={**formats, **(typed or {})}, encoding=form.encoding
+    )
 
 
 def read_table(
