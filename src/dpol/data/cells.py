@@ -19,8 +19,7 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.core.words import LONGEST, counted, shortened
 from dpol.data.format import DEFAULT, EITHER, Format
-from dpol.data.periods import EARLIEST, LATEST
-from dpol.data.settings import Cleaning
+from dpol.data.settings import EARLIEST, LATEST, Cleaning
 
 Texts: TypeAlias = "pd.Series[Any]"
 """Cells of a column, named as the column, indexed by the row of the file."""

@@ -12,8 +12,7 @@ from dpol.core.refusals import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.cells import BadCells, dates_of, parse_numbers, refuse_cells, remedies, undated
 from dpol.data.identifiers import garbled, identified, refuse_alike
-from dpol.data.periods import EARLIEST, LATEST
-from dpol.data.settings import Dataset
+from dpol.data.settings import EARLIEST, LATEST, Dataset
 from dpol.data.table import RawTable
 
 NO_GROUP = "all"
