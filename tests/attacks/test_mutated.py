@@ -737,7 +737,7 @@ BROKEN = {
     ),
     "record": ("dpol_weekly.holder.registry._NO_RECORD", (), "2e", "Error"),
     "comma": ("dpol_weekly.holder.counts._count", cut_at_commas, "2c", "silently another number"),
-    "ids": ("dpol.data.cleaning.refuse_alike", lambda *_: None, "2c-clean", "silently others"),
+    "ids": ("dpol.data.rows.refuse_alike", lambda *_: None, "2c-clean", "silently others"),
     "swapped": ("dpol.data.cleaning.refuse_swapped", lambda *_: None, "2c-clean", "silently"),
     "key twice": ("dpol.core.yaml_files._UniqueKeys", yaml.SafeLoader, "2d", "than it says"),
 }
