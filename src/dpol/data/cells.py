@@ -134,10 +134,10 @@ def which_sign(texts: Texts, form: Format) -> tuple[str, ...]:
 
 def date_of(text: str, form: Format) -> datetime.date | None:
     """The date of a text from 1900 to 2100, without its time of day; None if there is none."""
-    found = _date(form.date).fullmatch(text)
-    if not found:
+    match = _date(form.date).fullmatch(text)
+    if not match:
         return None
-    parts = {name: int(part) for name, part in found.groupdict().items()}
+    parts = {name: int(part) for name, part in match.groupdict().items()}
     try:
         if "week" in parts:
             date = datetime.date.fromisocalendar(parts["year"], parts["week"], 1)

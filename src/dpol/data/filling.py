@@ -92,10 +92,10 @@ def _fill_counts(count: Floats, periods: Days, days: float) -> tuple[Floats, Fla
 
 
 def _fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
-    known = capacity > 0
-    forward = pd.DataFrame(np.where(known, capacity, np.nan)).ffill()
-    carried = ~known & forward.notna().to_numpy()
-    return forward.bfill().to_numpy(), carried, ~known & ~carried
+    reported = capacity > 0
+    forward = pd.DataFrame(np.where(reported, capacity, np.nan)).ffill()
+    carried = ~reported & forward.notna().to_numpy()
+    return forward.bfill().to_numpy(), carried, ~reported & ~carried
 
 
 def refuse_clipped(file: str, label: str, filled: Filled, most: float) -> None:
@@ -177,8 +177,8 @@ def check_calendar(
         DataError: two periods are at most half a period apart, or a single row makes the first or
             the last period of a large stream.
     """
-    n, found = int(rows["entity"].nunique()), rows.groupby("period")["row"]
-    periods = pd.DataFrame({"entities": found.size(), "row": found.min()})
+    n, by_period = int(rows["entity"].nunique()), rows.groupby("period")["row"]
+    periods = pd.DataFrame({"entities": by_period.size(), "row": by_period.min()})
     periods.index = pd.Index([day.date() for day in periods.index])
     missing = []
     for before, after in itertools.pairwise(periods.index):

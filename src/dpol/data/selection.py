@@ -85,5 +85,8 @@ def choose(
             f" at least 2 are needed; {remedy}"
         )
     names = by_entity["name"].last()
-    dropped = [{"entity": it, "name": names[it], "reason": out[it]} for it in out.index]
+    dropped = [
+        {"entity": str(entity), "name": names[entity], "reason": reason}
+        for entity, reason in out.items()
+    ]
     return rows[~rows["entity"].isin(out.index)], dropped
