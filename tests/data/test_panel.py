@@ -111,32 +111,18 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     for gaps in ("1 between 2021-01-15 and 2021-01-29", "none"):
         assert f"left out: {gaps}." in page
     assert "None of these" not in page
-
-
-def test_the_page_names_the_rules_that_concerned_nothing() -> None:
     cells = dict.fromkeys(RULES, 0) | {"zero_counts": 3}
-    page = page_of(report(cells=cells), report("T", cells=cells))
-    assert table_of(page)[RULES["zero_counts"]] == ["3", "3"]
-    (none,) = (line for line in page.splitlines() if line.startswith("None of these: "))
-    for rule, text in RULES.items():
-        assert (text in none) is (rule != "zero_counts")
-        assert (text in table_of(page)) is (rule == "zero_counts")
+    idle = page_of(report(cells=cells)).partition("None of these: ")[2].partition("\n")[0]
+    assert {rule for rule, text in RULES.items() if text not in idle} == {"zero_counts"}
 
 
-@pytest.mark.parametrize(
-    ("facts", "said", "when"),
-    [
-        ({}, "", ""),
-        ({"simulated": True}, " (simulated data)", ""),
-        ({"fetched": {"retrieved": "2024-05-01T12:00+00:00"}}, "",
-         ", retrieved 2024-05-01T12:00+00:00"),
-    ],
-)  # fmt: skip
-def test_the_page_tells_where_the_table_came_from(
-    facts: dict[str, Any], said: str, when: str
-) -> None:
+def test_the_page_tells_where_the_table_came_from() -> None:
     rest = "2300 rows read, 89 of them outside the chosen groups and periods."
-    assert f"Table `t.csv`{said}, SHA-256 `{'0' * 64}`{when}. {rest}" in page_of(**facts)
+    digest = "0" * 64
+    assert f"Table `t.csv`, SHA-256 `{digest}`. {rest}" in page_of()
+    page = page_of(simulated=True, fetched={"retrieved": "2024-05-01", "url": "https://a.example"})
+    when = "retrieved 2024-05-01, from https://a.example"
+    assert f"Table `t.csv` (simulated data), SHA-256 `{digest}`, {when}. {rest}" in page
 
 
 @pytest.mark.parametrize(
@@ -144,7 +130,6 @@ def test_the_page_tells_where_the_table_came_from(
     [
         ("A | B", r"A \| B"),
         ("A\nB", "A B"),
-        ("A\\|B", r"A\\\|B"),
         ("<img src=x onerror=alert(1)>", r"\<img src=x onerror=alert(1)\>"),
         ("[free](https://evil.example)", r"\[free\](https://evil.example)"),
         ("`a` *b* __c__ &lt;", r"\`a\` \*b\* \_\_c\_\_ \&lt;"),
@@ -170,21 +155,9 @@ def test_the_page_tells_how_the_entities_were_chosen_and_which_periods_are_spars
 
 
 def test_a_stream_keeps_the_provenance_of_its_table_and_how_its_entities_were_chosen() -> None:
-    made = report_as_dict(
-        cleaned(report(), report("T", selection="given", max_carry=0)), PROVENANCE
-    )
+    both = cleaned(report(), report("T", selection="given", max_carry=0))
+    made = json.loads(json.dumps(report_as_dict(both, PROVENANCE)))
     assert provenance_of_stream(made, "S") == {**PROVENANCE, "selection": "counts", "max_carry": 4}
     assert provenance_of_stream(made, "T") == {**PROVENANCE, "selection": "given", "max_carry": 0}
     with pytest.raises(DataError, match="report has no stream U; clean the table again"):
         provenance_of_stream(made, "U")
-
-
-def test_the_report_survives_json() -> None:
-    made = report_as_dict(cleaned(report(), report("T", dropped=())), PROVENANCE)
-    back = json.loads(json.dumps(made))
-    assert (back["provenance"], back["rules"]) == (PROVENANCE, RULES)
-    assert (back["rows_read"], back["rows_outside"]) == (2_300, 89)
-    assert back["selections"] == SELECTIONS
-    fields = [field.name for field in dataclasses.fields(StreamReport)]
-    assert [list(it) for it in back["streams"]] == [fields] * 2
-    assert report_as_markdown(back) == report_as_markdown(made)

@@ -19,8 +19,7 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.core.words import LONGEST, counted, shortened
 from dpol.data.format import DEFAULT, EITHER, Format
-from dpol.data.periods import EARLIEST, LATEST
-from dpol.data.settings import Cleaning
+from dpol.data.settings import EARLIEST, LATEST, Cleaning
 
 Texts: TypeAlias = "pd.Series[Any]"
 """Cells of a column, named as the column, indexed by the row of the file."""
@@ -135,10 +134,10 @@ def which_sign(texts: Texts, form: Format) -> tuple[str, ...]:
 
 def date_of(text: str, form: Format) -> datetime.date | None:
     """The date of a text from 1900 to 2100, without its time of day; None if there is none."""
-    found = _date(form.date).fullmatch(text)
-    if not found:
+    match = _date(form.date).fullmatch(text)
+    if not match:
         return None
-    parts = {name: int(part) for name, part in found.groupdict().items()}
+    parts = {name: int(part) for name, part in match.groupdict().items()}
     try:
         if "week" in parts:
             date = datetime.date.fromisocalendar(parts["year"], parts["week"], 1)
@@ -224,7 +223,7 @@ def parse_numbers(
 def _kind(
     text: str, value: float, least: float, rules: Cleaning, form: Format, *, negative: bool
 ) -> str:
-    """What a cell holds; see `Numbers.kinds`."""
+    """The kind of a cell; see `Numbers.kinds`."""
     if _is_marker(text, value, rules.suppressed_markers, form):
         return "suppressed"
     if _is_marker(text, value, rules.missing_markers, form):

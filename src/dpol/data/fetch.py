@@ -136,7 +136,7 @@ class _Delivered:
 
 
 class _BrokenError(Exception):
-    """An answer that another try may mend; the text says what is wrong."""
+    """An answer that is not good, though the next one may be; the text says why."""
 
 
 def _fetch(endpoint: Endpoint, query: Query, table: Path, source: WebSource) -> _Delivered:

@@ -92,10 +92,10 @@ def _fill_counts(count: Floats, periods: Days, days: float) -> tuple[Floats, Fla
 
 
 def _fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
-    known = capacity > 0
-    forward = pd.DataFrame(np.where(known, capacity, np.nan)).ffill()
-    carried = ~known & forward.notna().to_numpy()
-    return forward.bfill().to_numpy(), carried, ~known & ~carried
+    reported = capacity > 0
+    forward = pd.DataFrame(np.where(reported, capacity, np.nan)).ffill()
+    carried = ~reported & forward.notna().to_numpy()
+    return forward.bfill().to_numpy(), carried, ~reported & ~carried
 
 
 def refuse_clipped(file: str, label: str, filled: Filled, most: float) -> None:
@@ -119,10 +119,9 @@ def refuse_clipped(file: str, label: str, filled: Filled, most: float) -> None:
         f" above the capacity; dataset.cleaning.max_clipped = {most:g} allows"
         f" {int(most * cells + 1e-9):,}"
     ]
-    for cell in above[:SHOWN].itertuples():
-        lines.append(
-            f"  {shortened(cell.entity)}, {cell.period.date()}: {cell.count:g} of {cell.capacity:g}"
-        )
+    shown = above[["entity", "period", "count", "capacity"]][:SHOWN]
+    for entity, period, count, capacity in shown.to_numpy().tolist():
+        lines.append(f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}")
     lines.append(
         "Does dataset.format name the right signs (1.230 may be 1.23 or 1230)? Are"
         " dataset.columns.count and capacity the right columns? If such counts are real, or are"
@@ -150,7 +149,7 @@ def refuse_swapped(file: str, label: str, rows: pd.DataFrame) -> None:
     sizes = entities.map(len)
     for day in entities.index[2 * sizes <= sizes.median()]:
         other = _swapped(day)
-        if other in entities.index and not entities[day] & entities[other]:
+        if other and other in entities.index and not entities[day] & entities[other]:
             row = rows.loc[rows["period"] == day, "row"].iloc[0]
             raise DataError(
                 f"{file}, row {row}: stream {label} has periods {day.date()}, with"
@@ -178,8 +177,8 @@ def check_calendar(
         DataError: two periods are at most half a period apart, or a single row makes the first or
             the last period of a large stream.
     """
-    n, found = int(rows["entity"].nunique()), rows.groupby("period")["row"]
-    periods = pd.DataFrame({"entities": found.size(), "row": found.min()})
+    n, by_period = int(rows["entity"].nunique()), rows.groupby("period")["row"]
+    periods = pd.DataFrame({"entities": by_period.size(), "row": by_period.min()})
     periods.index = pd.Index([day.date() for day in periods.index])
     missing = []
     for before, after in itertools.pairwise(periods.index):

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
-from dpol.core.randomness import Floats
 from dpol.data.cells import BadCells, dates_of, numbers_of, refuse_cells, undated, which_sign
 from dpol.data.format import DEFAULT, Format
 from dpol.data.settings import GainsSource
@@ -36,30 +36,29 @@ def read_gains(
     """
     raw = read_table(source.file, form=form)
     experts, top, rounds = _experts(raw, source.others), source.gain_range, len(raw.cells)
-    bad = []
-    periods = np.datetime64("2000-01-01") + np.arange(rounds)
+    periods, bad = np.datetime64("2000-01-01") + np.arange(rounds), []
     if source.period is not None:
         texts, written = raw.cells[source.period], raw.formats[source.period]
         bad.append(undated(texts, "dataset.source.period", written))
         periods = dates_of(texts, written).to_numpy().astype("datetime64[D]")
-    wanted, gains = f"a number in [0, {top:g}]", []
-    for expert in experts:
-        numbers, worse = _numbers(raw, expert, 0.0, top, wanted, _MEND_GAINS)
-        gains.append(numbers)
-        bad.append(worse)
-    if isinstance(source.sensitivity, str):
-        wanted = "a number above 0"
-        sensitivity, worse = _numbers(raw, source.sensitivity, *POSITIVE, wanted, _MEND_SENSITIVITY)
-        bad.append(worse)
+    gains = np.empty((rounds, len(experts)))
+    for place, expert in enumerate(experts):
+        gains[:, place] = numbers_of(raw.cells[expert], raw.formats[expert])
+        wrong = ~((gains[:, place] >= 0) & (gains[:, place] <= top))  # NaN is in no range
+        bad.append(_bad_cells(raw, expert, wrong, f"a number in [0, {top:g}]", _MEND_GAINS))
+    if isinstance(column := source.sensitivity, str):
+        sensitivity = numbers_of(raw.cells[column], raw.formats[column])
+        wrong = ~((sensitivity >= POSITIVE[0]) & (sensitivity <= POSITIVE[1]))
+        bad.append(_bad_cells(raw, column, wrong, "a number above 0", _MEND_SENSITIVITY))
     else:
-        sensitivity = np.full(rounds, source.sensitivity)
+        sensitivity = np.full(rounds, column)
     refuse_cells(raw.file, bad)
     if rounds < 2:
         raise DataError(f"{raw.file}: has 1 round, at least 2 are needed; add a row for each round")
     try:
         return GainStream(
             label=label,
-            gains=np.column_stack(gains),
+            gains=gains,
             capacity=None,
             given_sensitivity=sensitivity,
             entities=tuple(experts),
@@ -90,11 +89,8 @@ def _experts(raw: RawTable, others: list[str]) -> list[str]:
     return experts
 
 
-def _numbers(
-    raw: RawTable, column: str, low: float, high: float, wanted: str, remedy: str
-) -> tuple[Floats, BadCells]:
-    """A column of numbers, and those of its cells that are not a number from `low` to `high`."""
-    texts, form = raw.cells[column], raw.formats[column]
-    numbers = numbers_of(texts, form)
-    bad = texts[~((numbers >= low) & (numbers <= high))]  # NaN is in no range
-    return numbers, BadCells(bad, wanted, (*which_sign(bad, form), remedy))
+def _bad_cells(
+    raw: RawTable, column: str, wrong: NDArray[np.bool_], wanted: str, remedy: str
+) -> BadCells:
+    texts = raw.cells[column][wrong]
+    return BadCells(texts, wanted, (*which_sign(texts, raw.formats[column]), remedy))

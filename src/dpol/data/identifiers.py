@@ -84,13 +84,11 @@ def garbled(texts: Texts, encoding: str) -> BadCells:
     if encoding != "utf-8" and len(misread) < len(values):
         misread = set()
     bad = texts[texts.isin({*misread, *(text for text in values if _BROKEN.search(text))})]
-    remedy = (
-        "The letters of a name are garbled: it was read or saved in a wrong encoding."
-        + (" In the config:\ndataset:\n  format:\n    encoding: utf-8" if misread else "")
-        if encoding != "utf-8"
-        else "The letters of a name are garbled: it was saved in a wrong encoding. Get a good copy"
-        " of the table, or set the right dataset.format.encoding."
-    )
+    remedy = "The letters of a name are garbled: it was read, or once saved, in a wrong encoding."
+    if misread and encoding != "utf-8":
+        remedy += " In the config:\ndataset:\n  format:\n    encoding: utf-8"
+    else:
+        remedy += " Get a good copy of the table, or set the right dataset.format.encoding."
     return BadCells(bad, "text whose letters are whole", (remedy,))
 
 

@@ -12,13 +12,12 @@ from dpol.core.refusals import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.cells import BadCells, dates_of, parse_numbers, refuse_cells, remedies, undated
 from dpol.data.identifiers import garbled, identified, refuse_alike
-from dpol.data.periods import EARLIEST, LATEST
-from dpol.data.settings import Dataset
+from dpol.data.settings import EARLIEST, LATEST, Dataset
 from dpol.data.table import RawTable
 
 NO_GROUP = "all"
 KINDS = ("suppressed", "missing", "negative")
-"""What a cell without a number may hold."""
+"""Kinds of cells that hold no number."""
 
 
 def read_rows(
@@ -49,7 +48,7 @@ def read_rows(
     group = raw.cells[columns.group] if columns.group else pd.Series(NO_GROUP, raw.cells.index)
     ours = group.isin({group for groups in streams.values() for group in groups})
     cells, group_of_row = raw.cells[ours & inside], group[ours & inside]
-    there = {*group_of_row}
+    groups_there = {*group_of_row}
 
     names = [columns.count, columns.capacity, *(columns.cases or ())]
     numbers = {
@@ -59,7 +58,7 @@ def read_rows(
         for name in names
     }
     bad = [undated(days[ours], "dataset.columns.period", written)]
-    if columns.group and any(not there.issuperset(groups) for groups in streams.values()):
+    if columns.group and any(not groups_there.issuperset(groups) for groups in streams.values()):
         bad.append(garbled(group, raw.encoding))
     entity = identified(cells[columns.entity], rules)
     remedy = "Name the entity of each row."
@@ -73,13 +72,13 @@ def read_rows(
     refuse_cells(raw.file, bad, remedies([*numbers.values()], rules))
 
     for label, groups in streams.items():
-        if lost := sorted({*groups} - there):
-            known = [shortened(name) for name in sorted(group[inside].unique()) if name][:60]
-            each = "".join(f"\n  {name!r}{did_you_mean(name, known)}" for name in lost)
+        if lost := sorted({*groups} - groups_there):
+            there = [shortened(name) for name in sorted(group[inside].unique()) if name][:60]
+            each = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost)
             raise DataError(
                 f"{raw.file}: stream {label} has no row within the periods of"
                 f" {counted(len(lost), 'group')}:{each}\nGroups within these periods:"
-                f" {', '.join(known) or 'none'}; the table's periods: {_span(period)}."
+                f" {', '.join(there) or 'none'}; the table's periods: {_span(period)}."
                 f" Change streams.{label}.groups or dataset.periods"
             )
 

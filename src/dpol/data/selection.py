@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-
 import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
+from dpol.core.refusals import did_you_mean
 from dpol.data.cells import Texts
 from dpol.data.panel import Selection
 from dpol.data.settings import Cleaning
@@ -31,19 +30,14 @@ def refuse_unknown(file: str, entities: Texts, rules: Cleaning) -> None:
     """Refuse a list of entities of which some have no row in any stream.
 
     Raises:
-        DataError: those identifiers, each with the nearest ones of the table.
+        DataError: those identifiers, each with the nearest one of the table.
     """
     there = sorted(entities.unique())
-    unknown = sorted({*_listed(rules)} - {*there})
-    lines = []
-    for entity in unknown[:20]:
-        near = difflib.get_close_matches(entity, there, n=3, cutoff=0.5)
-        hint = f"nearest: {', '.join(near)}" if near else f"such as: {', '.join(there[:3])}"
-        lines.append(f"\n  {entity!r}; {hint}")
-    if unknown:
+    if unknown := sorted({*_listed(rules)} - {*there}):
+        lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in unknown[:20])
         raise DataError(
             f"{file}: dataset.cleaning.entities lists {len(unknown)} without a row in the chosen"
-            f" groups and periods:{''.join(lines)}"
+            f" groups and periods:{lines}"
         )
 
 
@@ -91,5 +85,8 @@ def choose(
             f" at least 2 are needed; {remedy}"
         )
     names = by_entity["name"].last()
-    dropped = [{"entity": it, "name": names[it], "reason": out[it]} for it in out.index]
+    dropped = [
+        {"entity": str(entity), "name": names[entity], "reason": reason}
+        for entity, reason in out.items()
+    ]
     return rows[~rows["entity"].isin(out.index)], dropped

@@ -222,13 +222,25 @@ def build_stream(
         raise DataError(f"the panel has no stream {label}; clean the table again")
     names = {"round": "period", "expert": "entity", "gain": "density"}
     columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
-    about: dict[str, Any] = {"label": label, "provenance": provenance, "stay": stay}
-    about["count_sensitivity"] = count_sensitivity
-    return _of_rows(f"the panel's stream {label}", columns, about)
+    return _of_rows(
+        f"the panel's stream {label}",
+        columns,
+        label=label,
+        provenance=provenance,
+        count_sensitivity=count_sensitivity,
+        stay=stay,
+    )
 
 
 def _of_rows(
-    place: Path | str, columns: Mapping[str, NDArray[Any]], about: Mapping[str, Any]
+    place: Path | str,
+    columns: Mapping[str, NDArray[Any]],
+    *,
+    label: str,
+    provenance: dict[str, Any],
+    count_sensitivity: float,
+    stay: int,
+    gain_range: float = 1.0,
 ) -> GainStream:
     """The stream of a table of rounds by experts, which are in the order of their columns.
 
@@ -252,13 +264,17 @@ def _of_rows(
             raise DataError(f"{place}: column {name} contradicts itself; {_REMEDY}")
     given = of_rounds.get(_GIVEN)
     return GainStream(
-        **about,
+        label=label,
         gains=grids["gain"],
         capacity=grids.get("capacity"),
         given_sensitivity=None if given is None else given[:, 0],
         entities=tuple(of_experts["entity"][0]),
         periods=of_rounds["period"][:, 0],
         names=tuple(of_experts["name"][0]),
+        gain_range=gain_range,
+        count_sensitivity=count_sensitivity,
+        provenance=provenance,
+        stay=stay,
     )
 
 
@@ -317,16 +333,23 @@ def read_stream(path: Path | str) -> GainStream:
         about = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, "null"))
         if about is None:
             raise ValueError("another table")
-        facts = {key: about[key] for key in _FACTS} | {"stay": about.get("stay", 1)}
         names = GIVEN_COLUMNS if _GIVEN in table.column_names else STREAM_COLUMNS
         if any(table.column(name).null_count for name in names):
             raise ValueError("it has empty cells")
         columns = {
             name: as_numpy(table.column(name)).astype(_DTYPES.get(name, object)) for name in names
         }
+        stream = _of_rows(
+            path,
+            columns,
+            label=about["label"],
+            provenance=about["provenance"],
+            count_sensitivity=about["count_sensitivity"],
+            stay=about.get("stay", 1),
+            gain_range=about["gain_range"],
+        )
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a stream ({error}); {_REMEDY}") from None
-    stream = _of_rows(path, columns, facts)
     if (columns["round"].max(), columns["expert"].max() + 1) != stream.gains.shape:
         raise DataError(f"{path}: lacks rounds or experts; {_REMEDY}")
     return stream

@@ -65,9 +65,10 @@ def raw_table(
         typed: how the columns that were numbers or dates have been written.
     """
     cells = cells.apply(lambda column: column.str.strip())
-    formats = {name: form.of_column(column.unique()) for name, column in cells.items()}
-    formats |= typed or {}
-    return RawTable(file=file, cells=cells, formats=formats, encoding=form.encoding)
+    formats = {str(name): form.of_column(column.unique()) for name, column in cells.items()}
+    return RawTable(
+        file=file, cells=cells, formats={**formats, **(typed or {})}, encoding=form.encoding
+    )
 
 
 def read_table(
@@ -135,8 +136,8 @@ def _csv_rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str
             try:
                 yield ((reader.line_num, row) for row in reader if row)
             except csv.Error as error:
-                told = f"{path}, row {reader.line_num}: is not CSV: {error}; {_again(path)}"
-                raise DataError(told) from None
+                place = f"{path}, row {reader.line_num}"
+                raise DataError(f"{place}: is not CSV: {error}; {_again(path)}") from None
     finally:
         csv.field_size_limit(limit)
 
@@ -198,8 +199,10 @@ def _refuse_delimiter(
 def _unlike(path: Path, what: str, keys: Mapping[str, str]) -> DataError:
     """The refusal of a table in another format, with the keys that read it."""
     lines = [f"    {key}: {json.dumps(value)}" for key, value in keys.items()]
-    told = f"{path}: {what}. Save it as UTF-8 CSV with commas between cells and decimal points"
-    return DataError("\n".join([f"{told}; or set in the config:", "dataset:", "  format:", *lines]))
+    return DataError(
+        f"{path}: {what}. Save it as UTF-8 CSV with commas between cells and decimal points; or set"
+        " in the config:\ndataset:\n  format:\n" + "\n".join(lines)
+    )
 
 
 def _damaged(path: Path, error: Exception) -> str:
