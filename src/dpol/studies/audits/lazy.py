@@ -57,11 +57,11 @@ def audit_calibration(settings: Audits) -> Audited:
     source = RawGains(stream, settings.mu, 1)
     setup = setup_of(source)
     assert isinstance(setup, CuratorSetup)
-    found = algorithm.init(setup).parameters
-    batches = math.ceil(_BATCHES / found.batch_size)
+    parameters = algorithm.init(setup).parameters
+    batches = math.ceil(_BATCHES / parameters.batch_size)
     asked = epsilon_of_delta(delta, settings.mu)
     recorded = guarantee_of(algorithm, source).epsilon(delta)
-    return _audit_loss(delta, "as calibrated for mu", found, batches, asked, recorded)
+    return _audit_loss(delta, "as calibrated for mu", parameters, batches, asked, recorded)
 
 
 def _audit_loss(
@@ -118,10 +118,10 @@ def _play(settings: Audits, seed: int, parameters: LazyParameters) -> list[np.nd
     return [*points, state.shadow]
 
 
-def _law_of(it: LazyParameters) -> LazyLaw:
+def _law_of(parameters: LazyParameters) -> LazyLaw:
     return LazyLaw(
-        batch_size=it.batch_size,
-        eta=it.eta,
-        fake_switch=it.fake_switch,
-        normaliser=NORMALISERS[it.normaliser],
+        batch_size=parameters.batch_size,
+        eta=parameters.eta,
+        fake_switch=parameters.fake_switch,
+        normaliser=NORMALISERS[parameters.normaliser],
     )
