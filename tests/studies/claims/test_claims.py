@@ -374,9 +374,9 @@ def argument(place: int, change: Any) -> Any:
     return lambda it: lambda *of: it(*of[:place], change(of[place]), *of[place + 1 :])
 
 
-def given(**other: float) -> Any:
-    """A function that is given other numbers than it was asked with."""
-    return lambda it: lambda **by: it(**by | other)
+def keyword(**other: Any) -> Any:
+    """A function that takes another value of a keyword."""
+    return lambda it: lambda **of: it(**{**of, **other})
 
 
 def third(factor: float) -> Any:
@@ -441,8 +441,8 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("trade-off-curve", "BatchMixture.trade_off_at", argument(0, lone), {FAILS}),
         ("one-more-loss another-loss", "WeightsMeasure.absorb", third(1.1), {FAILS}),
         ("later-batches", "WeightsMeasure.absorb", third(0.25), HELD),
-        ("marginal keep-ratio", "LazyLaw", given(normaliser=0.0), {FAILS}),
-        ("marginal keep-ratio", "LazyLaw", given(normaliser=0.9), {FAILS}),
+        ("marginal keep-ratio", "LazyLaw", keyword(normaliser=0.0), {FAILS}),
+        ("marginal keep-ratio", "LazyLaw", keyword(normaliser=0.9), {FAILS}),
         # Bounds cannot refute: 0.9 times a safe value need not be below the true one.
         ("published-over-sound", "published_epsilon", times(0.9), {NOT_PROVED}),
         ("published-games sound-games", "ACCOUNTANTS", each(third(0.05)), {FAILS}),

@@ -118,10 +118,10 @@ def _play(settings: Audits, seed: int, parameters: LazyParameters) -> list[np.nd
     return [*points, state.shadow]
 
 
-def _law_of(parameters: LazyParameters) -> LazyLaw:
+def _law_of(it: LazyParameters) -> LazyLaw:
     return LazyLaw(
-        batch_size=parameters.batch_size,
-        eta=parameters.eta,
-        fake_switch=parameters.fake_switch,
-        normaliser=NORMALISERS[parameters.normaliser],
+        batch_size=it.batch_size,
+        eta=it.eta,
+        fake_switch=it.fake_switch,
+        normaliser=NORMALISERS[it.normaliser],
     )

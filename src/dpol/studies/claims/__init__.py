@@ -13,10 +13,10 @@ _HERE = "dpol.studies.claims"
 
 def points(settings: Claims, streams: Sequence[str]) -> dict[str, Point]:
     """A point for each paper, and one for what the main experiment of the run says of the first."""
-    by_label: dict[str, Point] = {paper: {"paper": paper} for paper in settings.papers}
-    if "experts" in by_label:
-        by_label["experts-in-this-run"] = {"paper": "experts", "tables": ["ranking"]}
-    return by_label
+    found: dict[str, Point] = {paper: {"paper": paper} for paper in settings.papers}
+    if "experts" in found:
+        found["experts-in-this-run"] = {"paper": "experts", "tables": ["ranking"]}
+    return found
 
 
 STUDY = Study(

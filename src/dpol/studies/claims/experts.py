@@ -66,7 +66,13 @@ def _hospitals(seed: int) -> GainStream:
     names = tuple(f"hospital {i}" for i in range(24))
     periods = np.datetime64("2000-01-01") + np.arange(20)
     gains = rng.random(capacity.shape)
-    return GainStream("claims: hospitals", gains, capacity, names, periods)
+    return GainStream(
+        label="claims: hospitals",
+        gains=gains,
+        capacity=capacity,
+        entities=names,
+        periods=periods,
+    )
 
 
 def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:

@@ -88,7 +88,7 @@ def claims_of_run(ranking: pd.DataFrame) -> list[Claim]:
 def run(settings: Claims, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """One row per statement of a paper, a key of `PAPERS`; half a minute on one core for all."""
     if "tables" in point:
-        ledger = claims_of_run(inputs.tables["ranking"])
+        found = claims_of_run(inputs.tables["ranking"])
     else:
-        ledger = claims(point["paper"], seed=inputs.seed)
-    return {"claims": pd.DataFrame([it.as_row() for it in ledger])}
+        found = claims(point["paper"], seed=inputs.seed)
+    return {"claims": pd.DataFrame([it.as_row() for it in found])}

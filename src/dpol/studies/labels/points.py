@@ -32,12 +32,12 @@ def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
     >>> list(points(Labels(sweeps={"labels": [10, 100], "rounds": [1000, 3000]}), []))
     ['rounds-0', 'rounds-1', 'labels']
     """
-    by_label: dict[str, Point] = {}
-    for label, setting in _settings_of(settings):
-        by_label.setdefault(label, {"classes": []})["classes"].append(asdict(setting))
+    found: dict[str, Point] = {}
+    for label, it in _settings_of(settings):
+        found.setdefault(label, {"classes": []})["classes"].append(asdict(it))
     if settings.patients_per_week is not None:
-        by_label |= {f"hospitals-{label}": {"stream": label} for label in streams}
-    return by_label
+        found |= {f"hospitals-{label}": {"stream": label} for label in streams}
+    return found
 
 
 def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
