@@ -31,8 +31,8 @@ def value(number: float) -> str:
 def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
     """KL risk by sweep, log loss on hospitals, and where the bounds begin to say something."""
     risks = frames["labels"]
-    run = set(risks[_VARIANT].itertuples(index=False, name=None))
-    learners = [variant for variant in variants() if variant in run]
+    played = set(risks[_VARIANT].itertuples(index=False, name=None))
+    learners = [variant for variant in variants() if variant in played]
     sections = []
     for sweep, column in COLUMN_OF.items():
         groups = _groups(risks[risks["sweep"] == sweep], learners, column, _risk)

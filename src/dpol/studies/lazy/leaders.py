@@ -20,7 +20,7 @@ def play_leaders(
 ) -> list[tuple[Floats, Floats]]:
     """(R,) total losses and (R,) switches of each game, of L2 sensitivity sqrt(d) a round.
 
-    A replicate draws its noise once, and every game adds it, scaled to its chosen mu.
+    A replicate draws its noise once, and every game adds it, scaled to its own mu.
 
     Args:
         algorithm: one of `NOISES`.

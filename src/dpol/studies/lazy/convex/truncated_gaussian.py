@@ -42,7 +42,7 @@ def sample_truncated_gaussian(
 ) -> Floats:
     """(R, d) independent draws of N(mean, sigma^2 I) given `|x| <= diameter/2`.
 
-    A replicate's draw depends on its coins generator only. Where `|mean|^2 + d sigma^2` is at
+    A replicate's draw depends on its own generator only. Where `|mean|^2 + d sigma^2` is at
     most the squared radius, more than half of the untruncated draws fall into the ball and
     they are drawn until one does; elsewhere the decomposition at the top is used.
 
