@@ -37,7 +37,7 @@ class Project:
     cluster: Path
 
     def copy(self, folder: Path) -> Project:
-        """The same in another folder."""
+        """A copy of the project in another folder."""
         return Project(shutil.copytree(self.folder, folder), self.cluster)
 
     def start(self, *options: str, slurm: bool = True) -> subprocess.Popen[str]:

@@ -95,9 +95,8 @@ class SwappedFactors(MatrixMechanism):
     def noise(self, generators):
         sound = self.factorization
         swapped = Factorization(sound.name, sound.right, sound.left)
-        return MatrixMechanism(factorization=swapped, changes=self.changes, scale=self.scale).noise(
-            generators
-        )
+        other = MatrixMechanism(factorization=swapped, changes=self.changes, scale=self.scale)
+        return other.noise(generators)
 
 
 def as_kind(kind):
@@ -437,7 +436,7 @@ def test_a_worst_case_noise_is_held_to_the_smaller_mu_that_it_records():
 )
 def test_l2p_with_too_few_fake_switches_loses_its_exact_claim(p, least, verdict, monkeypatch):
     """A claim for p = 0.001. Without fake switches the exact epsilon is beyond 50."""
-    monkeypatch.setattr(lazy, "LazyLaw", lambda **law: LazyLaw(**law | {"fake_switch": p}))
+    monkeypatch.setattr(lazy, "LazyLaw", lambda **law: LazyLaw(**{**law, "fake_switch": p}))
     found = lazy.audit_lazy(SMALL, "sound", LazyParameters(2, 0.01, 0.001)).result
     assert (found.verdict, found.method) == (verdict, "exact")
     assert found.lower_bound >= least

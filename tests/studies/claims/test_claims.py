@@ -138,7 +138,7 @@ def test_verdicts_by_hand(row):
 
 def test_a_row_has_the_texts_with_their_numbers():
     fields = {"case": "x", "witness": "{case}: {measured:g} > {claimed:g}", "note": "{y}"}
-    row = claim(4.0, "<=", 8.0, facts={"y": "why"}, ours=True, **fields).as_row()
+    row = claim(4.0, "<=", 8.0, numbers={"y": "why"}, ours=True, **fields).as_row()
     assert (row["counterexample"], row["note"]) == ("x: 8 > 4", "why")
     assert (row["slack"], row["verdict"], row["lower"], row["upper"]) == (2.0, FAILS, 8.0, 8.0)
     assert math.isnan(row["trivial"])
@@ -224,9 +224,15 @@ def test_claims_of_a_run_follow_from_its_ranking():
     """Two cells of one rival: the one that refutes the claim is shown."""
     pairs = [("a", 1.6, 1.55, 1.7), ("b", 1.3, 1.2, 1.4)]
     columns = ["stream", "ratio", "ratio_lower", "ratio_upper"]
-    facts = {"source": "run", "noise": "isotropic", "rival": "tree", "mu": 1.0, "confidence": 0.95}
+    numbers = {
+        "source": "run",
+        "noise": "isotropic",
+        "rival": "tree",
+        "mu": 1.0,
+        "confidence": 0.95,
+    }
     gains = {"mean_gain": 2.0, "other_mean_gain": 1.0, "other_algorithm": "tree-ftpl-min-noise"}
-    ranking = pd.DataFrame(pairs, columns=columns).assign(**facts, **gains)
+    ranking = pd.DataFrame(pairs, columns=columns).assign(**numbers, **gains)
     (found,) = ledger.claims_of_run(ranking)
     assert found.verdict == FAILS
     assert found.finding.case == "b, μ = 1, tree-ftpl-min-noise"
@@ -368,9 +374,9 @@ def argument(place: int, change: Any) -> Any:
     return lambda it: lambda *of: it(*of[:place], change(of[place]), *of[place + 1 :])
 
 
-def given(**other: float) -> Any:
-    """A function that is given other numbers than it was asked with."""
-    return lambda it: lambda **by: it(**by | other)
+def keyword(**other: Any) -> Any:
+    """A function that takes another value of a keyword."""
+    return lambda it: lambda **of: it(**{**of, **other})
 
 
 def third(factor: float) -> Any:
@@ -435,8 +441,8 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("trade-off-curve", "BatchMixture.trade_off_at", argument(0, lone), {FAILS}),
         ("one-more-loss another-loss", "WeightsMeasure.absorb", third(1.1), {FAILS}),
         ("later-batches", "WeightsMeasure.absorb", third(0.25), HELD),
-        ("marginal keep-ratio", "LazyLaw", given(normaliser=0.0), {FAILS}),
-        ("marginal keep-ratio", "LazyLaw", given(normaliser=0.9), {FAILS}),
+        ("marginal keep-ratio", "LazyLaw", keyword(normaliser=0.0), {FAILS}),
+        ("marginal keep-ratio", "LazyLaw", keyword(normaliser=0.9), {FAILS}),
         # Bounds cannot refute: 0.9 times a safe value need not be below the true one.
         ("published-over-sound", "published_epsilon", times(0.9), {NOT_PROVED}),
         ("published-games sound-games", "ACCOUNTANTS", each(third(0.05)), {FAILS}),

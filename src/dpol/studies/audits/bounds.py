@@ -195,14 +195,14 @@ def _choose(
     first: Floats, second: Floats, bound: Callable[[_Errors], Floats]
 ) -> tuple[_Side, float]:
     """The event with the largest lower bound on the runs of the selection half."""
-    found = []
+    events = []
     for side in itertools.product(range(first.shape[1]), (1, -1), (False, True)):
         null, other = _seen_from(side, first, second)
         thresholds = _candidates(np.concatenate([null, other]))
         bounds = bound(_errors(null, other, thresholds))
         at = int(bounds.argmax())
-        found.append((float(bounds[at]), side, float(thresholds[at])))
-    return max(found, key=lambda it: it[0])[1:]
+        events.append((float(bounds[at]), side, float(thresholds[at])))
+    return max(events, key=lambda it: it[0])[1:]
 
 
 def _candidates(values: Floats) -> Floats:
@@ -233,13 +233,13 @@ def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float 
 def _checked(*statistics: Floats) -> list[Floats]:
     """Statistics of both inputs as (n, k)."""
     arrays = [np.asarray(it, dtype=float) for it in statistics]
-    found = [it[:, None] if it.ndim == 1 else it for it in arrays]
-    for it in found:
+    columns = [it[:, None] if it.ndim == 1 else it for it in arrays]
+    for it in columns:
         if it.ndim != 2 or len(it) < 4 or not it.shape[1]:
             raise ValueError(f"at least 4 runs (n,) or (n, k) are needed, got {it.shape}")
         if np.isnan(it).any():
             raise ValueError("a statistic is not a number")
-    one, other = (it.shape[1] for it in found)
+    one, other = (it.shape[1] for it in columns)
     if one != other:
         raise ValueError(f"{one} statistics of one input, {other} of the other")
-    return found
+    return columns

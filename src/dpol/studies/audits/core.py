@@ -68,8 +68,8 @@ class Audited:
 
     def as_row(self) -> dict[str, Any]:
         """A row of the table of audits (docs/reference/tables.md)."""
-        own = {"statistic": self.statistic, "verdict": self.verdict}
-        row = vars(self.subject) | vars(self.result) | own
+        derived = {"statistic": self.statistic, "verdict": self.verdict}
+        row = vars(self.subject) | vars(self.result) | derived
         del row["asked"]  # `claimed` says what of it counts.
         return row
 
@@ -115,8 +115,8 @@ def by_fit(
 ) -> Audited:
     """Distance of outcomes, (R,) of each axis of a law, from that law; 0 is claimed."""
     subject = dataclasses.replace(subject, asked=0.0, recorded=0.0)
-    found = np.ravel_multi_index(tuple(outcomes), law.shape)
-    result = audit_fit(found, law.ravel(), confidence=settings.confidence)
+    numbers = np.ravel_multi_index(tuple(outcomes), law.shape)
+    result = audit_fit(numbers, law.ravel(), confidence=settings.confidence)
     event = "share of an event of all outcomes, against its probability by the law"
     return Audited(subject, event, result)
 

@@ -256,7 +256,7 @@ def _played(
     key: Key,
     purpose: str,
 ) -> tuple[list[list[Any]], list[Floats]]:
-    """On each stream the states of all rounds, and (R,) how much more often `LAST` is chosen."""
+    """The states of all rounds on each stream, and (R,) how much more often `LAST` is chosen."""
     states, lead = [], []
     for source in sources:
         generators = replicate_generators(seed, key, source.numbers, purpose)

@@ -78,9 +78,9 @@ def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterato
     subject = _subject(client, "private EXP3, message", variant)
     messages = _messages(settings, seed, client, (0, 2))
     columns = []
-    for found in messages:
-        chosen = found.index[0][:, None] == np.arange(clipping.sensitivity.shape[1])
-        value = np.clip(found.values[0], -_LARGEST, _LARGEST)[:, None]
+    for sent in messages:
+        chosen = sent.index[0][:, None] == np.arange(clipping.sensitivity.shape[1])
+        value = np.clip(sent.values[0], -_LARGEST, _LARGEST)[:, None]
         # Above a threshold, or below one, for one index.
         sides = [np.where(chosen, value, side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
         columns.append(np.concatenate(sides, axis=1))
@@ -119,8 +119,8 @@ def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[
 def _blocks(clipping: Clipping, label: int) -> Floats:
     """(M,) probabilities of the blocks to which a label that has cells is mapped."""
     share = clipping.cells[0] / clipping.n_cells[0]
-    own = np.arange(len(share)) == label
-    return np.asarray(clipping.keep * own + (1 - clipping.keep) * share)
+    stays = np.arange(len(share)) == label
+    return np.asarray(clipping.keep * stays + (1 - clipping.keep) * share)
 
 
 def _bin_laws(clipping: Clipping, scales: Floats) -> tuple[Floats, Floats]:
@@ -183,10 +183,10 @@ def _messages(
     settings: Audits, seed: int, client: LabelClient, labels: tuple[int, int]
 ) -> list[Messages]:
     """Independent messages about each of two labels, (1, runs)."""
-    found = []
+    messages = []
     features = np.zeros(_MESSAGES_PER_RUN * settings.runs, dtype=np.int64)
     for label in labels:
         key = ("audit: labels", type(client).__name__, repr(client.guarantee.as_dict()), label)
         generators = replicate_generators(seed, key, [0], "messages")
-        found.append(client.privatize(np.full((1, len(features)), label), features, generators))
-    return found
+        messages.append(client.privatize(np.full((1, len(features)), label), features, generators))
+    return messages

@@ -57,11 +57,11 @@ def audit_calibration(settings: Audits) -> Audited:
     source = RawGains(stream, settings.mu, 1)
     setup = setup_of(source)
     assert isinstance(setup, CuratorSetup)
-    found = algorithm.init(setup).parameters
-    batches = math.ceil(_BATCHES / found.batch_size)
+    parameters = algorithm.init(setup).parameters
+    batches = math.ceil(_BATCHES / parameters.batch_size)
     asked = epsilon_of_delta(delta, settings.mu)
     recorded = guarantee_of(algorithm, source).epsilon(delta)
-    return _audit_loss(delta, "as calibrated for mu", found, batches, asked, recorded)
+    return _audit_loss(delta, "as calibrated for mu", parameters, batches, asked, recorded)
 
 
 def _audit_loss(

@@ -31,8 +31,8 @@ SAMPLED = 51
 def run(settings: Audits, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Rows of one auditor: a key of `AUDITS`."""
     each = settings.model_copy(update={"confidence": 1 - (1 - settings.confidence) / SAMPLED})
-    found = AUDITS[point["auditor"]](each, inputs.seed)
-    return {"audits": pd.DataFrame([it.as_row() for it in found])}
+    audited = AUDITS[point["auditor"]](each, inputs.seed)
+    return {"audits": pd.DataFrame([it.as_row() for it in audited])}
 
 
 def collect(frames: Frames, settings: Audits, facts: Facts) -> Frames:

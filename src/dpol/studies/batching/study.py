@@ -126,14 +126,14 @@ def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: in
 def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
     threshold = _THRESHOLDS * mixture.mu
     false_positive, false_negative = mixture.trade_off_at(threshold)
-    known = threshold >= 0
+    reported = threshold >= 0
     return pd.DataFrame(
         {
             "threshold": threshold,
             "false_positive": false_positive,
             "false_negative": false_negative,
-            "epsilon": np.where(known, threshold, np.nan),
-            "delta": np.where(known, mixture.delta(np.maximum(threshold, 0.0)), np.nan),
+            "epsilon": np.where(reported, threshold, np.nan),
+            "delta": np.where(reported, mixture.delta(np.maximum(threshold, 0.0)), np.nan),
             "delta_reported": delta,
             "epsilon_at_delta": mixture.epsilon(delta),
             "mean_batch": mixture.mean(),
@@ -183,8 +183,8 @@ def _regrets(
         plain.append(stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1))
         for bound in study.bounds:
             actions, planned = play_batches(RWAdaBatch(study.alpha, bound), *game)
-            found = stream.gains[time, actions].sum(axis=1), planned.mean(axis=1)
-            batched[bound].append(found)
-    joined = {bound: np.concatenate(found, axis=1) for bound, found in batched.items()}
+            outcome = stream.gains[time, actions].sum(axis=1), planned.mean(axis=1)
+            batched[bound].append(outcome)
+    joined = {bound: np.concatenate(outcome, axis=1) for bound, outcome in batched.items()}
     means = {bound: (total, float(sizes.mean())) for bound, (total, sizes) in joined.items()}
     return np.concatenate(plain), means

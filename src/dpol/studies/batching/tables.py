@@ -30,9 +30,9 @@ def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
     def entries(rows: pd.DataFrame) -> tuple[Entry, ...]:
         plain = rows.loc[rows["kind"] == "un-amplified", "epsilon_at_delta"].iloc[0]
         cells = [Entry(rounded_up(plain, 4))]
-        for _, found in rows.set_index(["bound", "kind"]).loc[shown].iterrows():
-            batch = f"mean batch {found['mean_batch']:.1f}"
-            cells.append(Entry(rounded_up(found["epsilon_at_delta"], 4), (batch,)))
+        for _, row in rows.set_index(["bound", "kind"]).loc[shown].iterrows():
+            batch = f"mean batch {row['mean_batch']:.1f}"
+            cells.append(Entry(rounded_up(row["epsilon_at_delta"], 4), (batch,)))
         return tuple(cells)
 
     return Table(
@@ -66,11 +66,11 @@ def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
         plain = rows.iloc[0]
         half = footers.plus_minus(plain["ftpl_half_width"], 1)
         cells = [Entry(f"{plain['ftpl_regret']:.1f}{half}")]
-        for _, found in rows.set_index("bound").loc[bounds].iterrows():
-            half = footers.plus_minus(found["extra_half_width"], 3)
-            none = found["extra_regret"] == found["extra_half_width"] == 0
-            extra = "none" if none else f"{round(found['extra_regret'], 3) + 0.0:+.3f}{half}"
-            cells.append(Entry(extra, (f"mean batch {found['mean_batch']:.1f}",)))
+        for _, row in rows.set_index("bound").loc[bounds].iterrows():
+            half = footers.plus_minus(row["extra_half_width"], 3)
+            none = row["extra_regret"] == row["extra_half_width"] == 0
+            extra = "none" if none else f"{round(row['extra_regret'], 3) + 0.0:+.3f}{half}"
+            cells.append(Entry(extra, (f"mean batch {row['mean_batch']:.1f}",)))
         cells.append(Entry(f"{plain['ftpl_bound']:.0f}", (f"× {plain['factor']:g}",)))
         return tuple(cells)
 

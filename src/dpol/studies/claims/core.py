@@ -95,7 +95,7 @@ class Statement(BaseModel):
     """A statement of a paper, in words: an entry of statements.yaml.
 
     `statement`, `computed`, `witness` and `note` may hold fields in braces, which are filled with
-    the numbers of a finding: `claimed`, `measured`, `case`, and its own `facts`.
+    the numbers of a finding: `claimed`, `measured`, `case`, and its own `numbers`.
 
     Args:
         paper: its title.
@@ -140,7 +140,7 @@ class Finding:
         claimed: the number that the statement gives.
         measured: the number that was found.
         case: the setting in words.
-        facts: further numbers that the texts of the statement name.
+        numbers: further numbers that the texts of the statement name.
         trivial: what is reached without what the claim is about (no messages, no learning), or
             known of any number of this kind; None if there is no such number. A claim that is
             not better than this says nothing.
@@ -156,7 +156,7 @@ class Finding:
     claimed: float
     measured: float
     case: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, Any] = field(default_factory=dict)
     trivial: float | None = None
     interval: tuple[float, float] | None = None
     confidence: float = 1.0
@@ -208,9 +208,9 @@ class Claim:
         that holds and is no better than the trivial number says nothing. An equality holds if the
         interval contains it and is narrow.
         """
-        statement, it = self.statement, self.finding
+        statement, finding = self.statement, self.finding
         relation, measured_is = statement.relation, statement.measured_is
-        claimed, trivial, (lower, upper) = it.claimed, it.trivial, it.bounds
+        claimed, trivial, (lower, upper) = finding.claimed, finding.trivial, finding.bounds
         slop = statement.rounding * max(abs(claimed), abs(lower), abs(upper)) + _TINY
         if measured_is == "upper bound":
             lower = -math.inf
@@ -239,27 +239,32 @@ class Claim:
         Raises:
             KeyError: the text names what the finding does not have.
         """
-        it = self.finding
-        known = {"claimed": it.claimed, "measured": it.measured, "case": it.case, **it.facts}
-        return str(getattr(self.statement, of)).format_map(known)
+        finding = self.finding
+        named = {
+            "claimed": finding.claimed,
+            "measured": finding.measured,
+            "case": finding.case,
+            **finding.numbers,
+        }
+        return str(getattr(self.statement, of)).format_map(named)
 
     def as_row(self) -> dict[str, Any]:
         """A row of the ledger, by `CLAIM_COLUMNS`."""
-        it, (lower, upper) = self.finding, self.finding.bounds
-        own = {
+        finding, (lower, upper) = self.finding, self.finding.bounds
+        derived = {
             "statement": self.statement.place,
             "claim": self.text("statement"),
             "computed": self.text("computed"),
-            "trivial": math.nan if it.trivial is None else it.trivial,
+            "trivial": math.nan if finding.trivial is None else finding.trivial,
             "lower": lower,
             "upper": upper,
             # Their difference where the claim is 0.
-            "slack": it.measured / it.claimed if it.claimed else it.measured,
+            "slack": finding.measured / finding.claimed if finding.claimed else finding.measured,
             "verdict": self.verdict.value,
             "counterexample": self.text("witness") if self.verdict == Verdict.FAILS else "",
             "note": self.text("note"),
         }
-        row = vars(self.statement) | vars(it) | own
+        row = vars(self.statement) | vars(finding) | derived
         return {column: row[column] for column in CLAIM_COLUMNS}
 
 
@@ -268,11 +273,11 @@ def worst(claims: Iterable[Claim]) -> Claim:
     order = list(Verdict)
 
     def badness(claim: Claim) -> tuple[int, float]:
-        it, (lower, upper) = claim.finding, claim.finding.bounds
-        excess = {"<=": upper - it.claimed, ">=": it.claimed - lower}
-        by = excess.get(claim.statement.relation, abs(it.measured - it.claimed))
+        finding, (lower, upper) = claim.finding, claim.finding.bounds
+        excess = {"<=": upper - finding.claimed, ">=": finding.claimed - lower}
+        by = excess.get(claim.statement.relation, abs(finding.measured - finding.claimed))
         verdict = Verdict.HOLDS if claim.verdict == Verdict.LOOSE else claim.verdict
-        return -order.index(verdict), by / abs(it.claimed) if it.claimed else by
+        return -order.index(verdict), by / abs(finding.claimed) if finding.claimed else by
 
     return max(claims, key=badness)
 

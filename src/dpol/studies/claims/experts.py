@@ -50,8 +50,13 @@ def local_noise(seed: int) -> Findings:
         moves = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
         moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
         largest = float(moves.max())
-        facts = {"moves": moves.size, "n": stream.n_experts, "T": stream.n_rounds, "shift": largest}
-        yield of_number(f"{name}-noise", mu, _mu_of_shift(largest), facts=facts)
+        numbers = {
+            "moves": moves.size,
+            "n": stream.n_experts,
+            "T": stream.n_rounds,
+            "shift": largest,
+        }
+        yield of_number(f"{name}-noise", mu, _mu_of_shift(largest), numbers=numbers)
 
 
 def _hospitals(seed: int) -> GainStream:
@@ -61,7 +66,13 @@ def _hospitals(seed: int) -> GainStream:
     names = tuple(f"hospital {i}" for i in range(24))
     periods = np.datetime64("2000-01-01") + np.arange(20)
     gains = rng.random(capacity.shape)
-    return GainStream("claims: hospitals", gains, capacity, names, periods)
+    return GainStream(
+        label="claims: hospitals",
+        gains=gains,
+        capacity=capacity,
+        entities=names,
+        periods=periods,
+    )
 
 
 def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
@@ -82,7 +93,7 @@ def regrets(seed: int) -> Findings:
 
     Each is compared with random experts, too.
     """
-    facts = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
+    numbers = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
     for n in (2, 10):
         for (label, gains), mu in itertools.product(_game_streams(seed, n).items(), (0.5, 1.0)):
             stream = synthetic_stream(f"claims: {label}, n = {n}", gains)
@@ -104,7 +115,7 @@ def regrets(seed: int) -> Findings:
                     sample,
                     comparisons=16,
                     case=f"{label}, n = {n}, η = {eta:.3g}; a random expert has {trivial:.0f}",
-                    facts=facts,
+                    numbers=numbers,
                     trivial=trivial,
                 )
             source = RawGains(stream, mu, _REPLICATES)
@@ -117,7 +128,7 @@ def regrets(seed: int) -> Findings:
                 best - gains[time, actions].sum(axis=1),
                 comparisons=16,
                 case=f"{label}, n = {n}, μ = {mu:g}; a random expert has {random:.0f}",
-                facts=facts,
+                numbers=numbers,
                 trivial=random,
             )
 
@@ -170,7 +181,7 @@ def tree(_: int) -> Findings:
         for t in range(1, T):  # the node that round t closes
             entered[t - (t & -t) + 1 : t + 1] += 1
         measured = sensitivity * math.sqrt(entered.max()) / scale
-        yield of_number("tree-noise", mu, measured, f"T = {T}", facts={"nodes": entered.max()})
+        yield of_number("tree-noise", mu, measured, f"T = {T}", numbers={"nodes": entered.max()})
 
 
 # ---- RW-Meta: Theorem 3 ----------------------------------------------------------------------
@@ -218,11 +229,11 @@ def _play(
     made = synthetic_stream(f"claims: {stream}", raw)
     noisy = privatize(made, NOISE, mu, seed=seed, replicates=range(_RUNS))
     generators = replicate_generators(seed, ("claims", learners_are), range(_RUNS), "RW-Meta")
-    own, largest = np.zeros((2, _RUNS))
+    gained, largest = np.zeros((2, _RUNS))
     learners = np.zeros((_RUNS, algorithm.n_learners))
     state: MetaState
     for t, (state, chosen) in enumerate(rounds(algorithm, noisy, generators)):
-        own += raw[t, chosen]
+        gained += raw[t, chosen]
         learners += raw[t, state.actions]
         covariance = state.covariance + shared_noise(state.actions, noisy.noise_scale[t])
         centred = covariance - covariance.mean(axis=(1, 2))[:, None, None]
@@ -233,8 +244,8 @@ def _play(
     best = learners.max(axis=1)
     # Without learning: who follows a random learner.
     random = float((best - learners.mean(axis=1)).mean())
-    facts = {"R": _RUNS, "T": T, "n": n, "mu": mu, "random": random}
-    return of_mean(name, float(bound.mean()), best - own, trivial=random, facts=facts)
+    numbers = {"R": _RUNS, "T": T, "n": n, "mu": mu, "random": random}
+    return of_mean(name, float(bound.mean()), best - gained, trivial=random, numbers=numbers)
 
 
 def meta_of_two(seed: int) -> Findings:
@@ -270,7 +281,7 @@ _WALKS_EACH = 10_000
 
 def switching(seed: int) -> Findings:
     """Bounds on the probability that a leader changes, compared with simulated walks."""
-    facts = {"R": _WALKS_EACH, "settings": len(_WALKS)}
+    numbers = {"R": _WALKS_EACH, "settings": len(_WALKS)}
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
         count = _switches(generator(seed, "walk", i), gap, n, steps, eta)
         z = np.array(gap / (eta * math.sqrt(2 * steps)))
@@ -283,7 +294,7 @@ def switching(seed: int) -> Findings:
                 _WALKS_EACH,
                 len(_WALKS),
                 case=case,
-                facts=facts,
+                numbers=numbers,
                 trivial=1.0,
             )
 
@@ -311,10 +322,10 @@ def reflection_against_borell_tis(_: int) -> Findings:
         useful = (paper < below) & (paper > 1e-290)
         return float((BOUNDS["reflection"].tail(z, n)[useful] / paper[useful]).max())
 
-    facts = {"below": below, "largest": max(NUMBERS_OF_EXPERTS), "gaps": len(z)}
-    facts |= {"sizes": len(NUMBERS_OF_EXPERTS), "beyond": ratio(10**8)}
+    numbers = {"below": below, "largest": max(NUMBERS_OF_EXPERTS), "gaps": len(z)}
+    numbers |= {"sizes": len(NUMBERS_OF_EXPERTS), "beyond": ratio(10**8)}
     for n in NUMBERS_OF_EXPERTS:
-        yield of_number("reflection-below-borell-tis", 1.0, ratio(n), f"n = {n:,}", facts=facts)
+        yield of_number("reflection-below-borell-tis", 1.0, ratio(n), f"n = {n:,}", numbers=numbers)
 
 
 # ---- gaps ------------------------------------------------------------------------------------
@@ -325,12 +336,12 @@ def gaps(seed: int) -> Findings:
     rng = generator(seed, "means")
     for n, x in itertools.product((2, 3, 5, 10), (0.2, 0.7, 1.5, 3.0)):
         means = rng.normal(size=(150, n)) * rng.uniform(0.05, 3, size=(150, 1))
-        found = survival(means, x)
-        least = int(found.argmin())
+        chances = survival(means, x)
+        least = int(chances.argmin())
         equal = float(survival(np.zeros((1, n)), x)[0])
-        facts = {"means": np.round(means[least], 3).tolist()}
+        numbers = {"means": np.round(means[least], 3).tolist()}
         yield of_number(
-            "smallest-gap", equal, float(found[least]), f"n = {n}, x = {x:g}", facts=facts
+            "smallest-gap", equal, float(chances[least]), f"n = {n}, x = {x:g}", numbers=numbers
         )
 
 
@@ -354,8 +365,8 @@ def gap_law(seed: int) -> Findings:
     sample = two[:, 1] - two[:, 0]
     for x in points:
         count, claimed = int((sample >= x).sum()), float(gap_survival(x, n))
-        case, facts = f"x = {x:g}", {"R": runs, "n": n}
-        yield of_share("gap-law", claimed, count, runs, len(points), case=case, facts=facts)
+        case, numbers = f"x = {x:g}", {"R": runs, "n": n}
+        yield of_share("gap-law", claimed, count, runs, len(points), case=case, numbers=numbers)
 
 
 # ---- amplification ---------------------------------------------------------------------------
@@ -364,7 +375,7 @@ def gap_law(seed: int) -> Findings:
 def containing_batches(seed: int) -> Findings:
     """The analytic bound on the batch that contains a round, against runs."""
     runs, T, mu, algorithm = 6000, 200, 0.25, RWAdaBatch(1.0)
-    facts = {"R": runs, "T": T, "mu": mu}
+    numbers = {"R": runs, "T": T, "mu": mu}
     for n in (2, 5):
         zeros = synthetic_stream(f"claims: zeros, n = {n}", np.zeros((T, n)))
         sizes = play_batches(algorithm, *noisy_game(zeros, mu, seed, range(runs)))[1]
@@ -374,7 +385,9 @@ def containing_batches(seed: int) -> Findings:
             if claimed > 0.02:
                 count = int((sizes[:, t - 1] > b).sum())
                 case = f"n = {n}, t = {t}: P(batch > {b})"
-                yield of_share("containing-batch", claimed, count, runs, 24, case=case, facts=facts)
+                yield of_share(
+                    "containing-batch", claimed, count, runs, 24, case=case, numbers=numbers
+                )
 
 
 def smaller_batches(seed: int) -> Findings:
@@ -395,10 +408,10 @@ def conversion(_: int) -> Findings:
     mixture = BatchMixture(1.0, np.array([1, 3, 10, 40]), np.array([0.3, 0.3, 0.2, 0.2]))
     epsilon = np.linspace(0.0, 4.0, 41)
     curve = mixture.trade_off_at(np.linspace(-8, 8, 40_001))
-    found, formula = delta_of_trade_off(*curve, epsilon), mixture.delta(epsilon)
-    at = int(np.abs(found / formula - 1).argmax())
+    by_curve, formula = delta_of_trade_off(*curve, epsilon), mixture.delta(epsilon)
+    at = int(np.abs(by_curve / formula - 1).argmax())
     yield of_number(
-        "trade-off-curve", float(formula[at]), float(found[at]), f"ε = {epsilon[at]:.1f}"
+        "trade-off-curve", float(formula[at]), float(by_curve[at]), f"ε = {epsilon[at]:.1f}"
     )
 
 
@@ -410,9 +423,9 @@ def factorised_noise(_: int) -> Findings:
     """The largest noise on a factorised prefix sum, in units of Delta / mu."""
     for T, factor in _WITHIN.items():
         least = least_row_norm(np.tril(np.ones((T, T))))
-        facts = {"T": T, "factor": factor, "least": least}
+        numbers = {"T": T, "factor": factor, "least": least}
         largest, tree = float(prefix_sums(T).row_norms.max()), float(tree_levels(T))
-        yield of_number(f"factorised-{T}", factor * least, largest, facts=facts, trivial=tree)
+        yield of_number(f"factorised-{T}", factor * least, largest, numbers=numbers, trivial=tree)
 
 
 def headline(ranking: pd.DataFrame) -> Findings:
@@ -428,7 +441,7 @@ def headline(ranking: pd.DataFrame) -> Findings:
             claimed=1.5,
             measured=row["ratio"],
             case=f"{row['stream']}, μ = {row['mu']:g}, {row['other_algorithm']}",
-            facts={"gain": row["mean_gain"], "other": row["other_mean_gain"]},
+            numbers={"gain": row["mean_gain"], "other": row["other_mean_gain"]},
             interval=(row["ratio_lower"], min(row["ratio_upper"], 1e6)),
             confidence=row["confidence"],
         )

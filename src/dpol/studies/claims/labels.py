@@ -40,11 +40,11 @@ def clipping(_: int) -> Findings:
     K, M = clipped.hypotheses.n_hypotheses, clipped.hypotheses.n_labels
     least, spread = float(clipped.log_cells.min()), float(clipped.ranges.max())
     case = f"K = {K}, M = {M}, T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
-    facts = {"inverse": math.exp(-least), "odds": math.exp(spread)}
-    facts |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
-    yield of_number("cells", K * M, int(clipped.n_cells[0]), case, facts=facts)
-    yield of_number("smallest-mass", 1 / (T * K * M), float(np.exp(least)), case, facts=facts)
-    yield of_number("likelihood-range", math.log(K * T), spread, case, facts=facts)
+    numbers = {"inverse": math.exp(-least), "odds": math.exp(spread)}
+    numbers |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
+    yield of_number("cells", K * M, int(clipped.n_cells[0]), case, numbers=numbers)
+    yield of_number("smallest-mass", 1 / (T * K * M), float(np.exp(least)), case, numbers=numbers)
+    yield of_number("likelihood-range", math.log(K * T), spread, case, numbers=numbers)
 
 
 def sensitivity_bound(K: int, T: int) -> float:
@@ -55,15 +55,15 @@ def sensitivity_bound(K: int, T: int) -> float:
 def clipping_of_random_classes(seed: int) -> Findings:
     """The upper side of equation (7), and our own sensitivity bound."""
     grid = list(itertools.product(range(2, 6), (2, 3, 5, 11), (0.05, 0.2, 1.0), (2, 10, 49)))
-    facts = {"pairs": _DIFFERENT * len(grid)}
+    numbers = {"pairs": _DIFFERENT * len(grid)}
     for K, M, alpha, T in grid:
         classes = random_class(K, M, seed=seed, concentration=alpha, n_features=_DIFFERENT)
         clipped = Clipping(classes, T)
         case = f"K = {K}, M = {M}, T = {T}, Dirichlet({alpha:g})"
         largest = M * math.exp(float(clipped.log_cells.max()))
-        yield of_number("largest-mass", 1.0, largest, case, facts=facts)
+        yield of_number("largest-mass", 1.0, largest, case, numbers=numbers)
         share = float(clipped.ranges.max()) / sensitivity_bound(K, T)
-        yield of_number("likelihood-range-ours", 1.0, share, case, facts=facts)
+        yield of_number("likelihood-range-ours", 1.0, share, case, numbers=numbers)
 
 
 # ---- messages --------------------------------------------------------------------------------
@@ -72,10 +72,10 @@ def clipping_of_random_classes(seed: int) -> Findings:
 def message_loss(_: int) -> Findings:
     """The exact loss of a message of private EXP3 with the paper's sensitivity, eps = 1."""
     T, hypotheses = 300, HypothesisClass(np.array(APART))
-    facts = {"T": T, "K": hypotheses.n_hypotheses, "M": hypotheses.n_labels}
+    numbers = {"T": T, "K": hypotheses.n_hypotheses, "M": hypotheses.n_labels}
     case = f"T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
     yield of_number(
-        "exp3-message", 1.0, loss_of_message(hypotheses, T, "published"), case, facts=facts
+        "exp3-message", 1.0, loss_of_message(hypotheses, T, "published"), case, numbers=numbers
     )
 
 
@@ -88,7 +88,7 @@ def message_loss_repaired(seed: int) -> Findings:
     many = random_class(4, 10, seed=seed, concentration=0.1, n_features=_DIFFERENT)
     classes += [HypothesisClass(masses) for masses in many.masses]
     losses = [loss_of_message(it, T, "exact") for it in classes for T in (10, 300, 1000)]
-    yield of_number("exp3-message-repaired", 1.0, max(losses), facts={"pairs": len(losses)})
+    yield of_number("exp3-message-repaired", 1.0, max(losses), numbers={"pairs": len(losses)})
 
 
 def loss_of_message(hypotheses: HypothesisClass, T: int, rule: SensitivityRule) -> float:
@@ -106,7 +106,7 @@ def composition(_: int) -> Findings:
     K, epsilon, delta = 16, 1.0, 1e-6
     claimed = scale_factor(K, epsilon, delta, "published")
     needed = scale_factor(K, epsilon, delta, "exact")
-    yield of_number("wma-scale", claimed, needed, facts={"basic": K / epsilon})
+    yield of_number("wma-scale", claimed, needed, numbers={"basic": K / epsilon})
 
 
 def strong_composition(K: int, each: float, delta: float) -> float:
@@ -118,8 +118,8 @@ def composition_theorem(_: int) -> Findings:
     """Lemma 2 for Laplace mechanisms."""
     K, each, delta = 400, 0.05, 1e-6
     together = strong_composition(K, each, delta)
-    found = composed_delta(K, 1 / each, together)
-    yield of_number("composition", delta, found, facts={"epsilon": together})
+    exact = composed_delta(K, 1 / each, together)
+    yield of_number("composition", delta, exact, numbers={"epsilon": together})
 
 
 def response(_: int) -> Findings:
@@ -154,8 +154,8 @@ def majority(seed: int) -> Findings:
     within = (seen >= 0).all(axis=(1, 2)) & (seen <= 1).all(axis=(1, 2))
     largest = float(_regret(seen[within], learner.rate).max())
     idle = float(_regret(seen[within], 0.0).max())
-    bound, facts = math.sqrt(2 * T * math.log(K)), {"within": within.sum(), "R": R, "idle": idle}
-    yield of_number("majority-of-messages", bound, largest, facts=facts, trivial=idle)
+    bound, numbers = math.sqrt(2 * T * math.log(K)), {"within": within.sum(), "R": R, "idle": idle}
+    yield of_number("majority-of-messages", bound, largest, numbers=numbers, trivial=idle)
 
 
 def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Floats]:
@@ -212,14 +212,16 @@ def upper_bounds(seed: int) -> Findings:
     K, M, T = 4, 20, 2000
     terms, hypotheses = Terms(T, epsilon=1.0), random_class(K, M, seed=seed, concentration=0.3)
     bounds = {"wma": wma_bound(K, T, 1.0, terms.delta, "exact"), "exp3": exp3_bound(K, T, 1.0)}
-    facts = {"R": _REPLICATES, "K": K, "M": M, "T": T, "idle": T * math.log(K)}
+    numbers = {"R": _REPLICATES, "K": K, "M": M, "T": T, "idle": T * math.log(K)}
     runs = {name: _play(name, hypotheses, seed, terms) for name in bounds}
     for name, bound in bounds.items():
-        yield of_mean(f"{name}-risk", bound, runs[name].kl, trivial=facts["idle"], facts=facts)
+        yield of_mean(
+            f"{name}-risk", bound, runs[name].kl, trivial=numbers["idle"], numbers=numbers
+        )
     tv, limit = runs["exp3"].tv / T, np.sqrt(0.5 * runs["exp3"].kl / T)
     at = int((tv / limit).argmax())
     yield of_number(
-        "pinsker", float(limit[at]), float(tv[at]), f"run {at}", facts=facts, trivial=1.0
+        "pinsker", float(limit[at]), float(tv[at]), f"run {at}", numbers=numbers, trivial=1.0
     )
 
 
@@ -234,12 +236,12 @@ def risk_of_hard_class(seed: int) -> Findings:
     pure = [name for name, it in made.items() if it.epsilon_delta == (terms.epsilon, 0.0)]
     first = first_round(hypotheses.masses[0])
     claimed = lower_bound(pairs, terms.n_rounds, terms.epsilon)
-    facts = {"R": _REPLICATES, "learners": len(pure), "K": pairs, "T": terms.n_rounds, "cut": cut}
-    facts |= {"first": first}
+    numbers = {"R": _REPLICATES, "learners": len(pure), "K": pairs, "T": terms.n_rounds, "cut": cut}
+    numbers |= {"first": first}
     for name in pure:
         # Cutting large risks only makes the mean smaller, and its interval sound.
         risk = np.minimum(_play(name, hypotheses, seed, terms).kl, cut)
-        yield of_mean("hard-class", claimed, risk, trivial=first, case=name, facts=facts)
+        yield of_mean("hard-class", claimed, risk, trivial=first, case=name, numbers=numbers)
 
 
 def first_round(masses: Floats) -> float:

@@ -48,8 +48,8 @@ def log_ratios(seed: int) -> Findings:
         neighbour = max(neighbour, float(np.abs(laws[:, None] - laws[None]).max()))
     yield of_number("one-more-loss", eta, step)
     yield of_number("another-loss", 2 * eta, neighbour)
-    facts = {"eta": eta, "each": neighbour}
-    yield of_number("later-batches", eta, 2 * neighbour, facts=facts)
+    numbers = {"eta": eta, "each": neighbour}
+    yield of_number("later-batches", eta, 2 * neighbour, numbers=numbers)
 
 
 def indicator(_: int) -> Findings:
@@ -75,8 +75,8 @@ def redraw(seed: int) -> Findings:
     one, other = (it / it.sum(axis=1, keepdims=True) for it in (one, other))
     orders = np.array([1.0001, 1.5, 2.0, 8.0, 64.0])[:, None, None]
     moments = (one * (one / other) ** (orders - 1)).sum(axis=2)
-    found = np.log(moments) / (orders[..., 0] - 1) / orders[..., 0]
-    yield of_number("redraw", eta**2 / 2, float(found.max()), f"η = {eta}")
+    divergences = np.log(moments) / (orders[..., 0] - 1) / orders[..., 0]
+    yield of_number("redraw", eta**2 / 2, float(divergences.max()), f"η = {eta}")
 
 
 # ---- the transformation ----------------------------------------------------------------------
@@ -95,12 +95,12 @@ def marginals(_: int) -> Findings:
         nu = np.exp(-law.eta * sums[:, :s].sum(axis=1))
         nu /= nu.sum(axis=1, keepdims=True)
         off = max(off, float(np.abs(laws.sum(axis=others) - nu).sum(axis=1).max() / 2))
-    facts = {"d": d, "batches": rest + 1, "sequences": len(sums), "law": law}
-    yield of_number("marginal", 0.0, off, facts=facts)
+    numbers = {"d": d, "batches": rest + 1, "sequences": len(sums), "law": law}
+    yield of_number("marginal", 0.0, off, numbers=numbers)
     B, eta = law.batch_size, law.eta
     gap = float((batches[:, :, None] - batches[:, None]).max())
-    facts |= {"gap": gap / B}
-    yield of_number("keep-ratio", law.normaliser, gap * eta / (B * eta), facts=facts)
+    numbers |= {"gap": gap / B}
+    yield of_number("keep-ratio", law.normaliser, gap * eta / (B * eta), numbers=numbers)
 
 
 # ---- privacy ---------------------------------------------------------------------------------
@@ -112,14 +112,16 @@ def published_over_sound(_: int) -> Findings:
     for T, delta, B in itertools.product((10**3, 10**4, 10**6), (1e-3, 1e-6), (1, 3, 10, 30)):
         game = LazyGame(T, delta, normaliser=2.0)
         for eta, p in itertools.product(np.geomspace(1e-5, 0.1, 9), (0.003, 0.03, 0.2, 0.5, 0.9)):
-            found = published_epsilon(game, B, float(eta), p)
-            if found < math.inf:
+            published = published_epsilon(game, B, float(eta), p)
+            if published < math.inf:
                 # The conversion gives 0 where delta alone covers the loss.
                 sound = max(sound_epsilon(game, B, float(eta), p), 1e-9)
                 case = f"T = {T:,}, δ = {delta:g}, B = {B}, η = {eta:.3g}, p = {p:g}"
-                ratios[case] = found / sound
+                ratios[case] = published / sound
     case = min(ratios, key=lambda it: ratios[it])
-    yield of_number("published-over-sound", 1.0, ratios[case], case, facts={"points": len(ratios)})
+    yield of_number(
+        "published-over-sound", 1.0, ratios[case], case, numbers={"points": len(ratios)}
+    )
 
 
 def exact_privacy(_: int) -> Findings:
@@ -139,7 +141,7 @@ def exact_privacy(_: int) -> Findings:
             case = f"d = {d}, B = {B}, η = {eta:.3g}, p = {p:g}"
             claimed = ACCOUNTANTS[name](game, B, eta, p)
             yield of_number(
-                f"{name}-games", claimed, exact, case, facts={"settings": len(settings)}
+                f"{name}-games", claimed, exact, case, numbers={"settings": len(settings)}
             )
 
 
@@ -167,9 +169,9 @@ def batching(_: int) -> Findings:
     exponents = np.diff(np.log(added)) / np.diff(np.log(etas))
     at = int(np.abs(etas - 1e-3).argmin())
     over = added / (T * (B * etas) ** 2)
-    facts = {"B": B, "added": added[at], "eta": etas[at], "over": over[at]}
-    facts |= {"first_eta": etas[0], "first_over": over[0]}
-    yield of_number("cost-of-batches", 2.0, float(exponents.min()), facts=facts)
+    numbers = {"B": B, "added": added[at], "eta": etas[at], "over": over[at]}
+    numbers |= {"first_eta": etas[0], "first_over": over[0]}
+    yield of_number("cost-of-batches", 2.0, float(exponents.min()), numbers=numbers)
 
 
 def batched_bound(seed: int) -> Findings:
@@ -187,7 +189,7 @@ def batched_bound(seed: int) -> Findings:
         for label, losses in games.items():
             regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
             case = f"{label}, d = {d}, B = {B}, η = {eta:g}"
-            yield of_number("batched-regret", bound, regret, case, facts={"T": T})
+            yield of_number("batched-regret", bound, regret, case, numbers={"T": T})
 
 
 def rate_of_experts(_: int) -> Findings:
@@ -195,10 +197,12 @@ def rate_of_experts(_: int) -> Findings:
     ratios, horizons = [], [10.0**k for k in (8, 10, 12)]
     for T in horizons:
         epsilon = T ** (-1 / 4)
-        found = theorem_3_10(LazyGame(int(T), DELTA, normaliser=2.0), epsilon=epsilon, n_experts=2)
-        measure = WeightsMeasure(2, found.eta)
+        parameters = theorem_3_10(
+            LazyGame(int(T), DELTA, normaliser=2.0), epsilon=epsilon, n_experts=2
+        )
+        measure = WeightsMeasure(2, parameters.eta)
         # The second of two batches meets the weights that the first has moved.
-        behind = measure.probabilities(np.array([found.batch_size, 0.0]))[1] - 0.5
+        behind = measure.probabilities(np.array([parameters.batch_size, 0.0]))[1] - 0.5
         log_term = math.log(T / DELTA)
         private = T ** (1 / 3) * math.log(2) * log_term / epsilon ** (2 / 3)
         rate = math.sqrt(T * math.log(2)) + private
@@ -223,7 +227,7 @@ def rate_of_lower_bound(_: int) -> Findings:
         advantages.append(T / epochs * _mean_lead(epochs, d))
     slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
     ratio = advantages[-1] / (horizons[-1] ** (1 / 3) * horizons[-1] ** (1 / 3))
-    yield of_number("rate-of-lower-bound", 1 / 3 + 1 / 3, float(slope), facts={"over": ratio})
+    yield of_number("rate-of-lower-bound", 1 / 3 + 1 / 3, float(slope), numbers={"over": ratio})
 
 
 def _mean_lead(epochs: int, d: int) -> float:
@@ -268,10 +272,10 @@ def by_theorem_3_2(
     """Findings of Theorem 3.2 on the parameters of another theorem, which promises `epsilon`."""
     B, eta, p = parameters.batch_size, parameters.eta, parameters.fake_switch
     needed = eta * B * math.log(2 * T / delta) / p
-    own, first = formula(T, delta, B, eta, p), 2 * eta / p
+    value, first = formula(T, delta, B, eta, p), 2 * eta / p
     yield of_number(f"{name}-precondition", 1.0, needed, case)
-    facts = {"own": own, "first": first / epsilon}
-    yield of_number(f"{name}-value", 1.0, own / epsilon, case, facts=facts)
+    numbers = {"own": value, "first": first / epsilon}
+    yield of_number(f"{name}-value", 1.0, value / epsilon, case, numbers=numbers)
 
 
 # ---- experts ---------------------------------------------------------------------------------
@@ -285,11 +289,11 @@ def preset_of_experts(_: int) -> Findings:
 
 def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
     """Theorem 3.2's precondition and value for the parameters of Theorem 3.10, and our own."""
-    found = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
+    parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
     case = f"T = {T:,}, ε = {epsilon:g}, d = {d:,}"
-    yield from by_theorem_3_2("experts", found, T, delta, epsilon, case)
-    facts = {"own": found.epsilon}
-    yield of_number("experts-privacy", 1.0, found.epsilon / epsilon, case, facts=facts)
+    yield from by_theorem_3_2("experts", parameters, T, delta, epsilon, case)
+    numbers = {"own": parameters.epsilon}
+    yield of_number("experts-privacy", 1.0, parameters.epsilon / epsilon, case, numbers=numbers)
 
 
 def objectives(_: int) -> Findings:
@@ -302,7 +306,7 @@ def objectives(_: int) -> Findings:
             for name in OBJECTIVES
         )
         reached = bound(game, d, published.batch_size, published.eta)
-        facts = {
+        numbers = {
             "T": T,
             "batch": published.batch_size,
             "best": sound.objective,
@@ -310,7 +314,9 @@ def objectives(_: int) -> Findings:
             "sound_batch": sound.batch_size,
         }
         case = f"T = {T:,}, ε = {epsilon:g}, d = {d}"
-        yield of_number("published-objective", 1.0, reached / sound.objective, case, facts=facts)
+        yield of_number(
+            "published-objective", 1.0, reached / sound.objective, case, numbers=numbers
+        )
 
 
 # Probabilities p of a fake switch; 0 is what small p come near to.
@@ -326,12 +332,12 @@ def experts_as_stated(_: int) -> Findings:
     """
     T, delta = 10**4, DELTA
     for epsilon in EPSILONS:
-        found = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=2)
-        B, eta = found.batch_size, found.eta * math.log(T / delta)
+        parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=2)
+        B, eta = parameters.batch_size, parameters.eta * math.log(T / delta)
         of_proof = min(10 * eta / epsilon, 1.0)
         lowers = {p: _of_plays(T, B, eta, p, delta) for p in (*_SWITCHES, of_proof)}
         p = min(lowers, key=lambda it: lowers[it])
-        facts = {
+        numbers = {
             "delta": delta,
             "lower": lowers[p],
             "p": p,
@@ -340,7 +346,7 @@ def experts_as_stated(_: int) -> Findings:
             "at_proof": f"{lowers[of_proof]:.3g} at p = 10η/ε = {of_proof:.3f}",
         }
         case = f"ε = {epsilon:g}, B = {B}, η = {eta:.4f}"
-        yield of_number("experts-as-stated", 1.0, lowers[p] / epsilon, case, facts=facts)
+        yield of_number("experts-as-stated", 1.0, lowers[p] / epsilon, case, numbers=numbers)
 
 
 def _of_plays(T: int, B: int, eta: float, p: float, delta: float) -> float:
@@ -375,26 +381,26 @@ def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floa
 def preset_of_convex(_: int) -> Findings:
     """The parameters of Theorem 3.12 by Theorem 3.2 and Lemma 3.11."""
     for T, epsilon in itertools.product((10**3, 10**4, 10**6), (0.01, 0.1, 1.0)):
-        found = theorem_3_12(
+        parameters = theorem_3_12(
             ConvexGame(n_rounds=T, dimension=3, diameter=1.0, lipschitz=1.0, delta=DELTA),
             epsilon=epsilon,
         )
         case = f"T = {T:,}, ε = {epsilon:g}"
-        yield from by_theorem_3_2("convex", found, T, DELTA, epsilon, case)
-        rate = found.beta / found.regulariser
+        yield from by_theorem_3_2("convex", parameters, T, DELTA, epsilon, case)
+        rate = parameters.beta / parameters.regulariser
         # eta = 2 rate + sqrt(8 rate log(2 / delta_0)), solved for delta_0.
-        smallest = 2 * math.exp(-(max(found.eta - 2 * rate, 0.0) ** 2) / (8 * rate))
+        smallest = 2 * math.exp(-(max(parameters.eta - 2 * rate, 0.0) ** 2) / (8 * rate))
         yield of_number("convex-temperature", DELTA, smallest, case)
 
 
 def accounting_of_convex(_: int) -> Findings:
     """Theorem 3.12 by our own accounting, in two dimensions of the ball."""
     for d, T in itertools.product((10, 50), (10**3, 10**4, 10**5)):
-        found = theorem_3_12(
+        parameters = theorem_3_12(
             ConvexGame(n_rounds=T, dimension=d, diameter=1.0, lipschitz=1.0, delta=DELTA),
             epsilon=1.0,
         )
-        yield of_number(f"convex-privacy-{d}", 1.0, found.epsilon, f"T = {T:,}")
+        yield of_number(f"convex-privacy-{d}", 1.0, parameters.epsilon, f"T = {T:,}")
 
 
 def redraw_of_convex(seed: int) -> Findings:

@@ -50,10 +50,10 @@ def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
 
 
 def _by_statement(findings: Findings) -> dict[str, list[Finding]]:
-    found: dict[str, list[Finding]] = {}
+    by_statement: dict[str, list[Finding]] = {}
     for finding in findings:
-        found.setdefault(finding.name, []).append(finding)
-    return found
+        by_statement.setdefault(finding.name, []).append(finding)
+    return by_statement
 
 
 def claims(paper: str, *, seed: int) -> list[Claim]:
@@ -67,12 +67,12 @@ def claims(paper: str, *, seed: int) -> list[Claim]:
         for name, it in statements().items()
         if it.paper == PAPERS[paper] and it.found_by != _OF_A_RUN
     }
-    found: dict[str, list[Finding]] = {}
+    by_statement: dict[str, list[Finding]] = {}
     for check in progress(list(dict.fromkeys(map(check_of, about.values()))), f"claims: {paper}"):
-        found |= findings(check, seed)
-    if odd := found.keys() ^ about.keys():
+        by_statement |= findings(check, seed)
+    if odd := by_statement.keys() ^ about.keys():
         raise ValueError(f"found_by says something else of {', '.join(sorted(odd))}")
-    return [worst(Claim(about[name], it) for it in found[name]) for name in about]
+    return [worst(Claim(about[name], it) for it in by_statement[name]) for name in about]
 
 
 def claims_of_run(ranking: pd.DataFrame) -> list[Claim]:
@@ -80,9 +80,9 @@ def claims_of_run(ranking: pd.DataFrame) -> list[Claim]:
 
     A rival that the run does not play has no row.
     """
-    found = _by_statement(experts.headline(ranking))
-    about = {name: it for name, it in statements().items() if name in found}
-    return [worst(Claim(about[name], it) for it in found[name]) for name in about]
+    by_statement = _by_statement(experts.headline(ranking))
+    about = {name: it for name, it in statements().items() if name in by_statement}
+    return [worst(Claim(about[name], it) for it in by_statement[name]) for name in about]
 
 
 def run(settings: Claims, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:

@@ -103,11 +103,11 @@ def count_verdicts(claims: pd.DataFrame) -> str:
 def _counts(rows: pd.DataFrame) -> str:
     """The counts of a paper's own statements, and those of ours, which no other count has."""
     ours = rows["ours"].astype(bool)
-    found = []
-    for own, whose in ((rows[~ours], "of the paper"), (rows[ours], "of ours †")):
-        if len(own):
-            found.append(f"{len(own)} {whose}: {count_verdicts(own)}")
-    return "; ".join(found)
+    counts = []
+    for some, whose in ((rows[~ours], "of the paper"), (rows[ours], "of ours †")):
+        if len(some):
+            counts.append(f"{len(some)} {whose}: {count_verdicts(some)}")
+    return "; ".join(counts)
 
 
 def _on_intervals(frame: pd.DataFrame) -> tuple[str, ...]:

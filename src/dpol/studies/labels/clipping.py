@@ -77,8 +77,8 @@ class Clipping:
         """(X, K, M): log pbar_j of a cell of block y; -inf where the block is empty."""
         cells = self.cells[:, None]
         uniform = (1 - self.keep) / self.n_cells[:, None, None]
-        own = self.keep * self.hypotheses.masses / np.maximum(cells, 1)
-        return np.where(cells > 0, np.log(own + uniform), -np.inf)
+        likely = self.keep * self.hypotheses.masses / np.maximum(cells, 1)
+        return np.where(cells > 0, np.log(likely + uniform), -np.inf)
 
     @cached_property
     def ranges(self) -> Floats:
@@ -114,8 +114,8 @@ class Clipping:
     def masses_of_blocks(self, law: Floats, feature: int) -> Floats:
         """(M,) probabilities of the block of h(Y) for a label Y from a law (M,), at a feature."""
         cells = self.cells[feature]
-        own = self.keep * np.where(cells > 0, law, 0.0)
-        return np.asarray(own + (1 - own.sum()) * cells / cells.sum())
+        stays = self.keep * np.where(cells > 0, law, 0.0)
+        return np.asarray(stays + (1 - stays.sum()) * cells / cells.sum())
 
     def draw_blocks(self, labels: Ints, features: Ints, uniforms: Floats) -> Ints:
         """The block of h(label) for every label; all arguments (R, B) or broadcast to it."""

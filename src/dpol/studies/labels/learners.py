@@ -198,6 +198,6 @@ class PrivateEXP3(LossLearner):
     def scores(self, messages: Messages, features: Ints) -> Floats:
         """Changes of log-weights, (R, B, K)."""
         changes = np.zeros((*messages.index.shape, self.hypotheses.n_hypotheses))
-        own = -self.rate * self.losses(messages.values)
-        np.put_along_axis(changes, messages.index[..., None], own[..., None], axis=2)
+        changed = -self.rate * self.losses(messages.values)
+        np.put_along_axis(changes, messages.index[..., None], changed[..., None], axis=2)
         return changes

@@ -62,6 +62,6 @@ def make_learner(
     (1.0, 0.0)
     """
     if (name, rule) not in variants():
-        known = ", ".join(f"{name} ({' or '.join(kind.rules)})" for name, kind in LEARNERS.items())
-        raise ValueError(f"learner {name!r} by rule {rule!r} is not one of {known}")
+        every = ", ".join(f"{name} ({' or '.join(kind.rules)})" for name, kind in LEARNERS.items())
+        raise ValueError(f"learner {name!r} by rule {rule!r} is not one of {every}")
     return LEARNERS[name](hypotheses, terms, rule)

@@ -148,8 +148,8 @@ def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str
 
 def _distances(name: str, estimates: Floats, truth: Floats) -> dict[str, Any]:
     """Total variation of the estimate of each replicate, and its mean."""
-    found = total_variation(estimates, truth)
-    return {name: float(found.mean()), f"{name}_runs": found.tolist()}
+    distances = total_variation(estimates, truth)
+    return {name: float(distances.mean()), f"{name}_runs": distances.tolist()}
 
 
 def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dict[str, Any]]:

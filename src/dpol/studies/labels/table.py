@@ -31,8 +31,8 @@ def value(number: float) -> str:
 def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
     """KL risk by sweep, log loss on hospitals, and where the bounds begin to say something."""
     risks = frames["labels"]
-    known = set(risks[_VARIANT].itertuples(index=False, name=None))
-    learners = [variant for variant in variants() if variant in known]
+    played = set(risks[_VARIANT].itertuples(index=False, name=None))
+    learners = [variant for variant in variants() if variant in played]
     sections = []
     for sweep, column in COLUMN_OF.items():
         groups = _groups(risks[risks["sweep"] == sweep], learners, column, _risk)
@@ -76,13 +76,13 @@ def _lines(
     rows: pd.DataFrame, learners: Sequence[Variant], columns: list[str], show: _Cell
 ) -> tuple[Line, ...]:
     """A line for each setting of some columns; a dash where a learner was not run."""
-    found = []
-    for _, own in rows.groupby(columns):
-        label = ", ".join(f"{SIGNS[it]} = {value(own[it].iloc[0])}" for it in columns)
-        first = own.drop_duplicates(_VARIANT)
+    lines = []
+    for _, of_line in rows.groupby(columns):
+        label = ", ".join(f"{SIGNS[it]} = {value(of_line[it].iloc[0])}" for it in columns)
+        first = of_line.drop_duplicates(_VARIANT)
         cells = {(row[_VARIANT[0]], row[_VARIANT[1]]): show(row) for _, row in first.iterrows()}
-        found.append((label, tuple(cells.get(learner, _NOTHING) for learner in learners)))
-    return tuple(found)
+        lines.append((label, tuple(cells.get(learner, _NOTHING) for learner in learners)))
+    return tuple(lines)
 
 
 def _risk(row: pd.Series) -> Entry:
@@ -142,5 +142,5 @@ def _except(risks: pd.DataFrame) -> str:
     sees = "sees" if len(titles) == 1 else "see"
     text = f", but for {', '.join(titles)}, which {sees} the labels" if titles else ""
     deltas = risks[risks["delta"] > 0].groupby("algorithm", sort=False)["delta"].max()
-    found = [f"{title_of(str(name))} has δ = {delta:g}" for name, delta in deltas.items()]
-    return f"{text}; {', '.join(found)}, all others δ = 0" if found else text
+    with_delta = [f"{title_of(str(name))} has δ = {delta:g}" for name, delta in deltas.items()]
+    return f"{text}; {', '.join(with_delta)}, all others δ = 0" if with_delta else text

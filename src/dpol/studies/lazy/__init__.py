@@ -49,18 +49,18 @@ def points(settings: Lazy, streams: Sequence[str]) -> dict[str, Point]:
     >>> len(labels), labels[:2]
     (3, ['T100-d2', 'T1000000-d2-stochastic'])
     """
-    found: dict[str, Point] = {}
+    by_label: dict[str, Point] = {}
     for T, d in itertools.product(settings.n_rounds, settings.n_experts):
         algorithms = algorithms_of(settings)
         if T * d > settings.largest_tree:
             algorithms = algorithms[: -len(LEADERS)]
         game = {"n_rounds": T, "n_experts": d, "algorithms": list(algorithms)}
         if T < LONG:
-            found[f"T{T}-d{d}"] = game | {"adversaries": list(ADVERSARIES)}
+            by_label[f"T{T}-d{d}"] = game | {"adversaries": list(ADVERSARIES)}
             continue
         for adversary in ADVERSARIES:
-            found[f"T{T}-d{d}-{adversary}"] = game | {"adversaries": [adversary]}
-    return found
+            by_label[f"T{T}-d{d}-{adversary}"] = game | {"adversaries": [adversary]}
+    return by_label
 
 
 STUDY = Study(

@@ -32,11 +32,14 @@ def play_leaders(
     actions = np.empty((len(games), generators.n_replicates, T), dtype=int)
     noisy = np.empty((T, d))
     for r, noise in enumerate(NOISES[algorithm](T, d, generators)):
-        for own, (losses, mu) in zip(actions, games, strict=True):
+        for chosen, (losses, mu) in zip(actions, games, strict=True):
             np.multiply(noise, math.sqrt(d) / mu, out=noisy)
             noisy += sums[losses][1]
-            noisy.argmin(axis=1, out=own[r])
-    return [_outcome(sums[losses][0], own) for (losses, _), own in zip(games, actions, strict=True)]
+            noisy.argmin(axis=1, out=chosen[r])
+    return [
+        _outcome(sums[losses][0], chosen)
+        for (losses, _), chosen in zip(games, actions, strict=True)
+    ]
 
 
 def tree_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Floats]:

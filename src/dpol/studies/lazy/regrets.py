@@ -61,7 +61,7 @@ def regret_row(
     if redraws is not None:
         row["redraws"] = redraws.mean()
     if parameters:
-        own = asdict(parameters)
-        row |= {name: float(own[name]) for name in PARAMETERS if name in own}
+        values = asdict(parameters)
+        row |= {name: float(values[name]) for name in PARAMETERS if name in values}
         row["accounted_epsilon"] = parameters.epsilon
     return row

@@ -50,14 +50,18 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
     ]
     lazy = [it for it in point["algorithms"] if it not in LEADERS]
     played: list[tuple[tuple[str, float, str], dict[str, object]]] = []
-    for own in sequences:
-        games = list(itertools.product(own.epsilons, lazy))
-        found = _played(settings, own, games, inputs.seed)
-        played += [((own.adversary, *game), it) for game, it in found]
+    for sequence in sequences:
+        games = list(itertools.product(sequence.epsilons, lazy))
+        rows_of_games = _played(settings, sequence, games, inputs.seed)
+        played += [((sequence.adversary, *game), it) for game, it in rows_of_games]
     for algorithm in point["algorithms"]:
         if algorithm in LEADERS:
             played += _led(settings, algorithm, sequences, inputs.seed)
-    chance = {(own.adversary, it): own.chance for own in sequences for it in own.epsilons}
+    chance = {
+        (sequence.adversary, it): sequence.chance
+        for sequence in sequences
+        for it in sequence.epsilons
+    }
     rows = []
     for (adversary, epsilon, algorithm), it in played:
         setting = {"adversary": adversary, "T": T, "d": d, "epsilon": epsilon}
@@ -127,11 +131,13 @@ def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> lis
     """Each sequence of losses of an adversary once."""
     if adversary == "stochastic":
         return [_Sequence(adversary, GapLosses(T, d, settings.gap, seed), settings.epsilons)]
-    found: dict[int, _Sequence] = {}
+    by_epochs: dict[int, _Sequence] = {}
     for epsilon in settings.epsilons:
         losses = EpochLosses(T, d, epsilon, seed)
-        found.setdefault(losses.epochs, _Sequence(adversary, losses, [])).epsilons.append(epsilon)
-    return list(found.values())
+        by_epochs.setdefault(losses.epochs, _Sequence(adversary, losses, [])).epsilons.append(
+            epsilon
+        )
+    return list(by_epochs.values())
 
 
 def _played(
@@ -148,11 +154,11 @@ def _played(
             yield game, regret_row(np.full(settings.replicates, without))
         elif parameters := _parameters(losses.n_rounds, d, algorithm, epsilon, delta):
             lazy[game] = parameters
-    found = play_weights(
+    outcomes = play_weights(
         losses, [(it, _generators(settings, losses, game, seed)) for game, it in lazy.items()]
     )
     name = "lazy resampling from multiplicative weights (L2P)"
-    for (game, parameters), (total, redraws) in zip(lazy.items(), found, strict=True):
+    for (game, parameters), (total, redraws) in zip(lazy.items(), outcomes, strict=True):
         reached = parameters.epsilon, delta
         guarantee = central_guarantee(name, 1.0, "L-infinity, loss", epsilon_delta=reached)
         yield game, regret_row(total - least, redraws, guarantee, parameters)
@@ -165,9 +171,11 @@ def _led(
     games = [(sequence, it) for sequence in sequences for it in sequence.epsilons]
     mus = [mu_of_epsilon(epsilon, settings.delta) for _, epsilon in games]
     key = sequences[0].losses.n_rounds, sequences[0].losses.n_experts
-    own = replicate_generators(seed, key, range(settings.replicates), f"algorithm {algorithm}")
+    generators = replicate_generators(
+        seed, key, range(settings.replicates), f"algorithm {algorithm}"
+    )
     played = play_leaders(
-        algorithm, [(it.losses, mu) for (it, _), mu in zip(games, mus, strict=True)], own
+        algorithm, [(it.losses, mu) for (it, _), mu in zip(games, mus, strict=True)], generators
     )
     for (sequence, epsilon), mu, (total, switches) in zip(games, mus, played, strict=True):
         sensitivity = math.sqrt(sequence.losses.n_experts)

@@ -122,9 +122,9 @@ def choose_convex_parameters(
 
     def candidates(batch_size: int) -> Iterator[ConvexParameters]:
         nonlocal best
-        for found in _improvements(game, epsilon, batch_size, best):
-            best = found.objective
-            yield found
+        for better in _improvements(game, epsilon, batch_size, best):
+            best = better.objective
+            yield better
 
     return least_objective(
         game.n_rounds,
@@ -157,10 +157,10 @@ def _improvements(
         needed = (1 - 1e-9) * game.dimension / (best - fixed)
         if at(max(needed, low)).epsilon > epsilon:
             continue
-        found = largest_within(at, epsilon, low=low, high=high, ratio=1.02)
-        if found and found.objective < best:
-            best = found.objective
-            yield found
+        reached = largest_within(at, epsilon, low=low, high=high, ratio=1.02)
+        if reached and reached.objective < best:
+            best = reached.objective
+            yield reached
 
 
 def _at_temperature(

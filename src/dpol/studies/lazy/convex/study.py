@@ -37,10 +37,10 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
     without = ("gradient-descent", regret_row(plain - losses.least_total(D)))
     rows = []
     for epsilon in settings.epsilons:
-        for algorithm, found in (*_private_rows(settings, losses, epsilon, inputs.seed), without):
+        for algorithm, row in (*_private_rows(settings, losses, epsilon, inputs.seed), without):
             setting = {"T": T, "d": d, "epsilon": epsilon, "delta": settings.delta}
             accountant = "sound" if algorithm.startswith("l2p") else ""
-            rows.append({**setting, "algorithm": algorithm, "accountant": accountant, **found})
+            rows.append({**setting, "algorithm": algorithm, "accountant": accountant, **row})
     return {"convex": pd.DataFrame(rows)}
 
 
@@ -61,14 +61,14 @@ def _private_rows(
         return replicate_generators(seed, key, range(settings.replicates), f"algorithm {name}")
 
     game = ConvexGame(n_rounds=losses.n_rounds, dimension=d, diameter=D, lipschitz=L, delta=delta)
-    found: dict[str, ConvexParameters] = {}
+    chosen: dict[str, ConvexParameters] = {}
     for name, largest_batch in (("l2p-sound", None), ("l2p-one-round", 1)):
         with suppress(ValueError):  # No parameters reach epsilon.
-            found[name] = choose_convex_parameters(
+            chosen[name] = choose_convex_parameters(
                 game, epsilon=epsilon, largest_batch=largest_batch
             )
-    found["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
-    for name, parameters in found.items():
+    chosen["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
+    for name, parameters in chosen.items():
         guarantee = central_guarantee(
             "lazy resampling from regularised multiplicative weights (L2P)",
             L,

@@ -60,8 +60,8 @@ def sample_truncated_gaussian(
     """
     radius, centre = diameter / (2 * sigma), float(np.linalg.norm(mean)) / sigma
 
-    def untruncated(_: Rows, own: ReplicateGenerators) -> tuple[Floats, Accepted]:
-        drawn = mean + sigma * own.standard_normal(len(mean))
+    def untruncated(_: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
+        drawn = mean + sigma * coins.standard_normal(len(mean))
         return drawn, np.linalg.norm(drawn, axis=1) <= diameter / 2
 
     if math.hypot(centre, math.sqrt(len(mean))) <= radius:
@@ -74,8 +74,8 @@ def _around_first_axis(marginal: Marginal, generators: ReplicateGenerators) -> F
     """(R, d) draws in units of sigma, their mean along the first axis."""
     propose = depth_proposals(marginal)
 
-    def depths(_: Rows, own: ReplicateGenerators) -> tuple[Floats, Accepted]:
-        where, height = own.uniforms(2).T
+    def depths(_: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
+        where, height = coins.uniforms(2).T
         s, log_share = propose(where)
         return s, np.log1p(-height) <= log_share
 
@@ -250,8 +250,8 @@ def _truncated_gamma(shape: float, limit: Floats, generators: ReplicateGenerator
         level = generators.of(rows).uniform() * scipy.special.gammainc(shape, limit[rows])
         out[rows] = np.minimum(scipy.special.gammaincinv(shape, level), limit[rows])
 
-    def propose(pending: Rows, own: ReplicateGenerators) -> tuple[Floats, Accepted]:
-        (where, height), end = own.uniforms(2).T, limit[far[pending]]
+    def propose(pending: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
+        (where, height), end = coins.uniforms(2).T, limit[far[pending]]
         w = -np.log1p(-where) / (shape - end)
         return end * np.exp(-w), np.log1p(-height) <= -end * (np.expm1(-w) + w)
 
