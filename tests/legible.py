@@ -1,4 +1,4 @@
-"""What tests read in a figure, and the requirements of readers on every figure."""
+"""Parts of a figure that tests read, and the requirements of readers on every figure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def names_of_lines(ax: Axes) -> dict[str, Annotation]:
 
 def assert_legible(figure: Figure) -> None:
     """Texts are large enough, stand out from white, have no formulas, which SVG cuts up, and lie
-    within the figure, on no panel and on no other text beside a panel."""
+    within the figure, on no panel and on no other name of a line."""
     figure.draw_without_rendering()
     texts = [it for it in figure.findobj(Text) if it.get_visible() and it.get_text()]
     assert texts

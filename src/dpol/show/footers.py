@@ -37,7 +37,7 @@ MODELS = {
     "local": "each site adds noise to its own gains",
     "central": "a trusted curator sees the raw gains",
 }
-"""What happens in each model with privacy, as a clause."""
+"""Clauses on where the noise of each model is added, and by whom."""
 AS_HARD_AS = "Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."
 """The meaning of a guarantee with a mu."""
 SAMPLERS = {

@@ -28,7 +28,7 @@ DASH_DOT: Dashes = (5.0, 1.5, 1.2, 1.5)
 DASH_DOT_DOT: Dashes = (6.0, 1.3, 1.2, 1.3, 1.2, 1.3)
 SHORT: Dashes = (2.2, 1.2)
 DOTTED: Dashes = (1.0, 1.65)
-"""Of references; no algorithm has it."""
+"""Dashes of references; no algorithm has them."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Look:
 
     @property
     def line_and_points(self) -> dict[str, Any]:
-        """Both, as matplotlib takes them."""
+        """The line with its markers, as matplotlib takes it."""
         return self.points | self.line
 
 

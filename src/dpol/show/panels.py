@@ -36,7 +36,7 @@ _CHARACTERS_PER_INCH = 16.0  # of the 8 point font, rounded down
 _LABEL_LINE, _LABEL_GAP = 0.113, 0.03  # inches
 _LEGEND_LINE = 0.17  # inches
 _LEGEND_CHARACTERS_PER_INCH = 17.0
-_LEGEND_KEY = 0.7  # inches that a line, and the gap beside its name, take
+_LEGEND_KEY = 0.7  # inches that a line, and the gaps around its name, take
 _MANY_LEVELS = 5
 
 
@@ -218,7 +218,7 @@ def data_title(simulated: bool) -> str:
     return "Simulated data, not measurements" if simulated else "Real data"
 
 
-def describe_runs(row: pd.Series, *, simulated: bool, intervals: str) -> tuple[str, str]:
+def describe_runs(row: pd.Series, simulated: bool, intervals: str) -> tuple[str, str]:
     """The data, the number of runs and the intervals of a figure; `intervals` is what they are."""
     return (
         f"{data_title(simulated)}, means over {row['replicates']} runs",

@@ -207,7 +207,8 @@ def code_of_shown(section: Section, settings: Any) -> str:
 
 
 _JOBS = "dpol.studies.jobs"
-_SHOWING = ("dpol.studies.showing", "dpol.core.logs")
+# The registry, which holds the looks of algorithms, imports the last of these.
+_SHOWING = ("dpol.studies.showing", "dpol.core.logs", "dpol.experts.interface")
 
 
 def _modules(*references: str) -> list[str]:

@@ -22,8 +22,8 @@ _ALGORITHMS = {"borell-tis": "rw-adabatch", "reflection": "rw-adabatch-reflectio
 """The algorithm of each bound, whose colour its lines have."""
 _DASHES = {"analytic": "-", "monte-carlo": "--"}
 _MARKERS = ("o", "s", "^", "D", "v", "P")
-_PERFECT = Look(colour=GREY, width=0.6)
-_PLAIN = Look(colour=BLACK, dashes=DOTTED)
+_PERFECT = Look(GREY, width=0.6)
+_PLAIN = Look(BLACK, DOTTED)
 
 
 def draw(frames: Frames, settings: Batching, facts: Facts) -> Figure:

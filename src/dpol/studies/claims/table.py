@@ -94,8 +94,9 @@ def count_verdicts(claims: pd.DataFrame) -> str:
     held = int(counts.get(Verdict.HOLDS, 0)) + loose
     hold = f"{held} {'holds' if held == 1 else 'hold'}"
     parts = [hold + (f" ({loose} loosely)" if loose else "")] if held else []
-    for verdict in (Verdict.FAILS, Verdict.NOT_PROVED, Verdict.UNDECIDED, Verdict.SILENT):
-        if count := int(counts.get(verdict, 0)):
+    for verdict in _WORST_FIRST:
+        count = int(counts.get(verdict, 0))
+        if count and verdict not in (Verdict.HOLDS, Verdict.LOOSE):
             parts.append(f"{count} {verdict.one if count == 1 else verdict.several}")
     return ", ".join(parts)
 

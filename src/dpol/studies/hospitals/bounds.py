@@ -16,9 +16,9 @@ TOTALS = {CHANCE: "chance_gain", BEST_STATIC: "best_static_gain", FORESIGHT: "fo
 NAMES = {CHANCE: "chance", BEST_STATIC: "best fixed expert", FORESIGHT: "foresight"}
 """Names that readers see."""
 LOOKS: Mapping[str, Look] = {
-    FORESIGHT: Look(colour=GREY, dashes=(1.0, 3.0), width=1.1),
-    BEST_STATIC: Look(colour=STATIC, dashes=DOTTED, width=1.3),
-    CHANCE: Look(colour=GREY, dashes=DOTTED, width=1.3),
+    FORESIGHT: Look(GREY, (1.0, 3.0), width=1.1),
+    BEST_STATIC: Look(STATIC, DOTTED, width=1.3),
+    CHANCE: Look(GREY, DOTTED, width=1.3),
 }
 """Dotted lines of figures, from the highest to the lowest."""
 

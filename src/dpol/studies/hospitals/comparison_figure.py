@@ -18,7 +18,7 @@ from dpol.studies.study import Facts, Frames
 
 NO_PRIVACY = "best of the paper's\nlearners, no privacy"
 PAPER_LEVEL = "paper-level"
-_OTHER = Look(colour=GREY, dashes=SHORT, marker="s", width=1.0)
+_OTHER = Look(GREY, SHORT, "s", width=1.0)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
         drawn.axes[0].set_ylim(bottom=0)
         drawn.figure.supxlabel(f"privacy level μ ({panels.STRICTER})")
         paper = comparison[comparison["kind"] == "paper"].iloc[0]
-        data, bars = panels.describe_runs(paper, simulated=facts.simulated, intervals="bars")
+        data, bars = panels.describe_runs(paper, facts.simulated, "bars")
         drawn.title(
             data,
             f"the paper's way: {paper['other_algorithm']}, {paper['other_noise']} noise",

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from dpol.show import panels
-from dpol.show.looks import BLACK
+from dpol.show.looks import BLACK, Look
 from dpol.show.names import name_of
 from dpol.show.words import privacy_title
 from dpol.studies.hospitals.settings import Hospitals
@@ -26,14 +26,7 @@ _ROW, _AROUND = 0.122, 0.4  # inches: of an expert, around a panel
 _MOST_ROWS = 60
 _LONGEST = 26
 _DOT: Any = {"marker": "o", "markersize": 2.6, "linestyle": "none", "markeredgewidth": 0.0}
-_CIRCLE: Any = {
-    "marker": "o",
-    "markersize": 4.2,
-    "linestyle": "none",
-    "color": BLACK,
-    "markerfacecolor": "none",
-    "markeredgewidth": 0.5,
-}
+_CIRCLE: Any = Look(BLACK, marker="o").points | {"markerfacecolor": "none", "markeredgewidth": 0.5}
 # Marks stand out from the darkest grey.
 _GREYS = ListedColormap(colormaps["Greys"](np.linspace(0, 0.6, 256)))
 
@@ -53,7 +46,7 @@ def draw_decisions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
     experts = own[own["shown"]].groupby("expert")["gain"].mean().sort_values(ascending=False).index
     levels = sorted(own["mu"].unique(), reverse=True)
     finite = [mu for mu in levels if mu < math.inf] or levels
-    ends = list(dict.fromkeys([finite[0], finite[-1]]))
+    ends = sorted({finite[0], finite[-1]}, reverse=True)
     ends = ends if len(experts) * len(ends) <= _MOST_ROWS else ends[-1:]
     height = max(_ROW * len(experts) + _AROUND, 1.0)
     with panels.panels(len(ends), 1, (panels.WIDTH, height), sharex=True) as drawn:
@@ -88,11 +81,9 @@ def _draw_panel(
         grid, cmap=_GREYS, vmin=0, aspect="auto", interpolation="nearest",
         extent=(0.5, grid.shape[1] + 0.5, len(experts) - 0.5, -0.5),
     )  # fmt: skip
-    for chosen, mark in (
-        (shown["foresight"], _CIRCLE),
-        (_chose(shown, label), {**_DOT, "color": colour}),
-    ):
-        ax.plot(shown.loc[chosen, "round"], places[chosen], **mark)
+    best, chosen = shown["foresight"], _chose(shown, label)
+    ax.plot(shown.loc[best, "round"], places[best], **_CIRCLE)
+    ax.plot(shown.loc[chosen, "round"], places[chosen], **_DOT, color=colour)
     names = shown.drop_duplicates("expert").set_index("expert")["name"].loc[experts]
     short = [it if len(it) <= _LONGEST else f"{it[: _LONGEST - 1]}…" for it in names]
     ax.set_yticks(range(len(experts)), short, parse_math=False)

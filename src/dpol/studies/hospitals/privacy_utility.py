@@ -27,13 +27,7 @@ _APART = 0.17  # inches between numbers at the axis
 _DASHES = ((), (4.5, 1.8), (6.0, 1.5, 1.2, 1.5), (2.5, 1.2))
 _PUBLISHED = ("rw-meta", ISOTROPIC.name)
 REPORTED = "reported by the paper"
-_DIAMOND: Any = {
-    "marker": "D",
-    "markersize": 6.0,
-    "markerfacecolor": "none",
-    "color": BLACK,
-    "linestyle": "none",
-}
+_DIAMOND: Any = Look(BLACK, marker="D").points | {"markersize": 6.0, "markerfacecolor": "none"}
 
 
 def draw_privacy_utility(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
@@ -68,9 +62,7 @@ def draw_privacy_utility(frames: Frames, main: Hospitals, facts: Facts) -> Figur
         words = "how often an attacker guesses right, at most, in % (below it: μ)"
         drawn.grid[-1][(columns - 1) // 2].set_xlabel(words)
         drawn.legend(list(_keys(looks, rows)))
-        data, bands = panels.describe_runs(
-            summary.iloc[0], simulated=facts.simulated, intervals="bands"
-        )
+        data, bands = panels.describe_runs(summary.iloc[0], facts.simulated, "bands")
         drawn.title(data, "0%: chance; 100%: foresight", bands)
     return drawn.figure
 
@@ -85,9 +77,7 @@ def shown_rows(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
     rows = summary[shown & summary["stream"].isin(main.streams)]
     guess = [
         best_guess_of_epsilon(epsilon, delta) if pd.isna(mu) else best_guess(mu)
-        for mu, epsilon, delta in zip(
-            rows["guaranteed_mu"], rows["epsilon"], rows["delta"], strict=True
-        )
+        for _, mu, epsilon, delta in rows[["guaranteed_mu", "epsilon", "delta"]].itertuples()
     ]
     keys = ["stream", "algorithm", "noise", "guess"]
     return rows.assign(guess=guess).sort_values("guess", kind="stable").drop_duplicates(keys)
@@ -121,14 +111,12 @@ def _reported(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _set_axes(ax: Axes, main: Hospitals, rows: pd.DataFrame, width: float) -> None:
     """Set the axes: 0 to 100% and 50 to 100%, with numbers at the privacy levels."""
-    levels = sorted(main.levels.values(), reverse=True)
-    ticks = levels[:1]
-    for mu in (*levels[1:], 0.0):  # what is too close to another has no number
-        distances = [abs(best_guess(mu) - best_guess(tick)) / 0.53 * width for tick in ticks]
-        ticks += [mu] if min(distances) > _APART else []
-    places = [best_guess(mu) for mu in ticks]
-    pairs = zip(places, map(mu_tick, ticks), strict=True)
-    ax.set_xticks(places, [f"{100 * place:.0f}\n{mu}" for place, mu in pairs])
+    ticks: dict[float, str] = {}
+    for mu in (*sorted(main.levels.values(), reverse=True), 0.0):
+        guess = best_guess(mu)
+        if all(abs(guess - other) * width > 0.53 * _APART for other in ticks):
+            ticks[guess] = f"{100 * guess:.0f}\n{mu_tick(mu)}"
+    ax.set_xticks(list(ticks), ticks.values())
     ax.set_xlim(0.49, 1.02)
     lowest = (rows["gain_share"] - 0.02).min()
     ax.set_ylim(min(0.0, lowest if lowest > -math.inf else 0.0), 1.0)
@@ -143,7 +131,7 @@ def _keys(looks: dict[tuple[str, str], Look], rows: pd.DataFrame) -> Iterator[Li
         yield panels.key(label, **look.points)
     for noise, look in {noise: look for (_, noise), look in looks.items()}.items():
         text = name_of(noise).long or f"{noise} noise"
-        yield panels.key(text, **Look(colour=BLACK, dashes=look.dashes, width=1.1).line)
+        yield panels.key(text, **Look(BLACK, look.dashes, width=1.1).line)
     yield panels.key(NAMES[BEST_STATIC], **LOOKS[BEST_STATIC].line)
     if not _reported(rows).empty:
         yield panels.key(REPORTED, **_DIAMOND)

@@ -40,7 +40,7 @@ _SELECTORS = {
 def looks() -> dict[str, Look]:
     """Look of every registered learner."""
     known = {
-        name: Look(colour=kind.colour, marker=kind.marker)
+        name: Look(kind.colour, marker=kind.marker)
         for name, kind in LEARNERS.items()
         if kind.colour
     }

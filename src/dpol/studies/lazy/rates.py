@@ -17,8 +17,8 @@ from dpol.studies.lazy.settings import Lazy
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
-_PRIOR = Look(colour=GREY, dashes=DASHED)
-_LOWER_BOUND = Look(colour=BLACK, dashes=DOTTED, width=2.0)
+_PRIOR = Look(GREY, DASHED)
+_LOWER_BOUND = Look(BLACK, DOTTED, width=2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
     No result changes it.
     """
     a = np.linspace(0, 1, 401)
-    new = Look(colour=looks_of(["l2p"])["l2p"].colour, width=1.4)
+    new = Look(looks_of(["l2p"])["l2p"].colour, width=1.4)
     with panels.panels(3, 3, (panels.WIDTH / 3, 1.9), "b, where regret = Tᵇ", sharey=True) as drawn:
         for ax, panel in zip(drawn.axes, RATE_PANELS, strict=True):
             ax.plot(a, panel.prior(a), **_PRIOR.line)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dpol.core.randomness import Floats
 from dpol.core.settings import Settings
@@ -26,7 +27,7 @@ from dpol.studies.study import Facts, Frames
 
 CHANCE = "random-expert"
 """Label of an expert drawn at random in every round, who learns nothing."""
-_RATE = Look(colour=BLACK, dashes=DOTTED, width=1.3)
+_RATE = Look(BLACK, DOTTED, width=1.3)
 _COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",
@@ -45,9 +46,9 @@ TITLES: Mapping[str, str] = {
 
 
 LOOKS: Mapping[str, Look] = {
-    "dp-ftrl": Look(colour="#B07D00", dashes=DASHED, marker="D"),
-    "gradient-descent": Look(colour=GREY, dashes=DASH_DOT, marker="X"),
-    CHANCE: Look(colour=GREY, dashes=DASH_DOT_DOT, marker="_"),
+    "dp-ftrl": Look("#B07D00", DASHED, "D"),
+    "gradient-descent": Look(GREY, DASH_DOT, "X"),
+    CHANCE: Look(GREY, DASH_DOT_DOT, "_"),
 }
 """Looks of algorithms that are not in the registry."""
 
@@ -171,43 +172,42 @@ def _cell(rows: pd.DataFrame, algorithm: str) -> Entry:
     return Entry(text, () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Line:
-    """An algorithm on losses of an adversary: the factor of T where it stands, and its look."""
+    """The rows of an algorithm on the losses of an adversary, and how they are drawn.
 
-    algorithm: str
-    adversary: str
+    `place` is the factor of T at which they stand, so that points of one T stand side by side.
+    """
+
+    key: tuple[str, str]
     place: float
-    look: dict[str, Any]
+    look: Mapping[str, Any]
 
 
 def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     """Measured regret against T: a panel per d (rows) and epsilon (columns)."""
     game, regrets = _game_of(frames)
     sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]))
-    cells = list(itertools.product(sizes, epsilons))
-    rounds = sorted(set(regrets["T"]))
+    cells, rounds = list(itertools.product(sizes, epsilons)), sorted(set(regrets["T"]))
     powers = all(10 ** round(np.log10(T)) == T for T in rounds)
     lines, first = _lines(regrets, game), regrets.iloc[0]
-    width = max(5.6 / len(epsilons), 2.2)
-    with panels.panels(len(cells), len(epsilons), (width, 1.9), sharex=True, sharey="row") as drawn:
+    size = max(5.6 / len(epsilons), 2.2), 1.9
+    with panels.panels(len(cells), len(epsilons), size, sharex=True, sharey="row") as drawn:
         for ax, (d, epsilon) in zip(drawn.axes, cells, strict=True):
             own = regrets[(regrets["d"] == d) & (regrets["epsilon"] == epsilon)]
             _draw_panel(ax, own[own["mean_regret"] > 0].sort_values("T"), game, lines)
         for axes, d in zip(drawn.grid, sizes, strict=True):
             axes[0].set_ylabel(f"d = {d}\nmean regret")
-            positive = regrets.loc[
-                (regrets["d"] == d) & (regrets["mean_regret"] > 0), "mean_regret"
-            ]
-            if not positive.empty:
-                axes[0].set_ylim(bottom=positive.min() / 2)
+            lowest = regrets.loc[regrets["d"] == d, "mean_regret"].where(lambda it: it > 0).min()
+            if lowest > 0:
+                axes[0].set_ylim(bottom=lowest / 2)
         for ax, epsilon in zip(drawn.grid[0], epsilons, strict=True):
             ax.set_title(f"ε = {epsilon:g}")
         for ax in drawn.grid[-1]:
             ax.set_xlabel("rounds T")
             panels.set_ticks(ax.xaxis, rounds, power if powers else "{:,}".format)
             ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
-        _add_legend(drawn, game, lines)
+        drawn.legend(_keys(game, lines))
         drawn.title(
             f"Regret against {game.against}, at (ε, δ) for one round's losses",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"
@@ -220,22 +220,18 @@ def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
 
 
 def _lines(regrets: pd.DataFrame, game: Game) -> list[_Line]:
-    """All lines, side by side. Dashes, and markers that only the first of the adversaries fills,
-    tell the adversaries apart."""
+    """All lines. Dashes, and markers that only the first fills, tell the adversaries apart."""
     played = set(zip(regrets["algorithm"], regrets["adversary"], strict=True))
-    pairs = [it for it in itertools.product(TITLES, game.losses) if it in played]
-    looks = {**looks_of(TITLES), **LOOKS}
+    keys = [key for key in itertools.product(TITLES, game.losses) if key in played]
+    looks, first = {**looks_of(TITLES), **LOOKS}, next(iter(game.losses))
     joined = regrets["T"].nunique() > panels.FEW
     reach = 1.15 if joined else 1.6
-    places = np.geomspace(1 / reach, reach, len(pairs)) if len(pairs) > 1 else np.ones(1)
-    first = next(iter(game.losses))
+    places = np.geomspace(1 / reach, reach, len(keys)) if len(keys) > 1 else np.ones(1)
     lines = []
-    for (algorithm, adversary), place in zip(pairs, places.tolist(), strict=True):
-        look, dashes = looks[algorithm], "-" if adversary == first else "--"
-        shown: dict[str, Any] = {"color": look.colour, "marker": look.marker, "markersize": 3.5}
-        shown |= {"markerfacecolor": look.colour if adversary == first else "white"}
-        shown |= {"linewidth": 1.1, "linestyle": dashes if joined else "none"}
-        lines.append(_Line(algorithm=algorithm, adversary=adversary, place=place, look=shown))
+    for (algorithm, adversary), place in zip(keys, places.tolist(), strict=True):
+        fill, dashes = ({}, "-") if adversary == first else ({"markerfacecolor": "white"}, "--")
+        style = {"linestyle": dashes if joined else "none", "linewidth": 1.1, **fill}
+        lines.append(_Line((algorithm, adversary), place, looks[algorithm].points | style))
     return lines
 
 
@@ -243,29 +239,29 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame, game: Game, lines: Sequence[_Line]
     """The positive regrets of a panel, in the order of T."""
     ax.set(xscale="log", yscale="log")
     panels.set_powers(ax.yaxis)
+    rows = rows.set_index(["algorithm", "adversary"]).sort_index(kind="stable")
     for line in lines:
-        points = rows[rows["algorithm"] == line.algorithm]
-        points = points[points["adversary"] == line.adversary]
+        points = rows.loc[[line.key]] if line.key in rows.index else rows[:0]
         mean, half = points["mean_regret"], points["ci_half_width"]
         ax.plot(line.place * points["T"], mean, **line.look)
         # A bar that reaches 0 or below reaches the edge of a logarithmic axis.
         low, colour = np.maximum(mean - half, 1e-3), line.look["color"]
         ax.vlines(line.place * points["T"], low, mean + half, color=colour, linewidth=0.9)
-    ours = rows[rows["algorithm"] == "l2p-sound"]
-    if game.rate and not ours.empty:
+    if game.rate and "l2p-sound" in rows.index:
+        ours = rows.loc["l2p-sound"]
         shape = game.rate(ours["T"].to_numpy(float), *ours.iloc[0][["d", "epsilon", "delta"]])
         ax.plot(ours["T"], shape / shape[0] * ours["mean_regret"].iloc[0], **_RATE.line)
 
 
-def _add_legend(drawn: panels.Panels, game: Game, lines: Sequence[_Line]) -> None:
-    """Algorithms with the look that they have on the first losses, losses, the rate."""
-    of_algorithm = {line.algorithm: line.look for line in reversed(lines)}
+def _keys(game: Game, lines: Sequence[_Line]) -> list[Line2D]:
+    """The legend: algorithms with the look that they have on the first losses, losses, the rate."""
+    of_algorithm = {line.key[0]: line.look for line in reversed(lines)}
+    of_losses = {line.key[1]: line.look for line in lines}
     keys = [panels.key(TITLES[it], **of_algorithm[it]) for it in TITLES if it in of_algorithm]
-    of_losses = {line.adversary: line.look for line in lines}
     if len(of_losses) > 1:
-        for (adversary, title), fill in zip(game.losses.items(), (BLACK, "white"), strict=True):
-            plain = {"color": BLACK, "marker": "o", "markerfacecolor": fill}
-            keys.append(panels.key(title, **of_losses[adversary] | plain))
+        for adversary, title in game.losses.items():
+            plain = {"color": BLACK, "marker": "o"}
+            keys.append(panels.key(title, **{**of_losses[adversary], **plain}))
     if game.rate:
         keys.append(panels.key("rate of Theorem 3.12, scaled to the first point", **_RATE.line))
-    drawn.legend(keys)
+    return keys
