@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dpol_weekly.coordinator.log import Log, Released, open_log
+from dpol_weekly.coordinator.log import Log, Release, open_log
 from dpol_weekly.released import record_of
 from weekly import agreed, day, identity, report
 
-AIMS = {"country": (15.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}
+AIMS = {"country": (25.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}
 """CPU seconds and peak megabytes that each must stay below."""
 
 
@@ -49,10 +49,9 @@ def _report_all(log: Log, names: list[str], week: int) -> None:
     noise = log.deployment.count_noise()
     counts = np.random.default_rng(week).normal(20, 4, len(names)).round(2)
     rows = [
-        Released(
+        Release(
             entity=name,
             period=day(week),
-            version=1,
             noisy_count=f"{count:.2f}",
             capacity="100",
             noisy_share=f"{count / 100:.9g}",

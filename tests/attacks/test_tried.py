@@ -1,6 +1,6 @@
 """Attacks by a holder's own table, date, name or machine that have to fail.
 
-They go through the command of a deployment; its noise is secure, and no test depends on it.
+They go through the command; its noise is secure, and no test depends on it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 
 from dpol.privacy import noise
 from neighbours import agreed_on
-from releases import A1, NOISY, RECORD, TWICE, ask, files, put, refuse, run
+from releases import NOISY, RECORD, ask, files, run
 
 FIRST = "2024-01-07"
 KEYS = {
@@ -28,20 +28,29 @@ KEYS = {
     "mu": 0.5,
     "budget_mu": 10,
 }
+KNOWN = "0 rows released; 1 row skipped"
+DATES = [FIRST + more for more in ("T00:00:00Z", "T00:00:00+02:00", " 00:00", " 23:00", "\xa0")]
+DATES += ["20240107", "2024-W01-7", "07.01.2024", "2024-01-08", "2024-01-06", "2024-1-7"]
+DATES += ["1704585600", "2023-02-29", "07/01/2024"]
+NAMES = ["North", "NORTH", " north", "nor th", "n\u043erth", "ｎｏｒｔｈ", "no\xadrth", "north\t"]
+NAMES += ["north.", "north_", "'north'"]
+SECRET = "17.53197"
+DRAW = (
+    "from dpol.privacy.noise import SecureNoise; print(SecureNoise().discrete_gaussian(2**40, 3))"
+)
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
-def privatize(*rows, **keys):
+def privatize(*rows, to=NOISY, **keys):
     """Release rows (entity, date, count) as a deployment says."""
     _, options = agreed_on(Path("agreed.yaml"), {**KEYS, **keys})
     lines = ["entity,period,count", *map(",".join, rows)]
     Path("counts.csv").write_text("\n".join(lines) + "\n")
-    return run("privatize", "counts.csv", *options)
+    return run("privatize", "counts.csv", *options, "--output", to)
 
 
 def released():
@@ -49,48 +58,23 @@ def released():
         return [(row["entity"], row["period"]) for row in csv.DictReader(stream)]
 
 
-@pytest.mark.parametrize(
-    "date",
-    [
-        *(FIRST + "T00:00:00Z", FIRST + "T00:00:00+02:00", FIRST + " 00:00", "20240107"),
-        *("2024-W01-7", "07.01.2024", "2024-01-08", "2024-01-06", "2024-1-7", FIRST + " 23:00"),
-        *("1704585600", "2023-02-29", "07/01/2024", FIRST + "\N{NO-BREAK SPACE}"),
-    ],
-)
-def test_another_date_for_a_released_week_is_refused_or_known(date):
+@pytest.mark.parametrize("row", [("north", it, "3") for it in DATES])
+def test_another_date_for_a_released_week_is_refused_or_known(row):
     assert privatize(("north", FIRST, "3"))[0] == 0
     before = files()
-    code, out, err = privatize(("north", date, "3"))
-    assert code == 2 or "0 rows released; 1 row skipped" in out, err
+    code, out, err = privatize(row)
+    assert code == 2 or KNOWN in out, err
     assert files() == before
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "North",
-        "NORTH",
-        " north",
-        "nor th",
-        "n\u043erth",
-        "ｎｏｒｔｈ",
-        "no\xadrth",
-        "north\t",
-        "north.",
-        "north_",
-        "'north'",
-    ],
-)
-def test_another_spelling_of_an_entity_is_not_released(name):
-    """A deployment refuses it; blanks at its ends do not matter. By hand dpol asks."""
+@pytest.mark.parametrize("row", [(it, FIRST, "3") for it in NAMES])
+def test_another_spelling_of_an_entity_is_not_released(row):
+    """Blanks at its ends do not matter."""
     assert privatize(("north", FIRST, "3"))[0] == 0
     before = files()
-    code, out, err = privatize((name, FIRST, "3"))
-    assert code == 2 or "0 rows released; 1 row skipped" in out, err
+    code, out, err = privatize(row)
+    assert code == 2 or KNOWN in out, err
     assert files() == before
-    put(("north", "2021-01-01", "3"), to="hand.csv")
-    refuse("differs from|already|must be plain text", (name, "2021-01-01", "3"), to="hand.csv",
-           append=True)  # fmt: skip
 
 
 def test_another_grid_of_a_deployment_is_refused():
@@ -99,18 +83,17 @@ def test_another_grid_of_a_deployment_is_refused():
     for periods in ({"first": "2024-01-08"}, {"first": FIRST, "days": 1}):
         code, _, err = privatize(("north", "2024-01-15", "3"), periods=periods)
         assert (code, released()) == (2, before)
-        assert "with periods of 7 days from 2024-01-07" in err
+        assert err.startswith("error: ")
 
 
 def test_a_copy_of_an_output_does_not_release_its_weeks_again():
-    put(A1)
+    assert privatize(("north", FIRST, "3"))[0] == 0
     shutil.copy(NOISY, "copy.csv")
     shutil.copy(RECORD, "copy.csv.guarantee.json")
-    refuse(f"{TWICE}|is that of another output", A1, to="copy.csv", append=True)
-    refuse(TWICE, A1, append=True)
-
-
-SECRET = "17.53197"
+    for output in ("copy.csv", NOISY):
+        code, out, err = privatize(("north", FIRST, "3"), to=output)
+        assert code == 2 or KNOWN in out, err
+    assert ask("SELECT COUNT(*) FROM release") == [(1,)]
 
 
 def test_a_sampler_that_fails_releases_and_shows_nothing(monkeypatch):
@@ -129,27 +112,18 @@ def test_a_sampler_that_fails_releases_and_shows_nothing(monkeypatch):
     assert privatize(("north", FIRST, SECRET))[0] == 0
 
 
-DRAW = (
-    "from dpol.privacy.noise import SecureNoise; print(SecureNoise().discrete_gaussian(2**40, 3))"
-)
-
-
 def test_no_environment_repeats_secure_noise():
     seeds = dict.fromkeys(("PYTHONHASHSEED", "DPOL_SEED", "OPENDP_SEED", "SOURCE_DATE_EPOCH"), "0")
-    bare = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
+    bare = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path), **seeds}
+    other = {"LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Tokyo"}
     drawn = [
         subprocess.run(
             [sys.executable, *flags, "-c", DRAW],
-            env={**bare, **seeds, **more},
+            env=bare | more,
             check=True,
             capture_output=True,
             text=True,
         ).stdout
-        for flags, more in (
-            ([], {}),
-            ([], {}),
-            (["-OO"], {"LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Tokyo"}),
-        )
+        for flags, more in (([], {}), (["-OO"], other))
     ]
-    numbers = [number for text in drawn for number in json.loads(text)]
-    assert len(set(numbers)) == 9
+    assert len({number for text in drawn for number in json.loads(text)}) == 6

@@ -8,16 +8,22 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
-import re
 import sqlite3
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dpol.core.errors import ConfigError
 from dpol_weekly.coordinator.cost import noise_on_shares
-from dpol_weekly.deployment import read_deployment
-from dpol_weekly.deployment import Deployment
+from dpol_weekly.deployment import (
+    Columns,
+    Deployment,
+    Entity,
+    Noise,
+    Periods,
+    read_deployment,
+)
 from releases import run
 
 FILE = """\
@@ -71,8 +77,6 @@ def test_a_cumulative_table_releases_what_is_new():
     assert privatize(*ROWS)[1].startswith("o.csv: 0 rows released; 3 rows skipped")
     # The capacity is the deployment's where it names one, and the table's otherwise.
     assert [row["beds"] for row in table()] == ["18", "100", "18", "100"]
-    again = privatize(*ROWS, "B,2024-01-14,6,100", more=["--again"])
-    assert again[1].startswith("o.csv: 0 rows released; 4 rows skipped")
 
 
 def test_one_entity_needs_no_column_of_a_capacity_that_is_agreed():
@@ -98,8 +102,6 @@ def test_the_record_names_the_deployment_whatever_its_comments_say():
         (["C,2024-01-07,3,20"], [], "line 2: its entity is not in the deployment winter"),
         (["B,2024-01-08,3,20"], [], "line 2: no period begins on its date in the deployment"),
         (["B,2023-12-31,3,20"], [], "line 2: no period begins on its date in the deployment"),
-        (ROWS, ["--mu", "1", "--unit-weeks", "1"], "--mu, --unit-weeks: d.yaml says that"),
-        (ROWS, ["--append"], "--append: d.yaml says that"),
         (ROWS, ["--entity-id", "b"], "no entity 'b'"),
         (ROWS, ["--correct", "2024-01-07"], "allows no corrections"),
         (["B,2024-01-07,3,20"], ["--entity-id", "050002"], "no rows of 050002"),
@@ -109,6 +111,14 @@ def test_what_the_deployment_does_not_say_is_refused(rows, more, message):
     code, out, err = privatize(*rows, more=more)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+    assert {path.name for path in Path().iterdir()} == {"d.yaml", "counts.csv"}
+
+
+@pytest.mark.parametrize("more", [["--mu", "1"], ["--append"], ["--again"], []])
+def test_nothing_is_released_without_a_deployment(more):
+    Path("counts.csv").write_text("hospital,period,covid,beds\nB,2024-01-07,3,20\n")
+    flags = FLAGS if more else FLAGS[2:]
+    assert run("privatize", "counts.csv", *flags, *more)[0] == 2
     assert {path.name for path in Path().iterdir()} == {"d.yaml", "counts.csv"}
 
 
@@ -131,10 +141,6 @@ def test_outputs_of_deployments_are_not_mixed():
         "knows the deployment winter with periods of 7 days from 2024-01-07"
         in (privatize(ROWS[2])[2])
     )
-    plain = ["--mu", "0.5", "--entity", "hospital", "--period", "period", "--count", "covid"]
-    plain += ["--capacity", "beds", "--output", "o.csv", "--append"]
-    assert "deployment winter" in run("privatize", "counts.csv", *plain)[2]
-    assert "need a deployment" in run("privatize", "counts.csv", *plain, "--entity-id", "B")[2]
 
 
 def test_all_mistakes_of_the_file_are_told():
@@ -162,48 +168,45 @@ def test_the_history_shows_no_count():
     assert "at most mu = 0.6124 in this ledger (the stay from 2024-01-07 on)" in out
 
 
-def test_a_new_file_says_what_was_asked_for_and_is_not_overwritten():
-    asked = ["--name", "w", "--first", "2024-01-07", "--entities", "050002:18,B", "--mu", "0.5"]
-    asked += ["--disjoint", "--output", "new.yaml"]
-    code, out, err = run("deployment", "new", *asked)
-    made, text = read_deployment("new.yaml"), Path("new.yaml").read_text()
-    said = f"The agreement w has the hash {made.sha256()[:12]}.\n"
-    assert (code, out, err) == (0, "", said)
-    assert (made.name, made.mu, made.budget_mu) == ("w", 0.5, 1.42)
-    assert {name: it.capacity for name, it in made.entities.items()} == {
-        "050002": 18,
-        "B": "reported",
-    }
-    # Every key has a comment of its own.
-    keys = [line for line in text.splitlines() if re.match(r" *[a-z_]+:", line)]
-    assert text.count("#") == len(keys) + 2
-    assert "exists already" in run("deployment", "new", *asked)[2]
-    assert Path("new.yaml").read_text() == text
-    assert "must be a number" in run("deployment", "new", *asked[:5], "B:x", *asked[6:])[2]
+FILLED = {
+    "name: TODO": "name: w",
+    "first: TODO": "first: 2024-01-07",
+    "TODO: {capacity": "A: {capacity",
+    "mu: TODO": "mu: 0.5",
+    "disjoint: TODO": "disjoint: true",
+}
 
 
-def test_no_key_of_the_file_needs_an_editor():
-    asked = ["--name", "w", "--first", "2024-01-07", "--days", "14", "--entities", "A:18,B,C:9"]
-    asked += ["--title", "A=North = East", "--since", "A=2024-02-04", "--until", "B=2024-03-03"]
-    asked += ["--column", "entity=hospital", "--column", "count=covid", "--mu", "0.25"]
-    asked += ["--unit-weeks", "2", "--count-sensitivity", "0.5", "--memory", "designed"]
-    algorithm = "{algorithm: empirical-bayes, pooling: common}"
-    asked += ["--chain-periods", "100", "--algorithm", algorithm]
-    asked += ["--names", "2", "--longest-stay", "6", "--corrections", "--seed", "3"]
-    assert run("deployment", "new", *asked, "--disjoint", "--output", "new.yaml")[:2] == (0, "")
-    made = read_deployment("new.yaml").model_dump(mode="json")
-    usual = Deployment.model_validate(
-        {"name": "x", "periods": {"first": "2021-01-03"}, "mu": 1, "budget_mu": 9,
-         "entities": {"A": {}, "B": {}}, "disjoint": True}
-    ).model_dump(mode="json")  # fmt: skip
-    assert [key for key in made if made[key] == usual[key]] == ["disjoint"]
-    assert made["columns"] | {"entity": "hospital", "count": "covid"} == made["columns"]
-    assert made["entities"]["A"]["title"] == "North = East"
-    assert (made["entities"]["A"]["since"], made["entities"]["B"]["until"]) == (
-        *("2024-02-04", "2024-03-03"),
-    )
-    # The budget is what a stay of six periods costs: above mu sqrt(6 / 2) with memory.
-    assert 0.25 * 3**0.5 < made["budget_mu"] < 0.25 * 6
+def test_a_new_file_is_filled_in_and_checked():
+    said = "new.yaml: fill it in, and check it with dpol deployment check new.yaml\n"
+    assert run("deployment", "new", "new.yaml") == (0, said, "")
+    text = Path("new.yaml").read_text()
+    assert "exists already" in run("deployment", "new", "new.yaml")[2]
+    for todo, filled in FILLED.items():
+        assert text.count(todo) == 1
+        text = text.replace(todo, filled)
+    Path("new.yaml").write_text(text)
+    assert "budget_mu = 0.001: must be at least 1.415" in run("deployment", "check", "new.yaml")[2]
+    Path("new.yaml").write_text(text.replace("budget_mu: 0.001", "budget_mu: 1.42"))
+    made = read_deployment("new.yaml")
+    assert run("deployment", "check", "new.yaml")[1].splitlines() == [
+        f"The agreement w has the hash {made.sha256()[:12]}.",
+        "Its budget_mu is 1.42; the least that works is 1.415.",
+    ]
+    # All keys are there, and those that need not be filled in are as without them.
+    whole, usual = yaml.safe_load(Path("new.yaml").read_text()), {}
+    assert set(whole) == set(Deployment.model_fields)
+    for key in ("name", "periods", "entities", "mu", "budget_mu", "disjoint"):
+        usual[key] = whole[key]
+    assert Deployment.model_validate(usual) == made
+    for block, model in (("periods", Periods), ("columns", Columns), ("noise", Noise)):
+        assert set(whole[block]) == set(model.model_fields)
+
+
+def test_every_key_is_described():
+    text = (Path(__file__).parents[2] / "docs/reference/deployment.md").read_text()
+    for model in (Deployment, Periods, Columns, Noise, Entity):
+        assert [key for key in model.model_fields if f"| `{key}` |" not in text] == []
 
 
 def test_the_cost_is_that_of_the_noise():

@@ -24,8 +24,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dpol.core.names import fault_of
-from dpol_weekly.holder import entries
+from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder import text as release_text
 from releases import run
@@ -33,20 +32,31 @@ from releases import run
 FILES = {"noisy.csv", "noisy.csv.guarantee.json", "dpol-ledger.sqlite"}
 HEADER = ["hospital", "week", "covid", "beds"]
 ONE = b"hospital,week,covid,beds\nA,2021-01-08,7.5,20\n"
-OPTIONS = [
-    *("--output", "noisy.csv", "--mu", "0.5"),
-    *("--entity", "hospital", "--period", "week", "--count", "covid", "--capacity", "beds"),
-]
+OPTIONS = ["--output", "noisy.csv", "--deployment", "d.yaml"]
+NAMES = ["A", "050002", "x,y", 'the "A"', "Łódź", "1-1"]
+# Every day begins a period.
+MADE = {
+    "name": "d",
+    "periods": {"first": "1900-01-01", "days": 1},
+    "columns": {"entity": "hospital", "period": "week", "count": "covid", "capacity": "beds"},
+    "entities": {name: {} for name in NAMES},
+    "mu": 0.5,
+    "budget_mu": 100,
+    "disjoint": True,
+}
+FILE = json.dumps(MADE)
+OPTIONS += ["--agree", Deployment.model_validate(MADE).sha256()]
 
 
 def run_on(table: bytes, *more):
     """The result of `privatize` on a table, and the files that it left."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("counts.csv").write_bytes(table)
+        Path("d.yaml").write_text(FILE)
         result = run("privatize", "counts.csv", *OPTIONS, *more)
         assert Path("counts.csv").read_bytes() == table
         left = {path.name: path.read_bytes() for path in Path().iterdir()}
-        del left["counts.csv"]
+        del left["counts.csv"], left["d.yaml"]
         return result, left
 
 
@@ -76,11 +86,9 @@ def as_csv(rows, encoding="utf-8"):
 
 # ---- generated tables ----------------------------------------------------------------------------
 
-# Names that are much alike, near dates and small capacities are asked about; here they are meant.
-MEANT = ["--new-entity", "--period-days", "1", "--over-capacity"]
-names = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8).filter(
-    lambda name: not fault_of(name)
-) | st.sampled_from(["050002", "50002", "x,y", 'the "A"', "1-1"])
+# Long gaps and small capacities are asked about; here they are meant.
+MEANT = ["--gap", "--over-capacity"]
+names = st.sampled_from(NAMES[:6])
 dates = st.dates(datetime.date(1900, 1, 1), datetime.date(2025, 12, 31)).map(str) | st.just(
     "2021-01-01T00:00:00.000"
 )
@@ -178,14 +186,15 @@ def test_garbage_is_refused_in_one_line(table):
 
 
 @settings(max_examples=60)
-@given(bad_tables(), good_rows(), st.sampled_from(["--append", "--again"]))
-def test_a_fault_leaves_an_earlier_release_as_it_was(table, rows, flag):
+@given(bad_tables(), good_rows())
+def test_a_fault_leaves_an_earlier_release_as_it_was(table, rows):
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("d.yaml").write_text(FILE)
         Path("good.csv").write_bytes(as_csv(rows))
         assert run("privatize", "good.csv", *OPTIONS, *MEANT)[0] == 0
         Path("bad.csv").write_bytes(table)
         before = {path: path.read_bytes() for path in Path().iterdir()}
-        assert refused(run("privatize", "bad.csv", *OPTIONS, *MEANT, flag), {})
+        assert refused(run("privatize", "bad.csv", *OPTIONS, *MEANT), {})
         assert {path: path.read_bytes() for path in Path().iterdir()} == before
 
 
@@ -208,16 +217,9 @@ def test_raw_counts_are_shown_nowhere():
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--mu", "0"], "mu must be a number from 0.001 to 100, got 0"),
-        (
-            ["--mu", "much"],
-            "argument --mu: must be a number, got 'much'; see dpol privatize --help",
-        ),
-        (["--delta", "0"], "argument --delta: must lie from 1e-100 to 0.999, got '0'"),
-        (["--period", "wéek\n"], "the name of column wéek? must be plain text"),
-        (["--period", "wéek"], "no column named wéek in its first line; its columns are hospital,"),
-        (["--same-entity", "--new-entity"], "not allowed with argument"),
-        (["--period-days", "0"], "argument --period-days: must be a whole number from 1 to 366"),
+        (["--agree", ""], "argument --agree: must not be empty; see dpol privatize --help"),
+        (["--agree-sensitivity", "much"], "argument --agree-sensitivity: must be a number"),
+        (["--correct", "2024-1-7"], "must be a date such as 2021-01-31"),
         (["--ledger", "."], "is a folder; choose another file with --ledger"),
         (["--app"], "unrecognized arguments: --app; see dpol --help"),
         (["more\nfiles"], "unrecognized arguments: more?files"),
@@ -241,8 +243,9 @@ def test_missing_arguments_are_refused_in_one_line(arguments):
 )
 def test_a_table_that_cannot_be_read_is_refused_in_one_line(tmp_path, monkeypatch, table, why):
     monkeypatch.chdir(tmp_path)
+    Path("d.yaml").write_text(FILE)
     result = run("privatize", table, *OPTIONS)
-    assert refused(result, {path.name: b"" for path in tmp_path.iterdir()})
+    assert refused(result, {path.name: b"" for path in tmp_path.iterdir() if path.name != "d.yaml"})
     assert f"cannot be read ({why}" in result[2]
 
 
@@ -260,23 +263,24 @@ COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exi
 
 
 def test_weekly_use_as_a_process(tmp_path):
-    """A week is released; a second time is refused, and goes ahead with a flag."""
+    """A week is released; a second time it is known, and another output is refused."""
     (tmp_path / "week.csv").write_bytes(ONE)
+    (tmp_path / "d.yaml").write_text(FILE)
 
-    def week(flag):
-        command = [*COMMAND, "privatize", "week.csv", *OPTIONS, flag]
+    def week(*more):
+        command = [*COMMAND, "privatize", "week.csv", *OPTIONS, *more]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout, done.stderr
 
-    code, out, err = week("--append")
+    code, out, err = week()
     assert (code, err) == (0, "")
-    assert "(mu = 0.5, epsilon = 2.255 at delta = 1e-06)" in out
-    twice = week("--append")
+    assert "noisy.csv: 1 row released for 2021-01-08, mu = 0.5 each" in out
+    assert "noisy.csv: 0 rows released; 1 row skipped" in week()[1]
+    twice = week("--output", "second.csv")
     assert refused(twice, {})
-    assert "mu becomes 0.7072: leave them out, or add --again" in twice[2]
-    assert "(mu = 0.7072," in week("--again")[1]
+    assert "was released for the deployment d in another output" in twice[2]
     with (tmp_path / "noisy.csv").open() as stream:
-        assert [row["week"] for row in csv.DictReader(stream)] == ["2021-01-08"] * 2
+        assert [row["week"] for row in csv.DictReader(stream)] == ["2021-01-08"]
 
 
 def stop(*_, **__):
@@ -287,9 +291,9 @@ def stop(*_, **__):
     ("module", "name", "said", "rows"),
     [
         (release_module, "read_counts", "nothing was released", 0),
-        (release_module, "take_in", "nothing was released", 0),
-        (release_module, "noisy_cells", "nothing was released", 0),
-        (entries, "add_rows", "nothing was released", 0),
+        (release_module, "check_newest", "nothing was released", 0),
+        (release_module, "draw", "nothing was released", 0),
+        (release_module, "add_rows", "nothing was released", 0),
         (release_module, "write_views", "the rows are released, and any further run with this", 1),
         (release_text, "describe", "the rows are released and written to noisy.csv", 1),
     ],
@@ -307,6 +311,7 @@ def test_ctrl_c_ends_in_one_line_that_says_what_is_released(monkeypatch, module,
 def test_ctrl_c_ends_a_process_in_one_line(tmp_path):
     """While it waits for its table, which is a pipe; nothing is left."""
     os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "d.yaml").write_text(FILE)
     command = [*COMMAND, "privatize", "pipe.csv", *OPTIONS]
     with subprocess.Popen(
         command,
@@ -321,7 +326,7 @@ def test_ctrl_c_ends_a_process_in_one_line(tmp_path):
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=60) == 130
         assert process.stderr.read() == "\nstopped: nothing was released\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["pipe.csv"]
+    assert {path.name for path in tmp_path.iterdir()} == {"pipe.csv", "d.yaml"}
 
 
 def test_nothing_large_is_imported_before_ctrl_c_is_caught():
@@ -350,11 +355,15 @@ finally:
     assert done.stdout.splitlines()[-1] == "imported set()"
 
 
-def test_a_release_does_not_wait_for_dp_accounting():
-    """The import of dp_accounting takes a second, which the record's event must not cost."""
-    code = "import sys, dpol_weekly.holder.text as _; print('dp_accounting' in sys.modules)"
+def test_a_release_needs_no_library_of_the_pipeline():
+    """Nor dp_accounting, whose import takes a second, which the record's event must not cost."""
+    large = {"dp_accounting", "pandas", "pyarrow", "matplotlib", "snakemake", "scipy.stats"}
+    code = f"""import sys
+import dpol_weekly.commands, dpol_weekly.holder.history, dpol_weekly.holder.registry
+import dpol_weekly.holder.text
+print({large} & set(sys.modules))"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert done.stdout == "set()\n"
 
 
 def test_one_bad_row_among_many_is_found():

@@ -13,15 +13,29 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dpol.cli import main
 from dpol_weekly.deployment import read_deployment
 from releases import run
 
 FILE = "d.yaml"
-NEW = "deployment new --name v --first 2024-01-07 --entities n:120,s:300,e --mu 0.5 --disjoint"
-PLAIN = "privatize c.csv --output p.csv --mu 1 --entity entity --period period --count count"
 AGREED = "privatize c.csv --output q.csv --deployment"
+KEYS = {
+    "name": "v",
+    "periods": {"first": "2024-01-07"},
+    "entities": {"n": {"capacity": 120}, "s": {"capacity": 300}, "e": {}},
+    "mu": 0.5,
+    "budget_mu": 1.42,
+    "algorithm": "empirical-bayes",
+    "disjoint": True,
+}
+
+
+def written(file, **keys):
+    """The file of a deployment, some keys replaced."""
+    Path(file).write_text(yaml.safe_dump(KEYS | keys, allow_unicode=True), encoding="utf-8")
+    return file
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -39,10 +53,9 @@ def weekly(tmp_path_factory):
         Path("twice.yaml").write_text("name: a\nname: b\n")
         Path("damaged").mkdir()
         Path("damaged/log.sqlite").write_text("no database, and long enough to be looked at")
-        assert run(*NEW.split(), "--output", FILE)[0] == 0
-        given = Path(FILE).read_text()
-        Path("central.yaml").write_text(given.replace("empirical-bayes", "l2p"))
-        Path("beds.yaml").write_text(given.replace("capacity: 120", "capacity: -1"))
+        written(FILE)
+        written("central.yaml", algorithm="l2p")
+        written("beds.yaml", entities={"n": {"capacity": -1}, "s": {}})
         agreed = "--deployment", "d.yaml", "--agree", read_deployment("d.yaml").sha256()
         assert run("privatize", "c.csv", "--output", "o.csv", *agreed)[0] == 0
         assert run(*["collect", "o.csv", "--into", "state", "--deployment", "d.yaml"])[0] == 0
@@ -50,18 +63,10 @@ def weekly(tmp_path_factory):
 
 
 ONE_LINE = [
-    (2, "privatize c.csv --output p.csv --mu 1", "without --deployment: --entity, --period, --cou"),
-    (2, f"{PLAIN} --capacity ''", "argument --capacity: must not be empty"),
-    (2, f"{PLAIN} --capacity nope", "no column named nope"),
-    (2, f"{PLAIN} --capacity count --count count", "must be different columns"),
-    (2, f"{PLAIN} --mu nan", "mu must be a number from 0.001 to 100"),
-    (2, f"{PLAIN} --mu 1e99999999999", "mu must be a number from 0.001 to 100"),
-    (2, f"{PLAIN} --count-sensitivity -1", "the count sensitivity must be a number"),
-    (2, f"{PLAIN} --memory designed", "give its column with --capacity"),
-    (2, f"{PLAIN} --unit-weeks 1e400", "must be a whole number from 1 to 52"),
-    (2, f"{PLAIN} --output ''", "argument --output: must not be empty"),
-    (2, f"{PLAIN} --output o.txt", "choose a name that ends in .csv"),
-    (2, f"{PLAIN} --ledger folder", "is a folder; choose another file with --ledger"),
+    (2, "privatize c.csv --output p.csv", "required: --deployment"),
+    (2, f"{AGREED} d.yaml --output ''", "argument --output: must not be empty"),
+    (2, f"{AGREED} d.yaml --output o.txt", "choose a name that ends in .csv"),
+    (2, f"{AGREED} d.yaml --ledger folder", "is a folder; choose another file with --ledger"),
     (2, "privatize folder --output p.csv --deployment d.yaml", "cannot be read (Is a directory)"),
     (2, "privatize empty --output p.csv --deployment d.yaml", "is empty; give a CSV table"),
     (2, f"{AGREED} nope.yaml", "cannot be read (No such file or directory); check the path"),
@@ -72,7 +77,6 @@ ONE_LINE = [
     (2, f"{AGREED} d.yaml --entity-id N", "has no entity 'N'; "),
     (2, f"{AGREED} d.yaml --agree 12345678", "--agree 12345678: is not the hash of the agreement"),
     (2, f"{AGREED} d.yaml --agree-sensitivity 0.5", "the count sensitivity is 1; confirm that"),
-    (2, f"{PLAIN} --agree 12345678", "--agree and --continue-from need a deployment"),
     (2, f"{AGREED} d.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
     (2, "history --ledger c.csv", "is not a ledger of dpol; choose another file"),
     (2, "history --ledger folder", "is a folder; choose another file"),
@@ -95,15 +99,10 @@ ONE_LINE = [
     (1, "export state --to x.txt", "must end in .csv or .parquet"),
     (1, "export nope --to x.csv", "there is no log yet"),
     (1, "deployment cost nope", "check the path"),
-    (2, "deployment new --name v", "required: --entities, --first, --mu"),
-    (2, f"{NEW} --mu much", "argument --mu: must be a number"),
-    (2, f"{NEW} --since n", "must be two texts as in 050002=North"),
-    (1, f"{NEW} --since north=2024-01-14", "--entities names no 'north'"),
-    (1, f"{NEW} --title n=x --title n=y", "--title: n is there twice"),
-    (1, f"{NEW} --entities n:x,s", "write them as in 050002:18"),
-    (1, f"{NEW} --entities ,", "'' is there twice"),
-    (1, f"{NEW} --algorithm {{", "write a name or {algorithm: NAME}"),
-    (1, f"{NEW} --output d.yaml", "exists already; choose another file"),
+    (1, "deployment check nope", "check the path"),
+    (2, "deployment new", "required: FILE"),
+    (1, "deployment new folder/x/y", "cannot be written"),
+    (1, "deployment new d.yaml", "exists already; choose another file"),
 ]
 
 
@@ -122,32 +121,10 @@ SETTINGS = [
     (
         2,
         f"{AGREED} beds.yaml",
-        "entities.n.capacity = -1.0: must be a number from 0.001 to 999999999",
+        "entities.n.capacity = -1: must be a number from 0.001 to 999999999",
     ),
     (2, f"{AGREED} cut.json", "is not YAML: line 1"),
     (2, f"{AGREED} twice.yaml", "is not YAML: line 2: key name is given twice"),
-    (1, f"{NEW} --entities n:nan,s", "entities.n.capacity = nan: must be a number from 0.001"),
-    (1, f"{NEW} --entities n:1e-320,s", "entities.n.capacity = 1e-320: must be a number from"),
-    (1, f"{NEW} --entities n:1e9,s", "entities.n.capacity = 1000000000.0: must be a number"),
-    (1, NEW.removesuffix(" --disjoint"), "disjoint: must be true: no person is counted by two"),
-    (1, f"{NEW} --entities n,N", "entities.N = 'N': differs from 'n' in its spelling only"),
-    (1, f"{NEW} --mu nan", "mu = nan: must be less than or equal to 100"),
-    (1, f"{NEW} --days 7.5", "periods.days = 7.5: must be a whole number"),
-    (1, f"{NEW} --days -1", "periods.days = -1.0: must be"),
-    (1, f"{NEW} --since n=yesterday", "entities.n.since = 'yesterday': must be a date"),
-    (1, f"{NEW} --first 9999-01-01", "periods.first = '9999-01-01': must be less"),
-    (1, f"{NEW} --column cuont=x", "columns.cuont = 'x': unknown key; did you mean count?"),
-    (1, f"{NEW} --column count=entity", "columns: entity, period, count and capacity must be diff"),
-    (1, f"{NEW} --count-sensitivity 0.12345678", "count_sensitivity: the count sensitivity must"),
-    (1, f"{NEW} --unit-weeks 9", "longest_stay = 8: must be at least unit_weeks (9)"),
-    (1, f"{NEW} --budget-mu 1.414", "must be at least 1.415: 8 periods of two entities"),
-    (1, f"{NEW} --algorithm ridge", "algorithm = 'ridge': stands for 12"),
-    (
-        1,
-        f"{NEW} --algorithm kalmn",
-        "algorithm = 'kalmn': is not an algorithm; did you mean kalman?",
-    ),
-    (1, f"{NEW} --memory designed --algorithm rw-meta", "takes noise as independent"),
 ]
 
 
@@ -161,9 +138,57 @@ def test_a_mistake_in_settings_names_its_key(code, command, message):
     assert sorted(Path().rglob("*")) == before
 
 
+TWO = {"n": {}, "s": {}}
+KEY_BY_KEY = [
+    (
+        {"entities": {"n": {"capacity": float("nan")}}},
+        "entities.n.capacity = nan: must be a number",
+    ),
+    ({"entities": {"n": {"capacity": 1e-320}}}, "entities.n.capacity = 1e-320: must be a number"),
+    (
+        {"entities": {"n": {"capacity": 1e9}}},
+        "entities.n.capacity = 1000000000.0: must",
+    ),
+    ({"entities": {}}, "entities = {}: "),
+    ({"disjoint": None}, "disjoint = None: must be true: no person is counted by two"),
+    ({"entities": {"n": {}, "N": {}}}, "entities.N = 'N': differs from 'n' in its spelling only"),
+    ({"mu": float("nan")}, "mu = nan: must be less than or equal to 100"),
+    (
+        {"periods": {"first": "2024-01-07", "days": 7.5}},
+        "periods.days = 7.5: must be a whole",
+    ),
+    ({"periods": {"first": "2024-01-07", "days": -1}}, "periods.days = -1: must be"),
+    (
+        {"entities": TWO | {"n": {"since": "yesterday"}}},
+        "entities.n.since = 'yesterday': must be",
+    ),
+    ({"periods": {"first": "9999-01-01"}}, "periods.first = '9999-01-01': must be less"),
+    ({"columns": {"cuont": "x"}}, "columns.cuont = 'x': unknown key; did you mean count?"),
+    ({"columns": {"count": "entity"}}, "columns: entity, period, count and capacity must be diff"),
+    ({"columns": {"entity": "mu"}}, "columns: a released table has a column mu of its own"),
+    ({"columns": {"capacity": "low"}}, "columns: a released table has a column low of its own"),
+    ({"columns": {"entity": "=1"}}, "columns: the name of column =1 begins with"),
+    ({"count_sensitivity": 0.12345678}, "count_sensitivity: the count sensitivity must"),
+    ({"unit_weeks": 9}, "longest_stay = 8: must be at least unit_weeks (9)"),
+    ({"budget_mu": 1.414}, "must be at least 1.415: 8 periods of two entities"),
+    ({"algorithm": "ridge"}, "algorithm = 'ridge': stands for 12"),
+    ({"algorithm": "kalmn"}, "algorithm = 'kalmn': is not an algorithm; did you mean kalman?"),
+    ({"algorithm": "rw-meta", "noise": {"memory": "designed"}, "budget_mu": 9}, "as independent"),
+]
+
+
+@pytest.mark.parametrize(("keys", "message"), KEY_BY_KEY)
+def test_a_mistake_in_a_deployment_names_its_key(keys, message):
+    code, out, err = run("deployment", "check", written("wrong.yaml", **keys))
+    assert (code, out) == (1, "")
+    assert message in err
+    assert "constrained" not in err
+
+
 def test_all_mistakes_of_settings_are_told_at_once():
-    err = run(*NEW.split(), "--budget-mu", "1", "--algorithm", "l2p", "--names", "3")[2]
-    assert err.startswith("error: the options: 3 problems\n")
+    file = written("wrong.yaml", budget_mu=1, algorithm="l2p", names=3)
+    err = run("deployment", "check", file)[2]
+    assert err.startswith("error: wrong.yaml: 3 problems\n")
 
 
 def test_a_report_that_cannot_be_read_is_told_and_the_rest_taken():
@@ -215,8 +240,7 @@ def test_an_error_of_the_system_that_no_command_foresees_is_told_in_one_line(mon
 def test_a_terminal_without_a_letter_shows_its_number(encoding, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("c.csv").write_text("entity,period,count\nŁódź,2024-01-07,31\ns,2024-01-07,36\n")
-    new = NEW.replace("n:120,s:300,e", "Łódź:120,s:300")
-    assert run(*new.split(), "--output", FILE)[0] == 0
+    written(FILE, entities={"Łódź": {"capacity": 120}, "s": {"capacity": 300}})
     agree = read_deployment(FILE).sha256()
     assert run(*AGREED.split(), FILE, "--agree", agree)[0] == 0
     assert run("collect", "q.csv", "--into", "state", "--deployment", FILE)[0] == 0

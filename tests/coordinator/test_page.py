@@ -10,7 +10,7 @@ import pytest
 
 from dpol_weekly.coordinator.decision import Decision, Outlook
 from dpol_weekly.coordinator.evidence import SetAside
-from dpol_weekly.coordinator.page import SHOWN, decisions_page, ranking, write_page
+from dpol_weekly.coordinator.page import SHOWN, bars, decisions_page, write_page
 from dpol_weekly.coordinator.spent import AboveBudget, Spent
 
 SPENT = Spent(
@@ -123,12 +123,10 @@ def test_it_is_self_contained_and_replaced_as_a_whole(tmp_path):
 
 
 def test_bars_reach_as_far_as_the_highest_interval():
-    lines = ranking(decision(*(outlook(number, low=-0.1) for number in range(4))))
-    highest = lines[0].outlook.high
-    assert lines[0].bar[:2] == (0, 160), "cut off at 0, and the highest fills the width"
-    for line in lines:
-        ends = line.outlook.high, line.outlook.share
-        assert line.bar[1:] == pytest.approx([160 * end / highest for end in ends], abs=0.05)
+    outlooks = [outlook(number, low=-0.1) for number in range(4)]
+    assert bars(outlooks)[0][:2] == (0, 160), "cut off at 0, and the highest fills the width"
+    for it, (_, *ends) in zip(outlooks, bars(outlooks), strict=True):
+        assert ends == pytest.approx([160 * it.high / 0.45, 160 * it.share / 0.45], abs=0.05)
 
 
 def test_what_is_above_the_budget_and_set_aside_is_listed_up_to_a_length():

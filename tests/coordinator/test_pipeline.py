@@ -30,6 +30,7 @@ PANEL = os.environ.get("DPOL_PANEL")
 COUNT = "total_adult_patients_hospitalized_confirmed_covid_7_day_avg"
 BEDS = "all_adult_hospital_inpatient_beds_7_day_avg"
 RIDGE = {"algorithm": "ridge", "windows": [8], "penalties": {"medium": 1.0}}
+LEVEL = {"algorithm": "kalman", "models": [{"process_variance": 1e-3, "persistence": 0.9}]}
 LOCAL = ["empirical-bayes", "random-effects", "rw-ftpl", RIDGE, "rw-meta"]
 READS_MEMORY = ["empirical-bayes", "random-effects", "rw-ftpl"]
 PLAYED = [*((it, False) for it in LOCAL), *((it, True) for it in READS_MEMORY)]
@@ -126,7 +127,11 @@ def templates(tmp_path_factory):
     ]
 
 
-@pytest.mark.parametrize(("algorithm", "memory"), [*PLAYED, ("persistence", False)], ids=str)
+@pytest.mark.parametrize(
+    ("algorithm", "memory"),
+    [*PLAYED, *((it, False) for it in (LEVEL, "bayesian-average", "persistence"))],
+    ids=str,
+)
 def test_decisions_are_the_pipelines(templates, tmp_path, algorithm, memory):
     named, played = compared(templates[memory], tmp_path, algorithm, panel()[1], memory)
     assert len(played) == 11

@@ -21,11 +21,9 @@ from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.deployment import checked_deployment, read_deployment
 from dpol_weekly.holder.agreement import NotConfirmedError, changes
-from dpol_weekly.holder.ledger import open_ledger, transaction
-from dpol_weekly.holder.outputs import take_in
 from dpol_weekly.holder.release import release
-from dpol_weekly.holder.request import Choices, CountColumns, Request
-from releases import HALF, LEDGER, NOISY, WITH_BEDS, Halted, ask, output, put, refuse, run
+from dpol_weekly.holder.request import Request
+from releases import LEDGER, NOISY, Halted, ask, deployment, output, put, refuse, run
 
 PLAIN = {
     "name": "winter",
@@ -145,14 +143,7 @@ def test_the_library_releases_nothing_that_is_not_confirmed():
 
     def request(**answers):
         return Request(
-            table=Path("raw.csv"),
-            output=NOISY,
-            columns=made.count_columns(),
-            noise=made.count_noise(),
-            choices=Choices(over_capacity=True),
-            memory=made.memory(),
-            agreed=made.agreed(),
-            **answers,
+            table=Path("raw.csv"), output=NOISY, deployment=made, over_capacity=True, **answers
         )
 
     with pytest.raises(NotConfirmedError, match="is not confirmed"):
@@ -236,11 +227,14 @@ def test_a_confirmed_agreement_stays_confirmed_if_its_rows_are_refused():
     agreed()
     confirmed()
     agreed(mu=0.4)
-    table(ROWS + LATER)
-    wrong = privatize("--agree", read_deployment("d.yaml").sha256())
-    assert "had mu 0.5" in wrong[2]  # another noise, which needs another flag
+    table(ROWS + "A,2024-01-21,5,20,13\nB,2024-01-14,6,-1,14\n")
+    sha256 = read_deployment("d.yaml").sha256()
+    assert "column beds must hold" in privatize("--agree", sha256)[2]
+    table(ROWS + "A,2024-06-02,5,20,13\n")
+    wrong = privatize("--agree", sha256)
+    assert "21 periods earlier" in wrong[2]
     assert "The agreement winter has changed" in wrong[1]
-    code, out, err = privatize("--change-noise")
+    code, out, err = privatize("--gap")
     assert (code, err) == (0, "")
     assert "The agreement" not in out
 
@@ -314,23 +308,13 @@ def test_a_raw_column_does_not_leave_as_a_capacity():
 
 def test_columns_do_not_change_from_counts_to_capacities_or_back():
     put(("A", "2021-01-01", "3", "20"))
-    row, beds = ("A", "2021-01-08", "30", "20"), columns(count="beds")
-    swapped = columns(count="beds", capacity="covid")
-    refuse("column covid is, or was, released with noise", row, to="o.csv", columns=swapped)
-    refuse("column beds was published as a capacity", row, to="o.csv", columns=beds)
-    # Also after the ledger was lost: the output's header names its capacities.
-    LEDGER.unlink()
-    again = Request(
-        table=Path("counts.csv"),
-        output=NOISY,
-        columns=WITH_BEDS,
-        noise=HALF,
-        choices=Choices(forget_ledger=True),
-    )
-    with open_ledger(LEDGER) as ledger, transaction(ledger):
-        take_in(ledger, again)
-    later = ("A", "2021-01-15", "3", "20")
-    refuse("column beds was published as a capacity", later, to="o.csv", columns=beds)
+    for columns, message in (
+        ({"count": "beds", "capacity": "covid"}, "column covid is, or was, released with noise"),
+        ({"count": "beds", "capacity": "icu"}, "column beds was published as a capacity"),
+    ):
+        columns = {"entity": "hospital", "period": "week", **columns}
+        made = deployment(name="other", columns=columns)
+        refuse(message, ("A", "2021-01-08", "3", "20"), to="o.csv", made=made)
 
 
 def test_a_column_of_an_agreement_is_folded_as_names_are():
@@ -338,10 +322,6 @@ def test_a_column_of_an_agreement_is_folded_as_names_are():
     Path("raw.csv").write_text("hospital,week,COVID,beds,covid\nA,2024-01-07,3,20,5\n")
     code, _, err = privatize("--agree", read_deployment("d.yaml").sha256())
     assert (code, "column covid is, or was" in err) == (2, True)
-
-
-def columns(**keys):
-    return CountColumns(entity="hospital", period="week", **keys)
 
 
 def test_an_output_holds_one_quantity():
@@ -421,50 +401,34 @@ def test_the_ends_of_the_range_of_capacities_are_released(capacity):
 def test_without_corrections_no_flag_releases_a_period_twice():
     agreed(budget_mu=9)
     confirmed()
-    for more in ([], ["--again"], ["--again", "--change-noise"]):
+    for more in ([], ["--write-again"], ["--gap"]):
         code, _, err = privatize(*more, to="second.csv")
         assert code == 2
         assert "line 2: this entity and period was released for the deployment winter" in err
+    assert "allows no corrections" in privatize("--correct", "2024-01-07")[2]
     assert ask("SELECT MAX(version) FROM release") == [(1,)]
     # Another deployment about the same hospitals is another question.
     agreed(name="other", budget_mu=9)
-    confirmed("--again", to="other.csv")
+    confirmed(to="other.csv")
     assert ask("SELECT MAX(version) FROM release") == [(2,)]
-
-
-def test_without_corrections_rows_of_a_lost_ledger_are_not_released_again():
-    agreed(budget_mu=9)
-    confirmed()
-    LEDGER.unlink()
-    confirmed("--forget-ledger")
-    assert "no corrections" in privatize("--again", to="second.csv")[2]
 
 
 # ---- the noise that the command draws -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("by_hand", [False, True])
 @pytest.mark.parametrize(("sensitivity", "weeks"), [(1, 1), (3, 1), (1, 4), (2, 2)])
-def test_the_command_draws_the_noise_of_sensitivity_and_unit(
-    monkeypatch, by_hand, sensitivity, weeks
-):
+def test_the_command_draws_the_noise_of_sensitivity_and_unit(monkeypatch, sensitivity, weeks):
     """1,000 rows of equal counts; the test is wrong with probability 1e-6.
 
     Noise whose deviation is wrong by a third is noticed with a probability above 1 - 1e-6.
     """
-    rng = np.random.default_rng((7, sensitivity, weeks, by_hand))
+    rng = np.random.default_rng((7, sensitivity, weeks))
     monkeypatch.setattr("dpol.privacy.noise.SecureNoise", lambda: SeededNoise(rng))
     names, mu, n = [f"h{i}" for i in range(1000)], 0.5, 1000
     table("".join(f"{name},2024-01-07,50,100,9\n" for name in names))
     numbers = {"count_sensitivity": sensitivity, "unit_weeks": weeks, "mu": mu}
-    if by_hand:
-        own = ["--count-sensitivity", sensitivity, "--unit-weeks", weeks, "--mu", mu]
-        for key, name in PLAIN["columns"].items():
-            own += [f"--{key}", name]
-        assert run("privatize", "raw.csv", "--output", "noisy.csv", *own)[0] == 0
-    else:
-        agreed(entities={name: {} for name in names}, budget_mu=9, **numbers)
-        confirmed()
+    agreed(entities={name: {} for name in names}, budget_mu=9, **numbers)
+    confirmed()
     noise = np.array([float(row["noisy_count"]) for row in output()]) - 50
     wanted = 2 * weeks * (sensitivity / mu) ** 2
     low, high = scipy.stats.chi2(n).ppf([5e-7, 1 - 5e-7])
@@ -515,12 +479,10 @@ def test_an_output_without_unicode_is_no_obstacle():
 def test_a_table_without_a_header_is_not_repeated():
     agreed()
     Path("raw.csv").write_text("north,week of 2024,n=31,b\nsouth,w,n=36,c\n")
-    for flags in (["--deployment", "d.yaml"], ["--mu", "1", "--entity", "hospital", "--period",
-                                               "week", "--count", "covid"]):  # fmt: skip
-        code, out, err = run("privatize", "raw.csv", "--output", "o.csv", *flags)
-        assert (code, out) == (2, "")
-        assert "add a first line with the columns hospital, week, covid" in err
-        assert "31" not in err
+    code, out, err = run("privatize", "raw.csv", "--output", "o.csv", "--deployment", "d.yaml")
+    assert (code, out) == (2, "")
+    assert "add a first line with the columns hospital, week, covid" in err
+    assert "31" not in err
 
 
 def test_the_sensitivity_that_is_confirmed_is_the_one_that_is_used():
@@ -528,7 +490,6 @@ def test_the_sensitivity_that_is_confirmed_is_the_one_that_is_used():
         Request(
             table=Path("raw.csv"),
             output=NOISY,
-            columns=columns(count="covid"),
-            noise=agreed().count_noise(),
+            deployment=agreed(),
             agree_sensitivity=Decimal("0.5"),
         )

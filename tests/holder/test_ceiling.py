@@ -11,10 +11,11 @@ import functools
 import json
 import math
 import os
-import re
 import shutil
+import sys
 import tempfile
 from contextlib import chdir
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -24,53 +25,43 @@ import numpy as np
 import pytest
 import yaml
 
+import releases
 from dpol.core.errors import ConfigError, DataError
 from dpol.privacy.chains import Chains, designed
-from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import Collected, collect
 from dpol_weekly.deployment import checked_deployment
-from dpol_weekly.holder import ceiling, entries, overlaps
+from dpol_weekly.holder import ceiling
 from dpol_weekly.holder.history import history
 from dpol_weekly.holder.ledger import open_ledger, transaction
 from dpol_weekly.memory import Memory
-from dpol_weekly.noise import CountNoise
-from dpol_weekly.holder.release import release
-from dpol_weekly.holder.request import Choices, Request
-from releases import LEDGER, NOISY, RECORD, ask, put
+from releases import KEYS, LEDGER, NOISY, RECORD, ask, record
 
 SEQUENCES = int(os.environ.get("DPOL_TEST_SEQUENCES", "200"))
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
 FIRST = datetime.date(2024, 1, 7)
-COLUMNS = {"entity": "hospital", "period": "week", "count": "covid", "capacity": "beds"}
+TWO = {name: {"capacity": 20} for name in "AB"}
+# Three plain weeks of mu 1 are all that is allowed.
+USUAL = {"periods": {"first": FIRST}, "entities": TWO, "mu": 1, "budget_mu": 1.74}
+USUAL |= {"longest_stay": 3}
 
 
 def deployment(**keys):
-    """A deployment of two hospitals in which three plain weeks of mu 1 are all that is allowed."""
-    entities = {name: {"capacity": 20} for name in "AB"}
-    usual = {"name": "d", "periods": {"first": FIRST}, "columns": COLUMNS, "entities": entities}
-    whole = {**usual, "mu": 1, "budget_mu": 1.74, "longest_stay": 3, "disjoint": True, **keys}
-    return checked_deployment(whole, "the deployment")
+    """A deployment of two hospitals."""
+    return checked_deployment({**KEYS, **USUAL, **keys}, "the deployment")
+
+
+def another(name="e", **keys):
+    """A deployment about the same hospitals, with a budget that is never reached."""
+    return releases.deployment(**{**USUAL, "name": name, "budget_mu": 100, **keys})
 
 
 def week(number, days=0):
     return (FIRST + datetime.timedelta(days=7 * number + days)).isoformat()
 
 
-def play(made, *rows, to="noisy.csv", seed=1, correct=(), entity=None, **choices):
+def play(made, *rows, correct=(), gap=True, **options):
     """Release rows (hospital, week, count) for a deployment."""
-    lines = ["hospital,week,covid,beds", *(",".join((*row, "20")[:4]) for row in rows)]
-    Path("counts.csv").write_text("\n".join(lines) + "\n")
-    request = Request(
-        table=Path("counts.csv"),
-        output=Path(to),
-        columns=made.count_columns(),
-        noise=made.count_noise(),
-        choices=Choices(**choices),
-        memory=made.memory(),
-        agreed=made.agreed(entity, correct),
-        agree=made.sha256(),
-    )
-    return release(request, SeededNoise(np.random.default_rng(seed)))
+    return releases.put(*rows, made=made, correct=correct, gap=gap, **options)
 
 
 def both(*numbers):
@@ -78,12 +69,8 @@ def both(*numbers):
 
 
 def worst(made, path=LEDGER):
-    with open_ledger(path) as ledger, transaction(ledger):
-        return ceiling.worst_stay(ledger, made.agreed().terms)
-
-
-def noise(mu):
-    return CountNoise(Decimal(str(mu)))
+    with open_ledger(Path(path)) as ledger, transaction(ledger):
+        return ceiling.worst_stay(ledger, made)
 
 
 # ---- the rule ------------------------------------------------------------------------------------
@@ -119,7 +106,7 @@ def test_each_period_of_an_entity_is_corrected_as_often_as_its_share_pays():
         play(made, *both(0, 1), correct=[week(0)])
     assert LEDGER.read_bytes() == before
     # Periods next to it are free, in any order.
-    assert play(made, *both(0, 1, 2), correct=[week(2), week(1)][1:]).worst.squared_mu == 5
+    assert play(made, *both(0, 1, 2), correct=[week(1)]).worst.squared_mu == 5
     assert play(made, *both(2), correct=[week(2)]).worst.squared_mu == 6
 
 
@@ -128,101 +115,71 @@ def test_a_refusal_names_the_rows_that_do_not_fit_and_the_others_do():
     play(made, ("A", week(0), "3"))
     play(made, ("A", week(0), "3"), correct=[week(0)])
     rows = both(0, 1)
-    with pytest.raises(
-        DataError, match=r"line 2: .*\(1 of 4 rows .*leave such rows out, the others"
-    ):
-        play(made, *rows, to="b.csv", again=True)
-    assert play(made, *rows[1:], to="b.csv", again=True).added == 3
+    message = r"line 2: .*\(1 of 4 rows .*leave such rows out, the others"
+    with pytest.raises(DataError, match=message):
+        play(another(), *rows, to="b.csv")
+    assert play(another(), *rows[1:], to="b.csv").added == 3
 
 
-def test_the_mu_that_a_refusal_tells_fits_and_no_more():
-    """Half of the share is spent: a row of the same mu fits, but none of more."""
-    made = deployment(mu=0.25, longest_stay=8, budget_mu=1)
-    play(made, *both(0))
-    options = {"to": "b.csv", "again": True, "change_noise": True, "period_days": 7}
-    with pytest.raises(DataError, match=r"or release with mu up to 0\.25$"):
-        put(*both(0), noise=noise("0.2501"), **options)
-    put(*both(0), noise=noise("0.25"), **options)
-    with pytest.raises(DataError, match="leave such rows out$"):
-        put(*both(0), noise=noise("0.001"), **options)
-    # With memory, too; a designed one depends on mu.
-    memory = {"memory": Memory((Decimal(0), Decimal("0.5"))), "to": "c.csv"}
-    put(*both(4), noise=noise(0.1), **options | memory)
-    with pytest.raises(DataError, match="mu up to") as told:
-        put(*both(5), noise=noise(5), **options | memory)
-    mu = float(re.search("mu up to ([0-9.]+)", str(told.value))[1])
-    with pytest.raises(DataError, match="mu up to"):
-        put(*both(5), noise=noise(round(mu * 1.001, 6)), **options | memory)
-    put(*both(5), noise=noise(mu), **options | memory)
-    with pytest.raises(DataError, match="leave such rows out$"):
-        put(*both(9), noise=noise(5), **options | {"memory": Memory(None)})
-
-
-def test_other_outputs_count_by_hand_or_for_another_deployment():
-    made, other = deployment(budget_mu=3), deployment(name="e", budget_mu=3)
+def test_other_deployments_count():
+    made = deployment(budget_mu=3)
     play(made, *both(0, 1, 2, 3))
-    play(other, *both(0, 1, 2), to="other.csv", again=True)
+    play(another("e"), *both(0, 1, 2), to="e.csv")
     assert worst(made).squared_mu == 3 + 3
-    options = {"noise": made.count_noise(), "again": True, "period_days": 7}
-    put(*both(3, 4), to="third.csv", **options)
+    play(another("f"), *both(3, 4), to="f.csv")
     # Weeks 1 to 3: twice each.
     assert worst(made).squared_mu == 3 + 3
-    put(*both(3), to="fourth.csv", **options)
-    with pytest.raises(DataError, match=r"e allows 1\.732|d allows 1\.732"):
-        put(*both(3), to="fifth.csv", **options)
+    play(another("g"), *both(3), to="g.csv")
+    with pytest.raises(DataError, match=r"d allows 1\.732"):
+        play(another("h"), *both(3), to="h.csv")
 
 
 def test_the_terms_of_the_last_agreement_count():
-    options = {"noise": noise(1), "again": True, "period_days": 7}
     play(deployment(budget_mu=9), *both(0))
-    put(*both(0), to="b.csv", **options)
+    play(another("e"), *both(0), to="e.csv")
     play(deployment(budget_mu=2.4), *both(0, 1))
     with pytest.raises(DataError, match=r"budget_mu 2\.4"):
-        put(*both(0), to="c.csv", **options)
+        play(another("f"), *both(0), to="f.csv")
     play(deployment(budget_mu=9), *both(0, 1, 2))
-    put(*both(0), to="c.csv", **options)
+    play(another("f"), *both(0), to="f.csv")
 
 
 # ---- periods of other lengths, and any order -----------------------------------------------------
 
 EIGHT = {"mu": 0.25, "longest_stay": 8, "budget_mu": 0.71}
-QUARTER = [("A", "2023-10-01", "3"), ("B", "2023-10-01", "3")]
+
+
+def quarter(first, mu):
+    return another("q", mu=mu, periods={"first": first, "days": 91})
 
 
 def test_a_row_that_began_long_before_is_refused_whatever_its_turn():
-    """Its period has no stated length: it may still go on in all the weeks that follow."""
-    made = deployment(**EIGHT)
+    made, began = deployment(**EIGHT), quarter("2023-12-03", 0.25)
+    row = ("A", "2023-12-03", "3")
     play(made, *both(*range(8)))
-    year = {"to": "year.csv", "noise": noise(0.7), "change_noise": True}
-    with pytest.raises(DataError, match="or give the length of a period with --period-days"):
-        put(*QUARTER, **year)
+    with pytest.raises(DataError, match=rf"in the period from {week(0)} on; 0\.25 is spent"):
+        play(began, row, to="q.csv")
     # All that is agreed on can still be released.
     for number in (8, 9, 29):
-        play(made, *both(number), gap=True)
+        play(made, *both(number))
     assert worst(made).squared_mu == Fraction(1, 2)
-
-
-def test_weeks_after_an_open_row_are_refused_until_it_ends():
-    made = deployment(**EIGHT)
-    options = {"to": "year.csv", "change_noise": True}
-    put(*QUARTER, noise=noise(0.7), **options)
-    with pytest.raises(DataError, match=r"0\.7 is spent.*counts until the next one in"):
-        play(made, *both(0), change_noise=True)
-    put(*[(name, "2023-12-31", "3") for name in "AB"], noise=noise(0.01), append=True,
-        period_days=7, **options)  # fmt: skip
-    play(made, *both(0), change_noise=True)
-    assert not worst(made).kept
-    assert "does not hold" in "\n".join(history(LEDGER))
+    # The other way round, the weeks of the quarter are refused, and the one after it is not.
+    play(quarter("2023-12-03", 0.7), row, to="new/q.csv", ledger="new/ledger")
+    for number in (0, 7):
+        with pytest.raises(DataError, match=r"0\.7 is spent"):
+            play(made, *both(number), to="new/d.csv", ledger="new/ledger")
+    play(made, *both(8), to="new/d.csv", ledger="new/ledger")
+    assert not worst(made, "new/ledger").kept
+    assert "does not hold" in "\n".join(history(Path("new/ledger")))
 
 
 def test_a_quarter_that_touches_a_week_counts_in_it():
     made = deployment(**EIGHT)
     play(made, *both(*range(8)))
-    options = {"noise": noise(0.25), "again": True, "period_days": 91}
-    late = [("A", "2023-10-09", "3")]
     with pytest.raises(DataError, match=rf"in the period from {week(0)} on; 0\.25 is spent"):
-        put(*late, to="late.csv", **options)
-    put(("A", "2023-10-08", "3"), to="early.csv", **options)  # its last day is the one before
+        play(quarter("2023-10-09", 0.25), ("A", "2023-10-09", "3"), to="late.csv")
+    # Its last day is the one before.
+    play(quarter("2023-10-08", 0.25), ("A", "2023-10-08", "3"), to="early.csv")
     assert worst(made).squared_mu == Fraction(1, 2)
 
 
@@ -234,27 +191,19 @@ def test_a_weekly_and_a_daily_deployment_of_the_same_hospital_add_up():
     )
     play(weekly, ("A", week(0), "3"))
     days = [("A", week(0, day), "3") for day in range(8)]
-    options = {"to": "daily.csv", "again": True}
-    done = play(daily, *days[:6], **options)
-    assert done.mu_over_all_outputs == pytest.approx(0.25 * 7**0.5)
-    assert json.loads(Path("daily.csv.guarantee.json").read_text())["mu"] == 0.25
+    play(daily, *days[:6], to="daily.csv")
+    stated = record("daily.csv.guarantee.json")
+    assert (stated["mu"], stated["mu_over_all_outputs"]) == (0.25, pytest.approx(0.25 * 7**0.5))
     assert "One entity has at most mu = 0.6615 in one period" in "\n".join(history(LEDGER))
     # Seven rows fit, 0.25 sqrt(8) = 0.7072 does not; the day after is of the next week.
     message = r"line 8: .* mu 0\.7072 .*; 0\.6615 is spent, and the deployment d allows 0\.6717"
     with pytest.raises(DataError, match=message):
-        play(daily, *days[:7], **options)
-    play(daily, *days[:6], days[7], **options)
+        play(daily, *days[:7], to="daily.csv")
+    play(daily, *days[:6], days[7], to="daily.csv")
     # The other way round: in that day a weekly and a daily row are spent.
-    play(weekly, ("A", week(0), "3"), ("A", week(1), "3"), again=True)
+    play(weekly, ("A", week(0), "3"), ("A", week(1), "3"))
     with pytest.raises(DataError, match="0.3536 is spent, and the deployment e allows 0.4008"):
-        put(
-            ("A", week(1), "3"),
-            noise=noise(0.2),
-            to="c.csv",
-            again=True,
-            change_noise=True,
-            period_days=7,
-        )
+        play(another("f", mu=0.2), ("A", week(1), "3"), to="f.csv")
 
 
 # ---- several ledgers -----------------------------------------------------------------------------
@@ -262,10 +211,9 @@ def test_a_weekly_and_a_daily_deployment_of_the_same_hospital_add_up():
 
 def test_corrections_of_two_ledgers_stay_within_the_budget_of_a_person_who_moves():
     """Mu 0.25, 8 weeks, two hospitals, all corrected: a person who moves has mu 1."""
-    entities = {name: {"capacity": 20} for name in "AB"}
     with pytest.raises(ConfigError, match="must be at least 1: 8 periods of two entities, each"):
         deployment(**EIGHT, corrections=True)
-    made = deployment(mu=0.25, longest_stay=8, budget_mu=1, corrections=True, entities=entities)
+    made = deployment(mu=0.25, longest_stay=8, budget_mu=1, corrections=True)
     for name in "AB":
         rows = [(name, week(number), "3") for number in range(8)]
         to = {"to": f"{name}/noisy.csv", "entity": name}
@@ -302,8 +250,7 @@ def test_the_least_budget_pays_for_each_period_once_and_no_more(capacity, memory
     assert done.worst.squared_mu <= Fraction(least) ** 2
     heavier = "B" if capacity == 300 else "A"
     with pytest.raises(DataError, match="leave such rows out$"):
-        put((heavier, week(3), "3"), noise=noise(0.05), to="b.csv", again=True, change_noise=True,
-            period_days=7)  # fmt: skip
+        play(another(mu=0.05), (heavier, week(3), "3"), to="b.csv")
 
 
 def test_the_smaller_entity_needs_the_larger_budget():
@@ -334,7 +281,7 @@ def test_noise_with_memory_costs_what_a_stay_of_it_costs():
     """The plain norm of a stay in a long chain, over that of a single release."""
     made = deployment(noise={"memory": "designed"}, longest_stay=4, budget_mu=9)
     done = play(made, *both(*range(8)))
-    b = float(done.parts[0].terms.b)
+    b = record()["chains"][0]["b"]
     assert b > 0.2
     response = Chains(np.zeros(1), np.array([b])).response(400)[:, 0]
     moved = sum(np.concatenate([np.zeros(k), response[: 400 - k]]) for k in range(4))
@@ -345,48 +292,20 @@ def test_noise_with_memory_costs_what_a_stay_of_it_costs():
 def test_a_person_of_a_unit_of_several_weeks_has_mu_in_all_of_them():
     assert play(deployment(unit_weeks=3), *both(0, 1, 2)).worst.squared_mu == 1
     made = deployment(name="e", unit_weeks=3, longest_stay=6, budget_mu=2)
-    assert play(made, *both(*range(9)), to="e.csv", again=True, change_noise=True)
+    assert play(made, *both(*range(9)), to="e.csv").added == 18
 
 
 def test_rows_of_a_chain_weigh_by_how_many_of_them_a_stay_touches():
     """Daily rows: 21 of them in a stay of three weeks; more rows in the chain change nothing."""
     made = deployment(budget_mu=9)
     play(made, ("A", week(0), "3"))
-    memory, days = (
-        Memory((Decimal(0), Decimal("0.5"))),
-        [("A", week(1, day), "3") for day in range(60)],
-    )
-    put(*days, memory=memory, noise=noise(0.05), to="daily.csv", period_days=1, change_noise=True)
+    memory = Memory((Decimal(0), Decimal("0.5")))
+    daily = another(memory=memory, mu=0.05, periods={"first": FIRST, "days": 1})
+    play(daily, *(("A", week(1, day), "3") for day in range(60)), to="daily.csv")
     norm = functools.partial(plain_norm, 0.0, 0.5)
     weight = 0.05**2 / 2 * norm(21) / norm(1) / 21
     # The week before them, and two weeks of them.
     assert float(worst(made).squared_mu) == pytest.approx(0.5 + 14 * weight)
-
-
-def test_rows_of_a_lost_ledger_keep_the_memory_that_their_record_states():
-    made = deployment(noise={"memory": "designed"}, budget_mu=9)
-    first = play(made, *both(0, 1, 2))
-    stated = json.loads(RECORD.read_text())["chains"]
-    LEDGER.unlink()
-    done = play(made, *both(0, 1, 2), forget_ledger=True)
-    assert (done.skipped, done.guarantee, list(done.parts)) == (6, first.guarantee, first.parts)
-    assert worst(made).squared_mu == first.worst.squared_mu < 9
-    # What is released next begins new chains, for the states of the old ones are lost.
-    play(made, *both(0, 1, 2, 3))
-    record = json.loads(RECORD.read_text())
-    assert record["chains"][:2] == stated
-    assert [part["first_row"] for part in record["chains"]] == [1, 2, 7, 8]
-    assert "memory_unknown" not in record
-
-
-def test_a_chain_goes_on_where_an_older_ledger_knows_its_beginning():
-    made = deployment(noise={"memory": "designed"}, budget_mu=9)
-    play(made, *both(0, 1))
-    shutil.copy(LEDGER, "older")
-    last = play(made, *both(0, 1, 2))
-    shutil.copy("older", LEDGER)
-    done = play(made, *both(0, 1, 2), forget_ledger=True)
-    assert (done.guarantee, list(done.parts)) == (last.guarantee, last.parts)
 
 
 # ---- many sequences ------------------------------------------------------------------------------
@@ -415,29 +334,23 @@ def moved(a, b, places):
 
 
 def plain_rows(made, path=LEDGER):
-    """The rows of a ledger, seen from a deployment; a row of unknown length ends with the next."""
+    """The rows of a ledger, seen from a deployment."""
     chains = {
         row[0]: (row[0], float(row[1]), float(row[2]), row[3])
         for row in ask("SELECT number, a, b, unit_weeks FROM chain", path)
     }
     found = ask(
-        "SELECT output, entity, period, days, mu, chain FROM release JOIN run"
-        " ON run.number = release.run ORDER BY release.number",
+        "SELECT entity, period, agreement, spent_mu, chain FROM release JOIN run"
+        " ON run.number = release.run JOIN deployment ON deployment.number = run.deployment"
+        " ORDER BY release.number",
         path,
     )
-    first = made.periods.first.toordinal()
-    end = max((datetime.date.fromisoformat(row[2]).toordinal() for row in found), default=0) + 60
-    rows, places = [], {}
-    for output, entity, period, days, mu, chain in found:
+    first, rows, places = made.periods.first.toordinal(), [], {}
+    for entity, period, agreement, mu, chain in found:
         day = datetime.date.fromisoformat(period).toordinal()
-        later = [
-            datetime.date.fromisoformat(row[2]).toordinal()
-            for row in found
-            if row[:2] == (output, entity) and row[2] > period
-        ]
-        stop = min(later, default=end) if days is None else day + days
+        days = range(day, day + json.loads(agreement)["periods"]["days"])
         places[chain] = places.get(chain, -1) + 1
-        periods = frozenset((it - first) // made.periods.days for it in range(day, stop))
+        periods = frozenset((it - first) // made.periods.days for it in days)
         rows.append(Plain(entity, periods, float(mu), chains.get(chain), places[chain]))
     return rows
 
@@ -519,61 +432,60 @@ def random_deployment(rng):
     return made.model_copy(update={"budget_mu": round(budget + 1e-3, 3)})
 
 
-def another_deployment(rng):
-    """One with a grid of its own, about the same hospitals."""
+def other_deployments(rng):
+    """Deployments with grids of their own, about the same hospitals; one spells them otherwise."""
     days = int(rng.choice([1, 7, 14]))
     first = FIRST + datetime.timedelta(days=int(rng.integers(-3, 4)))
     stay = {1: 10, 7: 3, 14: 2}[days]
-    made = deployment(
-        name="e", mu=0.4, longest_stay=stay, budget_mu=100, periods={"first": first, "days": days}
-    )
-    return made.model_copy(update={"budget_mu": round(math.sqrt(made.squared_budget()) * 1.3, 3)})
+    keys = {"mu": 0.4, "longest_stay": stay, "periods": {"first": first, "days": days}}
+    made = deployment(name="e", budget_mu=100, **keys)
+    budget = round(math.sqrt(made.squared_budget()) * 1.3, 3)
+    long = {"first": FIRST - datetime.timedelta(days=28), "days": int(rng.choice([20, 40]))}
+    memory = Memory((Decimal(0), Decimal("0.5"))) if rng.random() < 0.5 else None
+    return {
+        "other": made.model_copy(update={"budget_mu": budget}),
+        "long": another("long", mu=float(rng.choice([0.3, 0.6])), periods=long),
+        "spelt": another("spelt", mu=0.5, memory=memory, entities={"a.": {}, "b": {}}),
+        "odd": another("odd", mu=0.5, memory=memory, periods={"first": FIRST, "days": 1}),
+    }
 
 
 def random_sequence(rng):
     """Runs of all kinds on one ledger; what was refused must leave it as it was."""
-    made, other = random_deployment(rng), another_deployment(rng)
+    made, others = random_deployment(rng), other_deployments(rng)
     Path("agreed.yaml").write_text(yaml.safe_dump(made.model_dump(mode="json")))
-    kinds = ["grow", "grow", "correct", "correct", "other", "hand", "long", "odd", "spelt", "older"]
+    kinds = ["grow", "grow", "grow", "correct", "correct", *others, "older"]
     back = int(rng.integers(4, 16))  # at which step the whole folder is put back, if it is
     for step in range(8):
-        kind, last = rng.choice(kinds), int(rng.integers(5))
-        name, day = str(rng.choice(["A", "B"])), int(kind == "odd")
-        again, same = rng.random(2) < 0.7
-        options = {"seed": step, "again": again, "same_entity": same, "change_noise": True}
-        options["period_days"] = int(rng.choice([1, 1, 7]))
+        kind, last = str(rng.choice(kinds)), int(rng.integers(5))
         rows, before = both(*range(last + 1)), released_periods()
-        spent = {it.name: plain_spent(it, plain_rows(it)) for it in (made, other) if before}
-        # What the holder says is to be released again.
-        meant = {(each, week(last, day)) for each in "AB"} if again or kind == "correct" else set()
+        pair = made, others["other"]
+        spent = {one.name: plain_spent(one, plain_rows(one)) for one in pair if before}
+        meant = {("d", name, week(last)) for name in "AB"} if kind == "correct" else set()
         if kind == "older":
             an_older_ledger_is_noticed(made, rows)
             continue
         try:
             if kind == "grow":
-                play(made, *rows, entity=rng.choice([None, "A"]), **options)
+                play(made, *rows, entity=rng.choice([None, "A"]), seed=step)
             elif kind == "correct":
-                play(made, *rows, correct=[week(last)], **options)
-            elif kind == "other":
-                starts = [str(other.period_of(number)) for number in range(last + 1)]
-                rows = [(each, start, "3") for start in starts for each in "AB"]
-                play(other, *rows, to="e.csv", **options)
-            elif kind == "long":
-                options["period_days"] = rng.choice([None, 20, 40])
-                rows = [(name, week(last - 4), "3")]
-                put(*rows, to=f"{step}.csv", noise=noise(rng.choice([0.3, 0.6])), **options)
-                meant |= {row[:2] for row in rows} if again else set()
+                play(made, *rows, correct=[week(last)], seed=step)
             else:
-                name = f" {name.lower()}" if kind == "spelt" else name
-                memory = Memory((Decimal(0), Decimal("0.5"))) if rng.random() < 0.5 else None
-                put((name, week(last, day), "3"), to=f"{step}.csv", memory=memory, **options)
+                release_other(others[kind], last, rng, to=f"{kind}.csv", seed=step)
         except DataError:
             assert released_periods() == before
-        if again and kind in ("grow", "correct", "other"):
-            meant = {(each, period) for each, period, _ in rows}
-        check((made, other), before, meant, spent, rng)
+        check(pair, before, meant, spent, rng)
         if step == back and NOISY.exists():
             an_older_folder_is_noticed(made)
+
+
+def release_other(made, last, rng, **options):
+    """All periods so far of a deployment, or the last one of an entity alone."""
+    starts = [made.period_of(number).isoformat() for number in range(last + 1)]
+    names = list(made.entities)
+    if rng.random() < 0.5:
+        starts, names = starts[-1:], [str(rng.choice(names))]
+    play(made, *((name, start, "3") for start in starts for name in names), **options)
 
 
 def an_older_ledger_is_noticed(made, rows):
@@ -587,56 +499,46 @@ def an_older_ledger_is_noticed(made, rows):
         LEDGER.rename("newest.sqlite")
         shutil.copy("older.sqlite", LEDGER)
         with pytest.raises(DataError, match="knows of releases that the ledger"):
-            play(made, *rows, week_of("A", 30), to="new.csv", again=True, change_noise=True)
+            play(made, *rows, ("A", week(30), "3"), to="new.csv")
         Path("newest.sqlite").rename(LEDGER)
 
 
 def an_older_folder_is_noticed(made):
     """The local files cannot show that, but what was reported has to be released again."""
     before = {path: path.read_bytes() for path in (NOISY, RECORD, LEDGER)}
-    far = [week_of(name, number) for number in (20, 21) for name in "AB"]
     (done,) = collect([NOISY], Path("state"), Path("agreed.yaml"))
     assert not done.refused
-    rows = [(*row[:2], "3") for row in far[:2]]
-    options = {"period_days": 1, "change_noise": True, "same_entity": True, "gap": True}
     try:
-        play(made, *rows, seed=100, **options)
+        play(made, *both(20), seed=100)
         assert not collect([NOISY], Path("state"))[0].refused
         for path, content in before.items():
             path.write_bytes(content)
-        play(made, *rows, *far[2:], seed=101, **options)
+        play(made, *both(20, 21), seed=101)
     except DataError:
         return  # Other outputs have used the budget, so nothing is released a second time.
     (done,) = collect([NOISY], Path("state"))
     assert done.refused or done.corrections
 
 
-def week_of(name, number):
-    return name, week(number), "3"
-
-
 def released_periods():
-    """Number of times that each entity's period is in the ledger."""
+    """Number of times that each entity's period was released for a deployment."""
     if not LEDGER.exists():
         return {}
-    return {
-        (entity, period): count
-        for entity, period, count in ask(
-            "SELECT UPPER(TRIM((SELECT text FROM name WHERE name.entity = release.entity"
-            " LIMIT 1))), period, COUNT(*) FROM release GROUP BY entity, period"
-        )
-    }
+    found = ask(
+        "SELECT deployment.name, release.name, period, COUNT(*) FROM release JOIN run"
+        " ON run.number = release.run JOIN deployment ON deployment.number = run.deployment"
+        " GROUP BY 1, 2, 3"
+    )
+    return {(name, entity, period): count for name, entity, period, count in found}
 
 
 def check(deployments, before, meant, spent, rng):
     now = released_periods()
     new = {key for key in now if now[key] != before.get(key, 0)}
-    for key, count in now.items():
-        assert count <= 1 or key not in new or key in meant, key
-    released_for = "SELECT name FROM deployment JOIN run ON run.deployment = deployment.number"
-    names = ask(released_for) if now else []
+    assert {key for key in new if now[key] > 1} <= meant
+    names = {name for name, *_ in now}
     for one in deployments:
-        if (one.name,) not in names or not new:
+        if one.name not in names or not new:
             continue
         rows, share = plain_rows(one), one.budget_mu**2 / (2 * one.longest_stay) * (1 + 1e-9)
         after, earlier = plain_spent(one, rows), spent.get(one.name, {})
@@ -655,15 +557,16 @@ def random_pair(rng):
         play(made, *rows, entity=name, to=f"{name}/noisy.csv")
         names.append(f"{name}/{LEDGER}")
         for step in range(4):
-            number, days = int(rng.integers(-2, 5)), rng.choice([1, 7, 30, None])
-            options = {"period_days": days, "change_noise": True, "again": True, "seed": step}
+            number, days = int(rng.integers(5)), int(rng.choice([1, 7, 30]))
             try:
                 if made.corrections and rng.random() < 0.6:
-                    to = {"entity": name, "to": f"{name}/noisy.csv"}
-                    play(made, *rows, correct=[week(max(number, 0))], **to)
+                    to = {"entity": name, "to": f"{name}/noisy.csv", "seed": step}
+                    play(made, *rows, correct=[week(number)], **to)
                 else:
-                    mu = noise(rng.choice([0.2, 0.5, 0.8]))
-                    put((name, week(number), "3"), to=f"{name}/{step}.csv", noise=mu, **options)
+                    periods = {"first": week(number - 2), "days": days}
+                    mu = float(rng.choice([0.2, 0.5, 0.8]))
+                    other = another(f"other-{step}", mu=mu, periods=periods)
+                    play(other, (name, week(number - 2), "3"), to=f"{name}/{step}.csv", seed=step)
             except DataError:
                 continue
     ledgers = [plain_rows(made, path) for path in names]
@@ -679,42 +582,51 @@ def test_no_sequence_on_two_ledgers_passes_it_for_a_person_who_moves():
     run_sequences(4, SEQUENCES // 4, random_pair)
 
 
-def only_where_runs_begin(terms, before, loads, right=ceiling._raised_above):
+def only_where_runs_begin(deployment, before, loads, right=ceiling._raised_above):
     """The periods in which a row of the newest run begins, and no later ones."""
     newest = max(load.row.run for load in loads)
     begun = {(it.row.entity, it.periods[0]) for it in loads if it.row.run == newest}
-    return {pair: spent for pair, spent in right(terms, before, loads).items() if pair in begun}
+    return {
+        pair: spent for pair, spent in right(deployment, before, loads).items() if pair in begun
+    }
 
 
-def lengths_of_the_newest(rows, right=overlaps.intervals):
+WEIGHED = ceiling.weighed_rows
+
+
+def lengths_of_the_newest(ledger):
+    rows = WEIGHED(ledger)
     newest = max(rows, key=lambda row: row.run, default=None)
-    return right([row._replace(days=newest.days) for row in rows])
+    return [replace(row, days=newest.days) for row in rows]
 
 
 @pytest.mark.parametrize(
     ("broken", "by"),
     [
-        ("release.ceiling.refuse_above", lambda *_: None),
-        ("release.ceiling._raised_above", only_where_runs_begin),
-        ("release.ceiling.intervals", lengths_of_the_newest),
+        ("holder.release.refuse_above", lambda *_: None),
+        ("holder.ceiling._raised_above", only_where_runs_begin),
+        ("holder.ceiling.weighed_rows", lengths_of_the_newest),
         (
-            "release.ceiling.intervals",
-            lambda rows: [(day, day + 1) for day, _ in overlaps.intervals(rows)],
+            "holder.ceiling.weighed_rows",
+            lambda ledger: [replace(row, days=1) for row in WEIGHED(ledger)],
         ),
-        (
-            "release.ceiling.budget_of_period",
-            lambda budget, stay: budget**2 / stay,
-        ),
-        ("release.entries.deployments", lambda ledger, all=entries.deployments: all(ledger)[:1]),
-        ("release.repeats._refuse_second_releases", lambda *_: None),
-        ("release.chains.squared_growth", lambda memory, periods: Fraction(1)),
-        ("release.outputs._check_other_records", lambda *_: None),
-        ("live.collect._collect", lambda _, file, *more: Collected(file=file)),
+        ("holder.ceiling.budget_of_period", lambda budget, stay: budget**2 / stay),
+        ("holder.ceiling.deployments", lambda ledger, all=ceiling.deployments: all(ledger)[:1]),
+        ("holder.release.unreleased", lambda ledger, path, made, rows, **_: rows),
+        ("memory.squared_growth", lambda memory, periods: Fraction(1)),
+        ("holder.views.knows_run", lambda *_: True),
     ],
 )
 def test_the_sequences_notice_a_broken_rule(monkeypatch, broken, by):
-    monkeypatch.setattr(f"dpol.{broken}", by)
+    monkeypatch.setattr(f"dpol_weekly.{broken}", by)
     with pytest.raises((AssertionError, pytest.fail.Exception)):
+        run_sequences(0, 60)
+
+
+def test_the_sequences_notice_a_coordinator_that_takes_everything(monkeypatch):
+    taken = [Collected(file=NOISY)]
+    monkeypatch.setattr(sys.modules[__name__], "collect", lambda *_: taken)
+    with pytest.raises(AssertionError):
         run_sequences(0, 60)
 
 

@@ -12,6 +12,7 @@ import random
 import tempfile
 from collections import defaultdict
 from contextlib import chdir
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -19,16 +20,20 @@ from pathlib import Path
 import pytest
 
 from dpol.core.errors import DpolError
-from dpol_weekly.holder import chains, entries
+from dpol_weekly.holder import views
 from dpol_weekly.memory import Memory
-from releases import LEDGER, NOISY, ask, output, put
+from releases import LEDGER, NOISY, ask, deployment, output, put
 
 SEQUENCES = int(os.environ.get("DPOL_TEST_SEQUENCES", "200")) // 4
 STEPS = 12
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
-MEMORY = Memory((Decimal("0.2"), Decimal("0.6")))
+NAMES = "nx", "ox"
+MADE = deployment(
+    Memory((Decimal("0.2"), Decimal("0.6"))),
+    periods={"first": "2021-01-01", "days": 1},
+    entities={name: {} for name in NAMES},
+)
 TABLES = NOISY, Path("other.csv")
-FLAGS = "write_again", "forget_ledger"
 
 
 def record_of(table):
@@ -40,8 +45,10 @@ FILES = [LEDGER, *(it for table in TABLES for it in (table, record_of(table)))]
 
 # Of table, record and ledger, so many may be moved away for a message.
 IN_THE_WAY = {
-    **dict.fromkeys(("begins with other rows", "is not what", "does not fit"), 3),
-    **dict.fromkeys(("exists already, and is not known", "is gone, but", "belongs to another"), 2),
+    "is not what": 3,
+    "exists already, and is not known": 2,
+    "is that of another output": 2,
+    "knows of releases that the ledger": 2,
 }
 
 
@@ -126,13 +133,15 @@ class World:
             draw = self.rng.randint(10**4, 10**6) * self.rng.choice([-1, 1])
             row = f"{table.stem[0]}x", week(max(number, 0)), "4"
             try:
-                put(row, to=table, memory=MEMORY, append=True, sampler=Draw(draw),
-                    **dict.fromkeys(flags, True))  # fmt: skip
+                done = put(row, to=table, made=MADE, gap=True, sampler=Draw(draw),
+                           write_again="write_again" in flags)  # fmt: skip
             except DpolError as error:
                 if not self.answer(table, str(error), flags):
                     break
             else:
-                self.observe(table, max(number, 0), draw, flags)
+                if done.added:
+                    self.observe(table, max(number, 0), draw, flags)
+                self.keep()
                 return
         for file in FILES:  # what nobody can answer: the newest files are found
             self.set(file, self.kept[file][-1])
@@ -144,11 +153,11 @@ class World:
                 file = self.rng.choice([table, record_of(table), LEDGER][:in_the_way])
                 file.unlink(missing_ok=True)
                 self.leave_a_witness()
+                flags.add("moved")
                 return True
-        for flag in FLAGS:
-            if f"--{flag.replace('_', '-')}" in question and flag not in flags:
-                flags.add(flag)
-                return True
+        if "--write-again" in question and "write_again" not in flags:
+            flags.add("write_again")
+            return True
         return False
 
     def observe(self, table, number, draw, flags):
@@ -167,7 +176,6 @@ class World:
             if not fresh:
                 self.wrong.append("a week twice in one chain")
         self.seen[table].add(number)
-        self.keep()
 
 
 def played(seed):
@@ -193,24 +201,24 @@ def ends_one(ledger):
     ledger.execute("UPDATE chain SET u = NULL WHERE output = 1")
 
 
-OUTPUT_AT = entries.output_at
+OUTPUT_AT = views.output_at
 
 
 def unwritten(*given):
     """Files that are gone are taken for files that were never written."""
     known = OUTPUT_AT(*given)
-    return known and known._replace(written=False)
+    return known and replace(known, written=False)
 
 
 @pytest.mark.parametrize(
-    "broken",
+    ("name", "by"),
     [
-        {"target": (chains, "end_all"), "by": lambda ledger: None},
-        {"target": (chains, "end_all"), "by": ends_one},
-        {"target": (entries, "knows_run"), "by": lambda *_: True},
-        {"target": (entries, "output_at"), "by": unwritten},
+        ("end_all", lambda ledger: None),
+        ("end_all", ends_one),
+        ("knows_run", lambda *_: True),
+        ("output_at", unwritten),
     ],
 )
-def test_a_broken_memory_is_noticed(broken, monkeypatch):
-    monkeypatch.setattr(*broken["target"], broken["by"])
+def test_a_broken_memory_is_noticed(name, by, monkeypatch):
+    monkeypatch.setattr(views, name, by)
     assert any(played(seed).wrong for seed in range(SEQUENCES))

@@ -15,7 +15,6 @@ from dpol.core.settings import (
     Settings,
 )
 from dpol.data.format import DEFAULT, Format
-from dpol.data.periods import Periods
 from dpol.data.sources import Endpoint, TableName, known_tables
 from dpol.data.values import (
     TableFile,

@@ -95,22 +95,23 @@ def alternative(
             f"{log.path}: no period can be decided: two entities must have reported; collect more"
             " reports"
         )
-    own = algorithm_of(deployment)
-    names = list(deployment.entities)
+    own, names = algorithm_of(deployment), list(deployment.entities)
     try:
-        choices = tuple(
-            TwoChoices(
-                period=deployment.period_of(number).isoformat(),
-                named=tuple(names[it] for it in other.ranked[: deployment.names]),
-                deployed=tuple(names[it] for it in deployed.ranked[: deployment.names]),
-            )
-            for number, other, deployed in zip(
-                numbers,
-                choices_before(deployment, algorithm, reports, numbers),
-                choices_before(deployment, own, reports, numbers),
-                strict=True,
-            )
+        named, deployed = (
+            [
+                tuple(names[place] for place in choice.ranked[: deployment.names])
+                for choice in choices_before(deployment, it, reports, numbers)
+            ]
+            for it in (algorithm, own)
         )
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
-    return Alternative(algorithm=label_of(algorithm), deployed=label_of(own), choices=choices)
+    periods = [deployment.period_of(number).isoformat() for number in numbers]
+    return Alternative(
+        algorithm=label_of(algorithm),
+        deployed=label_of(own),
+        choices=tuple(
+            TwoChoices(period=period, named=other, deployed=chosen)
+            for period, other, chosen in zip(periods, named, deployed, strict=True)
+        ),
+    )

@@ -1,4 +1,4 @@
-"""What the noise of a deployment means for the share of each entity."""
+"""The noise of a deployment on the share of each entity."""
 
 from __future__ import annotations
 

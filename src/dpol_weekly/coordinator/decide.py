@@ -235,13 +235,11 @@ def _outlooks(deployment: Deployment, reports: Reports, choice: Choice) -> tuple
 
 def _difference(before: Any, again: Any, place: str = "") -> str:
     """The first difference of two plain values, numbers up to rounding; empty if there is none."""
+    if isinstance(before, list | tuple) and isinstance(again, list | tuple):
+        before, again = dict(enumerate(before)), dict(enumerate(again))
     if isinstance(before, dict) and isinstance(again, dict) and before.keys() == again.keys():
-        pairs = [(f"{place}.{key}", before[key], again[key]) for key in before]
-    elif isinstance(before, list | tuple) and len(before) == len(again):
-        both = enumerate(zip(before, again, strict=True))
-        pairs = [(f"{place}[{index}]", *pair) for index, pair in both]
-    elif isinstance(before, float) and isinstance(again, float):
-        return "" if abs(before - again) <= _CLOSE else f"{place[1:]}: {before}, not {again}"
-    else:
-        return "" if before == again else f"{place[1:]}: {before!r}, not {again!r}"
-    return next(filter(None, (_difference(a, b, where) for where, a, b in pairs)), "")
+        parts = (_difference(before[key], again[key], f"{place}.{key}") for key in before)
+        return next(filter(None, parts), "")
+    numbers = isinstance(before, float) and isinstance(again, float)
+    same = abs(before - again) <= _CLOSE if numbers else before == again
+    return "" if same else f"{place[1:]}: {before!r}, not {again!r}"

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
 from dpol_weekly.coordinator.evidence import Inputs, SetAside
-from dpol_weekly.coordinator.spent import AboveBudget, Spent
+from dpol_weekly.coordinator.spent import Spent
 from dpol_weekly.deployment import Deployment
 
 
@@ -167,20 +168,16 @@ def read_decision(path: Path) -> Decision:
         DataError: the file cannot be read, or is not a decision.
     """
     try:
-        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        del facts["missing"]
-        spent = facts["spent"]
-        spent["above_budget"] = tuple(AboveBudget(**it) for it in spent["above_budget"])
-        facts["named"], facts["spent"] = tuple(facts["named"]), Spent(**spent)
-        facts["set_aside"] = tuple(SetAside(**it) for it in facts["set_aside"])
-        facts["outlooks"] = tuple(Outlook(**it) for it in facts["outlooks"])
-        return Decision(**facts)
+        return _DECISION.validate_json(path.read_bytes(), strict=True)
     except OSError as error:
         raise DataError(
             f"{path}: there is no such decision ({error.strerror}); make it with dpol decide"
         ) from None
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except ValueError:
         raise DataError(
-            f"{path}: is not a decision of dpol ({error}); put it back as it was, or move it away"
-            " and decide again"
+            f"{path}: is not a decision of dpol; put it back as it was, or move it away and decide"
+            " again"
         ) from None
+
+
+_DECISION = TypeAdapter(Decision)

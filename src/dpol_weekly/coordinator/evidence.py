@@ -1,4 +1,4 @@
-"""What a decision rests on: the rows of the log before a period, and what they say of each entity.
+"""Evidence of a decision: the rows of the log before a period, as arrays for the algorithm.
 
 Arrays have a row for each period and a column for each entity, in the order of the deployment.
 """
@@ -63,7 +63,7 @@ class Inputs:
 
 @dataclass(frozen=True, eq=False)
 class Reports:
-    """What entities reported; of a correction and what it supersedes, the former.
+    """The shares that entities reported; of a correction and what it supersedes, the former.
 
     Args:
         cells: (T, n) of records, all NaN without a report: the noisy `share`, the `capacity`, the
@@ -148,15 +148,13 @@ def read_evidence(log: Log, periods: int, only: Inputs | None = None) -> Evidenc
     """
     deployment = log.deployment
     end = deployment.period_of(periods).isoformat()
-    aside = [
-        SetAside(
-            entity=row["entity"],
-            period=row["period"],
-            version=row["version"],
-            reason=row["set_aside"],
-        )
-        for row in log.releases("released.set_aside IS NOT NULL AND period < ?", end)
-    ]
+    columns = "entity, period, version, set_aside AS reason"
+    found = log.connection.execute(
+        f"SELECT {columns} FROM listed WHERE set_aside IS NOT NULL AND period < ?"
+        " ORDER BY entity, period, version",
+        (end,),
+    )
+    aside = [SetAside(**row) for row in found]
     rows = _rows(
         log,
         periods,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.files import write_text
@@ -22,25 +21,6 @@ LISTED = 20
 _WIDTH = 160.0  # of a bar, in pixels
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """An entity in the ranking, as it is shown.
-
-    Args:
-        outlook: what the decision says of it.
-        share: predicted share, in text; empty where none is predicted.
-        interval: 90% interval of the true share, likewise.
-        reported: its last noisy share and the standard deviation of the noise.
-        bar: left end, right end and centre of the interval, in pixels; None without.
-    """
-
-    outlook: Outlook
-    share: str
-    interval: str
-    reported: str
-    bar: tuple[float, float, float] | None
-
-
 def percent(share: float | None) -> str:
     """A share in percent; empty for none.
 
@@ -50,36 +30,28 @@ def percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f}%"
 
 
-def ranking(decision: Decision) -> list[Line]:
+def ranking(decision: Decision) -> list[Outlook]:
     """The entities in the choice, best first; where nothing is ranked, as they report."""
     chosen = [it for it in decision.outlooks if it.rank is not None or it.named]
     others = [it for it in decision.outlooks if it.rank is None and not it.named and it.reports]
     chosen.sort(key=lambda it: (it.rank is None, it.rank or 0))
-    shown = [*chosen, *others][:SHOWN]
+    return [*chosen, *others][:SHOWN]
+
+
+def bars(shown: Sequence[Outlook]) -> list[tuple[float, ...]]:
+    """Left end, right end and centre of each interval, in pixels; empty without an interval.
+
+    The highest end of all fills the width, and what is below 0 is cut off.
+    """
     highest = max([it.high for it in shown if it.high is not None], default=1.0)
-    return [_line(it, max(highest, 1e-9)) for it in shown]
-
-
-def _line(outlook: Outlook, highest: float) -> Line:
-    """How an entity is shown, with a bar that ends at the highest share."""
-    reported, interval, bar = "", "", None
-    if outlook.noisy_share is not None:
-        reported = percent(outlook.noisy_share)
-        reported += f" ± {100 * outlook.noise:.1f}" if outlook.noise else ""
-    if outlook.share is not None and outlook.low is not None and outlook.high is not None:
-        interval = f"{percent(outlook.low)} to {percent(outlook.high)}"
-        low, high, centre = (
-            round(min(max(end / highest, 0.0), 1.0) * _WIDTH, 1)
-            for end in (outlook.low, outlook.high, outlook.share)
+    return [
+        tuple(
+            round(min(max(end / max(highest, 1e-9), 0.0), 1.0) * _WIDTH, 1)
+            for end in (it.low, it.high, it.share)
+            if end is not None
         )
-        bar = low, high, centre
-    return Line(
-        outlook=outlook,
-        share=percent(outlook.share),
-        interval=interval,
-        reported=reported,
-        bar=bar,
-    )
+        for it in shown
+    ]
 
 
 def decisions_page(decision: Decision, earlier: Sequence[Decision]) -> str:
@@ -89,23 +61,21 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision]) -> str:
         decision: the one that is shown first.
         earlier: those before it, the newest first.
     """
-    titles = {it.entity: it.title or it.entity for it in decision.outlooks}
-    named = [it for it in decision.outlooks if it.named]
-    named.sort(key=lambda it: decision.named.index(it.entity))
-    spent, lines = decision.spent, ranking(decision)
+    outlook_of = {it.entity: it for it in decision.outlooks}
+    titles = {name: it.title or name for name, it in outlook_of.items()}
+    spent, shown = decision.spent, ranking(decision)
     return load_template("decisions.html.j2", "dpol_weekly.coordinator").render(
         decision=decision,
         titles=titles,
-        named=[_line(it, 1.0) for it in named],
-        lines=lines,
-        predicted=any(it.share for it in lines),
+        named=[outlook_of[name] for name in decision.named],
+        outlooks=list(zip(shown, bars(shown), strict=True)),
+        predicted=any(it.share is not None for it in shown),
+        percent=percent,
         width=_WIDTH,
         shown=SHOWN,
         earlier=earlier[:EARLIER],
-        missing=[titles[name] for name in decision.missing],
         listed=LISTED,
         counted=counted,
-        budget=f"{spent.budget_mu:g}",
         mu=rounded_up(spent.mu, 3),
         guess=rounded_up(100 * best_guess(spent.mu), 3),
         mu_of_stay=rounded_up(spent.mu_of_stay, 3),

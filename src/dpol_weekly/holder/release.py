@@ -263,7 +263,7 @@ def _up_to_date(ledger: Ledger, path: Path) -> bool:
     for file in temporary_files(path):
         with suppress(OSError):
             file.unlink()
-    return write_views(ledger, path)
+    return output_at(ledger, path) is not None and write_views(ledger, path)
 
 
 @contextmanager
