@@ -1,15 +1,10 @@
-"""The sections of the report that show the main experiment."""
+"""The sections of the report that show the main experiment; those of `STUDY`."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from dpol.studies.hospitals import FOLDER
-from dpol.studies.hospitals.settings import Comparison, Hospitals, Report
 from dpol.studies.study import FigureSpec, Section, TableSpec
 
 _HERE = "dpol.studies.hospitals"
-_SHARED: Any = {"settings": Hospitals, "folder": FOLDER}
 
 _PRIVACY_UTILITY = FigureSpec(
     "privacy-utility",
@@ -68,9 +63,20 @@ _RIVALS = FigureSpec(
     " noise on this one data set, not other states or years.",
     f"{_HERE}.rivals_figure:draw_rivals",
 )
+_NOISE_MEMORY = FigureSpec(
+    name="memory",
+    title="What noise with memory gains, and what longer stays pay",
+    description="A column of panels for each stream, a colour and marker for each unit of privacy:"
+    " a person in at most so many weeks in a row. Top: by how much total gain with designed memory"
+    " exceeds that with independent noise, against the μ of that person on a logarithmic axis;"
+    " bars are intervals that hold together, and cover the noise on this one data set, not other"
+    " states or years. Bottom: the μ of a person against the weeks of the stay, both on"
+    " logarithmic axes, at the smallest μ: solid with memory, dashed with independent noise. The"
+    " numbers are in the table below.",
+    draw=f"{_HERE}.noise_memory_figure:draw",
+)
 
 PRIVACY_UTILITY = Section(
-    **_SHARED,
     name="privacy-utility",
     title="What privacy costs",
     about="Share of the possible gain that is left at each level of privacy.",
@@ -78,7 +84,6 @@ PRIVACY_UTILITY = Section(
     figures=lambda main: (_PRIVACY_UTILITY,),
 )
 REPLAY = Section(
-    **_SHARED,
     name="replay",
     title="Week by week",
     about="One run, choice by choice. Every choice is made before the round is seen.",
@@ -86,7 +91,6 @@ REPLAY = Section(
     figures=lambda main: (_DECISIONS,),
 )
 TOTAL_GAIN = Section(
-    **_SHARED,
     name="average-gain",
     title="Total gain",
     about="Each algorithm at each privacy level.",
@@ -94,7 +98,6 @@ TOTAL_GAIN = Section(
     tables=(TableSpec("average-gain", "Total gain", f"{_HERE}.average_gain:average_gain_table"),),
 )
 GAIN_OVER_TIME = Section(
-    **_SHARED,
     name="cumulative-gain",
     title="Gain over time",
     about="Gain added up week by week. Where the curves part, noise starts to hurt.",
@@ -102,17 +105,15 @@ GAIN_OVER_TIME = Section(
     figures=lambda main: (_CUMULATIVE,),
 )
 RIVALS = Section(
-    **_SHARED,
     name="rivals",
     title="Local or central",
     about="The value of a trusted curator. The paper’s local algorithms are compared with its"
     " central baseline and with stronger ones. Each plays with the same noise for all experts, and"
     " with noise scaled for each.",
     results=("summary",),
-    figures=lambda main: (_RIVALS,),
+    figures=lambda main: (_RIVALS,) if main.report.rivals else (),
 )
 BEYOND = Section(
-    **_SHARED,
     name="beyond",
     title="Beyond the paper, at the same privacy",
     about="The paper’s way compared with ours, and the separate costs of noise, learners and"
@@ -128,13 +129,15 @@ BEYOND = Section(
         TableSpec("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
     ),
 )
-SECTIONS = (PRIVACY_UTILITY, REPLAY, TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, BEYOND)
-
-
-def sections_of(
-    report: Report, comparison: Comparison | None, *, replayed: bool
-) -> tuple[Section, ...]:
-    """The sections that a config asks for: the last two only if it names what they show."""
-    asked = {REPLAY.name: replayed, RIVALS.name: bool(report.rivals)}
-    asked[BEYOND.name] = comparison is not None
-    return tuple(it for it in SECTIONS if asked.get(it.name, True))
+NOISE_MEMORY = Section(
+    name="memory",
+    title="Noise with memory",
+    about="A hospital may let this week’s noise cancel part of its earlier noise, at the same μ."
+    " People who stay longer than the unit of privacy then pay more than with independent noise.",
+    results=("memory",),
+    figures=lambda main: (_NOISE_MEMORY,),
+    tables=(
+        TableSpec("memory", "Independent noise and memory", f"{_HERE}.noise_memory_table:build"),
+    ),
+)
+SECTIONS = (PRIVACY_UTILITY, REPLAY, TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, BEYOND, NOISE_MEMORY)
