@@ -1,4 +1,4 @@
-"""Bad input, a full disk, no network: what is told, and that nothing is lost."""
+"""Bad input, a full disk, no network: the errors name the remedy, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipeline import ROOT, fail, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 DEMO: dict[str, Any] = yaml.safe_load(CONFIGS["demo"].read_text())
-# Without the studies, whose results depend on nothing else in the config.
+# Without the other studies, whose results depend on nothing else in the config.
 PLAIN = {key: value for key, value in DEMO.items() if key not in STUDIES}
 STUDY_TITLES = [load_study(name).title for name in STUDIES]
 # test_examples.py plays the others.
