@@ -4,9 +4,7 @@ SNAKEFILE = Path(workflow.source_path("../Snakefile"))
 rule render_report:
     input:
         rules.data.input,
-        [getattr(rules, shown_rule(section)).output for section, _ in SECTIONS],
-        rules.aggregate_runs.output,
-        [getattr(rules, f"{study.name}_results").output for study, _ in settings.studies()],
+        outputs_of_studies(),
     output:
         page=f"{RESULTS}/report/index.html",
         crate=f"{RESULTS}/ro-crate-metadata.json",
@@ -21,7 +19,7 @@ rule render_report:
         config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
         config_text=config_text(),
         benchmarks=benchmark_files(),
-        codes=codes_that_played(),
+        codes={name: code for codes in CODES.values() for name, code in codes.items()},
         # Not as it is: a name in braces there is not a wildcard here.
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
     message:

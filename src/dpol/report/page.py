@@ -34,7 +34,7 @@ from dpol.report.setting import choice_of, describe_setting
 from dpol.show.pages import load_template
 from dpol.show.table import Table, to_fragment
 from dpol.studies.hospitals.gain_widget import gain_data, gain_widget
-from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, REPLAY, sections_of
+from dpol.studies.hospitals.sections import BEYOND, GAIN_OVER_TIME, NOISE_MEMORY, REPLAY
 from dpol.studies.study import FigureSpec, Section
 
 
@@ -122,12 +122,14 @@ def build_page(
     results = read_results(folder, config)
     summary = results["summary"]
     costs = shown_costs(summary, config)
-    first, *main = sections_of(config.report, config.comparison, replayed=config.replayed)
+    (hospitals, settings), *studies = config.studies()
+    first, *main = hospitals.sections_of(settings)
     parts = [_main_part(folder, section, config, results, titles) for section in main]
     if not costs.empty:
-        place = len(main) - (BEYOND in main)
+        place = sum(section not in (BEYOND, NOISE_MEMORY) for section in main)
         parts.insert(place, _cost_part(cost_table(costs, titles)))
-    parts += [_part(folder, study, block) for study, block in config.studies()]
+    for study, block in studies:
+        parts += [_part(folder, section, block) for section in study.sections_of(block)]
     parts += [_data_part(folder, config, titles), _provenance_part(config, provenance)]
     answers = [answer_on_cost(costs), answer_on_privacy(summary, results.get("audits"))]
     on_papers = _on_papers(results)
@@ -136,7 +138,7 @@ def build_page(
         parts,
         title=on_papers[0].question if on_papers else choice_of(config),
         lead=[*on_papers, *answers][0].found,
-        first=_part(folder, first, config),
+        first=_part(folder, first, settings),
         answers=[*on_papers, *answers],
         example=config.report.algorithms[0],
         setting=describe_setting(config, summary),
@@ -160,7 +162,7 @@ def _main_part(
     titles: Mapping[str, str],
 ) -> Part:
     """A section of the main experiment, with its interactive figure if it has one."""
-    part = _part(folder, section, config)
+    part = _part(folder, section, config.hospitals)
     if section is GAIN_OVER_TIME:
         gains = gain_data(results, config.report, titles, list(config.privacy.levels.values()))
         return replace(part, widget=gain_widget(gains))

@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from dpol.data.settings import Stream
 from dpol.studies.hospitals.cumulative_gain import ENVELOPE_LABEL, draw_cumulative_gain
 from dpol.studies.hospitals.settings import BEST_STATIC, CHANCE, FORESIGHT, Hospitals, Report
 from dpol.studies.study import Facts
@@ -22,7 +21,7 @@ from legible import assert_legible, legend_texts, lines, plain
 INF = math.inf
 ROUNDS = np.arange(1, 7)
 TITLES = {"nm": "New Mexico", "ca": "A & B_<c>% $x$"}
-STREAMS = {label: Stream(groups=["G"]) for label in TITLES}
+STREAMS = dict.fromkeys(TITLES)
 LEVELS = {"none": INF, "low": 1.0, "high": 0.25}
 ALGORITHMS = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
 # Algorithm, family, noise, gain in each round.

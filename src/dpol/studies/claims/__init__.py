@@ -15,7 +15,7 @@ def points(settings: Claims, streams: Sequence[str]) -> dict[str, Point]:
     """A point for each paper, and one for what the main experiment of the run says of the first."""
     found: dict[str, Point] = {paper: {"paper": paper} for paper in settings.papers}
     if "experts" in found:
-        found["experts-in-this-run"] = {"paper": "experts", "tables": ["ranking"]}
+        found["experts-in-this-run"] = {"inputs": {"ranking": "ranking.parquet"}}
     return found
 
 
@@ -29,7 +29,11 @@ STUDY = Study(
     points=points,
     run=f"{_HERE}.study:run",
     tables=(
-        TableSpec("claims-open", "What fails or is open", f"{_HERE}.table:build_open"),
-        TableSpec("claims", "The whole ledger", f"{_HERE}.table:build", folded=True),
+        TableSpec(
+            name="claims-open", title="What fails or is open", build=f"{_HERE}.table:build_open"
+        ),
+        TableSpec(
+            name="claims", title="The whole ledger", build=f"{_HERE}.table:build", folded=True
+        ),
     ),
 )

@@ -11,8 +11,8 @@ from dpol.privacy.stays import STAYS
 from dpol.show import panels
 from dpol.show.looks import GREY, SOLID, Look
 from dpol.show.words import mu_title
-from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
-from dpol.studies.memory.study import MU_OF_STAYS
+from dpol.studies.hospitals.noise_memory import INDEPENDENT, MU_OF_STAYS, REMEMBERED
+from dpol.studies.hospitals.settings import Hospitals, NoiseMemories
 from dpol.studies.study import Facts, Frames
 
 # Of units, the shortest first; no algorithm has them.
@@ -21,9 +21,10 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 _FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # of the smallest mu: the ticks of the lower panels
 
 
-def draw(frames: Frames, settings: NoiseMemories, facts: Facts) -> Figure:
+def draw(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
     """Extra gain against mu (top) and mu against the stay (bottom), a column for each stream."""
-    frame, count = frames["memory"], len(facts.streams)
+    frame, count, settings = frames["memory"], len(facts.streams), main.noise_memories
+    assert settings is not None, "the figure is made only where memories are compared"
     with panels.panels(2 * count, count, (2.45, 2.2), sharey="row") as drawn:
         for (above, below), (label, title) in zip(drawn.grid.T, facts.streams.items(), strict=True):
             rows = frame[frame["stream"] == label]
