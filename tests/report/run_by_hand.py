@@ -12,13 +12,14 @@ import pandas as pd
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
 from dpol.core.schemas import Schema, write_frame
-from dpol.report.page import build_page
-from dpol.report.provenance import Provenance
+from dpol.report.page import build_page, page_facts
+from dpol.report.provenance import Params, Provenance
 from dpol.show.table import Entry, Group, Section, Table, to_fragment
 from dpol.studies import hospitals
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.table import build as claims_table
 from dpol.studies.claims.table import build_open as open_claims
+from dpol.studies.hospitals.costs import cost_table
 from dpol.studies.hospitals.findings import rank_meta
 from dpol.studies.registry import load_study
 from dpol.studies.study import schemas_of
@@ -88,19 +89,25 @@ CLEANING = {
         }
     ],
 }
+PARAMS = Params(
+    config_name="config.yaml",
+    config_text=f"run: hand  # {ODD}\n",
+    snakefile="rule all:\n",
+    codes={"suite local": "0123456789abcdef"},
+    benchmarks=[],
+)
 PROVENANCE = Provenance(
-    "config.yaml",
-    f"run: hand  # {ODD}\n",
-    (("Python", "3.11.0"), ("dpol", "0.1.0")),
-    "0123abc",
-    pd.DataFrame(
+    params=PARAMS,
+    versions=(("Python", "3.11.0"), ("dpol", "0.1.0")),
+    unrecorded=0,
+    commit="0123abc",
+    stages=pd.DataFrame(
         [
             ("run_suite", 2, 10.0, 8.0, 150.0, 1e9, 1e9 + 20),
             ("clean_panel", 1, 12.5, 2.0, 90.0, 1e9 - 20.5, 1e9 - 8),
         ],
         columns=["stage", "jobs", "wall", "cpu", "memory", "started", "ended"],
     ),
-    codes=(("suite local", "0123456789abcdef"),),
 )
 
 
@@ -197,6 +204,7 @@ def write_run(folder: Path) -> None:
         "claims-open": open_claims({"claims": claims()}, None, None),
         "audits": audit_table({"audits": audits()}, None, None),
         "average-gain": build(),
+        "cost": cost_table({"summary": made}, config().main(), page_facts(config())),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))

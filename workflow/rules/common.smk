@@ -14,7 +14,7 @@ from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.studies.hospitals.sections import sections_of
-from dpol.studies.registry import PACKAGES
+from dpol.studies.registry import PACKAGES, load_studies
 from dpol.studies.study import code_of_points, code_of_results, code_of_shown
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.

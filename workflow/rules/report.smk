@@ -1,4 +1,11 @@
 SNAKEFILE = Path(workflow.source_path("../Snakefile"))
+# Sections name these as text, so that no import leads to them.
+PAGE_MODULES = {
+    function.partition(":")[0]
+    for section in (*MAIN_SECTIONS, *load_studies().values())
+    for function in (section.answers, section.widget)
+    if function
+}
 
 
 rule render_report:
@@ -17,7 +24,7 @@ rule render_report:
         f"{RESULTS}/benchmarks/render_report.tsv"
     params:
         # The model of a config has a block of every study.
-        code=code_of_script("render_report", *PACKAGES.values()),
+        code=code_of_script("render_report", *PACKAGES.values(), *sorted(PAGE_MODULES)),
         config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
         config_text=config_text(),
         benchmarks=benchmark_files(),

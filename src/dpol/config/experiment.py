@@ -67,12 +67,7 @@ class Experiment:
 
     def main(self) -> Hospitals:
         """The settings of the main experiment."""
-        return Hospitals(
-            streams=self.config.streams,
-            levels=self.config.privacy.levels,
-            report=self.config.report,
-            comparison=self.config.comparison,
-        )
+        return self.config.main()
 
     def replicates(self, block: int) -> range:
         """The numbers of the replicates in a block."""

@@ -16,9 +16,10 @@ from pydantic import Field, PositiveInt, create_model
 from dpol.core.settings import Label, Mu, Settings
 from dpol.data.settings import Dataset, Stream
 from dpol.noise import NO_NOISE
-from dpol.studies.hospitals.settings import Comparison, MemoryName, Report, Suite
+from dpol.studies.hospitals.sections import sections_of
+from dpol.studies.hospitals.settings import Comparison, Hospitals, MemoryName, Report, Suite
 from dpol.studies.registry import load_studies
-from dpol.studies.study import Study
+from dpol.studies.study import Section, Study
 
 
 class Unit(Settings):
@@ -77,6 +78,20 @@ class Config(Settings):
     def block(self, study: str) -> Any:
         """The settings of a study, None if the config does not ask for it."""
         return getattr(self, study, None)
+
+    def main(self) -> Hospitals:
+        """The settings of the main experiment."""
+        return Hospitals(
+            streams=self.streams,
+            levels=self.privacy.levels,
+            report=self.report,
+            comparison=self.comparison,
+        )
+
+    def sections(self) -> list[tuple[Section, Any]]:
+        """What the report shows, in its order: each section with its settings."""
+        main = sections_of(self.report, self.comparison, replayed=self.replayed)
+        return [*((section, self.main()) for section in main), *self.studies()]
 
     @property
     def raw_file(self) -> str:

@@ -124,6 +124,10 @@ class Section:
         results: names of the result tables that it shows, files below results/<run>/.
         figures: its figures under these settings.
         tables: its tables.
+        answers: "module:function" that takes (frames, settings, facts) and returns its answers for
+            the page (`dpol.studies.page`); empty for none.
+        widget: "module:function" that takes the same and returns its interactive figure; empty for
+            none.
     """
 
     name: str
@@ -134,6 +138,8 @@ class Section:
     results: tuple[str, ...]
     figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
     tables: tuple[TableSpec, ...] = ()
+    answers: str = ""
+    widget: str = ""
 
     @property
     def module(self) -> str:
@@ -154,6 +160,9 @@ class Study(Section):
         results: names of its result tables, files below results/<run>/.
         figures: its figures under these settings.
         tables: its tables.
+        answers: "module:function" that takes (frames, settings, facts) and returns its answers for
+            the page (`dpol.studies.page`); empty for none.
+        widget: as that of a section.
         points: takes (settings, labels of the gain streams): what each job computes, by label.
         run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
             result table.

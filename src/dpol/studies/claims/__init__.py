@@ -32,4 +32,5 @@ STUDY = Study(
         TableSpec("claims-open", "What fails or is open", f"{_HERE}.table:build_open"),
         TableSpec("claims", "The whole ledger", f"{_HERE}.table:build", folded=True),
     ),
+    answers=f"{_HERE}.answers:answers",
 )

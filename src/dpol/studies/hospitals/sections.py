@@ -74,16 +74,18 @@ PRIVACY_UTILITY = Section(
     name="privacy-utility",
     title="What privacy costs",
     about="Share of the possible gain that is left at each level of privacy.",
-    results=("summary",),
+    results=("summary", "ranking"),
     figures=lambda main: (_PRIVACY_UTILITY,),
+    answers=f"{_HERE}.answers:answers",
 )
 REPLAY = Section(
     **_SHARED,
     name="replay",
     title="Week by week",
     about="One run, choice by choice. Every choice is made before the round is seen.",
-    results=("replay",),
+    results=("replay", "summary"),
     figures=lambda main: (_DECISIONS,),
+    widget=f"{_HERE}.replay_figure:replay_widget",
 )
 TOTAL_GAIN = Section(
     **_SHARED,
@@ -111,6 +113,14 @@ RIVALS = Section(
     results=("summary",),
     figures=lambda main: (_RIVALS,),
 )
+NOISE_COSTS = Section(
+    **_SHARED,
+    name="noise-costs",
+    title="What noise costs",
+    about="How much an algorithm loses when its inputs have noise, compared with itself without.",
+    results=("summary",),
+    tables=(TableSpec("cost", "Total gain lost to noise", f"{_HERE}.costs:cost_table"),),
+)
 BEYOND = Section(
     **_SHARED,
     name="beyond",
@@ -128,13 +138,13 @@ BEYOND = Section(
         TableSpec("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
     ),
 )
-SECTIONS = (PRIVACY_UTILITY, REPLAY, TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, BEYOND)
+SECTIONS = (PRIVACY_UTILITY, REPLAY, TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, NOISE_COSTS, BEYOND)
 
 
 def sections_of(
     report: Report, comparison: Comparison | None, *, replayed: bool
 ) -> tuple[Section, ...]:
-    """The sections that a config asks for: the last two only if it names what they show."""
+    """The sections that a config asks for: some only if it names what they show."""
     asked = {REPLAY.name: replayed, RIVALS.name: bool(report.rivals)}
     asked[BEYOND.name] = comparison is not None
     return tuple(it for it in SECTIONS if asked.get(it.name, True))
