@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
+from dpol.core.files import write_json, write_text
 from dpol.core.schemas import Schema, write_frame
+from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
 from dpol.show.table import Entry, Group, Section, Table, to_fragment
@@ -212,6 +215,18 @@ def write_run(folder: Path) -> None:
 
 def page(folder: Path, *studies: str, **changes: Any) -> str:
     return build_page(folder, config(*studies, **changes), PROVENANCE)
+
+
+def write_files(
+    folder: Path, settings: Config, origin: Provenance, names: Iterable[str]
+) -> dict[str, Any]:
+    """The crate of a run, with the files that it needs; `names` of result tables, or of files."""
+    for name, text in ((WORKFLOW, origin.params.snakefile), (CONFIG, origin.params.config_text)):
+        write_text(folder / name, text)
+    files = [folder / (name if "." in name else f"{name}.parquet") for name in names]
+    crate = build_crate(folder, page_facts(settings), origin, files)
+    write_json(folder / CRATE, crate)
+    return crate
 
 
 class Elements(HTMLParser):

@@ -41,11 +41,15 @@ def _table(text: str) -> Path:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from dpol.report.compare import compare_runs
-    from dpol.report.compare_words import comparison_table, describe_comparison
+    from dpol.core.words import printable
+    from dpol.report.compare import SAME, compare_runs
     from dpol.show.table import write_table
 
     found = compare_runs(options.old, options.new, options.confidence)
-    write_table(comparison_table(found), *options.output)
-    print(describe_comparison(found))
+    write_table(found.table, *options.output)
+    left_out = ["replicates_old", "std_gain_old", "replicates_new", "std_gain_new"]
+    rows = found.cells[found.cells["verdict"] != SAME].drop(columns=left_out)
+    numbers = rows.to_string(index=False) if len(rows) else "no number differs"
+    for line in (*found.settings, "", *numbers.splitlines(), "", *found.verdicts):
+        print(printable(line).rstrip())
     return int(options.fail_on_difference and found.differs)

@@ -49,9 +49,9 @@ def build_crate(
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
 
-    def add(name: str, kind: str, **properties: Any) -> ContextEntity:
+    def add(identifier: str, kind: str, **properties: Any) -> ContextEntity:
         present = {key: value for key, value in properties.items() if value is not None}
-        return crate.add(ContextEntity(crate, name, properties={"@type": kind, **present}))
+        return crate.add(ContextEntity(crate, identifier, properties={"@type": kind, **present}))
 
     def described(path: Path) -> dict[str, str]:
         name = path.relative_to(folder).as_posix()
@@ -69,7 +69,6 @@ def build_crate(
     def versions_of(package: str) -> str:
         return " and ".join(version for name, version in provenance.versions if name == package)
 
-    commit = f" Commit {provenance.commit}." if provenance.commit else ""
     workflow = crate.add_workflow(
         folder / WORKFLOW,
         WORKFLOW,
@@ -79,7 +78,7 @@ def build_crate(
         properties=described(folder / WORKFLOW)
         | {
             "description": "Main file of the workflow; its rules and scripts are those of this"
-            f" version of dpol.{commit}",
+            " version of dpol.",
             "version": versions_of("dpol"),
             "softwareRequirements": [
                 add(
@@ -105,9 +104,10 @@ def build_crate(
         dateModified=fetched.get("retrieved"),
     )
     codes = {f"hash of the code of {part}": it for part, it in provenance.params.codes.items()}
+    commit = {"commit": provenance.commit} if provenance.commit else {}
     values = [
         add(f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)
-        for name, value in {"seed": facts.seed, **codes}.items()
+        for name, value in {"seed": facts.seed, **commit, **codes}.items()
     ]
     run = crate.add_action(
         workflow,
