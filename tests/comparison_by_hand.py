@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.data.settings import Stream
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.hospitals.ablation import ablate
 from dpol.studies.hospitals.comparison import compare
@@ -33,7 +32,7 @@ FACTS = Facts({"nm": "New Mexico"}, simulated=False, confidence=0.95)
 
 
 def main(levels: dict[str, float] = LEVELS, facts: Facts = FACTS) -> Hospitals:
-    streams = {label: Stream(groups=["G"]) for label in facts.streams}
+    streams = dict.fromkeys(facts.streams)
     report = Report(algorithms=["meta"])
     return Hospitals(streams=streams, levels=levels, report=report, comparison=COMPARISON)
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from dpol.data.settings import Stream
 from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
 from dpol.studies.hospitals.replay import replay_rows
@@ -52,7 +51,7 @@ def games(
 
 def main_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Hospitals:
     return Hospitals(
-        streams={stream.label: Stream(groups=["all"], title="New Mexico")},
+        streams={stream.label: None},
         levels=dict(levels),
         report=Report(algorithms=[*LOCAL, *FREE]),
     )

@@ -100,7 +100,7 @@ def cumulative(n_rounds: int = 4) -> pd.DataFrame:
 def main(*, stream: Stream = STREAM, levels: dict[str, float] = LEVELS, **report: Any) -> Hospitals:
     algorithms = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
     asked = Report(**{"algorithms": algorithms} | report)
-    return Hospitals(streams={"nm": stream}, levels=levels, report=asked)
+    return Hospitals(streams={"nm": stream.reported_as}, levels=levels, report=asked)
 
 
 def summary(data: list[dict[str, Any]] | None = None, **changes: Any) -> pd.DataFrame:

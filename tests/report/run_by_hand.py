@@ -42,7 +42,6 @@ STUDIES: dict[str, Any] = {
     "lazy": {"n_rounds": [10], "n_experts": [2], "epsilons": [1]},
     "convex": {"n_rounds": [10], "dimensions": [2], "epsilons": [1]},
     "labels": {"patients_per_week": 1, "sweeps": {"rounds": [10]}},
-    "memory": {"mus": [1]},
     "audits": {},
     "claims": {},
     "comparison": {
@@ -183,31 +182,29 @@ def write_run(folder: Path) -> None:
         ("cumulative", cumulative(), hospitals.schema("cumulative")),
         ("ranking", rank_meta(made), hospitals.schema("ranking")),
         ("replay", replay(), hospitals.schema("replay")),
+        ("comparison", pd.DataFrame(index=[0]), hospitals.schema("comparison")),
+        ("ablation", pd.DataFrame(index=[0]), hospitals.schema("ablation")),
         ("claims", claims(), schemas_of(load_study("claims"))["claims"]),
         ("audits", audits(), schemas_of(load_study("audits"))["audits"]),
     ):
         write_frame(complete(frame, schema), folder / f"{name}.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     studies = config(*STUDIES).studies()
-    figures = [it.name for study, block in studies for it in study.figures(block)]
-    for name in ("privacy-utility", "decisions", "cumulative-gain", "comparison", *figures):
+    shown = [(it, block) for study, block in studies for it in study.sections_of(block)]
+    for name in (it.name for section, block in shown for it in section.figures(block)):
         (folder / f"figures/{name}.svg").write_text(SVG)
     group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))
     tables = {
         name: Table(f"Of {name}", name, ("stream", "privacy"), ("gain",), (section,), (ODD,))
-        for name in (
-            "comparison",
-            "ablation",
-            *(it.name for study, _ in studies for it in study.tables),
-        )
+        for name in (it.name for section, _ in shown for it in section.tables)
     }
     tables |= {
         "claims": claims_table({"claims": claims()}, None, None),
         "claims-open": open_claims({"claims": claims()}, None, None),
         "audits": audit_table({"audits": audits()}, None, None),
         "average-gain": build(),
-        "cost": cost_table({"summary": made}, config().main(), page_facts(config())),
+        "cost": cost_table({"summary": made}, config().hospitals, page_facts(config())),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))

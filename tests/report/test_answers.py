@@ -29,7 +29,7 @@ FACTS = page_facts(config())
 
 
 def costs(summary: list[dict[str, Any]], *studies: str, **changes: Any) -> pd.DataFrame:
-    return shown_costs(with_costs(pd.DataFrame(summary)), config(*studies, **changes).main())
+    return shown_costs(with_costs(pd.DataFrame(summary)), config(*studies, **changes).hospitals)
 
 
 def on_papers(
@@ -173,7 +173,7 @@ def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
         "With capacity noise (ours), rw-meta loses −5% of what it gains above chance at μ = 1.",
     ]
     frames = {"summary": with_costs(pd.DataFrame(summary))}
-    table = cost_table(frames, config().main(), FACTS)
+    table = cost_table(frames, config().hospitals, FACTS)
     assert texts(table) == [
         ["New Mexico", "rw-meta", "isotropic", "40.00", "10.00 ± 1.50 (25%)"],
         ["New Mexico", "rw-meta", "capacity †", "41.00", "−2.05 ± 0.50 (−5%)"],
@@ -209,7 +209,7 @@ def test_costs_that_cannot_be_computed_are_not_told(summary: list[dict[str, Any]
     assert lost.empty
     assert "cannot tell" in answer_on_cost(lost).found
     frames = {"summary": with_costs(pd.DataFrame(summary))}
-    assert texts(cost_table(frames, config().main(), FACTS)) == [["—", "—", "—", "—"]]
+    assert texts(cost_table(frames, config().hospitals, FACTS)) == [["—", "—", "—", "—"]]
 
 
 def test_costs_of_a_comparison_are_those_of_both_ways() -> None:

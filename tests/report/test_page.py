@@ -131,7 +131,7 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 def test_every_image_is_that_of_the_run_and_has_a_text_alternative(whole: str) -> None:
     images = Elements(whole).of("img")
     captions = re.findall(r"<figcaption><b>(.+?)</b> (.+?)</figcaption>", whole)
-    assert len(images) == len(captions) == 12
+    assert len(images) == len(captions) == 11
     assert [it["alt"] for it in images] == [title.strip(".") for title, _ in captions]
     assert all(len(text) > 80 for _, text in captions)
     for attrs in images:
@@ -148,7 +148,7 @@ def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown
 
 def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
     regions = [it for it in Elements(whole).of("div") if it.get("class", "").startswith("scroll")]
-    assert len(regions) == 12 + len(Elements(whole).of("table"))
+    assert len(regions) == 11 + len(Elements(whole).of("table"))
     for attrs in regions:
         assert (attrs["role"], attrs["tabindex"]) == ("region", "0")
         assert attrs.get("aria-label") or attrs.get("aria-labelledby")
@@ -157,7 +157,7 @@ def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
 def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
     played = [study for name, study in load_studies().items() if name in STUDIES]
     names = {"average-gain", "cost"} | {it.name for study in played for it in study.tables}
-    assert len(names) == 11
+    assert len(names) == 10
     assert "[paper: 40.14]" in whole  # Table 2 of the paper: New Mexico, RW-Meta, no privacy
     for name in names:
         assert (folder / f"tables/{name}.fragment.html").read_text() in whole

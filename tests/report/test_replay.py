@@ -26,7 +26,7 @@ def markup_of(frame: pd.DataFrame, **changes: Any) -> str:
     """The figure as it is on the page."""
     settings = config(**changes)
     frames = {"replay": frame, "summary": summary()}
-    widget = replay_widget(frames, settings.main(), page_facts(settings))
+    widget = replay_widget(frames, settings.hospitals, page_facts(settings))
     return load_template("replay.html.j2", "dpol.report").render(widget.values)
 
 

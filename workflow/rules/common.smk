@@ -1,6 +1,7 @@
 import os
 import re
 import time
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -9,13 +10,11 @@ from dpol.core.errors import DpolError
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.core.files import check_writable
 from dpol.core.imports import code_hash
-from dpol.experts.registry import code_that_plays
 from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
 from dpol.core.words import HOLDS_RAW_COUNTS
-from dpol.studies.hospitals.sections import sections_of
 from dpol.studies.registry import PACKAGES, load_studies
-from dpol.studies.study import code_of_points, code_of_results, code_of_shown
+from dpol.studies.study import code_of_results, code_of_shown, page_modules, codes_of_points, played_by
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -28,21 +27,20 @@ if found := re.search(r"[^\w@%+=:,./-]", sys.executable):
         " environment, to a path of letters, digits and ._-/"
     )
 
-# Where the config came from. The config files of an importing workflow are none of ours.
+# Where the config came from. The config files of an importing workflow are not read.
 CONFIG_FILES = [] if MODULE else [Path(file) for file in workflow.configfiles]
 CONFIG_PLACE = f"config of module {MODULE}" if MODULE else " + ".join(map(str, CONFIG_FILES))
 
 try:
     for file in CONFIG_FILES:
         read_yaml(file)
-    experiment = parse_experiment(config, CONFIG_PLACE)
+    settings = parse_experiment(config, CONFIG_PLACE).config
     if not MODULE:  # a rule of the importing workflow may make the table
-        check_local_table(experiment.config)
-    check_writable(f"results/{experiment.config.run}")
+        check_local_table(settings)
+    check_writable(f"results/{settings.run}")
 except DpolError as error:
     sys.exit(f"error: {error}")
 
-settings = experiment.config
 STARTED = time.time()
 RESULTS = f"results/{settings.run}"
 
@@ -54,7 +52,6 @@ for known in workflow.rules:
             f" and writes to {RESULTS} too; give each module its own run"
         )
 
-RUN = "{stream}/{suite}/{noise}/{level}/block-{block}"
 # Plain, for `expand`: an output of a rule has flags where a storage provider holds it.
 STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 
@@ -66,11 +63,7 @@ DATA_FIRST = 2
 
 wildcard_constraints:
     stream="[^/]+",
-    suite="[^/]+",
-    noise="[^/]+",
-    level="[^/]+",
-    block=r"\d+",
-    point="[^/]+",
+    point=".+",
 
 
 def dump(part):
@@ -85,20 +78,61 @@ FACTS = {
 }
 # No number depends on a title.
 UNTITLED_FACTS = {**FACTS, "streams": {label: label for label in settings.streams}}
-MAIN = experiment.main()
-# What is shown, each with its settings.
-MAIN_SECTIONS = sections_of(settings.report, settings.comparison, replayed=settings.replayed)
-SECTIONS = [*((it, MAIN) for it in MAIN_SECTIONS), *settings.studies()]
+# The studies of the config with their settings, their points by name and label, and the hashes of
+# the code of what they play.
+STUDIES = settings.studies()
+POINTS = {study.name: study.points(block, list(settings.streams)) for study, block in STUDIES}
+CODES = {study.name: codes_of_points(study, POINTS[study.name]) for study, _ in STUDIES}
 
 
-def facts_of(section, block):
-    """The facts for what a section shows: the titles of the streams that it is about."""
-    if section in MAIN_SECTIONS:
-        return FACTS
-    points = section.points(block, list(settings.streams)).values()
-    named = {point.get("stream") for point in points}
-    titles = {label: title for label, title in FACTS["streams"].items() if label in named}
-    return {**UNTITLED_FACTS, "streams": UNTITLED_FACTS["streams"] | titles}
+def below_results(paths):
+    """Files below the folder of the run; a path, or a list of them, by name."""
+    return {
+        name: f"{RESULTS}/{it}" if isinstance(it, str) else [f"{RESULTS}/{path}" for path in it]
+        for name, it in paths.items()
+    }
+
+
+def inputs_of_point(study, wildcards):
+    """The files that a point names."""
+    return below_results(POINTS[study.name][wildcards.point].get("inputs", {}))
+
+
+def point_of(study, wildcards):
+    """The plain values of a point."""
+    return dict(POINTS[study.name][wildcards.point])
+
+
+def code_of_point(study, wildcards):
+    """The hash of the code of what a point plays."""
+    return CODES[study.name][played_by(study, POINTS[study.name][wildcards.point])]
+
+
+def files_of_all_points(study):
+    """The files of each part of a study, in the order of the points."""
+    patterns = below_results(study.files_of_points())
+    return {name: expand(path, point=POINTS[study.name]) for name, path in patterns.items()}
+
+
+def priority_of(study):
+    """That of the longest jobs where a study has points that wait for nothing."""
+    waiting = all(point.get("inputs") for point in POINTS[study.name].values())
+    return 0 if waiting else LONGEST_FIRST
+
+
+def reserved_memory(wildcards, attempt):
+    """MB for the script of a point, and for Snakemake around it."""
+    return attempt * (settings.job_memory_mb + 500)
+
+
+def facts_of(study):
+    """The facts for what a study shows: the titles of the streams that its points read."""
+    read = {path for it in POINTS[study.name].values() for path in it.get("inputs", {}).values()}
+    titles = {
+        label: title if f"streams/{label}.parquet" in read else label
+        for label, title in FACTS["streams"].items()
+    }
+    return {**FACTS, "streams": titles}
 
 
 def code_of_script(name, *modules):
@@ -106,23 +140,9 @@ def code_of_script(name, *modules):
     return code_hash(Path(workflow.source_path(f"../scripts/{name}.py")), *modules)
 
 
-def code_of_suite(suite):
-    """A hash of the code that plays a suite, and of its algorithms with all their parameters."""
-    return code_that_plays(["dpol.studies.hospitals.runs"], settings.suites[suite].algorithms)
-
-
-def codes_that_played():
-    """The hashes of the code of all suites and studies, by the name of what they play."""
-    suites = {f"suite {name}": code_of_suite(name) for name in settings.suites}
-    studies = {
-        f"study {study.name}": code_of_points(study, block) for study, block in settings.studies()
-    }
-    return suites | studies
-
-
-def result_tables(*names):
+def result_tables(names):
     """The files of result tables, by name."""
-    return {name: f"{RESULTS}/{name}.parquet" for name in names}
+    return {name: f"{name}.parquet" for name in names}
 
 
 FIGURE_FORMATS = ("svg", "png", "pdf")
@@ -148,33 +168,11 @@ def shown_rule(section):
     return f"{section.name.replace('-', '_')}_shown"
 
 
-def stream_of(points):
-    """What gives the gain stream that a point names, if any of these does."""
-
-    def stream(wildcards):
-        label = points[wildcards.point].get("stream")
-        return [] if label is None else STREAM.format(stream=label)
-
-    return {"stream": stream} if any("stream" in point for point in points.values()) else {}
-
-
-def tables_of(points):
-    """What gives the result tables of the main experiment that a point names."""
-    names = {name for point in points.values() for name in point.get("tables", ())}
-
-    def table(name):
-        def path(wildcards):
-            own = points[wildcards.point].get("tables", ())
-            return f"{RESULTS}/{name}.parquet" if name in own else []
-
-        return path
-
-    return {name: table(name) for name in sorted(names)}
-
-
-def point_of(points):
-    """What gives the plain values of a point."""
-    return lambda wildcards: dict(points[wildcards.point])
+def outputs_of_studies():
+    """The result tables, figures and tables of all studies."""
+    names = [f"{study.name}_results" for study, _ in STUDIES]
+    names += [shown_rule(it) for study, block in STUDIES for it in study.sections_of(block)]
+    return [getattr(rules, name).output for name in names]
 
 
 def wanted_groups():
@@ -209,11 +207,6 @@ def table_must_be_fetched():
     return must_fetch(query, Path(settings.raw_file))
 
 
-def run_files():
-    """The files of all runs."""
-    return [f"{RESULTS}/runs/{job.name}.parquet" for job in experiment.jobs()]
-
-
 def config_text():
     """The config as YAML: the file as it is, if it is the only one and nothing overrides it."""
     if len(CONFIG_FILES) == 1 and read_yaml(CONFIG_FILES[0]) == config:
@@ -223,12 +216,8 @@ def config_text():
 
 def benchmark_files():
     """Times of the jobs of this run; those of earlier configs may be in the same folder."""
-    several = {
-        "build_stream": settings.streams,
-        "run_suite": [job.name for job in experiment.jobs()],
-    }
-    for study, block in settings.studies():
-        several[f"{study.name}_point"] = study.points(block, list(settings.streams))
+    several = {"build_stream": settings.streams}
+    several |= {f"{name}_point": points for name, points in POINTS.items()}
     folder = f"{RESULTS}/benchmarks/"
     # By their files: an importing workflow renames rules, and has others.
     paths = [str(rule.benchmark) for rule in workflow.rules]

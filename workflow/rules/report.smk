@@ -1,19 +1,10 @@
 SNAKEFILE = Path(workflow.source_path("../Snakefile"))
-# Sections name these as text, so that no import leads to them.
-PAGE_MODULES = {
-    function.partition(":")[0]
-    for section in (*MAIN_SECTIONS, *load_studies().values())
-    for function in (section.answers, section.widget)
-    if function
-}
 
 
 rule render_report:
     input:
         rules.data.input,
-        [getattr(rules, shown_rule(section)).output for section, _ in SECTIONS],
-        rules.aggregate_runs.output,
-        [getattr(rules, f"{study.name}_results").output for study, _ in settings.studies()],
+        outputs_of_studies(),
     output:
         page=f"{RESULTS}/report/index.html",
         crate=f"{RESULTS}/ro-crate-metadata.json",
@@ -23,12 +14,16 @@ rule render_report:
     benchmark:
         f"{RESULTS}/benchmarks/render_report.tsv"
     params:
-        # The model of a config has a block of every study.
-        code=code_of_script("render_report", *PACKAGES.values(), *sorted(PAGE_MODULES)),
+        # The model of a config has a block of every study, and each brings its answers.
+        code=code_of_script(
+            "render_report",
+            *PACKAGES.values(),
+            *(name for study in load_studies().values() for name in page_modules(study)),
+        ),
         config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
         config_text=config_text(),
         benchmarks=benchmark_files(),
-        codes=codes_that_played(),
+        codes={name: code for codes in CODES.values() for name, code in codes.items()},
         # Not as it is: a name in braces there is not a wildcard here.
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
     message:

@@ -1,30 +1,31 @@
-# The studies of the config: a job for each point, then their tables.
-for study, block in settings.studies():
-    POINTS = study.points(block, list(settings.streams))
-    folder = f"{RESULTS}/points/{study.name}/{{point}}"
-    parts = {name: f"{folder}/{name}.parquet" for name in study.results}
+# Each study of the config: a job for each of its points, one that makes its result tables, and one
+# for each section that shows them.
+for study, block in STUDIES:
 
     rule:
         name:
             f"{study.name}_point"
         input:
-            **stream_of(POINTS),
-            **tables_of(POINTS),
+            unpack(partial(inputs_of_point, study)),
         output:
-            **parts,
+            **below_results(study.files_of_points()),
         log:
             f"{RESULTS}/logs/{study.name}_point/{{point}}.log",
         benchmark:
             f"{RESULTS}/benchmarks/{study.name}_point/{{point}}.tsv"
-        priority: LONGEST_FIRST
+        priority: priority_of(study)
+        # Not among params: nothing runs again because memory was changed.
+        resources:
+            job_memory_mb=settings.job_memory_mb,
+            # What a scheduler reserves: room for Snakemake around the script, more at each attempt.
+            mem_mb=reserved_memory,
         params:
-            module=study.module,
-            study=study.name,
-            settings=dump(block),
-            point=point_of(POINTS),
+            study=f"{study.module}:STUDY",
+            settings=None if study.whole_points else dump(block),
+            point=partial(point_of, study),
             seed=settings.seed,
             delta=settings.privacy.delta,
-            code=code_of_points(study, block),
+            code=partial(code_of_point, study),
         message:
             f"{study.title}: {{wildcards.point}}"
         script:
@@ -34,47 +35,51 @@ for study, block in settings.studies():
         name:
             f"{study.name}_results"
         input:
-            **{name: expand(path, point=POINTS) for name, path in parts.items()},
+            **files_of_all_points(study),
+            **below_results(study.reads(list(settings.streams))),
         output:
-            **result_tables(*study.results),
+            **below_results(result_tables(study.results_of(block))),
         log:
             f"{RESULTS}/logs/{study.name}_results.log",
         benchmark:
             f"{RESULTS}/benchmarks/{study.name}_results.tsv"
         params:
-            module=study.module,
-            study=study.name,
+            study=f"{study.module}:STUDY",
             settings=dump(block),
             facts=UNTITLED_FACTS,
             code=code_of_results(study),
         message:
-            f"{study.title}: collecting the results"
+            f"{study.title}: making the result tables"
         script:
             "../scripts/study_results.py"
 
+    for section in study.sections_of(block):
 
-# What is shown: sections of the main experiment, and of the studies.
-for section, block in SECTIONS:
+        rule:
+            name:
+                shown_rule(section)
+            input:
+                **below_results(result_tables(section.results)),
+            output:
+                shown_of(section, block),
+            log:
+                f"{RESULTS}/logs/{shown_rule(section)}.log",
+            benchmark:
+                f"{RESULTS}/benchmarks/{shown_rule(section)}.tsv"
+            params:
+                study=f"{study.module}:STUDY",
+                section=section.name,
+                settings=dump(block),
+                facts=facts_of(study),
+                about=section.about,
+                code=code_of_shown(study, section, block),
+            message:
+                f"{section.title}: drawing the figures, rendering the tables"
+            script:
+                "../scripts/study_shown.py"
 
-    rule:
-        name:
-            shown_rule(section)
-        input:
-            **result_tables(*section.results),
-        output:
-            shown_of(section, block),
-        log:
-            f"{RESULTS}/logs/{shown_rule(section)}.log",
-        benchmark:
-            f"{RESULTS}/benchmarks/{shown_rule(section)}.tsv"
-        params:
-            module=section.module,
-            section=section.name,
-            settings=dump(block),
-            facts=facts_of(section, block),
-            about=section.about,
-            code=code_of_shown(section, block),
-        message:
-            f"{section.title}: drawing the figures, rendering the tables"
-        script:
-            "../scripts/section_shown.py"
+
+rule runs:
+    input:
+        rules.hospitals_results.input.runs,
+    localrule: True

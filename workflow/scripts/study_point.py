@@ -1,15 +1,20 @@
+from pathlib import Path
+
+from dpol.core.imports import load
 from dpol.core.logs import job_log
 from dpol.studies.jobs import write_point
-from dpol.studies.study import load_section
+from dpol.studies.study import Inputs
 
 with job_log(snakemake.log[0]):
     write_point(
-        load_section(snakemake.params.module, snakemake.params.study),
+        load(snakemake.params.study),
         snakemake.params.settings,
         snakemake.params.point,
-        seed=snakemake.params.seed,
-        delta=snakemake.params.delta,
-        stream=snakemake.input.get("stream") or None,  # an empty list for a point without one
-        tables={it: snakemake.input[it] for it in snakemake.params.point.get("tables", ())},
+        Inputs(
+            seed=snakemake.params.seed,
+            delta=snakemake.params.delta,
+            memory_mb=snakemake.resources.job_memory_mb,
+            files={name: Path(path) for name, path in snakemake.input.items()},
+        ),
         files=dict(snakemake.output.items()),
     )

@@ -51,11 +51,12 @@ def _copy(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     from dpol.config.experiment import load_experiment
+    from dpol.studies.hospitals.points import points
 
     for file in options.files:
-        experiment = load_experiment(file)
-        count = len(list(experiment.jobs()))
-        print(f"{file}: good (run {experiment.config.run}, {count} jobs of algorithms)")
+        config = load_experiment(file).config
+        count = len(points(config.hospitals, list(config.streams)))
+        print(f"{file}: good (run {config.run}, {count} jobs of algorithms)")
 
 
 def _write(options: argparse.Namespace) -> None:

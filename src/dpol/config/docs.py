@@ -15,13 +15,12 @@ from pydantic.fields import FieldInfo
 
 from dpol.config.experiment import load_experiment
 from dpol.config.models import WHOLE, Config
-from dpol.core.schemas import KINDS, read_schemas
+from dpol.core.schemas import KINDS
 from dpol.data.panel import PANEL
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
 from dpol.noise import NOISES
 from dpol.show.pages import load_template
-from dpol.studies import hospitals
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
 
@@ -180,8 +179,8 @@ def _shown(value: object) -> str:
 
 
 def results() -> str:
-    """Markdown sections on the panel and the tables of the main experiment and of all studies."""
-    tables = [PANEL, *read_schemas(Path(hospitals.__path__[0]) / "results.yaml").values()]
+    """Markdown sections on the panel and the tables of all studies."""
+    tables = [PANEL]
     for study in load_studies().values():
         tables += schemas_of(study).values()
     return _rendered("results.md", tables=tables, kinds=KINDS)

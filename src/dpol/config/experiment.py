@@ -1,11 +1,11 @@
-"""A checked config together with the algorithms it names: the grid of jobs.
+"""A checked config together with the algorithms it names.
 
 This is the one place that knows both the config models and the registry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,6 @@ from dpol.core.settings import Problem
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
 from dpol.experts.registry import REGISTRY, make_members
-from dpol.privacy.guarantee import Model
-from dpol.studies.hospitals.settings import Hospitals
 
 MANUAL = "config/README.md"
 RENAMED = {
@@ -39,48 +37,11 @@ RENAMED = {
 
 
 @dataclass(frozen=True)
-class Job:
-    """One run: a suite on a stream at a privacy level, for one block of replicates."""
-
-    stream: str
-    suite: str
-    noise: str
-    level: str
-    block: int
-
-    @property
-    def name(self) -> str:
-        """The run's file in results/<run>/runs/, without suffix."""
-        return f"{self.stream}/{self.suite}/{self.noise}/{self.level}/block-{self.block}"
-
-
-@dataclass(frozen=True)
 class Experiment:
     """A config whose rules all hold, and the algorithms of its suites."""
 
     config: Config
     members: Mapping[str, tuple[Member, ...]]
-
-    def model(self, suite: str) -> Model:
-        """The privacy model of a suite; all its algorithms share it."""
-        return self.members[suite][0].algorithm.model
-
-    def main(self) -> Hospitals:
-        """The settings of the main experiment."""
-        return self.config.main()
-
-    def replicates(self, block: int) -> range:
-        """The numbers of the replicates in a block."""
-        size = self.config.block_size
-        return range(block * size, min((block + 1) * size, self.config.replicates))
-
-    def jobs(self) -> Iterator[Job]:
-        """All runs, in the order of the config."""
-        for stream in self.config.streams:
-            for suite in self.config.suites:
-                for noise, level in self.config.runs(suite, private=self.model(suite) != "none"):
-                    for block in range(self.config.n_blocks):
-                        yield Job(stream, suite, noise, level, block)
 
 
 def load_experiment(path: Path | str) -> Experiment:
@@ -93,8 +54,8 @@ def load_experiment(path: Path | str) -> Experiment:
         ConfigError: the file cannot be read, or breaks rules; all are listed.
 
     >>> experiment = load_experiment("config/demo.yaml")  # in the project's folder
-    >>> experiment.config.run, len(list(experiment.jobs())) > 10
-    ('demo', True)
+    >>> experiment.config.run, list(experiment.members)
+    ('demo', ['local', 'batched', 'central', 'lazy', 'non-private'])
     """
     path = Path(path)
     return parse_experiment(read_yaml(path), str(path))

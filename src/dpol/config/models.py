@@ -8,18 +8,15 @@ registry by `dpol.config.experiment`.
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, create_model
 
 from dpol.core.settings import Label, Mu, Settings
 from dpol.data.settings import Dataset, Stream
-from dpol.noise import NO_NOISE
-from dpol.studies.hospitals.sections import sections_of
 from dpol.studies.hospitals.settings import Comparison, Hospitals, MemoryName, Report, Suite
 from dpol.studies.registry import load_studies
-from dpol.studies.study import Section, Study
+from dpol.studies.study import Study
 
 
 class Unit(Settings):
@@ -79,20 +76,6 @@ class Config(Settings):
         """The settings of a study, None if the config does not ask for it."""
         return getattr(self, study, None)
 
-    def main(self) -> Hospitals:
-        """The settings of the main experiment."""
-        return Hospitals(
-            streams=self.streams,
-            levels=self.privacy.levels,
-            report=self.report,
-            comparison=self.comparison,
-        )
-
-    def sections(self) -> list[tuple[Section, Any]]:
-        """What the report shows, in its order: each section with its settings."""
-        main = sections_of(self.report, self.comparison, replayed=self.replayed)
-        return [*((section, self.main()) for section in main), *self.studies()]
-
     @property
     def raw_file(self) -> str:
         """The raw table, relative to the working folder."""
@@ -107,26 +90,27 @@ class Config(Settings):
         return self.report.replay or not self.dataset.private
 
     @property
-    def block_size(self) -> int:
-        """Most replicates in one job."""
-        return self.block_replicates or self.replicates
-
-    @property
-    def n_blocks(self) -> int:
-        """Number of jobs that the replicates of one run are cut into."""
-        return -(-self.replicates // self.block_size)
-
-    def runs(self, suite: str, private: bool) -> list[tuple[str, str]]:
-        """Noise and level of each run of a suite; without privacy, that without noise alone."""
-        levels = self.privacy.levels
-        if not private:
-            return [(NO_NOISE, level) for level, mu in levels.items() if mu == math.inf]
-        return [(noise, level) for noise in self.suites[suite].noises for level in levels]
+    def hospitals(self) -> Hospitals:
+        """The settings of the main experiment, which are keys of the whole config."""
+        return Hospitals(
+            streams={label: stream.reported_as for label, stream in self.streams.items()},
+            levels=self.privacy.levels,
+            suites=self.suites,
+            replicates=self.replicates,
+            block_replicates=self.block_replicates,
+            memory=self.privacy.memory,
+            seed=self.seed,
+            delta=self.privacy.delta,
+            replayed=self.replayed,
+            report=self.report,
+            comparison=self.comparison,
+        )
 
 
 _BLOCKS: dict[str, Any] = {
     name: (study.settings | None, Field(None, description=f"{study.title}; without it, none."))
     for name, study in load_studies().items()
+    if not hasattr(Config, name)
 }
 WHOLE = create_model("Config", __base__=Config, __doc__="One experiment.", **_BLOCKS)
 """A config with the blocks of all studies."""

@@ -13,8 +13,9 @@ from dpol.config.models import Config
 from dpol.core.refusals import did_you_mean, nearest
 from dpol.core.settings import Problem, Settings
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
-from dpol.experts.registry import REGISTRY
-from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NOISES
+from dpol.experts.registry import REGISTRY, make_members
+from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES
+from dpol.studies.hospitals.points import n_blocks, runs_of
 from dpol.studies.hospitals.settings import System
 
 Members = Mapping[str, Sequence[Member]]
@@ -107,10 +108,34 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
                 yield Problem(("comparison", "aims", index, key), level, allowed)
 
 
+def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
+    """Noise with memory is compared for one algorithm that knows it, of gains with capacities."""
+    if (asked := config.hospitals.noise_memories) is None:
+        return
+    place = ("comparison", "memory")
+    if config.dataset.source.kind == "gains":
+        allowed = "must not be given because dataset.source.kind is gains: no capacities"
+        yield Problem(place, "a block", allowed)
+    try:
+        member, *others = make_members(asked.algorithm)
+    except ValueError as error:
+        yield Problem((*place, "algorithm"), asked.algorithm, str(error))
+        return
+    allowed = ""
+    if others:
+        allowed = f"must be one algorithm; {member.family} is one for each learner"
+    elif member.algorithm.model != "local":
+        allowed = "must be a local algorithm, which plays noisy gains"
+    elif not can_read(member.algorithm.reads_noise, MEMORY.memory):
+        allowed = "must know noise with memory; it takes noise as independent over weeks"
+    if allowed:
+        yield Problem((*place, "algorithm"), asked.algorithm, allowed)
+
+
 def jobs(config: Config, members: Members) -> Iterator[Problem]:
     """Snakemake can plan all jobs."""
-    runs = sum(len(config.runs(label, _private(members[label]))) for label in config.suites)
-    if (count := len(config.streams) * runs * config.n_blocks) > MOST_JOBS:
+    main = config.hospitals
+    if (count := len(main.streams) * len(runs_of(main)) * n_blocks(main)) > MOST_JOBS:
         allowed = f"makes {count:,} jobs, at most {MOST_JOBS:,}; take larger blocks"
         yield Problem(("block_replicates",), config.block_replicates, allowed)
 
@@ -234,7 +259,15 @@ def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, st
             yield from ((member, noise) for member in made if member.algorithm.model != "none")
 
 
-OF_KEYS: tuple[Rule, ...] = (blocks, groups, levels, gains, memory, comparison)
+OF_KEYS: tuple[Rule, ...] = (
+    blocks,
+    groups,
+    levels,
+    gains,
+    memory,
+    comparison,
+    noise_memories,
+)
 """Rules that can be checked even if an algorithm cannot be made."""
 OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
 """Rules that need all algorithms."""

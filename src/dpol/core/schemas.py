@@ -19,6 +19,7 @@ from dpol.core.files import atomic_path
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as arrow
 
 KINDS: Mapping[str, tuple[str, str]] = {
     "text": ("text", "OSTU"),
@@ -144,11 +145,13 @@ def read_frame(path: Path, schema: Schema) -> pd.DataFrame:
     return schema.check(frame, str(path))
 
 
-def write_frame(frame: pd.DataFrame, path: Path | str) -> None:
-    """Write a table as Parquet; equal tables give equal bytes."""
+def write_frame(frame: pd.DataFrame | arrow.Table, path: Path | str) -> None:
+    """Write a table as Parquet, one of Arrow with its metadata; equal tables give equal bytes."""
     import pyarrow as arrow
     from pyarrow import parquet
 
-    table = arrow.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    table = frame
+    if not isinstance(table, arrow.Table):
+        table = arrow.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
     with atomic_path(path) as temporary:
         parquet.write_table(table, temporary)

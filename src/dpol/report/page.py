@@ -25,7 +25,7 @@ from dpol.report.reading import read_fragment, read_image
 from dpol.show.pages import load_template
 from dpol.studies.page import PAPERS, QUESTIONS, Answer, PageFacts, Widget
 from dpol.studies.registry import load_studies
-from dpol.studies.study import FigureSpec, Frames, Section, schemas_of
+from dpol.studies.study import FigureSpec, Frames, Section, Study, page_modules, schemas_of
 
 
 def write_report(page: Path, params: Params, *, files: Iterable[Path], checkout: Path) -> None:
@@ -67,34 +67,34 @@ def build_page(
     Raises:
         DataError: a file of the run is missing, or is not what it should be.
     """
-    facts, sections = page_facts(config), config.sections()
-    results = {section.name: _read_results(folder, section) for section, _ in sections}
-    widgets = {
-        section.name: load(section.widget)(results[section.name], settings, facts)
-        for section, settings in sections
-        if section.widget
-    }
-    left_out = [(it, None) for it in load_studies().values() if config.block(it.name) is None]
-    *answers, setting = joined(
-        [
-            answer
-            for section, settings in (*sections, *left_out)
-            if section.answers
-            for answer in load(section.answers)(results.get(section.name, {}), settings, facts)
-        ]
-    )
-    first, *parts = (_part(folder, section, settings) for section, settings in sections)
-    shown = [_with_widget(it, widgets[it.key]) if it.key in widgets else it for it in parts]
+    facts, studies = page_facts(config), config.studies()
+    answers, parts, widgets = list[Answer](), list[Part](), list[str]()
+    for study, settings in studies:
+        results = _read_results(folder, study, settings)
+        if study.answers:
+            answers += load(study.answers)(results, settings, facts)
+        for section in study.sections_of(settings):
+            part = _part(folder, section, settings)
+            if section.widget:
+                widget = load(section.widget)(results, settings, facts)
+                part = _with_widget(part, widget)
+                widgets.append(widget.name)
+            parts.append(part)
+    for name, study in load_studies().items():
+        if study.answers and config.block(name) is None:
+            answers += load(study.answers)({}, None, facts)
+    first, *others = parts
+    *answered, setting = joined(answers)
     return load_template("report.html.j2", "dpol.report").render(
         run=facts.run,
-        title=answers[0].question if answers[0].question == PAPERS else setting.found,
-        lead=answers[0].found,
+        title=answered[0].question if answered[0].question == PAPERS else setting.found,
+        lead=answered[0].found,
         first=first,
-        answers=answers,
+        answers=answered,
         example=config.report.algorithms[0],
         setting=setting.more,
-        parts=[*shown, data_part(folder, facts), provenance_part(facts, provenance)],
-        widgets=list(dict.fromkeys(it.name for it in widgets.values())),
+        parts=[*others, data_part(folder, facts), provenance_part(facts, provenance)],
+        widgets=widgets,
         simulated=facts.simulated,
         warning=HOLDS_RAW_COUNTS if facts.private else "",
         manual=_manual(folder, docs),
@@ -142,12 +142,13 @@ def page_facts(config: Config) -> PageFacts:
     )
 
 
-def _read_results(folder: Path, section: Section) -> Frames:
-    """The result tables that answers or an interactive figure are computed from, by name."""
-    if not section.answers and not section.widget:
+def _read_results(folder: Path, study: Study, settings: Any) -> Frames:
+    """The result tables of a study by name, if it brings something that is computed from them."""
+    if not page_modules(study):
         return {}
-    schemas = schemas_of(section)
-    return {it: read_frame(folder / f"{it}.parquet", schemas[it]) for it in section.results}
+    schemas = schemas_of(study)
+    names = study.results_of(settings)
+    return {it: read_frame(folder / f"{it}.parquet", schemas[it]) for it in names}
 
 
 def _part(folder: Path, section: Section, settings: Any) -> Part:

@@ -7,18 +7,19 @@ from importlib import import_module
 from dpol.studies.study import Study
 
 _FOLDERS = (
+    "hospitals",
     "batching",
     "lazy",
     "lazy.convex",
     "labels",
-    "memory",
     "audits",
     "claims",
 )
 PACKAGES = {folder.rpartition(".")[2]: f"dpol.studies.{folder}" for folder in _FOLDERS}
 """Dotted names of the packages of studies, by the name of the study."""
 STUDIES = tuple(PACKAGES)
-"""Names of the studies, in the order of the report: of their folders and blocks in a config."""
+"""Names of the studies, in the order of the report. The settings of the first, the main experiment,
+are keys of the whole config; each other has a block of its name."""
 
 
 def load_study(name: str) -> Study:

@@ -10,22 +10,24 @@ from dpol.core.imports import load
 from dpol.core.schemas import read_frame
 from dpol.show.style import save_figure
 from dpol.show.table import write_table
-from dpol.studies.study import Facts, Section, schemas_of
+from dpol.studies.study import Facts, Study, schemas_of
 
 
 def write_shown(
-    section: Section,
+    study: Study,
+    name: str,
     settings: Mapping[str, Any],
     facts: Facts,
     *,
     results: Mapping[str, str],
     files: Sequence[str],
 ) -> None:
-    """Draw the figures and render the tables of a section.
+    """Draw the figures and render the tables of a section of a study.
 
     Args:
-        section: a study, or a section of the main experiment.
-        settings: what the config says of it.
+        study: the study.
+        name: of the section.
+        settings: its block of the config.
         facts: what is known of the run.
         results: the file of each result table.
         files: what is written: figures/<name>.* and tables/<name>.*.
@@ -33,7 +35,9 @@ def write_shown(
     Raises:
         DataError: a result table is missing, or not what its schema says.
     """
-    schemas, block = schemas_of(section), section.settings.model_validate(settings)
+    (section,) = (section for section in study.every_section() if section.name == name)
+    block = study.settings.model_validate(settings)
+    schemas = schemas_of(study)
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
     for figure in section.figures(block):
         drawn = load(figure.draw)(frames, block, facts)

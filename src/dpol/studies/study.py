@@ -2,7 +2,7 @@
 
 A study is a folder of `dpol.studies` whose package holds `STUDY`, and one line in
 `dpol.studies.registry`. The config gets its block from `settings`, the workflow its jobs from
-`points`, the manual its tables from `results`, the report its section from `figures` and `tables`.
+`points`, the manual its tables from `results`, the report its sections from `figures` and `tables`.
 
 Functions that run are named as text, "module:function", and imported when a job calls them. So
 planning imports no mathematics, and each job watches just the modules behind the function it calls.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,31 +22,32 @@ from dpol.core.settings import Settings
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpol.data.stream import GainStream
-
 Point = Mapping[str, Any]
-"""Settings of one job, as plain values: text, numbers, and lists of them. One that is about a gain
-stream has its label as `stream`; one that needs result tables of the main experiment has their
-names as `tables`."""
+"""Settings of one job, as plain values: text, numbers, and lists of them.
+
+Three keys say something to the workflow, too. `inputs`: the files that the job reads, by name, as
+paths below results/<run>/. `suite`: entries of a suite that the job plays; a change of their code
+runs it again. `plays`: the name of what it plays, where points of a study play different
+things."""
 Frames = Mapping[str, "pd.DataFrame"]
 """Rows of result tables, by name of the table."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Inputs:
     """The inputs of a point in addition to its settings.
 
     Args:
         seed: root of all randomness.
         delta: delta at which epsilon is reported with mu.
-        stream: the gain stream that the point names, if it does.
-        tables: the result tables of the main experiment that it names.
+        memory_mb: RAM that the job may use, in MB; no result depends on it.
+        files: the files that the point names, by its names for them.
     """
 
     seed: int
     delta: float
-    stream: GainStream | None = None
-    tables: Frames = field(default_factory=dict)
+    memory_mb: float
+    files: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,50 +106,33 @@ def no_figures(settings: Any) -> tuple[FigureSpec, ...]:
     return ()
 
 
-def no_algorithms(settings: Any) -> tuple[Any, ...]:
-    """An empty tuple: the algorithms of a study whose settings name none."""
-    return ()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section of the results of a run, shown together on the page and by one job.
+    """Results of a study that are shown together on the page, and by one job.
 
     Args:
-        name: its anchor on the page.
+        name: its anchor on the page; it names its job.
         title: its heading.
         about: what it is about, in one or two sentences.
-        settings: model of what a config says of it.
-        folder: where it lives, with `results.yaml`: the columns of result tables.
-        results: names of the result tables that it shows, files below results/<run>/.
-        figures: its figures under these settings.
+        results: names of the result tables that it shows.
+        figures: its figures under the settings of the study.
         tables: its tables.
-        answers: "module:function" that takes (frames, settings, facts) and returns its answers for
-            the page (`dpol.studies.page`); empty for none.
-        widget: "module:function" that takes the same and returns its interactive figure; empty for
-            none.
+        widget: "module:function" that takes (frames, settings, facts) and returns its interactive
+            figure (`dpol.studies.page`); empty for none.
     """
 
     name: str
     title: str
     about: str
-    settings: type[Settings]
-    folder: Path
     results: tuple[str, ...]
     figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
     tables: tuple[TableSpec, ...] = ()
-    answers: str = ""
     widget: str = ""
-
-    @property
-    def module(self) -> str:
-        """The dotted name of the module that holds it."""
-        return f"dpol.studies.{self.folder.name}.sections"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study(Section):
-    """A study: what it computes, and the section that shows it.
+class Study:
+    """A study: what it computes, and how it is shown.
 
     Args:
         name: key of its block in a config; it names its jobs.
@@ -158,60 +141,122 @@ class Study(Section):
         settings: model of its block in a config.
         folder: where it lives, with `results.yaml`: the columns of its result tables.
         results: names of its result tables, files below results/<run>/.
-        figures: its figures under these settings.
-        tables: its tables.
-        answers: "module:function" that takes (frames, settings, facts) and returns its answers for
-            the page (`dpol.studies.page`); empty for none.
-        widget: as that of a section.
+        optional: which of them these settings do not ask for.
         points: takes (settings, labels of the gain streams): what each job computes, by label.
         run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
             result table.
-        collect: "module:function" that takes (frames, settings, facts), the rows of all points in
-            order, and returns the result tables; without it the rows are the tables.
-        algorithms: the algorithms that these settings name, as entries of a suite; `run` does not
-            import them itself.
+        whole_points: whether a point holds all settings that it needs. `run` is then given None for
+            them, and a change of the config runs just the points again that it changes.
+        parts: the files that a point makes, by name, as paths below results/<run>/ with `{point}`;
+            without it, one for each result table.
+        reads: takes the labels of the gain streams: files that `collect` needs besides the parts.
+        read: "module:function" that reads all these files, lists by name, for `collect`; without
+            it each name has the rows of all points in their order.
+        collect: "module:function" that takes (what was read, settings, facts) and returns the
+            result tables; without it the rows are the tables.
+        figures: its figures under these settings.
+        tables: its tables.
+        sections: "module:NAME" of its sections, if it has several; figures and tables are theirs.
+        answers: "module:function" that takes (frames, settings, facts) and returns its answers for
+            the page (`dpol.studies.page`); empty for none.
     """
 
+    name: str
+    title: str
+    about: str
+    settings: type[Settings]
+    folder: Path
+    results: tuple[str, ...]
+    optional: Callable[[Any], frozenset[str]] = lambda settings: frozenset()
     points: Callable[[Any, Sequence[str]], Mapping[str, Point]]
     run: str
+    whole_points: bool = False
+    parts: Mapping[str, str] = field(default_factory=dict)
+    reads: Callable[[Sequence[str]], Mapping[str, Sequence[str]]] = lambda streams: {}
+    read: str = "dpol.studies.jobs:read_rows"
     collect: str = ""
-    algorithms: Callable[[Any], Sequence[Any]] = no_algorithms
+    figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
+    tables: tuple[TableSpec, ...] = ()
+    sections: str = ""
+    answers: str = ""
 
     @property
     def module(self) -> str:
         """The dotted name of its package."""
         return ".".join(("dpol.studies", *self.folder.relative_to(Path(__file__).parent).parts))
 
+    def results_of(self, settings: Any) -> tuple[str, ...]:
+        """The names of the result tables that these settings ask for."""
+        return tuple(name for name in self.results if name not in self.optional(settings))
 
-def schemas_of(section: Section) -> Mapping[str, Schema]:
-    """The result tables of a study, or of the main experiment, by name."""
-    return read_schemas(section.folder / "results.yaml")
+    def files_of_points(self) -> Mapping[str, str]:
+        """The files that a point makes, by name, with `{point}` for its label."""
+        folder = f"points/{self.name}/{{point}}"
+        return self.parts or {name: f"{folder}/{name}.parquet" for name in self.results}
+
+    def every_section(self) -> tuple[Section, ...]:
+        """Its sections, whatever its settings are."""
+        if self.sections:
+            sections: tuple[Section, ...] = load(self.sections)
+            return sections
+        return (
+            Section(
+                name=self.name,
+                title=self.title,
+                about=self.about,
+                results=self.results,
+                figures=self.figures,
+                tables=self.tables,
+            ),
+        )
+
+    def sections_of(self, settings: Any) -> tuple[Section, ...]:
+        """The sections that have results, and something to show, under these settings."""
+        made = set(self.results_of(settings))
+        return tuple(
+            section
+            for section in self.every_section()
+            if made.issuperset(section.results) and (section.figures(settings) or section.tables)
+        )
 
 
-def load_section(module: str, name: str) -> Any:
-    """A study, or a section of the main experiment, by its `module` and its name."""
-    held = vars(import_module(module)).values()
-    return next(it for it in held if isinstance(it, Section) and it.name == name)
+def schemas_of(study: Study) -> Mapping[str, Schema]:
+    """The result tables of a study, by name."""
+    return read_schemas(study.folder / "results.yaml")
 
 
-def code_of_points(study: Study, settings: Any) -> str:
-    """A hash of the code that computes the points of a study."""
-    start = _modules(study.run, _JOBS, study.module)
+def codes_of_points(study: Study, points: Mapping[str, Point]) -> dict[str, str]:
+    """A hash of the code that computes the points of a study, by the name of what they play."""
+    algorithms: dict[str, list[Any]] = {}
+    for point in points.values():
+        entries = algorithms.setdefault(played_by(study, point), [])
+        entries += [entry for entry in point.get("suite", ()) if entry not in entries]
     # The registry is not watched: it imports no algorithm, and this names those that play.
-    code: str = load("dpol.experts.registry:code_that_plays")(start, study.algorithms(settings))
-    return code
+    code_that_plays = load("dpol.experts.registry:code_that_plays")
+    start = [*_modules(study.run), _JOBS, study.module]
+    return {name: code_that_plays(start, entries) for name, entries in algorithms.items()}
+
+
+def played_by(study: Study, point: Point) -> str:
+    """The name of what a point plays: what it says, or the study."""
+    return str(point.get("plays", f"study {study.name}"))
 
 
 def code_of_results(study: Study) -> str:
-    """A hash of the code that joins the rows of all points of a study."""
-    return code_hash(*_modules(study.collect, _JOBS, study.module))
+    """A hash of the code that makes the result tables of a study from its points."""
+    return code_hash(*_modules(study.collect, study.read), _JOBS, study.module)
 
 
-def code_of_shown(section: Section, settings: Any) -> str:
+def code_of_shown(study: Study, section: Section, settings: Any) -> str:
     """A hash of the code that draws the figures and renders the tables of a section."""
     figures = (figure.draw for figure in section.figures(settings))
     builds = (table.build for table in section.tables)
-    return code_hash(*_modules(*figures, *builds, *_SHOWING, section.module))
+    return code_hash(*_modules(*figures, *builds, study.sections), *_SHOWING, study.module)
+
+
+def page_modules(study: Study) -> list[str]:
+    """The modules of what a study brings to the page."""
+    return _modules(study.answers, *(section.widget for section in study.every_section()))
 
 
 _JOBS = "dpol.studies.jobs"
@@ -219,5 +264,5 @@ _SHOWING = ("dpol.studies.showing", "dpol.core.logs")
 
 
 def _modules(*references: str) -> list[str]:
-    """The modules of functions, each "module:function" or empty, and of modules themselves."""
-    return [it.partition(":")[0] for it in references if it]
+    """The modules of functions, each "module:function" or empty."""
+    return [reference.partition(":")[0] for reference in references if reference]

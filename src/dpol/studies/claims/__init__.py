@@ -15,7 +15,7 @@ def points(settings: Claims, streams: Sequence[str]) -> dict[str, Point]:
     """A point for each paper, and one for what the main experiment of the run says of the first."""
     found: dict[str, Point] = {paper: {"paper": paper} for paper in settings.papers}
     if "experts" in found:
-        found["experts-in-this-run"] = {"paper": "experts", "tables": ["ranking"]}
+        found["experts-in-this-run"] = {"inputs": {"ranking": "ranking.parquet"}}
     return found
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 from dpol.core.logs import progress
+from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
 from dpol.studies.claims import (
@@ -24,6 +25,7 @@ from dpol.studies.claims import (
 )
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, worst
 from dpol.studies.claims.settings import Claims
+from dpol.studies.hospitals import schema
 from dpol.studies.study import Inputs, Point
 
 PAPERS = {"experts": EXPERTS, "lazy": LAZY, "labels": DISTRIBUTIONS}
@@ -98,8 +100,8 @@ def claims_of_run(ranking: pd.DataFrame) -> list[Claim]:
 
 def run(settings: Claims, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """One row per statement of a paper, a key of `PAPERS`; half a minute on one core for all."""
-    if "tables" in point:
-        found = claims_of_run(inputs.tables["ranking"])
+    if "ranking" in inputs.files:
+        found = claims_of_run(read_frame(inputs.files["ranking"], schema("ranking")))
     else:
         found = claims(point["paper"], seed=inputs.seed)
     return {"claims": pd.DataFrame([it.as_row() for it in found])}

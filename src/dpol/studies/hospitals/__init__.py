@@ -4,11 +4,42 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpol.core.schemas import Schema, read_schemas
+from dpol.core.schemas import Schema
+from dpol.studies.hospitals.points import points
+from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.study import Study, schemas_of
 
-FOLDER = Path(__file__).parent
+_HERE = "dpol.studies.hospitals"
+
+
+def not_asked(settings: Hospitals) -> frozenset[str]:
+    """The result tables that these settings do not ask for."""
+    left_out = set() if settings.replayed else {"replay"}
+    left_out |= set() if settings.comparison else {"comparison", "ablation"}
+    left_out |= set() if settings.noise_memories else {"memory"}
+    return frozenset(left_out)
+
+
+STUDY = Study(
+    name="hospitals",
+    title="Games",
+    about="Algorithms play side by side on the gain streams of hospitals.",
+    settings=Hospitals,
+    folder=Path(__file__).parent,
+    results=("summary", "ranking", "cumulative", "replay", "comparison", "ablation", "memory"),
+    optional=not_asked,
+    points=points,
+    run=f"{_HERE}.runs:run",
+    whole_points=True,
+    parts={"runs": "runs/{point}.parquet"},
+    reads=lambda streams: {"streams": [f"streams/{label}.parquet" for label in streams]},
+    read=f"{_HERE}.findings:read",
+    collect=f"{_HERE}.findings:collect",
+    sections=f"{_HERE}.sections:SECTIONS",
+    answers=f"{_HERE}.answers:answers",
+)
 
 
 def schema(name: str) -> Schema:
     """The schema of a result table of the main experiment."""
-    return read_schemas(FOLDER / "results.yaml")[name]
+    return schemas_of(STUDY)[name]

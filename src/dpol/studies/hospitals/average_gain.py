@@ -227,7 +227,7 @@ def _footers(
     yield from (f"{it}: {ACCOUNTED[it]}." for it in columns["label"] if it in ACCOUNTED)
     beside = cells[cells["reported_mean_gain"].notna()].drop_duplicates("stream")
     experts = {
-        row["stream_title"]: (row["n_experts"], main.streams[row["stream"]].reported_as)
+        row["stream_title"]: (row["n_experts"], main.streams[row["stream"]])
         for row in beside.to_dict("records")
     }
     yield from describe_reported(experts, facts.simulated)

@@ -7,18 +7,16 @@ those of the summary do.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
 
-from dpol.core.schemas import write_frame
-from dpol.data.stream import read_stream
-from dpol.studies.hospitals import schema
+from dpol.data.stream import GainStream, read_stream
 from dpol.studies.hospitals.ablation import ablate
 from dpol.studies.hospitals.comparison import compare
+from dpol.studies.hospitals.noise_memory import compare_memories
 from dpol.studies.hospitals.replay import replay_rows
 from dpol.studies.hospitals.reported import (
     BEST_LINEAR,
@@ -26,10 +24,11 @@ from dpol.studies.hospitals.reported import (
     has_papers_periods,
     load_reported,
 )
-from dpol.studies.hospitals.runs import read_runs
+from dpol.studies.hospitals.runs import Played, read_runs
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.hospitals.summary import collect_cells, cumulative_curves, summarize
 from dpol.studies.hospitals.verdicts import verdict_on
+from dpol.studies.study import Facts
 
 META = "rw-meta"
 RIVALS: Mapping[str, Sequence[str]] = {
@@ -42,40 +41,50 @@ RIVALS: Mapping[str, Sequence[str]] = {
 """Kinds of central rivals of RW-Meta, with the families of each."""
 
 
-def write_results(
-    runs: Iterable[Path | str], streams: Iterable[Path | str], params: Any, files: Mapping[str, str]
-) -> None:
-    """Write the result tables of the main experiment, each checked.
+class Parts(TypedDict):
+    """What the results are made of."""
 
-    Args:
-        runs: files of all runs.
-        streams: files of the gain streams.
-        params: plain values of the config: main (a block of `Hospitals`), delta, seed and
-            noise_memory.
-        files: where the tables are written, by name; `replay` only if the config replays a run,
-            `comparison` and `ablation` only if it compares the paper's way with ours.
+    cells: Sequence[Played]
+    """All runs, those on streams with another unit of privacy too."""
+    streams: Mapping[str, GainStream]
+    """The gain streams by label."""
+
+
+def read(files: Mapping[str, Sequence[str]]) -> Parts:
+    """All runs, and the streams they were played on, in the order of the files.
 
     Raises:
-        DataError: a file is not whole, or a table is not what its schema says.
+        DataError: a file is not whole.
+        ValueError: a replicate is missing or comes twice.
+    """
+    streams = {stream.label: stream for stream in map(read_stream, files["streams"])}
+    return {"cells": collect_cells(map(read_runs, files["runs"])), "streams": streams}
+
+
+def collect(parts: Parts, settings: Hospitals, facts: Facts) -> dict[str, pd.DataFrame]:
+    """The result tables that the settings ask for.
+
+    Raises:
         ValueError: a system that is compared was not run.
     """
-    main = Hospitals.model_validate(params.main)
-    played = {stream.label: stream for stream in map(read_stream, streams)}
-    cells = collect_cells(map(read_runs, runs))
-    summary = summarize(cells, played, main, params.delta)
+    streams = parts["streams"]
+    cells = [cell for cell in parts["cells"] if cell.stream in streams]
+    summary = summarize(cells, streams, settings, settings.delta)
     found = {
-        "summary": conclude(summary, main),
+        "summary": conclude(summary, settings),
         "ranking": rank_meta(summary),
-        "cumulative": cumulative_curves(cells, played, main),
+        "cumulative": cumulative_curves(cells, streams, settings),
     }
-    if "replay" in files:
-        memory = params.noise_memory
-        found["replay"] = replay_rows(cells, played, main, seed=params.seed, memory=memory)
-    if main.comparison:
-        found["comparison"] = compare(cells, main.comparison, main)
-        found["ablation"] = ablate(cells, main.comparison, main)
-    for name, path in files.items():
-        write_frame(schema(name).check(found[name], f"hospitals: {name}"), path)
+    if settings.replayed:
+        found["replay"] = replay_rows(
+            cells, streams, settings, seed=settings.seed, memory=settings.memory
+        )
+    if settings.comparison:
+        found["comparison"] = compare(cells, settings.comparison, settings)
+        found["ablation"] = ablate(cells, settings.comparison, settings)
+    if memories := settings.noise_memories:
+        found["memory"] = compare_memories(parts["cells"], streams, memories, settings)
+    return found
 
 
 def conclude(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
@@ -138,13 +147,13 @@ def with_reported(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
     """
     theirs = load_reported().rename(columns={"algorithm": "reported_as", "stream": "theirs"})
     theirs = theirs.rename(columns={name: f"reported_{name}" for name in _NUMBERS})
-    report, called = main.report, {it: stream.reported_as for it, stream in main.streams.items()}
+    report = main.report
     shown = summary["algorithm"].isin(set(report.algorithms) & set(theirs["reported_as"]))
     best = summary["best_of_family"] & (summary["family"] == report.envelope)
     linear = best & (report.envelope == "ridge") & ~shown
     comparable = has_papers_periods(summary) & (summary["noise"] == PAPER_NOISE)
     both = summary.assign(
-        theirs=summary["stream"].map(called).where(comparable),
+        theirs=summary["stream"].map(main.streams).where(comparable),
         reported_as=summary["algorithm"].where(shown).mask(linear, BEST_LINEAR),
     ).merge(theirs, how="left", on=["theirs", "reported_as", "mu"])
     found = both["reported_mean_gain"].notna()

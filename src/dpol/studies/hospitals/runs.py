@@ -15,22 +15,26 @@ import pyarrow.parquet as pq
 
 from dpol.core.arrow import as_arrow, as_texts
 from dpol.core.errors import DataError
-from dpol.core.files import atomic_path
+from dpol.core.imports import load
 from dpol.core.randomness import Floats, Seeds
-from dpol.data.stream import GainStream
+from dpol.core.schemas import write_frame
+from dpol.data.stream import GainStream, read_stream
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import RawGains, Source, amplification_of, guarantee_of, play_rounds
 from dpol.noise import MemoryChoice, is_ours, privatize
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.hospitals.memory import parts
+from dpol.studies.hospitals.ram import parts
+from dpol.studies.hospitals.settings import known_memory
+from dpol.studies.study import Inputs, Point
 
 _METADATA_KEY = b"dpol.runs"
+_REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
 RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "action", "gain")
 """Columns of a table of runs (docs/reference/tables.md)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Played:
     """One algorithm's runs on one stream at one privacy level.
 
@@ -71,10 +75,45 @@ class Played:
 
 @dataclass(frozen=True)
 class RunBlock:
-    """Part of a run that one job plays: a suite on a stream, for consecutive replicates."""
+    """What one job plays: algorithms on a stream, for consecutive replicates."""
 
     replicates: tuple[int, ...]
     played: tuple[Played, ...]
+
+
+def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
+    """The runs of the algorithms of a point in each of its games: a noise and a mu.
+
+    On a stream whose unit of privacy is another `stay`, they are runs on `stream_of_stays`.
+    """
+    stream = read_stream(inputs.files["stream"])
+    if "stay" in point:
+        stream = stream_of_stays(stream, point["stay"])
+    make_members = load(f"{_REGISTRY}:make_members")
+    members = [member for entry in point["suite"] for member in make_members(entry)]
+    played: list[Played] = []
+    for noise, mu in point["games"]:
+        block = play_suite(
+            stream,
+            members,
+            noise=noise,
+            mu=mu,
+            seed=inputs.seed,
+            replicates=point["replicates"],
+            memory_mb=inputs.memory_mb,
+            noise_memory=known_memory(point["memory"]),
+        )
+        played += block.played
+    return {"runs": table_of(RunBlock(tuple(point["replicates"]), tuple(played)))}
+
+
+def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
+    """The stream with a unit of privacy of so many weeks, and a label that no config can give.
+
+    With the noise of the suites, scaled for another unit, the noise could be taken off by anyone
+    with both releases.
+    """
+    return replace(stream, stay=weeks, label=f"{stream.label}, stays of {weeks}")
 
 
 def play_suite(
@@ -98,7 +137,15 @@ def play_suite(
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
     played = [
-        _play_part(stream, members, noise, mu, seed, part, noise_memory)
+        _play_part(
+            stream,
+            members,
+            noise=noise,
+            mu=mu,
+            seed=seed,
+            replicates=part,
+            noise_memory=noise_memory,
+        )
         for part in parts(stream, members, replicates, memory_mb)
     ]
     return RunBlock(tuple(replicates), tuple(joined(own) for own in zip(*played, strict=True)))
@@ -107,30 +154,40 @@ def play_suite(
 def _play_part(
     stream: GainStream,
     members: Sequence[Member],
+    *,
     noise: str,
     mu: float,
     seed: int,
-    part: Sequence[int],
+    replicates: Sequence[int],
     noise_memory: MemoryChoice,
 ) -> list[Played]:
     """Some replicates; their data are gone before those of others are made."""
     source: Source
     if members[0].algorithm.model == "local":
-        source = privatize(stream, noise, mu, seed=seed, replicates=part, memory=noise_memory)
+        source = privatize(stream, noise, mu, seed=seed, replicates=replicates, memory=noise_memory)
     else:
-        source = RawGains(stream, mu, part)
+        source = RawGains(stream, mu, replicates)
         if members[0].algorithm.model == "central":
             source = replace(source, noise=noise)
-    seeds = Seeds(seed, stream.label, noise, float(mu), tuple(part))
+    seeds = Seeds(seed, stream.label, noise, float(mu), tuple(replicates))
     played = []
-    for it in members:
-        generators = seeds.algorithm(it.label)
-        actions = play_rounds(it.algorithm, source, generators, name=it.label)
-        facts = stream.label, noise, mu, it.label, it.family, it.algorithm.origin
-        guarantee = guarantee_of(it.algorithm, source)
-        gains = stream.gains[np.arange(stream.n_rounds), actions]
-        mixture = amplification_of(it.algorithm, source)
-        played.append(Played(*facts, guarantee, actions, gains, mixture))
+    for member in members:
+        algorithm = member.algorithm
+        actions = play_rounds(algorithm, source, seeds.algorithm(member.label), name=member.label)
+        played.append(
+            Played(
+                stream=stream.label,
+                noise=noise,
+                mu=mu,
+                label=member.label,
+                family=member.family,
+                origin=algorithm.origin,
+                guarantee=guarantee_of(algorithm, source),
+                actions=actions,
+                gains=stream.gains[np.arange(stream.n_rounds), actions],
+                amplification=amplification_of(algorithm, source),
+            )
+        )
     return played
 
 
@@ -143,27 +200,29 @@ def joined(parts: Sequence[Played]) -> Played:
     )
 
 
-def write_runs(block: RunBlock, path: Path | str) -> None:
-    """Write a block as Parquet: one row per algorithm, replicate and round (`RUN_COLUMNS`).
+def table_of(block: RunBlock) -> pa.Table:
+    """A block as a table: one row per algorithm, noise, mu, replicate and round (`RUN_COLUMNS`).
 
     Rounds are counted from 1, replicates and experts from 0.
     """
-    first, count = block.played[0], len(block.played)
-    replicates, rounds = first.actions.shape
-    size = replicates * rounds
+    replicates, rounds = block.played[0].actions.shape
+    size, count = replicates * rounds, len(block.played)
 
-    def label(names: Sequence[str], repeats: int) -> pa.Array:
-        indices = as_arrow(np.repeat(np.arange(len(names), dtype=np.int32), repeats))
-        return pa.DictionaryArray.from_arrays(indices, as_texts(names))
+    def label(names: Sequence[str]) -> pa.Array:
+        distinct = list(dict.fromkeys(names))
+        indices = np.array([distinct.index(name) for name in names], dtype=np.int32)
+        return pa.DictionaryArray.from_arrays(
+            as_arrow(np.repeat(indices, size)), as_texts(distinct)
+        )
 
     replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), rounds)
     round_numbers = np.arange(1, rounds + 1, dtype=np.int32)
     table = pa.table(
         {
-            "stream": label([first.stream], count * size),
-            "algorithm": label([played.label for played in block.played], size),
-            "noise": label([first.noise], count * size),
-            "mu": as_arrow(np.full(count * size, first.mu)),
+            "stream": label([played.stream for played in block.played]),
+            "algorithm": label([played.label for played in block.played]),
+            "noise": label([played.noise for played in block.played]),
+            "mu": as_arrow(np.repeat([float(played.mu) for played in block.played], size)),
             "replicate": as_arrow(np.tile(replicate, count)),
             "round": as_arrow(np.tile(round_numbers, count * replicates)),
             "action": as_arrow(np.concatenate([it.actions.ravel() for it in block.played])),
@@ -183,9 +242,12 @@ def write_runs(block: RunBlock, path: Path | str) -> None:
             for played in block.played
         ],
     }
-    table = table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
-    with atomic_path(path) as temporary:
-        pq.write_table(table, temporary)
+    return table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
+
+
+def write_runs(block: RunBlock, path: Path | str) -> None:
+    """Write a block as Parquet (`table_of`)."""
+    write_frame(table_of(block), path)
 
 
 def read_runs(path: Path | str) -> RunBlock:
@@ -199,22 +261,31 @@ def read_runs(path: Path | str) -> RunBlock:
         about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
         shape = (len(about["members"]), -1, about["rounds"])
         columns = ("replicate", "action", "gain")
-        numbers, actions, gains = (table[it].to_numpy().reshape(shape) for it in columns)
-        shared = {name: table[name][0].as_py() for name in ("stream", "noise", "mu")}
+        numbers, actions, gains = (table[name].to_numpy().reshape(shape) for name in columns)
+        size = actions[0].size
         played = [
-            _read_member(shared | member, *own)
-            for member, *own in zip(about["members"], actions, gains, strict=True)
+            _read_member(member, table.slice(place * size, 1), actions[place], gains[place])
+            for place, member in enumerate(about["members"])
         ]
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
     return RunBlock(tuple(numbers[0, :, 0].tolist()), tuple(played))
 
 
-def _read_member(facts: dict[str, Any], actions: Actions, gains: Floats) -> Played:
-    """A member from plain values, with its (R, T) slices of the columns."""
-    mixture = facts["amplification"]
-    whole = {
-        "guarantee": Guarantee(**facts["guarantee"]),
-        "amplification": mixture and BatchMixture.from_dict(mixture),
-    }
-    return Played(**facts | whole, actions=actions, gains=gains)
+def _read_member(
+    member: dict[str, Any], first: pa.Table, actions: Actions, gains: Floats
+) -> Played:
+    """A member from its metadata, its first row, and its (R, T) slices of the columns."""
+    mixture = member["amplification"]
+    return Played(
+        stream=first["stream"][0].as_py(),
+        noise=first["noise"][0].as_py(),
+        mu=first["mu"][0].as_py(),
+        label=member["label"],
+        family=member["family"],
+        origin=member["origin"],
+        guarantee=Guarantee(**member["guarantee"]),
+        actions=actions,
+        gains=gains,
+        amplification=mixture and BatchMixture.from_dict(mixture),
+    )

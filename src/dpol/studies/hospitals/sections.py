@@ -1,15 +1,10 @@
-"""The sections of the report that show the main experiment."""
+"""The sections of the report that show the main experiment; those of `STUDY`."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from dpol.studies.hospitals import FOLDER
-from dpol.studies.hospitals.settings import Comparison, Hospitals, Report
 from dpol.studies.study import FigureSpec, Section, TableSpec
 
 _HERE = "dpol.studies.hospitals"
-_SHARED: Any = {"settings": Hospitals, "folder": FOLDER}
 
 _PRIVACY_UTILITY = FigureSpec(
     "privacy-utility",
@@ -68,27 +63,35 @@ _RIVALS = FigureSpec(
     " noise on this one data set, not other states or years.",
     f"{_HERE}.rivals_figure:draw_rivals",
 )
+_NOISE_MEMORY = FigureSpec(
+    name="memory",
+    title="What noise with memory gains, and what longer stays pay",
+    description="A column of panels for each stream, a colour and marker for each unit of privacy:"
+    " a person in at most so many weeks in a row. Top: by how much total gain with designed memory"
+    " exceeds that with independent noise, against the μ of that person on a logarithmic axis;"
+    " bars are intervals that hold together, and cover the noise on this one data set, not other"
+    " states or years. Bottom: the μ of a person against the weeks of the stay, both on"
+    " logarithmic axes, at the smallest μ: solid with memory, dashed with independent noise. The"
+    " numbers are in the table below.",
+    draw=f"{_HERE}.noise_memory_figure:draw",
+)
 
 PRIVACY_UTILITY = Section(
-    **_SHARED,
     name="privacy-utility",
     title="What privacy costs",
     about="Share of the possible gain that is left at each level of privacy.",
-    results=("summary", "ranking"),
+    results=("summary",),
     figures=lambda main: (_PRIVACY_UTILITY,),
-    answers=f"{_HERE}.answers:answers",
 )
 REPLAY = Section(
-    **_SHARED,
     name="replay",
     title="Week by week",
     about="One run, choice by choice. Every choice is made before the round is seen.",
-    results=("replay", "summary"),
+    results=("replay",),
     figures=lambda main: (_DECISIONS,),
     widget=f"{_HERE}.replay_figure:replay_widget",
 )
 TOTAL_GAIN = Section(
-    **_SHARED,
     name="average-gain",
     title="Total gain",
     about="Each algorithm at each privacy level.",
@@ -96,7 +99,6 @@ TOTAL_GAIN = Section(
     tables=(TableSpec("average-gain", "Total gain", f"{_HERE}.average_gain:average_gain_table"),),
 )
 GAIN_OVER_TIME = Section(
-    **_SHARED,
     name="cumulative-gain",
     title="Gain over time",
     about="Gain added up week by week. Where the curves part, noise starts to hurt.",
@@ -104,17 +106,15 @@ GAIN_OVER_TIME = Section(
     figures=lambda main: (_CUMULATIVE,),
 )
 RIVALS = Section(
-    **_SHARED,
     name="rivals",
     title="Local or central",
     about="The value of a trusted curator. The paper’s local algorithms are compared with its"
     " central baseline and with stronger ones. Each plays with the same noise for all experts, and"
     " with noise scaled for each.",
     results=("summary",),
-    figures=lambda main: (_RIVALS,),
+    figures=lambda main: (_RIVALS,) if main.report.rivals else (),
 )
 NOISE_COSTS = Section(
-    **_SHARED,
     name="noise-costs",
     title="What noise costs",
     about="How much an algorithm loses when its inputs have noise, compared with itself without.",
@@ -122,7 +122,6 @@ NOISE_COSTS = Section(
     tables=(TableSpec("cost", "Total gain lost to noise", f"{_HERE}.costs:cost_table"),),
 )
 BEYOND = Section(
-    **_SHARED,
     name="beyond",
     title="Beyond the paper, at the same privacy",
     about="The paper’s way compared with ours, and the separate costs of noise, learners and"
@@ -138,13 +137,24 @@ BEYOND = Section(
         TableSpec("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
     ),
 )
-SECTIONS = (PRIVACY_UTILITY, REPLAY, TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, NOISE_COSTS, BEYOND)
-
-
-def sections_of(
-    report: Report, comparison: Comparison | None, *, replayed: bool
-) -> tuple[Section, ...]:
-    """The sections that a config asks for: some only if it names what they show."""
-    asked = {REPLAY.name: replayed, RIVALS.name: bool(report.rivals)}
-    asked[BEYOND.name] = comparison is not None
-    return tuple(it for it in SECTIONS if asked.get(it.name, True))
+NOISE_MEMORY = Section(
+    name="memory",
+    title="Noise with memory",
+    about="A hospital may let this week’s noise cancel part of its earlier noise, at the same μ."
+    " People who stay longer than the unit of privacy then pay more than with independent noise.",
+    results=("memory",),
+    figures=lambda main: (_NOISE_MEMORY,),
+    tables=(
+        TableSpec("memory", "Independent noise and memory", f"{_HERE}.noise_memory_table:build"),
+    ),
+)
+SECTIONS = (
+    PRIVACY_UTILITY,
+    REPLAY,
+    TOTAL_GAIN,
+    GAIN_OVER_TIME,
+    RIVALS,
+    NOISE_COSTS,
+    BEYOND,
+    NOISE_MEMORY,
+)

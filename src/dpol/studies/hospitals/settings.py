@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from dpol.core.settings import AlgorithmSpec, Label, Mu, Settings, all_different
-from dpol.data.settings import Stream
-from dpol.noise import ISOTROPIC, NOISES
+from dpol.core.settings import AlgorithmSpec, FiniteMu, Label, Mu, Settings, all_different
+from dpol.noise import ISOTROPIC, NOISES, MemoryChoice
 from dpol.show.papers import EXPERTS
 
 PAPER = f"“{EXPERTS}”, Table 2"
@@ -36,15 +35,15 @@ NoiseName = Annotated[
 ]
 
 
-def known_memory(value: object) -> object:
+def known_memory(value: object) -> MemoryChoice:
     """`designed`, `none`, or the numbers (a, b). Raises ValueError for anything else."""
-    if value in ("designed", "none"):
+    if value == "designed" or value == "none":
         return value
     pair = value if isinstance(value, list | tuple) else ()
     numbers = [float(it) for it in pair if isinstance(it, int | float) and -1 < it < 1]
     if len(pair) != 2 or len(numbers) != 2:
         raise ValueError("must be designed, none, or [a, b] with both between -1 and 1")
-    return tuple(numbers)
+    return numbers[0], numbers[1]
 
 
 _PAIR = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
@@ -111,6 +110,24 @@ class Aim(Settings):
     """Privacy level of what ours is compared with."""
 
 
+class NoiseMemories(Settings):
+    """Gain with designed memory compared with independent noise, for units of several weeks."""
+
+    weeks: Annotated[
+        list[Annotated[int, Field(ge=1, le=520)]],
+        Field(min_length=1, max_length=6),
+        AfterValidator(all_different),
+    ] = [1, 2, 4, 8]
+    """Units of privacy: a person in at most so many weeks in a row. Both noises protect each."""
+    mus: Annotated[list[FiniteMu], Field(min_length=1), AfterValidator(all_different)]
+    """Gaussian-DP parameters mu of such a person."""
+    times: Annotated[float, Field(gt=1, le=10)] = 1.3
+    """An aim: as good as independent noise at so many times the mu. The other aim: at every mu,
+    not worse than independent noise for any unit."""
+    algorithm: AlgorithmSpec = "empirical-bayes"
+    """One algorithm, as in a suite, that knows noise with memory."""
+
+
 class Comparison(Settings):
     """The paper's way and ours side by side, and where the losses come from."""
 
@@ -122,26 +139,41 @@ class Comparison(Settings):
     """Systems between the two, with rows of their own in the table of ablations."""
     aims: list[Aim] = []
     """Comparisons across privacy levels, each with a verdict."""
+    memory: NoiseMemories | None = None
+    """Noise with memory compared with independent noise; without it, none."""
 
 
 class Hospitals(Settings):
-    """Part of a config on the main experiment: rows to compare and to show, in order."""
+    """The main experiment: what of a config it depends on."""
 
-    streams: dict[Label, Stream]
-    """Gain streams by label."""
+    streams: dict[Label, str | None]
+    """The gain streams by label, each with its label in the paper's table, if it has one."""
     levels: dict[Label, Mu]
     """Privacy levels by label."""
+    suites: dict[Label, Suite] = {}
+    """What is played."""
+    replicates: int = 1
+    """Runs of every algorithm."""
+    block_replicates: int | None = None
+    """Replicates in one job; without it all."""
+    memory: MemoryName = "designed"
+    """What the noise `capacity-memory` remembers."""
+    seed: int = 0
+    """Root of all randomness."""
+    delta: float = 1e-6
+    """The delta at which epsilon is reported."""
+    replayed: bool = False
+    """Whether a run is replayed round by round."""
     report: Report
     comparison: Comparison | None = None
     """The paper's way and ours, if they are compared."""
 
     @property
-    def untitled(self) -> Hospitals:
-        """The settings without titles of streams, on which no number depends."""
-        plain = {label: it.model_copy(update={"title": None}) for label, it in self.streams.items()}
-        return self.model_copy(update={"streams": plain})
-
-    @property
     def labels(self) -> dict[float, str]:
         """Labels of the privacy levels by mu."""
         return {mu: label for label, mu in self.levels.items()}
+
+    @property
+    def noise_memories(self) -> NoiseMemories | None:
+        """The comparison of noise with memory, if there is one."""
+        return self.comparison.memory if self.comparison else None

@@ -36,7 +36,8 @@ def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
     for label, it in _settings_of(settings):
         found.setdefault(label, {"classes": []})["classes"].append(asdict(it))
     if settings.patients_per_week is not None:
-        found |= {f"hospitals-{label}": {"stream": label} for label in streams}
+        for label in streams:
+            found[f"hospitals-{label}"] = {"inputs": {"stream": f"streams/{label}.parquet"}}
     return found
 
 

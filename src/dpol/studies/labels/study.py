@@ -17,7 +17,7 @@ from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.logs import progress
 from dpol.core.randomness import Floats
 from dpol.core.schemas import read_schemas
-from dpol.data.stream import GainStream
+from dpol.data.stream import GainStream, read_stream
 from dpol.studies.labels.bounds import exp3_bound, informative_from, lower_bound, wma_bound
 from dpol.studies.labels.game import (
     LabelGame,
@@ -49,8 +49,8 @@ def run(study: Labels, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     Raises:
         DataError: the stream has no patients, or no capacities.
     """
-    if inputs.stream is not None:
-        rows = _hospital_rows(study, inputs.stream, inputs.seed)
+    if "stream" in inputs.files:
+        rows = _hospital_rows(study, read_stream(inputs.files["stream"]), inputs.seed)
     else:
         classes = (_class_rows(study, Setting(**it), inputs.seed) for it in point["classes"])
         rows = itertools.chain.from_iterable(classes)

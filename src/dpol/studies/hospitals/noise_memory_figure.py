@@ -16,8 +16,8 @@ from dpol.show import style
 from dpol.show.direct_labels import Label, add_labels
 from dpol.show.titles import add_title, data_title
 from dpol.show.words import mu_title
-from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
-from dpol.studies.memory.study import MU_OF_STAYS
+from dpol.studies.hospitals.noise_memory import INDEPENDENT, MU_OF_STAYS, REMEMBERED
+from dpol.studies.hospitals.settings import Hospitals, NoiseMemories
 from dpol.studies.study import Facts, Frames
 
 # Of units, the shortest first; no algorithm has them.
@@ -29,9 +29,10 @@ _FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # of the smallest mu: the ticks of the lower
 _FEW = 3  # From so many points on, a line joins them.
 
 
-def draw(frames: Frames, settings: NoiseMemories, facts: Facts) -> Figure:
+def draw(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
     """Extra gain against mu (top) and mu against the stay (bottom), a column for each stream."""
-    frame, count = frames["memory"], len(facts.streams)
+    frame, count, settings = frames["memory"], len(facts.streams), main.noise_memories
+    assert settings is not None, "the figure is made only where memories are compared"
     with style.figure_style():
         width = (_PANEL[0] + _LABELS) * count + 0.5
         figure = style.new_figure(max(width, 4.2), 2 * _PANEL[1] + 1.9)

@@ -14,16 +14,17 @@ from dpol.show import footers
 from dpol.show.names import OURS, name_of
 from dpol.show.table import Column, Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title
-from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
-from dpol.studies.memory.study import MU_OF_STAYS
+from dpol.studies.hospitals.noise_memory import INDEPENDENT, MU_OF_STAYS, REMEMBERED
+from dpol.studies.hospitals.settings import Hospitals, NoiseMemories
 from dpol.studies.study import Facts, Frames
 
 _Row = Mapping[Any, Any]
 
 
-def build(frames: Frames, settings: NoiseMemories, facts: Facts) -> Table:
+def build(frames: Frames, main: Hospitals, facts: Facts) -> Table:
     """A line for each unit of privacy, a group for each mu, a section for each stream."""
-    frame = frames["memory"]
+    frame, settings = frames["memory"], main.noise_memories
+    assert settings is not None, "the table is made only where memories are compared"
     sections = []
     for label, title in facts.streams.items():
         rows = frame[frame["stream"] == label]
@@ -46,7 +47,7 @@ def build(frames: Frames, settings: NoiseMemories, facts: Facts) -> Table:
             Column(f"μ of a person in {', '.join(map(str, STAYS))} weeks", prose=True),
         ),
         sections=tuple(sections),
-        footers=tuple(_footers(frame, settings, facts)),
+        footers=tuple(_footers(frame, settings.times, facts)),
         numbers=frame,
     )
 
@@ -86,7 +87,7 @@ def _stays(row: _Row) -> str:
     return ", ".join(f"{row[name]:.3g}" for name in MU_OF_STAYS)
 
 
-def _footers(frame: pd.DataFrame, settings: NoiseMemories, facts: Facts) -> Iterator[str]:
+def _footers(frame: pd.DataFrame, times: float, facts: Facts) -> Iterator[str]:
     first = frame.iloc[0]
     yield (
         f"{first['algorithm']}; means over {first['replicates']} runs of the gain summed over all"
@@ -96,7 +97,7 @@ def _footers(frame: pd.DataFrame, settings: NoiseMemories, facts: Facts) -> Iter
     yield (
         "Difference: with memory minus independent noise. Above, below: the whole interval is."
         " Undecided: it contains 0. The aims: at or above independent noise in every unit, and in"
-        f" each unit at or above independent noise at {settings.times:g} times the μ."
+        f" each unit at or above independent noise at {times:g} times the μ."
     )
     yield (
         "μ of a person who stays for so many weeks, whatever the unit is: who stays longer than the"
