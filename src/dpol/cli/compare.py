@@ -47,9 +47,12 @@ def _compare(options: argparse.Namespace) -> int:
 
     found = compare_runs(options.old, options.new, options.confidence)
     write_table(found.table, *options.output)
-    left_out = ["replicates_old", "std_gain_old", "replicates_new", "std_gain_new"]
-    rows = found.cells[found.cells["verdict"] != SAME].drop(columns=left_out)
-    numbers = rows.to_string(index=False) if len(rows) else "no number differs"
-    for line in (*found.settings, "", *numbers.splitlines(), "", *found.verdicts):
-        print(printable(line).rstrip())
+    rows = found.cells[found.cells["verdict"] != SAME]
+    shown = rows.loc[:, ~rows.columns.str.match("replicates|std_gain")].to_string(index=False)
+    lines = [
+        *(found.settings or ["all settings are the same"]),
+        *(shown.splitlines() if len(rows) else ["all numbers are the same"]),
+        *found.verdicts,
+    ]
+    print("\n".join(map(printable, lines)))
     return int(options.fail_on_difference and found.differs)

@@ -76,8 +76,8 @@ class RunComparison:
     @property
     def table(self) -> Table:
         """All rows, and what else differs as notes."""
-        columns = ("stream", "noise", "mu", "mean_gain_old", "mean_gain_new")
-        columns += ("difference", "difference_half_width", "verdict")
+        means = ("mean_gain_old", "mean_gain_new", "difference", "difference_half_width")
+        columns = ("stream", "noise", "mu", *means, "verdict")
         lines = [
             (row["algorithm"], tuple(_entry(row[column]) for column in columns))
             for row in self.cells.to_dict("records")
@@ -177,7 +177,7 @@ def _read_run(folder: Path) -> _Run:
 
 
 def _verdicts(path: Path, columns: list[str]) -> Iterator[tuple[str, str]]:
-    """What names each row of a table, and its verdict."""
+    """The name of each row of a table, and its verdict."""
     with reading(path):
         rows = pd.read_parquet(path)[[*columns, "verdict"]].astype(str)
     for *names, verdict in rows.itertuples(index=False):

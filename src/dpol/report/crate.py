@@ -25,7 +25,11 @@ from dpol.studies.page import PageFacts
 CRATE = "ro-crate-metadata.json"
 WORKFLOW = "provenance/Snakefile"
 CONFIG = "provenance/config.yaml"
-_PROFILES = {"process": "Process Run Crate", "workflow": "Workflow Run Crate"}
+_PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
+    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+}
 _MEDIA = mimetypes.MimeTypes()  # without the types that a machine adds
 _MEDIA.add_type("application/vnd.apache.parquet", ".parquet")
 
@@ -138,8 +142,8 @@ def build_crate(
     )
     crate.root_dataset["mentions"] = run
     crate.root_dataset["conformsTo"] = [
-        add(f"https://w3id.org/ro/wfrun/{kind}/0.5", "CreativeWork", name=name, version="0.5")
-        for kind, name in _PROFILES.items()
+        add(address, "CreativeWork", name=name, version=address.rpartition("/")[2])
+        for address, name in _PROFILES.items()
     ]
     found: dict[str, Any] = crate.metadata.generate()
     return found

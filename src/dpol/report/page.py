@@ -173,7 +173,7 @@ def _part(folder: Path, section: Section, settings: Any) -> Part:
 
 
 def _with_widget(part: Part, widget: Widget) -> Part:
-    """A part whose interactive figure stands above its pictures."""
+    """A part with its interactive figure, below which its pictures are folded."""
     template = load_template(f"{widget.name}.html.j2", "dpol.report")
     return replace(
         part,

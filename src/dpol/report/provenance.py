@@ -18,7 +18,7 @@ from dpol.studies.page import PageFacts
 
 @dataclass(frozen=True, kw_only=True)
 class Params:
-    """What the workflow tells of a run.
+    """The facts that the workflow tells of a run.
 
     Args:
         config_name: the config files, by name.
@@ -66,7 +66,7 @@ class Provenance:
 
 
 def provenance_of(params: Params, folder: Path, checkout: Path) -> Provenance:
-    """What a run was made from.
+    """The sources of a run.
 
     Args:
         params: what the workflow tells of it.

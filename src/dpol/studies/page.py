@@ -1,4 +1,4 @@
-"""What a study brings to the page of a run besides its figures and tables.
+"""Answers and interactive figures: parts of the page of a run that a study brings.
 
 Two functions, each named by its section as "module:function" and called with
 (frames, settings, facts): its result tables by name, its settings, and `PageFacts`.
@@ -49,7 +49,7 @@ class PageFacts(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a study says to one of the reader's questions.
+    """An answer of a study to one of the reader's questions.
 
     Args:
         question: one of the questions of this module.

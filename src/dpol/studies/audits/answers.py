@@ -1,4 +1,4 @@
-"""What the audits answer: how many claims of privacy the attacks refute."""
+"""The answer of the audits: how many claims of privacy the attacks refute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the ledger of claims answers: how many statements of the papers hold."""
+"""The answer of the ledger of claims: how many statements of the papers hold."""
 
 from __future__ import annotations
 

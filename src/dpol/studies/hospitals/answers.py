@@ -1,4 +1,4 @@
-"""What the main experiment answers: how it compares with the paper, its cost, its privacy."""
+"""Answers of the main experiment: how it compares with the paper, its cost, its privacy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def answers(frames: Frames, settings: Hospitals, facts: PageFacts) -> list[Answe
 
 
 def answer_on_papers(summary: pd.DataFrame, ranking: pd.DataFrame) -> Answer:
-    """Our numbers beside those of the paper; no finding where it reports none of them.
+    """Our numbers next to those of the paper; no finding where it reports none of them.
 
     Args:
         summary: table of `dpol.studies.hospitals.findings.conclude`.
