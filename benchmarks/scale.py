@@ -25,7 +25,7 @@ from dpol.experts.play import rounds
 from dpol.experts.registry import Member, make_members
 from dpol.experts.spectrum import all_eigenvalues, centred, largest_eigenvalues
 from dpol.noise import privatize
-from dpol.studies.hospitals.memory import parts
+from dpol.studies.hospitals.ram import parts
 from dpol.studies.hospitals.runs import play_suite, write_runs
 
 ROOT = Path(__file__).parents[1]
@@ -179,8 +179,8 @@ def time_starts() -> dict[str, Any]:
     slowest = max(scripts, key=lambda name: scripts[name])
     return {
         "numpy_alone_s": numpy_alone,
-        "run_suite_s": scripts["run_suite"],
-        "run_suite_over_numpy": scripts["run_suite"] / numpy_alone,
+        "run_suite_s": scripts["study_point"],
+        "run_suite_over_numpy": scripts["study_point"] / numpy_alone,
         "slowest": slowest,
         "slowest_s": scripts[slowest],
         "slowest_over_numpy": scripts[slowest] / numpy_alone,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import sys
 from collections import defaultdict
@@ -15,9 +16,11 @@ from dpol.config.experiment import Experiment, load_experiment
 from dpol.core import randomness
 from dpol.core.imports import load
 from dpol.data.simulator import simulate_hospitals
+from dpol.data.stream import write_stream
 from dpol.studies.claims import lazy_presets
 from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.jobs import compute
+from dpol.studies.study import Inputs
 
 CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
 
@@ -46,7 +49,6 @@ SMALL = {
         "replicates": 2,
         "sweeps": {"rounds": [100, 200], "labels": [5, 6], "hypotheses": [2], "epsilons": [1]},
     },
-    "memory": {"weeks": [1, 2], "mus": [0.5, 1], "replicates": 2},
     "audits": {"runs": 100},
     "claims": {},
 }
@@ -93,41 +95,42 @@ def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, repl
         play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
 
 
+SYSTEM = {"algorithm": "rw-meta", "noise": "isotropic", "learners": "ridge"}
+MEMORY = {"weeks": [1, 2], "mus": [0.5, 1]}
+
+
 @pytest.fixture(scope="module")
 def experiment():
-    """The demonstration config with two blocks of replicates, and the study that it leaves out."""
+    """The demonstration with two blocks of replicates, and a comparison of noise with memory."""
     loaded = load_experiment(CONFIG)
-    more = {"replicates": 4, "block_replicates": 2, "memory": {"mus": [1]}}
-    config = changed(loaded.config, more)
-    return Experiment(config, loaded.members)
+    more = {"replicates": 4, "block_replicates": 2}
+    more |= {"comparison": {"paper": SYSTEM, "ours": SYSTEM, "memory": MEMORY}}
+    return Experiment(changed(loaded.config, more), loaded.members)
 
 
 @pytest.fixture(scope="module")
-def recorded(experiment, make_stream, random_stream):
+def recorded(experiment, random_stream, tmp_path_factory):
     """The seeds of everything that the config does."""
-    uses, config = defaultdict(list), experiment.config
-    gains = np.random.default_rng(0).random((4, 3))
-    for job in experiment.jobs():
-        play(
-            uses,
-            make_stream(gains, label=job.stream),
-            experiment.members[job.suite],
-            job.noise,
-            config.privacy.levels[job.level],
-            config.seed,
-            experiment.replicates(job.block),
-        )
+    uses, config, folder = defaultdict(list), experiment.config, tmp_path_factory.mktemp("run")
+    for label in config.streams:
+        write_stream(random_stream(12, 3, label=label), folder / f"streams/{label}.parquet")
+    (main, settings), *studies = config.studies()
+    for point in main.points(settings, list(config.streams)).values():
+        files = {name: folder / path for name, path in point["inputs"].items()}
+        inputs = Inputs(seed=config.seed, delta=1e-6, memory_mb=math.inf, files=files)
+        with recording(uses, "suites"):
+            load(main.run)(None, point, inputs)
     source = config.dataset.source
     with recording(uses, "simulator"):
         simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)
-    streams = {label: random_stream(12, 3, label=label) for label in config.streams}
-    for study, block in config.studies():  # Each at its smallest.
+    for study, block in studies:  # Each at its smallest.
         load(study.run)  # What it imports is there before it is watched.
         with recording(uses, study.name), pytest.MonkeyPatch.context() as patch:
             # A calibration of seconds that draws nothing.
             patch.setattr(lazy_presets, "_of_plays", lambda *_: 1.0)
-            settings = changed(block, SMALL[study.name])
-            compute(study, settings, seed=config.seed, streams=streams)
+            smallest = changed(block, SMALL[study.name])
+            streams = list(config.streams)
+            compute(study, smallest, seed=config.seed, streams=streams, folder=folder)
     return uses
 
 
@@ -140,9 +143,13 @@ def test_everything_that_the_config_does_was_recorded(recorded, experiment):
     assert len(recorded) > 1000
     assert {study for study, _, _ in uses} == {"suites", "simulator", *SMALL}
     played = {purpose for study, purpose, _ in uses if study == "suites"}
+    config = experiment.config
     labels = {it.label for members in experiment.members.values() for it in members}
+    labels.add(config.comparison.memory.algorithm)
     assert played == {"local noise", *(f"algorithm {label}" for label in labels)}
-    assert {key[0] for study, _, key in uses if study == "suites"} == set(experiment.config.streams)
+    streams = {key[0] for study, _, key in uses if study == "suites"}
+    longer = {f"{label}, stays of {weeks}" for label in config.streams for weeks in MEMORY["weeks"]}
+    assert streams == longer | set(config.streams)
 
 
 def test_seeds_have_the_root_of_the_config(recorded, experiment):

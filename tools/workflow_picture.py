@@ -14,9 +14,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs/images/workflow.svg"
-COMPUTED = {'f"{study.name}_point"': "STUDY_point", 'f"{study.name}_results"': "STUDY_results"}
-COMPUTED |= {"shown_rule(section)": "SECTION_shown"}
-"""Names of rules that the workflow computes, by their code."""
+COMPUTED = {
+    'f"{study.name}_point"': ("hospitals_point", "STUDY_point"),
+    'f"{study.name}_results"': ("hospitals_results", "STUDY_results"),
+    "shown_rule(section)": ("SECTION_shown",),
+}
+"""Names of rules that the workflow computes, by their code; the main experiment has its own."""
 TARGETS = ("data", "streams", "runs", "results")
 """Rules that only name what others make, to stop there."""
 WIDTH, HEIGHT, GAP, MARGIN = 560, 76, 24, 10
@@ -61,8 +64,8 @@ BOXES = (
     Box("Table", "fetched, simulated or your own", ("fetch_dataset", "simulate_dataset"), 0, 0),
     Box("Cleaning", "gaps, markers, who plays", ("clean_panel", "data"), 0, 1),
     Box("Streams", "the gains of the experts week by week", ("build_stream", "streams"), 1),
-    Box("Games", "per stream, suite, noise and μ", ("run_suite", "runs"), 2, 0),
-    Box("Summary", "means, intervals, comparisons", ("aggregate_runs",), 3, 0),
+    Box("Games", "per stream, suite, noise and μ", ("hospitals_point", "runs"), 2, 0),
+    Box("Summary", "means, intervals, comparisons", ("hospitals_results",), 3, 0),
     Box("Studies", "one job per point", ("STUDY_point",), 2, 1),
     Box("Results of studies", "one or more tables per study", ("STUDY_results",), 3, 1),
     Box("Tables and figures", "one job per section of the report", ("SECTION_shown",), 4),
@@ -93,7 +96,8 @@ def rules(folder: Path) -> set[str]:
     text = "\n".join(path.read_text() for path in sorted(folder.rglob("*.smk")))
     text += (folder / "Snakefile").read_text()
     computed = re.findall(r"^ *name:\n +(.+),?$", text, re.M)
-    return {*re.findall(r"^ *rule (\w+):", text, re.M), *(COMPUTED[it] for it in computed)}
+    names = {name for code in computed for name in COMPUTED[code]}
+    return names | set(re.findall(r"^ *rule (\w+):", text, re.M))
 
 
 def drawn(boxes: tuple[Box, ...] = BOXES) -> str:

@@ -18,6 +18,7 @@ from dpol.core.errors import ConfigError
 from dpol.core.settings import Settings
 from dpol.core.yaml_files import read_yaml
 from dpol.data.settings import Dataset
+from dpol.studies.hospitals.games import points
 from small_config import DELETED, GAINS, LOCAL, SMALL, WEB, changed, parts
 
 
@@ -75,7 +76,8 @@ def test_the_learners_of_rw_meta_can_be_named_in_a_config(learners):
 
 
 def test_10_000_jobs_can_be_planned():
-    assert len(list(parse({"replicates": 1000, "block_replicates": 1}).jobs())) == 10_000
+    config = parse({"replicates": 1000, "block_replicates": 1}).config
+    assert len(points(config.hospitals, list(config.streams))) == 10_000
 
 
 @pytest.mark.parametrize("first", ["2021-01-01", datetime.date(2021, 1, 1)], ids=repr)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpol.config.experiment import Job, load_experiment, parse_experiment
+from dpol.config.experiment import load_experiment, parse_experiment
+from dpol.studies.hospitals.games import points
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted(CONFIG.glob("*.yaml"))
@@ -39,17 +40,20 @@ def tiny(**changes):
     return experiment(**{**blocks, **changes})
 
 
+def jobs(made):
+    """The jobs that play suites: stream, suite, noise, level and block, each with its point."""
+    found = points(made.config.hospitals, list(made.config.streams))
+    return {tuple(label.split("/")): point for label, point in found.items()}
+
+
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_every_shipped_config_is_good_and_has_jobs(path):
-    jobs = list(load_experiment(path).jobs())
-    assert 0 < len(jobs) < 2_000
-    assert len(set(jobs)) == len(jobs)
+    assert 0 < len(jobs(load_experiment(path))) < 2_000
 
 
 def test_the_demo_has_87_jobs():
     # A stream: 3 noises x 4 levels, 1 x 4 batched, 2 x 4 central, 1 x 4 lazy, 1 at .inf only.
-    demo = load_experiment(CONFIG / "demo.yaml")
-    by_suite = Counter((job.stream, job.suite) for job in demo.jobs())
+    by_suite = Counter((stream, suite) for stream, suite, *_ in jobs(experiment()))
     sizes = {"local": 12, "batched": 4, "central": 8, "lazy": 4, "non-private": 1}
     expected = {(s, suite): k for s in ("NM", "PA", "CA") for suite, k in sizes.items()}
     assert by_suite == expected
@@ -57,55 +61,48 @@ def test_the_demo_has_87_jobs():
 
 
 def test_jobs_come_in_the_order_of_the_config():
-    assert list(tiny().jobs()) == [
-        Job("NM", "noisy", "isotropic", "none", 0),
-        Job("NM", "noisy", "isotropic", "high", 0),
-        Job("NM", "noisy", "capacity", "none", 0),
-        Job("NM", "noisy", "capacity", "high", 0),
-        Job("NM", "open", "none", "none", 0),
+    assert list(jobs(tiny())) == [
+        ("NM", "noisy", "isotropic", "none", "block-0"),
+        ("NM", "noisy", "isotropic", "high", "block-0"),
+        ("NM", "noisy", "capacity", "none", "block-0"),
+        ("NM", "noisy", "capacity", "high", "block-0"),
+        ("NM", "open", "none", "none", "block-0"),
     ]
+
+
+def test_a_job_holds_just_what_it_depends_on():
+    made = tiny(replicates=10, block_replicates=4)
+    assert jobs(made)["NM", "noisy", "capacity", "high", "block-2"] == {
+        "plays": "suite noisy",
+        "inputs": {"stream": "streams/NM.parquet"},
+        "suite": ["rw-ftpl", "ridge"],
+        "games": [["capacity", 0.25]],
+        "replicates": [8, 9],
+        "memory": "designed",
+    }
 
 
 def test_a_suite_without_privacy_runs_at_the_level_without_noise_only():
     levels = {"low": 2, "off": math.inf, "high": 0.5}
-    jobs = tiny(privacy={"levels": levels}).jobs()
-    assert [job.level for job in jobs if job.suite == "open"] == ["off"]
+    played = jobs(tiny(privacy={"levels": levels}))
+    assert [level for _, suite, _, level, _ in played if suite == "open"] == ["off"]
 
 
 def test_noises_are_ignored_without_privacy():
     suites = tiny().config.model_dump()["suites"]
     suites["open"]["noises"] = ["isotropic", "capacity"]
-    assert sum(job.suite == "open" for job in tiny(suites=suites).jobs()) == 1
+    assert sum(suite == "open" for _, suite, *_ in jobs(tiny(suites=suites))) == 1
 
 
-def test_the_model_of_a_suite_is_that_of_its_algorithms():
-    demo = experiment()
-    models = {suite: demo.model(suite) for suite in ("local", "central", "non-private")}
-    assert models == {"local": "local", "central": "central", "non-private": "none"}
-
-
-def test_replicates_10_in_blocks_of_3_are_0_to_2_3_to_5_6_to_8_and_9():
-    made = tiny(replicates=10, block_replicates=3)
-    blocks = sorted({job.block for job in made.jobs()})
-    held = [list(made.replicates(block)) for block in blocks]
-    assert held == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]
-    assert len(list(made.jobs())) == 5 * 4
-
-
-@pytest.mark.parametrize("block", [None, 10, 1_000])
-def test_one_block_holds_all_replicates_if_it_can(block):
-    made = tiny(replicates=10, block_replicates=block)
-    assert {job.block for job in made.jobs()} == {0}
-    assert made.replicates(0) == range(10)
-
-
-@given(replicates=st.integers(1, 300), block=st.integers(1, 400))
+@given(replicates=st.integers(1, 300), block=st.none() | st.integers(1, 400))
+@example(replicates=10, block=3)
+@example(replicates=10, block=1_000)
 def test_blocks_hold_every_replicate_once_and_none_is_empty(replicates, block):
-    made = tiny(replicates=replicates, block_replicates=block)
-    blocks = [job.block for job in made.jobs() if job.suite == "open"]
-    held = [list(made.replicates(number)) for number in blocks]
+    made = jobs(tiny(replicates=replicates, block_replicates=block))
+    held = [point["replicates"] for (_, suite, *_), point in made.items() if suite == "open"]
     assert list(itertools.chain(*held)) == list(range(replicates))
-    assert all(0 < len(numbers) <= block for numbers in held)
+    assert all(0 < len(numbers) <= (block or replicates) for numbers in held)
+    assert len(held) == math.ceil(replicates / (block or replicates))
 
 
 def test_members_carry_their_label_family_and_algorithm():

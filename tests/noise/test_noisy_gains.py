@@ -20,6 +20,7 @@ from dpol.experts.registry import make_members
 from dpol.noise import NOISES, noise_scale, privatize
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
+from dpol.studies.hospitals.games import runs_of
 from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.hospitals.summary import collect_cells
 
@@ -316,7 +317,7 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
     suites = {"one": {"noises": ["doubled"], "algorithms": ["rw-ftpl", "ridge"]}}
     report = {**config["report"], "algorithms": ["rw-ftpl"], "noise": "doubled", "rivals": []}
     parsed = parse_experiment({**config, "suites": suites, "report": report}, "toy")
-    assert {job.noise for job in parsed.jobs()} == {"doubled"}
+    assert {noise for _, noise, _ in runs_of(parsed.config.hospitals)} == {"doubled"}
     suites["one"]["noises"] = ["doubledd"]
     with pytest.raises(ConfigError, match="'doubled'; did you mean doubled?"):
         parse_experiment({**config, "suites": suites, "report": report}, "toy")

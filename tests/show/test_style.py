@@ -12,8 +12,8 @@ import pytest
 
 from dpol.show import style
 from dpol.studies.audits.figure import _COLOURS as VERDICTS
+from dpol.studies.hospitals.noise_memory_figure import _COLOURS as UNITS
 from dpol.studies.labels import figures as labels
-from dpol.studies.memory.figure import _COLOURS as UNITS
 from legible import assert_legible
 
 SHARED = {style.GREY, style.BLACK}

@@ -22,7 +22,7 @@ from slurm.projects import CONFIG, QUICK, TARGETS, Project
 pytestmark = pytest.mark.slurm
 
 
-def wait_for_script(project: Project, script: str = "run_suite") -> list[int]:
+def wait_for_script(project: Project, script: str = "study_point") -> list[int]:
     """Wait until a job is in the middle of a script; returns the processes."""
     return one_node.wait_until(lambda: one_node.job_processes(project.cluster, script), script)
 
@@ -43,7 +43,7 @@ def test_results_are_those_of_a_run_on_one_machine(cluster: Path, tmp_path: Path
     text = projects["slurm"].run()
     assert projects["slurm"].results() == projects["local"].results()
     jobs = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
-    assert jobs["run_suite"] == 7
+    assert jobs["hospitals_point"] == 7
     # All on the cluster and none twice; only `all` is done by snakemake itself.
     assert text.count("submitted with SLURM jobid") == jobs["total"] - 1
     assert "Nothing to be done" in projects["slurm"].run()
@@ -58,7 +58,7 @@ def test_killed_and_cancelled_jobs_are_run_again(
     one_node.kill([killed])
 
     def other_jobs() -> list[str]:
-        pids = one_node.job_processes(project.cluster, "run_suite")
+        pids = one_node.job_processes(project.cluster, "study_point")
         return [job for job in map(one_node.job_of, pids) if job not in ("", failed)]
 
     cancelled = one_node.wait_until(other_jobs, "another job")[0]
@@ -90,7 +90,7 @@ def test_a_scheduler_killed_for_long_comes_back(
     # jobs in the middle of their scripts until it has.
     held: set[int] = set()
     for _ in range(20):
-        held.update(one_node.job_processes(project.cluster, "run_suite"))
+        held.update(one_node.job_processes(project.cluster, "study_point"))
         one_node.kill([*held], signal.SIGSTOP)
         time.sleep(0.5)
     one_node.kill(one_node.processes(project.cluster, "slurmctld"))

@@ -1,31 +1,30 @@
-"""Laws of every study and every section of the main experiment, whatever they compute."""
+"""Laws of every study and every section, whatever they compute."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 import yaml
 
 from dpol.config.experiment import load_experiment
 from dpol.core.imports import load
-from dpol.studies.hospitals.sections import SECTIONS
 from dpol.studies.registry import STUDIES, load_study
-from dpol.studies.study import code_of_shown, load_section, schemas_of
+from dpol.studies.study import code_of_shown, codes_of_points, schemas_of
 
 ROOT = Path(__file__).parents[2]
-LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-EXPERIMENT, BEYOND = (load_experiment(ROOT / f"config/{it}.yaml") for it in ("config", "beyond"))
-EVERY = [*SECTIONS, *map(load_study, STUDIES)]
+LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
+PAPER, BEYOND = (load_experiment(ROOT / f"config/{it}.yaml").config for it in ("config", "beyond"))
+ASKED = {name: BEYOND if name == "hospitals" else PAPER for name in STUDIES}
+"""A config that asks for all of a study."""
+SECTIONS = [(name, it) for name in STUDIES for it in load_study(name).every_section()]
 
 
-def block(section):
-    if section in SECTIONS:
-        return EXPERIMENT.main()
-    return EXPERIMENT.config.block(section.name) or BEYOND.config.block(section.name)
+def block(name):
+    return ASKED[name].block(name)
 
 
 @pytest.fixture(params=STUDIES)
@@ -33,50 +32,78 @@ def study(request: pytest.FixtureRequest):
     return load_study(request.param)
 
 
-@pytest.fixture(params=EVERY, ids=lambda it: it.name)
-def section(request: pytest.FixtureRequest):
-    return request.param
+@pytest.fixture(params=SECTIONS, ids=lambda it: it[1].name)
+def shown(request: pytest.FixtureRequest):
+    """A section, its study and the settings of that."""
+    name, section = request.param
+    return section, load_study(name), block(name)
+
+
+def functions_of(section, settings):
+    figures = [figure.draw for figure in section.figures(settings)]
+    return [*figures, *(table.build for table in section.tables)]
 
 
 def test_its_name_is_that_of_its_folder_and_its_block(study):
     assert study.folder.name == study.name
-    assert isinstance(block(study), study.settings), "config.yaml or beyond.yaml runs every study"
+    assert load(f"{study.module}:STUDY") is study
+    assert isinstance(block(study.name), study.settings)
 
 
-def test_every_result_table_has_a_schema(section):
-    assert load_section(section.module, section.name) is section
-    names = tuple(schemas_of(section))
-    assert set(section.results) <= set(names) if section in SECTIONS else section.results == names
+def test_every_result_table_has_a_schema_and_is_asked_for(study):
+    assert study.results == tuple(schemas_of(study))
+    assert study.results_of(block(study.name)) == study.results
 
 
 def test_points_are_plain_and_have_labels_for_files(study):
-    points = study.points(block(study), ["A", "B"])
+    points = study.points(block(study.name), ["A", "B"])
     assert points
     for label, point in points.items():
         assert LABEL.fullmatch(label)
         assert yaml.safe_load(yaml.safe_dump(dict(point))) == dict(point)
-        assert point.get("stream") in {None, "A", "B"}
+        for path in point.get("inputs", {}).values():
+            assert not PurePosixPath(path).is_absolute()
+            assert PurePosixPath(path).parent.name in ("streams", "")
+    assert all("{point}" in path for path in study.files_of_points().values())
+    codes = codes_of_points(study, points)
+    assert set(codes) == {point.get("plays", f"study {study.name}") for point in points.values()}
 
 
-def test_its_functions_are_there_and_take_what_the_jobs_give(section):
-    references = [getattr(section, name, "") for name in ("run", "collect")]
-    references += [figure.draw for figure in section.figures(block(section))]
-    references += [table.build for table in section.tables]
-    for reference in filter(None, references):
+def test_its_functions_are_there_and_take_what_the_jobs_give(study):
+    for reference in filter(None, (study.run, study.collect)):
         assert len(inspect.signature(load(reference)).parameters) == 3, reference
-    assert code_of_shown(section, block(section))
+    assert len(inspect.signature(load(study.read)).parameters) == 1
+
+
+def test_what_shows_a_section_is_there_and_takes_what_its_job_gives(shown):
+    section, study, settings = shown
+    assert section in study.sections_of(settings)
+    for reference in functions_of(section, settings):
+        assert len(inspect.signature(load(reference)).parameters) == 3, reference
+    assert set(section.results) <= set(study.results)
+    assert code_of_shown(study, section, settings)
 
 
 def test_names_of_files_and_sections_are_its_own():
-    results = chain.from_iterable(study.results for study in EVERY[len(SECTIONS) :])
-    figures = (it.name for section in EVERY for it in section.figures(block(section)))
-    tables = (it.name for section in EVERY for it in section.tables)
-    for names in map(list, (results, figures, tables, (section.name for section in EVERY))):
+    results = chain.from_iterable(load_study(name).results for name in STUDIES)
+    sections = [(section, block(name)) for name, section in SECTIONS]
+    figures = (it.name for section, settings in sections for it in section.figures(settings))
+    tables = (it.name for section, _ in sections for it in section.tables)
+    for names in map(list, (results, figures, tables, (it.name for it, _ in sections))):
         assert len(set(names)) == len(names)
 
 
-def test_its_texts_are_sentences(section):
+def test_its_texts_are_sentences(shown):
+    section, _, settings = shown
     assert section.about.endswith(".")
-    for figure in section.figures(block(section)):
+    for figure in section.figures(settings):
         assert figure.description.endswith(".")
         assert figure.title[0].isupper()
+
+
+def test_a_section_is_shown_only_where_its_results_are_asked_for():
+    main = load_study("hospitals")
+    plain = block("hospitals").model_copy(update={"comparison": None, "replayed": False})
+    assert main.results_of(plain) == ("summary", "ranking", "cumulative")
+    names = [section.name for section in main.sections_of(plain)]
+    assert names == ["privacy-utility", "average-gain", "cumulative-gain", "rivals"]

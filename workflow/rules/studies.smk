@@ -21,10 +21,11 @@ for study, block in STUDIES:
             mem_mb=reserved_memory,
         params:
             study=f"{study.module}:STUDY",
+            # Whole points depend on neither.
             settings=None if study.whole_points else dump(block),
+            delta=None if study.whole_points else settings.privacy.delta,
             point=partial(point_of, study),
             seed=settings.seed,
-            delta=settings.privacy.delta,
             code=partial(code_of_point, study),
         message:
             f"{study.title}: {{wildcards.point}}"

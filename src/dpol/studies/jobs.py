@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from dpol.core.imports import load
 from dpol.core.logs import progress
 from dpol.core.schemas import write_frame
 from dpol.studies.study import Facts, Frames, Inputs, Point, Study, schemas_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def write_point(
@@ -61,6 +62,8 @@ def write_results(
 
 def read_rows(files: Mapping[str, Sequence[str]]) -> dict[str, pd.DataFrame]:
     """The rows of all points, in the order of the files, by name of the part."""
+    import pandas as pd  # not where a point plays: most jobs do that, and need none
+
     return {
         name: joined([pd.read_parquet(path) for path in paths]) for name, paths in files.items()
     }
@@ -68,6 +71,8 @@ def read_rows(files: Mapping[str, Sequence[str]]) -> dict[str, pd.DataFrame]:
 
 def joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The rows of all points; one may have no rows, and then no columns."""
+    import pandas as pd
+
     return pd.concat([part for part in parts if len(part)], ignore_index=True)
 
 

@@ -39,7 +39,7 @@ class Inputs:
 
     Args:
         seed: root of all randomness.
-        delta: delta at which epsilon is reported with mu.
+        delta: delta at which epsilon is reported with mu; whole points do not depend on it.
         memory_mb: RAM that the job may use, in MB; no result depends on it.
         files: the files that the point names, by its names for them.
     """

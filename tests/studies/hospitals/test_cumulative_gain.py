@@ -17,7 +17,6 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.data.settings import Stream
 from dpol.show import style
 from dpol.studies.hospitals.cumulative_gain import ENVELOPE_LABEL, draw_cumulative_gain
 from dpol.studies.hospitals.settings import BEST_STATIC, CHANCE, FORESIGHT, Hospitals, Report
@@ -27,7 +26,7 @@ from legible import assert_legible
 INF = math.inf
 ROUNDS = np.arange(1, 7)
 TITLES = {"nm": "New Mexico", "ca": "A & B_<c>% $x$"}
-STREAMS = {label: Stream(groups=["G"]) for label in TITLES}
+STREAMS = dict.fromkeys(TITLES)
 LEVELS = {"none": INF, "low": 1.0, "high": 0.25}
 ALGORITHMS = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
 # Algorithm, family, noise, gain in each round.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,12 +11,10 @@ import pytest
 from dpol.core.errors import DataError
 from dpol.core.intervals import student_factor
 from dpol.core.schemas import read_frame
-from dpol.data.settings import Stream
 from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.hospitals import schema
-from dpol.studies.hospitals.findings import write_results
+from dpol.studies.hospitals import STUDY, schema
 from dpol.studies.hospitals.runs import Played, RunBlock, write_runs
 from dpol.studies.hospitals.settings import Hospitals, Report
 from dpol.studies.hospitals.summary import (
@@ -29,13 +26,16 @@ from dpol.studies.hospitals.summary import (
     cumulative_curves,
     summarize,
 )
+from dpol.studies.jobs import write_results
+from dpol.studies.study import Facts
 
 LEVELS = {"none": math.inf, "high": 0.5}
 MAIN = Hospitals(
-    streams={label: Stream(groups=["G"]) for label in ("test", "other")},
+    streams={"test": None, "other": None},
     levels=LEVELS,
     report=Report(algorithms=["a"]),
 )
+FACTS = Facts({"test": "Test"}, simulated=True, confidence=0.95)
 GAINS = [[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]]
 
 
@@ -264,11 +264,10 @@ def test_a_table_is_written_if_it_is_what_its_schema_says(streams, tmp_path, mon
     runs, stream = tmp_path / "runs.parquet", tmp_path / "stream.parquet"
     write_runs(RunBlock((0, 1), (cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),)), runs)
     write_stream(streams["test"], stream)
-    params = SimpleNamespace(
-        main=MAIN.model_dump(mode="json"), delta=1e-6, seed=1, noise_memory="designed"
-    )
+    settings = MAIN.model_copy(update={"replayed": True}).model_dump(mode="json")
+    inputs = {"runs": [str(runs)], "streams": [str(stream)]}
     paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "cumulative", "replay")}
-    write_results([runs], [stream], params, paths)
+    write_results(STUDY, settings, FACTS, inputs=inputs, files=paths)
     summary, curves, replay = (read_frame(path, schema(name)) for name, path in paths.items())
     assert summary["mean_gain"].tolist() == [1.5]
     assert set(replay["stream"]) == {"test"}
@@ -277,5 +276,5 @@ def test_a_table_is_written_if_it_is_what_its_schema_says(streams, tmp_path, mon
     paths["summary"].unlink()
     monkeypatch.setattr("dpol.studies.hospitals.findings.conclude", lambda found, main: found)
     with pytest.raises(DataError, match="hospitals: summary: lacks column best_static_share"):
-        write_results([runs], [stream], params, paths)
+        write_results(STUDY, settings, FACTS, inputs=inputs, files=paths)
     assert not paths["summary"].exists()

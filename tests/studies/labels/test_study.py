@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ import pytest
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width
 from dpol.core.schemas import write_frame
+from dpol.data.stream import write_stream
 from dpol.studies.labels import points
 from dpol.studies.labels import study as module
 from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
@@ -35,7 +38,12 @@ def rows_of(study, point, seed, stream=None):
     """The rows of a point; a setting alone stands for its own."""
     alone = isinstance(point, Setting)
     plain_point = {"classes": [dataclasses.asdict(point)]} if alone else point
-    return run(study, plain_point, Inputs(seed, 1e-6, stream))["labels"]
+    with tempfile.TemporaryDirectory() as folder:
+        files = {} if stream is None else {"stream": Path(folder, "stream.parquet")}
+        for path in files.values():
+            write_stream(stream, path)
+        inputs = Inputs(seed=seed, delta=1e-6, memory_mb=1000, files=files)
+        return run(study, plain_point, inputs)["labels"]
 
 
 def config(**fields):
@@ -80,7 +88,7 @@ def hospitals(make_stream, seed=5, equal=False):
     gains[2] = 0.0  # a week without a patient
     stream = make_stream(gains, capacity, label="beds")
     study = config(patients_per_week=5, sweeps={"epsilons": [0.5, 2.0]})
-    return stream, Played(study, {"stream": "beds"}, seed, stream)
+    return stream, Played(study, {}, seed, stream)
 
 
 # ---- points --------------------------------------------------------------------------------------
@@ -93,7 +101,7 @@ def test_points_change_one_number_each():
         sweeps={"rounds": [10, 20], "labels": [7], "hypotheses": [8], "epsilons": [0.5, 4]},
     )
     found = points(study, ["PA"])
-    assert found.pop("hospitals-PA") == {"stream": "PA"}
+    assert found.pop("hospitals-PA") == {"inputs": {"stream": "streams/PA.parquet"}}
     values = {label: [tuple(it.values()) for it in own["classes"]] for label, own in found.items()}
     assert values == {
         "rounds-0": [("rounds", "random", 4, 6, 10, 2.0), ("rounds", "hard", 4, 4, 10, 2.0)],
@@ -294,7 +302,7 @@ def test_hospitals_of_a_seed_are_reproducible(make_stream):
 
 def test_without_a_sweep_the_base_is_studied(make_stream):
     stream, _ = hospitals(make_stream)
-    table = rows_of(config(patients_per_week=2, epsilon=3.0), {"stream": "beds"}, 5, stream)
+    table = rows_of(config(patients_per_week=2, epsilon=3.0), {}, 5, stream)
     assert (table[["epsilon", "T"]] == [3.0, 14]).all(axis=None)
 
 

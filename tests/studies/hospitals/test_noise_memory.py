@@ -1,4 +1,4 @@
-"""The study of noise with memory: who pays what, verdicts, and how they are shown."""
+"""Noise with memory compared with independent noise: who pays what, verdicts, how it is shown."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from comparison_by_hand import OURS, PAPER, cell
 from dpol.core.intervals import half_width
 from dpol.data.stream import GainStream
 from dpol.experts.games import play
@@ -17,18 +18,52 @@ from dpol.experts.registry import make_members
 from dpol.noise import privatize
 from dpol.privacy.chains import chain_norm
 from dpol.privacy.stays import STAYS
-from dpol.show.table import Table, to_markdown
-from dpol.studies.jobs import compute
-from dpol.studies.memory import STUDY, figure, table
-from dpol.studies.memory.settings import INDEPENDENT, REMEMBERED, NoiseMemories
-from dpol.studies.memory.study import MU_OF_STAYS, collect
+from dpol.show.table import Table
+from dpol.studies.hospitals import games, noise_memory_figure, noise_memory_table
+from dpol.studies.hospitals.noise_memory import (
+    INDEPENDENT,
+    MU_OF_STAYS,
+    REMEMBERED,
+    compare_memories,
+)
+from dpol.studies.hospitals.runs import Played, play_suite, stream_of_stays
+from dpol.studies.hospitals.settings import Comparison, Hospitals, NoiseMemories, Report
 from dpol.studies.study import Facts
 from legible import assert_legible
 from small_config import GAINS, problems
 from tables_by_hand import has_footer
 
 FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9)
-SETTINGS = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2], times=2.0, replicates=5)
+ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2], times=2.0)
+
+
+def main(asked: NoiseMemories = ASKED, replicates: int = 5, confidence: float = 0.9) -> Hospitals:
+    return Hospitals(
+        streams={"nm": None},
+        levels={"none": math.inf},
+        replicates=replicates,
+        report=Report(algorithms=["empirical-bayes"], confidence=confidence),
+        comparison=Comparison(paper=PAPER, ours=OURS, memory=asked),
+    )
+
+
+def compared(stream: GainStream, settings: Hospitals, seed: int = 1) -> pd.DataFrame:
+    """The table of games that are played here."""
+    asked = settings.noise_memories
+    assert asked is not None
+    cells: list[Played] = []
+    for weeks in asked.weeks:
+        for noise, mu in games.games_with_memory(asked):
+            block = play_suite(
+                stream_of_stays(stream, weeks),
+                make_members("empirical-bayes"),
+                noise=str(noise),
+                mu=float(mu),
+                seed=seed,
+                replicates=range(settings.replicates),
+            )
+            cells += block.played
+    return compare_memories(cells, {"nm": stream}, asked, settings)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +74,7 @@ def stream(random_stream) -> GainStream:
 
 @pytest.fixture(scope="module")
 def frame(stream: GainStream) -> pd.DataFrame:
-    return compute(STUDY, SETTINGS, seed=1, confidence=0.9, streams={"nm": stream})["memory"]
+    return compared(stream, main())
 
 
 def one(frame: pd.DataFrame, **key: Any) -> pd.Series:
@@ -50,7 +85,6 @@ def one(frame: pd.DataFrame, **key: Any) -> pd.Series:
 
 def test_a_row_for_memory_and_two_for_independent_noise(frame: pd.DataFrame) -> None:
     assert len(frame) == 2 * 2 * 3
-    assert STUDY.algorithms(SETTINGS) == ("empirical-bayes",)
     own = frame[(frame["weeks"] == 3) & (frame["level"] == 0.2)]
     assert list(zip(own["noise"], own["times"], own["mu"], strict=True)) == [
         (REMEMBERED, 1.0, 0.2),
@@ -79,7 +113,7 @@ def test_gains_are_those_of_noise_for_the_unit(frame: pd.DataFrame, stream: Gain
 
 def test_a_longer_stay_pays_as_its_norm_says(frame: pd.DataFrame) -> None:
     """N_v / N_w, with b of the table; the root of v / w for independent noise."""
-    for weeks in SETTINGS.weeks:
+    for weeks in ASKED.weeks:
         memory = one(frame, weeks=weeks, noise=REMEMBERED, level=0.2)
         same = one(frame, weeks=weeks, noise=INDEPENDENT, level=0.2, times=1.0)
         b = memory["smallest_b"]
@@ -94,9 +128,9 @@ def test_a_longer_stay_pays_as_its_norm_says(frame: pd.DataFrame) -> None:
 
 
 def test_where_the_design_takes_no_memory_the_laws_are_equal(stream: GainStream) -> None:
-    settings = NoiseMemories(weeks=[4], mus=[20], replicates=40)
-    frame = compute(STUDY, settings, seed=3, streams={"nm": stream})["memory"]
-    memory, same, _ = frame.to_dict("records")
+    asked = NoiseMemories(weeks=[4], mus=[20])
+    found = compared(stream, main(asked, replicates=40, confidence=0.95), seed=3)
+    memory, same, _ = found.to_dict("records")
     assert memory["largest_b"] == 0
     assert [memory[it] for it in MU_OF_STAYS] == pytest.approx([same[it] for it in MU_OF_STAYS])
     # Two independent draws of one law, not one draw: simultaneous 95% intervals.
@@ -104,35 +138,35 @@ def test_where_the_design_takes_no_memory_the_laws_are_equal(stream: GainStream)
     assert same["verdict"] == "undecided"
 
 
-def verdicts(*ahead: tuple[float, float]) -> pd.DataFrame:
-    """Verdicts on differences and their errors: each unit at the same, then twice the mu."""
-    rows = []
-    for weeks in (1, 3):
-        rows.append({"weeks": weeks, "noise": REMEMBERED, "times": 1.0})
-        for times in (1.0, 2.0):
-            difference, error = ahead[len(rows) - len(rows) // 3 - 1]
-            found = {"difference": difference, "difference_error": error}
-            rows.append({"weeks": weeks, "noise": INDEPENDENT, "times": times, **found})
-    ends = {"smallest_b": 0.1, "largest_b": 0.2}
-    found = pd.DataFrame(rows).assign(stream="nm", level=0.2, standard_error=0.1, **ends)
-    return collect({"memory": found}, SETTINGS, FACTS)["memory"]
+ABOVE, BELOW, UNCLEAR = (9.0, 0.1), (-9.0, 0.1), (0.1, 5.0)
 
 
-def test_aims_are_reached_or_not_in_every_unit_or_in_one() -> None:
-    above, below, unclear = (9.0, 0.1), (-9.0, 0.1), (0.1, 5.0)
-    frame = verdicts(above, below, above, above)
-    assert frame["verdict"].tolist() == ["", "above", "below", "", "above", "above"]
-    assert frame["aim_verdict"].tolist() == ["", "reached", "not reached", "", "reached", "reached"]
-    frame = verdicts(above, unclear, below, above)
-    assert frame["aim_verdict"].tolist() == [
-        "",
-        "not reached",
-        "undecided",
-        "",
-        "not reached",
-        "reached",
-    ]
-    assert set(verdicts(above, above, unclear, above)["aim_verdict"][[1, 4]]) == {"undecided"}
+@pytest.mark.parametrize(
+    ("ahead", "aims"),
+    [
+        ([ABOVE, BELOW, ABOVE, ABOVE], ["reached", "not reached", "reached", "reached"]),
+        ([ABOVE, UNCLEAR, BELOW, ABOVE], ["not reached", "undecided", "not reached", "reached"]),
+        ([ABOVE, ABOVE, UNCLEAR, ABOVE], ["undecided", "reached", "undecided", "reached"]),
+    ],
+)
+def test_aims_are_reached_or_not_in_every_unit_or_in_one(
+    stream: GainStream, ahead: list[tuple[float, float]], aims: list[str]
+) -> None:
+    """Differences and their spread: each unit at the same, then at twice the mu."""
+    asked = NoiseMemories(weeks=[1, 3], mus=[0.2], times=2.0)
+    cells = []
+    for weeks, differences in ((1, ahead[:2]), (3, ahead[2:])):
+        own = {"stream": f"nm, stays of {weeks}"}
+        cells.append(cell("bayes", REMEMBERED, 0.2, [0.0] * 5, **own))
+        for mu, (mean, spread) in zip((0.2, 0.4), differences, strict=True):
+            totals = [-mean + spread * step for step in (-2, -1, 0, 1, 2)]
+            cells.append(cell("bayes", INDEPENDENT, mu, totals, **own))
+    found = compare_memories(cells, {"nm": stream}, asked, main(asked))
+    rows = found[found["noise"] == INDEPENDENT]
+    names = {ABOVE: "above", BELOW: "below", UNCLEAR: "undecided"}
+    assert rows["verdict"].tolist() == [names[it] for it in ahead]
+    assert rows["aim_verdict"].tolist() == aims
+    assert set(found[found["noise"] == REMEMBERED]["aim_verdict"]) == {""}
 
 
 def test_the_noise_of_a_unit_is_drawn_for_it_alone(frame: pd.DataFrame) -> None:
@@ -142,41 +176,46 @@ def test_the_noise_of_a_unit_is_drawn_for_it_alone(frame: pd.DataFrame) -> None:
 
 
 def test_points_are_one_for_each_stream_and_unit() -> None:
-    found = STUDY.points(SETTINGS, ["nm", "pa"])
-    assert list(found) == ["nm-w1", "nm-w3", "pa-w1", "pa-w3"]
-    assert found["pa-w3"] == {"stream": "pa", "weeks": 3}
+    found = games.points(main(), ["nm", "pa"])
+    assert list(found) == [f"{it}/noise-memory/{w}-weeks" for it in ("nm", "pa") for w in (1, 3)]
+    point = found["pa/noise-memory/3-weeks"]
+    assert (point["stay"], point["inputs"]) == (3, {"stream": "streams/pa.parquet"})
+    assert point["games"][3:] == [[REMEMBERED, 0.2], [INDEPENDENT, 0.2], [INDEPENDENT, 0.4]]
+
+
+SYSTEMS = {"paper": PAPER.model_dump(), "ours": OURS.model_dump()}
 
 
 @pytest.mark.parametrize(
     ("block", "line"),
     [
-        ({"algorithm": "rw-meta"}, "memory.algorithm = 'rw-meta': must know noise with memory; it"
+        ({"algorithm": "rw-meta"}, "algorithm = 'rw-meta': must know noise with memory; it"
          " takes noise as independent over weeks"),
-        ({"algorithm": "kalman"}, "memory.algorithm = 'kalman': must be one algorithm; kalman is"
-         " one for each learner"),
-        ({"algorithm": "noisy-max"}, "memory.algorithm = 'noisy-max': must be a local algorithm,"
-         " which plays noisy gains"),
-        ({"algorithm": "kalmann"}, "memory.algorithm = 'kalmann': algorithm 'kalmann' is not one"
-         " of"),
-        ({"weeks": [2, 2]}, "memory.weeks = [2, 2]: must not name anything twice"),
-        ({"weeks": [0]}, "memory.weeks[0] = 0: must be greater than or equal to 1"),
-        ({"times": 1}, "memory.times = 1: must be greater than 1"),
-        ({"mus": [math.inf]}, "memory.mus[0] = inf: must be less than or equal to 1000"),
+        ({"algorithm": "kalman"}, "algorithm = 'kalman': must be one algorithm; kalman is one for"
+         " each learner"),
+        ({"algorithm": "noisy-max"}, "algorithm = 'noisy-max': must be a local algorithm, which"
+         " plays noisy gains"),
+        ({"algorithm": "kalmann"}, "algorithm = 'kalmann': algorithm 'kalmann' is not one of"),
+        ({"weeks": [2, 2]}, "weeks = [2, 2]: must not name anything twice"),
+        ({"weeks": [0]}, "weeks[0] = 0: must be greater than or equal to 1"),
+        ({"times": 1}, "times = 1: must be greater than 1"),
+        ({"mus": [math.inf]}, "mus[0] = inf: must be less than or equal to 1000"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_the_config_is_one_line(block: dict[str, Any], line: str) -> None:
-    (told,) = problems({"memory": {"mus": [0.1], **block}})
-    assert told.startswith(line)
+def test_a_mistake_in_the_config_is_told(block: dict[str, Any], line: str) -> None:
+    told = problems({"comparison": {**SYSTEMS, "memory": {"mus": [0.1], **block}}})
+    assert [it for it in told if it.startswith(f"comparison.memory.{line}")]
 
 
 def test_gains_without_capacities_are_refused() -> None:
-    (told,) = problems(GAINS, {"memory": {"mus": [0.1]}})
-    assert told.startswith("memory = 'a block': must not be given because dataset.source.kind is")
+    told = problems(GAINS, {"comparison": {**SYSTEMS, "memory": {"mus": [0.1]}}})
+    line = "comparison.memory = 'a block': must not be given because dataset.source.kind is"
+    assert [it for it in told if it.startswith(line)]
 
 
 @pytest.fixture(scope="module")
 def shown(frame: pd.DataFrame) -> Table:
-    return table.build({"memory": frame}, SETTINGS, FACTS)
+    return noise_memory_table.build({"memory": frame}, main(), FACTS)
 
 
 def test_the_table_has_a_line_for_each_unit_and_the_aim_of_all(
@@ -191,11 +230,13 @@ def test_the_table_has_a_line_for_each_unit_and_the_aim_of_all(
     more = one(frame, weeks=3, noise=INDEPENDENT, level=0.2, times=2.0)
     memory = one(frame, weeks=3, noise=REMEMBERED, level=0.2)
     cells = units[1][1]
-    assert cells[0].text.startswith(f"{same['mean_gain']:.2f} ± ")
-    assert cells[1].text.startswith(f"{memory['mean_gain']:.2f} ± ")
-    assert cells[2].text.startswith(f"{same['difference']:+.2f} ± ")
+    assert [it.text.split(" ± ")[0] for it in cells[:4]] == [
+        f"{same['mean_gain']:.2f}",
+        f"{memory['mean_gain']:.2f}",
+        f"{same['difference']:+.2f}",
+        f"{more['difference']:+.2f}",
+    ]
     assert cells[2].text.endswith(f", {same['verdict']}")
-    assert cells[3].text.startswith(f"{more['difference']:+.2f} ± ")
     assert cells[3].text.endswith(f", {more['aim_verdict']}")
     assert cells[4].text == f"{memory['smallest_b']:g}"
     assert cells[5].text.split(", ")[0] == f"{memory['mu_1_week']:.3g}"
@@ -212,11 +253,10 @@ def test_the_table_says_what_is_guaranteed_to_whom(shown: Table) -> None:
         "2 times the μ",
     ):
         assert has_footer(shown, text), text
-    assert "New Mexico" in to_markdown(shown)
 
 
 def test_the_figure_draws_differences_and_what_stays_pay(frame: pd.DataFrame) -> None:
-    drawn = figure.draw({"memory": frame}, SETTINGS, FACTS)
+    drawn = noise_memory_figure.draw({"memory": frame}, main(), FACTS)
     assert_legible(drawn)
     above, below = drawn.axes
     bars = {box.get_label(): box.lines[0] for box in above.containers}
