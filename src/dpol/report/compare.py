@@ -25,7 +25,6 @@ from dpol.core.schemas import Schema
 from dpol.data.stream import read_stream
 from dpol.report.crate import CONFIG, CRATE
 from dpol.report.reading import reading
-from dpol.show.table import Entry, Table, number, one_section
 from dpol.studies.hospitals import schema
 from dpol.studies.hospitals.runs import read_runs
 
@@ -72,29 +71,6 @@ class RunComparison:
         """
         beyond = self.cells["verdict"].isin([HIGHER, LOWER, OTHER_DATA, ONLY_OLD])
         return bool(beyond.any() or self.verdicts)
-
-    @property
-    def table(self) -> Table:
-        """All rows, and what else differs as notes."""
-        means = ("mean_gain_old", "mean_gain_new", "difference", "difference_half_width")
-        columns = ("stream", "noise", "mu", *means, "verdict")
-        lines = [
-            (row["algorithm"], tuple(_entry(row[column]) for column in columns))
-            for row in self.cells.to_dict("records")
-        ]
-        return Table(
-            caption="Mean total gain of two runs",
-            name="runs",
-            corner=("algorithm",),
-            headers=tuple(column.replace("_", " ") for column in columns),
-            sections=(one_section(lines),),
-            footers=(*self.settings, *self.verdicts),
-            numbers=self.cells,
-        )
-
-
-def _entry(value: Any) -> Entry:
-    return Entry(value) if isinstance(value, str) else number(value, f"{value:.4g}")
 
 
 def compare_runs(old: Path, new: Path, confidence: float = 0.95) -> RunComparison:
