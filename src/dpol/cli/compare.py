@@ -38,10 +38,14 @@ def _compare(options: argparse.Namespace) -> int:
     if options.output:
         write_text(options.output, to_csv(found.cells))
     rows = found.cells[found.cells["verdict"] != SAME]
-    shown = rows.loc[:, ~rows.columns.str.match("replicates|std_gain")].to_string(index=False)
+    numbers = rows.loc[:, ~rows.columns.str.match("replicates|std_gain|confidence|ci_")]
     lines = [
         *(found.settings or ["all settings are the same"]),
-        *(shown.splitlines() if len(rows) else ["all numbers are the same"]),
+        *(
+            numbers.to_string(index=False).splitlines()
+            if len(rows)
+            else ["all numbers are the same"]
+        ),
         *found.verdicts,
     ]
     print("\n".join(map(printable, lines)))

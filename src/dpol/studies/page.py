@@ -31,6 +31,9 @@ class PageFacts(Facts):
     """The facts that the page tells of a run.
 
     Args:
+        streams: title of each gain stream, by label.
+        simulated: whether the data are simulated.
+        confidence: of the intervals that are shown together.
         run: its name.
         seed: root of all randomness.
         replicates: repetitions of every randomised run.
