@@ -54,7 +54,7 @@ def test_claims_of_the_papers_are_counted_without_ours() -> None:
     (answer,) = on_papers(SUMMARY, RANKING, claims())
     assert "of 6 of our intervals overlap" in "".join(answer.more)
     # By hand: Theorem 1 holds, 2 loosely, 3 fails, Lemma 5 holds; Theorem 4 is ours.
-    assert [answer.found, *answer.more[:3]] == [
+    assert [answer.finding, *answer.more[:3]] == [
         "Of 4 checks of what the papers state, 3 hold (1 loosely), 1 does not hold as stated.",
         "“One”: of 3 checks, 2 hold (1 loosely), 1 does not hold as stated.",
         "“Two”: of 1 check, 1 holds.",
@@ -76,18 +76,18 @@ def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
     ).assign(simulated=False)
     # Ratios 0.943, 0.926, 1.
     (answer,) = on_papers(cells)
-    assert answer.found == (
+    assert answer.finding == (
         "Table 2: 2 of 3 of our intervals overlap the paper’s numbers. The median ratio of ours to"
         " theirs is 0.94."
     )
     (simulated,) = on_papers(cells.assign(simulated=True))
-    assert simulated.found.endswith("Ours come from simulated data.")
+    assert simulated.finding.endswith("Ours come from simulated data.")
 
 
 def test_what_cannot_be_compared_is_said_last() -> None:
     (answer,) = on_papers(SUMMARY.assign(ci_half_width=INF))  # one run: no interval
     # 0.33 ± 0.13 compared with the tree's 22.
-    assert answer.found == (
+    assert answer.finding == (
         "RW-Meta (local) compared with the better central tree, with isotropic noise: 0.02 to 0.02"
         " times its gain. RW-Meta is above it in 0 of 1 cells and below it in 1. In the others"
         " their intervals overlap."
@@ -103,7 +103,7 @@ def test_what_cannot_be_compared_is_said_last() -> None:
 def test_where_the_paper_reports_nothing_only_the_ledger_answers() -> None:
     assert on_papers(NONE) == []
     (answer,) = on_papers(NONE, RANKING, claims())
-    assert answer.found.startswith("Of 4 checks")
+    assert answer.finding.startswith("Of 4 checks")
     assert "no number of the paper is comparable" in answer.more[-1]
 
 
@@ -131,7 +131,7 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
         run("worst-case", INF, 1.0, epsilon=0.98),  # noise, though none was asked for
     ]
     answer = on_privacy(summary, audits())
-    assert answer.found.replace("\xa0", " ") == (
+    assert answer.finding.replace("\xa0", " ") == (
         "One person in one round is protected. Right guesses about that person from what an"
         " algorithm publishes, not from this page: at most 69.2% at μ = 1, 59.9% at μ = 0.5 (a"
         " coin: 50%)."
@@ -153,7 +153,7 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
 
 def test_no_noise_is_no_privacy_and_no_audit_is_told() -> None:
     answer = on_privacy([run("rw-meta", INF, 1.0)])
-    assert answer.found == "Not at all: no run has privacy noise."
+    assert answer.finding == "Not at all: no run has privacy noise."
     assert answer.more == ("Nothing was audited: the config has no block audits.",)
 
 
@@ -168,7 +168,7 @@ def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
     lost = costs(summary)
     assert list(lost["noise"]) == ["isotropic", "capacity"]
     answer = answer_on_cost(lost)
-    assert [text.replace("\xa0", " ") for text in (answer.found, *answer.more)] == [
+    assert [text.replace("\xa0", " ") for text in (answer.finding, *answer.more)] == [
         "With isotropic noise, rw-meta loses 25% of what it gains above chance at μ = 1.",
         "With capacity noise (ours), rw-meta loses −5% of what it gains above chance at μ = 1.",
     ]
@@ -188,7 +188,7 @@ def test_costs_of_several_streams_are_a_range() -> None:
         run("rw-meta", 1.0, 36.0, stream="pa"),
     ]
     lost = costs(summary, streams=streams)
-    text = answer_on_cost(lost).found.replace("\xa0", " ")
+    text = answer_on_cost(lost).finding.replace("\xa0", " ")
     assert (
         text
         == "With isotropic noise, rw-meta loses 10 to 25% of what it gains above chance at μ = 1,"
@@ -207,7 +207,7 @@ def test_costs_of_several_streams_are_a_range() -> None:
 def test_costs_that_cannot_be_computed_are_not_told(summary: list[dict[str, Any]]) -> None:
     lost = costs(summary)
     assert lost.empty
-    assert "cannot tell" in answer_on_cost(lost).found
+    assert "cannot tell" in answer_on_cost(lost).finding
     frames = {"summary": with_costs(pd.DataFrame(summary))}
     assert texts(cost_table(frames, config().hospitals, FACTS)) == [["—", "—", "—", "—"]]
 

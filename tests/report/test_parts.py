@@ -135,7 +135,7 @@ def sentences(**changes: Any) -> tuple[str, ...]:
     made = summary([run("rw-meta", INF, 1.0)]) if changes.pop("public", False) else summary()
     settings = config(**changes)
     answer = setting_answer(made, settings.hospitals, page_facts(settings))
-    return (answer.found, *answer.more)
+    return (answer.finding, *answer.more)
 
 
 def test_the_setting_is_five_sentences_about_this_run() -> None:

@@ -34,19 +34,19 @@ def _compare(options: argparse.Namespace) -> int:
     from dpol.report.compare import SAME, compare_runs
     from dpol.show.table import to_csv
 
-    found = compare_runs(options.old, options.new, options.confidence)
+    comparison = compare_runs(options.old, options.new, options.confidence)
     if options.output:
-        write_text(options.output, to_csv(found.cells))
-    rows = found.cells[found.cells["verdict"] != SAME]
+        write_text(options.output, to_csv(comparison.cells))
+    rows = comparison.cells[comparison.cells["verdict"] != SAME]
     numbers = rows.loc[:, ~rows.columns.str.match("replicates|std_gain|confidence|ci_")]
     lines = [
-        *(found.settings or ["all settings are the same"]),
+        *(comparison.settings or ["all settings are the same"]),
         *(
             numbers.to_string(index=False).splitlines()
             if len(rows)
             else ["all numbers are the same"]
         ),
-        *found.verdicts,
+        *comparison.verdicts,
     ]
     print("\n".join(map(printable, lines)))
-    return int(options.fail_on_difference and found.differs)
+    return int(options.fail_on_difference and comparison.differs)

@@ -145,8 +145,8 @@ def build_crate(
         add(address, "CreativeWork", name=name, version=address.rpartition("/")[2])
         for address, name in _PROFILES.items()
     ]
-    found: dict[str, Any] = crate.metadata.generate()
-    return found
+    graph: dict[str, Any] = crate.metadata.generate()
+    return graph
 
 
 def _span(folder: Path, provenance: Provenance) -> tuple[str, str]:

@@ -87,8 +87,8 @@ def build_page(
     *answered, setting = joined(answers)
     return load_template("report.html.j2", "dpol.report").render(
         run=facts.run,
-        title=answered[0].question if answered[0].question == PAPERS else setting.found,
-        lead=answered[0].found,
+        title=answered[0].question if answered[0].question == PAPERS else setting.finding,
+        lead=answered[0].finding,
         first=first,
         answers=answered,
         example=config.report.algorithms[0],
@@ -107,18 +107,19 @@ def joined(answers: Sequence[Answer]) -> list[Answer]:
     Findings come first, and those of a later study before those of an earlier one: it judges what
     the earlier one made.
 
-    >>> added, found = Answer(question=PAPERS, more=("b",)), Answer(question=PAPERS, found="a")
-    >>> [(it.found, it.more) for it in joined([found, added])], joined([added])
+    >>> added = Answer(question=PAPERS, more=("b",))
+    >>> leading = Answer(question=PAPERS, finding="a")
+    >>> [(it.finding, it.more) for it in joined([leading, added])], joined([added])
     ([('a', ('b',))], [])
     """
     whole = []
     for question in QUESTIONS:
         parts = [it for it in reversed(answers) if it.question == question]
-        parts.sort(key=lambda it: not it.found)
-        if parts and parts[0].found:
-            found, *more = (text for it in parts for text in (it.found, *it.more) if text)
+        parts.sort(key=lambda it: not it.finding)
+        if parts and parts[0].finding:
+            finding, *more = (text for it in parts for text in (it.finding, *it.more) if text)
             see = tuple(name for it in parts for name in it.see)
-            whole.append(Answer(question=question, found=found, more=tuple(more), see=see))
+            whole.append(Answer(question=question, finding=finding, more=tuple(more), see=see))
     return whole
 
 

@@ -56,13 +56,13 @@ class Answer:
 
     Args:
         question: one of the questions of this module.
-        found: its finding in one sentence; empty if it only adds to what others found.
+        finding: in one sentence; empty if it only adds to the findings of others.
         more: further sentences.
         see: names of the sections with details.
     """
 
     question: str
-    found: str = ""
+    finding: str = ""
     more: tuple[str, ...] = ()
     see: tuple[str, ...] = ()
 

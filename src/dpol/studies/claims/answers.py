@@ -27,8 +27,8 @@ def answers(frames: Frames, settings: Claims | None, facts: PageFacts) -> list[A
     if ours.any():
         rows = ledger[ours]
         more.append(f"Not counted: {_checks(rows)} of ours (†): {count_verdicts(rows)}.")
-    found = f"Of {_checks(theirs)} of what the papers state, {count_verdicts(theirs)}."
-    return [Answer(question=PAPERS, found=found, more=tuple(more), see=("claims",))]
+    finding = f"Of {_checks(theirs)} of what the papers state, {count_verdicts(theirs)}."
+    return [Answer(question=PAPERS, finding=finding, more=tuple(more), see=("claims",))]
 
 
 def _checks(rows: pd.DataFrame) -> str:

@@ -44,9 +44,9 @@ def answer_on_papers(summary: pd.DataFrame, ranking: pd.DataFrame) -> Answer:
     table, ranked = _table_two(comparable), tuple(_ranking(ranking))
     # First what can be compared.
     sentences = (*ranked, table) if comparable.empty else (table, *ranked)
-    found = "" if reported.empty else sentences[0]
+    finding = "" if reported.empty else sentences[0]
     more = sentences if reported.empty else sentences[1:]
-    return Answer(question=PAPERS, found=found, more=more, see=("average-gain",))
+    return Answer(question=PAPERS, finding=finding, more=more, see=("average-gain",))
 
 
 def _table_two(beside: pd.DataFrame) -> str:
@@ -100,11 +100,11 @@ def answer_on_privacy(summary: pd.DataFrame) -> Answer:
     """The guarantees of all runs with noise."""
     private = summary[(summary["epsilon"] < _INFINITE) & (summary["mu"] < _INFINITE)]
     if private.empty:
-        return Answer(question=PRIVACY, found="Not at all: no run has privacy noise.")
+        return Answer(question=PRIVACY, finding="Not at all: no run has privacy noise.")
     unit = each(private["unit"])
     return Answer(
         question=PRIVACY,
-        found=f"{unit[0].upper()}{unit[1:]} is protected. {_guesses(private)}",
+        finding=f"{unit[0].upper()}{unit[1:]} is protected. {_guesses(private)}",
         more=(
             f"{_epsilons(private)}.",
             *_epsilon_only(private),
@@ -135,17 +135,17 @@ def _guesses(private: pd.DataFrame) -> str:
     rows = private.dropna(subset="guaranteed_mu")
     if rows.empty:
         return f"{_epsilons(private)}."
-    found = _at_levels(rows, "guaranteed_mu", lambda mu: _percent(best_guess(mu)))
+    guesses = _at_levels(rows, "guaranteed_mu", lambda mu: _percent(best_guess(mu)))
     return (
         "Right guesses about that person from what an algorithm publishes, not from this page: at"
-        f" most {found} (a coin: 50%)."
+        f" most {guesses} (a coin: 50%)."
     )
 
 
 def _epsilons(private: pd.DataFrame) -> str:
     """The largest epsilon at each level; smaller ones count as it."""
-    found = _at_levels(private, "epsilon", lambda it: f"ε\xa0≤\xa0{rounded_up(it, 3)}")
-    return f"As (ε, δ): {found}, with δ = {each(map(power, private['delta']))}"
+    epsilons = _at_levels(private, "epsilon", lambda it: f"ε\xa0≤\xa0{rounded_up(it, 3)}")
+    return f"As (ε, δ): {epsilons}, with δ = {each(map(power, private['delta']))}"
 
 
 def _epsilon_only(private: pd.DataFrame) -> Iterator[str]:
@@ -155,9 +155,9 @@ def _epsilon_only(private: pd.DataFrame) -> Iterator[str]:
         guess = [
             best_guess_of_epsilon(*it) for it in zip(rows["epsilon"], rows["delta"], strict=True)
         ]
-        found = _at_levels(rows.assign(guess=guess), "guess", _percent)
+        guesses = _at_levels(rows.assign(guess=guess), "guess", _percent)
         names = ", ".join(dict.fromkeys(rows["algorithm"]))
-        yield f"Only an (ε, δ) guarantee is known of {names}: right guesses at most {found}."
+        yield f"Only an (ε, δ) guarantee is known of {names}: right guesses at most {guesses}."
 
 
 def _at_levels(private: pd.DataFrame, column: str, text: Callable[[float], str]) -> str:
@@ -176,10 +176,12 @@ def _models(private: pd.DataFrame) -> str:
         "local": "local (nobody sees the gains themselves)",
         "central": "central (a curator sees them)",
     }
-    found = [f"{counts[model]} {text}" for model, text in texts.items() if model in counts.index]
+    mechanisms = [
+        f"{counts[model]} {text}" for model, text in texts.items() if model in counts.index
+    ]
     return (
-        f"Mechanisms: {', '.join(found)}. The notes below the table of total gains say what each"
-        " guarantees."
+        f"Mechanisms: {', '.join(mechanisms)}. The notes below the table of total gains say what"
+        " each guarantees."
     )
 
 
@@ -187,9 +189,11 @@ def answer_on_cost(costs: pd.DataFrame) -> Answer:
     """The share of the gain that noise takes; `costs` are rows of `shown_costs`."""
     if costs.empty:
         text = "This run cannot tell: no private algorithm was played both with and without noise."
-        return Answer(question=COST, found=text)
-    found, *more = (_cost(own) for _, own in costs.groupby(["algorithm", "noise"], sort=False))
-    return Answer(question=COST, found=found, more=tuple(more), see=("noise-costs", "beyond"))
+        return Answer(question=COST, finding=text)
+    finding, *more = (
+        _cost(system) for _, system in costs.groupby(["algorithm", "noise"], sort=False)
+    )
+    return Answer(question=COST, finding=finding, more=tuple(more), see=("noise-costs", "beyond"))
 
 
 def _cost(costs: pd.DataFrame) -> str:

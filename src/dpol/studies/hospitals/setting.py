@@ -29,7 +29,7 @@ def setting_answer(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
         reading += " [paper: …] is reported by the paper and not computed here."
     return Answer(
         question=SETTING,
-        found=_choice(facts),
+        finding=_choice(facts),
         more=(
             _game(facts.columns),
             _data(summary, facts),
