@@ -120,6 +120,7 @@ def _read_run(folder: Path) -> _Run:
     with reading(crate):
         entities = json.loads(crate.read_text(encoding="utf-8"))["@graph"]
         sums = {it["@id"]: it["sha256"] for it in entities if "sha256" in it}
+        data = sums["#data-0"]
         versions = [
             f"{it['name']} {it['softwareVersion']}" for it in entities if "softwareVersion" in it
         ]
@@ -138,24 +139,28 @@ def _read_run(folder: Path) -> _Run:
     # Only the columns that are compared: others may be of another version.
     columns = {name: schema("summary").columns[name] for name in _NEEDED}
     frame = frame[[name for name in frame if name in columns]]
-    checksum = {"checksum of the data": sums["#data-0"]}
     return _Run(
         folder=folder,
-        settings={**keys, "run": "", "versions": versions, **values, **checksum},
+        settings={
+            **{key: value for key, value in keys.items() if key != "run"},
+            **values,
+            "versions": versions,
+            "checksum of the data": data,
+        },
         summary=Schema("summary", "", columns).check(frame, str(summary)),
         verdicts={
             f"{name}: {row}": verdict
-            for name, columns in _VERDICTS.items()
+            for name, naming in _VERDICTS.items()
             if f"{name}.parquet" in sums
-            for row, verdict in _verdicts(folder / f"{name}.parquet", columns)
+            for row, verdict in _verdicts(folder / f"{name}.parquet", naming)
         },
     )
 
 
-def _verdicts(path: Path, columns: list[str]) -> Iterator[tuple[str, str]]:
+def _verdicts(path: Path, naming: list[str]) -> Iterator[tuple[str, str]]:
     """The name of each row of a table, and its verdict."""
     with reading(path):
-        rows = pd.read_parquet(path)[[*columns, "verdict"]].astype(str)
+        rows = pd.read_parquet(path)[[*naming, "verdict"]].astype(str)
     for *names, verdict in rows.itertuples(index=False):
         yield ", ".join(names), verdict
 
