@@ -69,8 +69,9 @@ bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/result
 bench-full: $(VENV)/.dev ## the whole paper at full size, from the extract in data/raw, then its largest job (about 15 minutes)
 	PYTHONPATH=src OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/full.py
 
-sbom: ## the software bill of materials (CycloneDX) of the lock: sbom.cdx.json
-	$(PYTHON) tools/sbom.py >sbom.cdx.json
+sbom: $(VENV)/.dev ## the software bill of materials (CycloneDX) of what dpol needs to run: sbom.cdx.json
+	requirements/packages.sh runtime | $(VENV)/bin/cyclonedx-py requirements --pyproject pyproject.toml \
+	    --output-reproducible --output-file sbom.cdx.json -
 
 lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/ruff format --check .
@@ -86,7 +87,6 @@ format: $(VENV)/.dev ## format the code, renew what is generated from the config
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/snakefmt Snakefile workflow .test
 	$(VENV)/bin/dpol config write
-	$(VENV)/bin/python tools/conda_recipe.py
 	$(VENV)/bin/python tools/contributing.py
 
 clean: ## remove results and the environment; fetched tables in data/raw stay

@@ -98,6 +98,10 @@ found.replay = await tab.evaluate(() => {
 if (found.replay) {
   const again = await tab.evaluate(() => globalThis.axe.run("#replay"));
   found.violations.push(...again.violations.map((it) => `replay, ${it.id}`));
+  await tab.emulateMedia({ media: "print" });
+  found.replay.printed = await tab.evaluate(() =>
+    ["#replay-widget", "#replay .still .panel"].map((it) => document.querySelector(it).checkVisibility()));
+  await tab.emulateMedia({ media: "screen" });
 }
 
 // Three clicks: up, down, and back. Of a table with groups each row gets their labels.
@@ -114,37 +118,7 @@ found.sorted = await tab.evaluate(() =>
     });
   }));
 
-// As a reader finds it: the interactive figure, by pointer, keys and switches.
 await tab.reload();
-if (await tab.locator(".gain").count()) {
-  const read = (selector) => tab.evaluate((it) =>
-    [...document.querySelectorAll(it)].map((one) => one.getAttribute("d") ?? one.textContent), selector);
-  const seen = () => tab.evaluate(() => [".gain", ".still .panel"].map((it) => document.querySelector(it).checkVisibility()));
-  const [box, cells] = [tab.locator(".plot svg").first(), ".readout td"];
-  const gain = (found.gain = { seen: await seen(), when: [await read(".when")], cells: [await read(cells)] });
-  await box.scrollIntoViewIfNeeded();
-  await box.hover();
-  gain.when.push(await read(".when"));
-  gain.cells.push(await read(cells));
-  await tab.locator(".plot").focus();
-  for (const key of ["Home", "ArrowRight", "End"]) {
-    await tab.keyboard.press(key);
-    gain.when.push(await read(".when"));
-  }
-  gain.lines = [await read(".plot [data-line]")];
-  for (const place of [1, 3]) { // the noise, and what is shown
-    const select = tab.locator(".gain .controls select").nth(place);
-    const now = await select.evaluate((it) => it.selectedIndex);
-    await select.selectOption({ index: now ? 0 : 1 });
-    gain.lines.push(await read(".plot [data-line]"));
-  }
-  await tab.locator(".readout input").first().press("Space");
-  gain.lines.push(await read(".plot [data-line]"));
-  gain.focus = await tab.evaluate(() => document.activeElement.type);
-  await tab.emulateMedia({ media: "print" });
-  gain.printed = await seen();
-  await tab.emulateMedia({ media: "screen" });
-}
 
 // The filter of the ledger: a verdict, words, together with an order, and back.
 if (await tab.locator("#table-claims-open").count()) {

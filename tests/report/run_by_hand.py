@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,17 @@ import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
+from dpol.core.files import write_json, write_text
 from dpol.core.schemas import Schema, write_frame
-from dpol.report.page import build_page
-from dpol.report.provenance import Provenance
+from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate
+from dpol.report.page import build_page, page_facts
+from dpol.report.provenance import Params, Provenance
 from dpol.show.table import Entry, Group, Section, Table, to_fragment
 from dpol.studies import hospitals
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.table import build as claims_table
 from dpol.studies.claims.table import build_open as open_claims
+from dpol.studies.hospitals.costs import cost_table
 from dpol.studies.hospitals.findings import rank_meta
 from dpol.studies.registry import load_study
 from dpol.studies.study import schemas_of
@@ -87,19 +91,25 @@ CLEANING = {
         }
     ],
 }
+PARAMS = Params(
+    config_name="config.yaml",
+    config_text=f"run: hand  # {ODD}\n",
+    snakefile="rule all:\n",
+    codes={"suite local": "0123456789abcdef"},
+    benchmarks=[],
+)
 PROVENANCE = Provenance(
-    "config.yaml",
-    f"run: hand  # {ODD}\n",
-    (("Python", "3.11.0"), ("dpol", "0.1.0")),
-    "0123abc",
-    pd.DataFrame(
+    params=PARAMS,
+    versions=(("Python", "3.11.0"), ("dpol", "0.1.0")),
+    unrecorded=0,
+    commit="0123abc",
+    stages=pd.DataFrame(
         [
             ("run_suite", 2, 10.0, 8.0, 150.0, 1e9, 1e9 + 20),
             ("clean_panel", 1, 12.5, 2.0, 90.0, 1e9 - 20.5, 1e9 - 8),
         ],
         columns=["stage", "jobs", "wall", "cpu", "memory", "started", "ended"],
     ),
-    codes=(("suite local", "0123456789abcdef"),),
 )
 
 
@@ -172,6 +182,8 @@ def write_run(folder: Path) -> None:
         ("cumulative", cumulative(), hospitals.schema("cumulative")),
         ("ranking", rank_meta(made), hospitals.schema("ranking")),
         ("replay", replay(), hospitals.schema("replay")),
+        ("comparison", pd.DataFrame(index=[0]), hospitals.schema("comparison")),
+        ("ablation", pd.DataFrame(index=[0]), hospitals.schema("ablation")),
         ("claims", claims(), schemas_of(load_study("claims"))["claims"]),
         ("audits", audits(), schemas_of(load_study("audits"))["audits"]),
     ):
@@ -192,6 +204,7 @@ def write_run(folder: Path) -> None:
         "claims-open": open_claims({"claims": claims()}, None, None),
         "audits": audit_table({"audits": audits()}, None, None),
         "average-gain": build(),
+        "cost": cost_table({"summary": made}, config().hospitals, page_facts(config())),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))
@@ -199,6 +212,18 @@ def write_run(folder: Path) -> None:
 
 def page(folder: Path, *studies: str, **changes: Any) -> str:
     return build_page(folder, config(*studies, **changes), PROVENANCE)
+
+
+def write_files(
+    folder: Path, settings: Config, origin: Provenance, names: Iterable[str]
+) -> dict[str, Any]:
+    """The crate of a run, with the files that it needs; `names` of result tables, or of files."""
+    for name, text in ((WORKFLOW, origin.params.snakefile), (CONFIG, origin.params.config_text)):
+        write_text(folder / name, text)
+    files = [folder / (name if "." in name else f"{name}.parquet") for name in names]
+    crate = build_crate(folder, page_facts(settings), origin, files)
+    write_json(folder / CRATE, crate)
+    return crate
 
 
 class Elements(HTMLParser):

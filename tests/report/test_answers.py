@@ -1,4 +1,4 @@
-"""The three answers, on numbers worked out by hand."""
+"""The answers to a reader's questions, on numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -9,37 +9,58 @@ import pandas as pd
 import pytest
 
 from dpol.config.models import WHOLE
-from dpol.report.answers import (
-    answer_on_cost,
-    answer_on_papers,
-    answer_on_privacy,
-)
-from dpol.report.costs import cost_table, shown_costs
+from dpol.report.page import joined, page_facts
+from dpol.studies.audits.answers import answers as audits_answers
+from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.table import build as audit_table
+from dpol.studies.claims.answers import answers as claims_answers
+from dpol.studies.claims.settings import Claims
+from dpol.studies.hospitals.answers import answer_on_cost, answer_on_papers, answer_on_privacy
+from dpol.studies.hospitals.costs import cost_table, shown_costs
 from dpol.studies.hospitals.findings import rank_meta, with_costs
+from dpol.studies.page import Answer
 from report.run_by_hand import audits, claims, config
 from tables_by_hand import INF, run, summary, texts
 
 SUMMARY = summary()
 RANKING = rank_meta(SUMMARY)
 NONE = SUMMARY.assign(reported_mean_gain=float("nan"))
+FACTS = page_facts(config())
 
 
 def costs(summary: list[dict[str, Any]], *studies: str, **changes: Any) -> pd.DataFrame:
-    return shown_costs(with_costs(pd.DataFrame(summary)), config(*studies, **changes))
+    return shown_costs(with_costs(pd.DataFrame(summary)), config(*studies, **changes).hospitals)
+
+
+def on_papers(
+    summary: pd.DataFrame, ranking: pd.DataFrame = RANKING, ledger: pd.DataFrame | None = None
+) -> list[Answer]:
+    """The answer of the main experiment and the ledger together, if there is one."""
+    settings = None if ledger is None else Claims()
+    frames = {} if ledger is None else {"claims": ledger}
+    return joined([answer_on_papers(summary, ranking), *claims_answers(frames, settings, FACTS)])
+
+
+def on_privacy(summary: list[dict[str, Any]], found: pd.DataFrame | None = None) -> Answer:
+    """The answer of the main experiment and the audits together."""
+    settings = None if found is None else Audits()
+    frames = {} if found is None else {"audits": found}
+    own = answer_on_privacy(pd.DataFrame(summary))
+    (answer,) = joined([own, *audits_answers(frames, settings, FACTS)])
+    return answer
 
 
 def test_claims_of_the_papers_are_counted_without_ours() -> None:
-    answer = answer_on_papers(claims(), SUMMARY, RANKING)
+    (answer,) = on_papers(SUMMARY, RANKING, claims())
     assert "of 6 of our intervals overlap" in "".join(answer.more)
-    found_by_hand = [answer.found, *answer.more]
     # By hand: Theorem 1 holds, 2 loosely, 3 fails, Lemma 5 holds; Theorem 4 is ours.
-    assert found_by_hand[:3] == [
+    assert [answer.finding, *answer.more[:3]] == [
         "Of 4 checks of what the papers state, 3 hold (1 loosely), 1 does not hold as stated.",
         "“One”: of 3 checks, 2 hold (1 loosely), 1 does not hold as stated.",
         "“Two”: of 1 check, 1 holds.",
+        "Not counted: 1 check of ours (†): 1 does not hold as stated.",
     ]
-    assert found_by_hand[3] == "Not counted: 1 check of ours (†): 1 does not hold as stated."
+    assert answer.see == ("claims", "average-gain")
 
 
 def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
@@ -54,18 +75,19 @@ def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
         columns=["mean_gain", "ci_half_width", "reported_mean_gain", "reported_verdict"],
     ).assign(simulated=False)
     # Ratios 0.943, 0.926, 1.
-    assert answer_on_papers(None, cells, RANKING).found == (
+    (answer,) = on_papers(cells)
+    assert answer.finding == (
         "Table 2: 2 of 3 of our intervals overlap the paper’s numbers. The median ratio of ours to"
         " theirs is 0.94."
     )
-    simulated = answer_on_papers(None, cells.assign(simulated=True), RANKING)
-    assert simulated.found.endswith("Ours come from simulated data.")
+    (simulated,) = on_papers(cells.assign(simulated=True))
+    assert simulated.finding.endswith("Ours come from simulated data.")
 
 
 def test_what_cannot_be_compared_is_said_last() -> None:
-    answer = answer_on_papers(None, NONE, RANKING)
+    (answer,) = on_papers(SUMMARY.assign(ci_half_width=INF))  # one run: no interval
     # 0.33 ± 0.13 compared with the tree's 22.
-    assert answer.found == (
+    assert answer.finding == (
         "RW-Meta (local) compared with the best central rival in hindsight (tree), with isotropic"
         " noise: 0.02 to 0.02 times its gain. RW-Meta is above it in 0 of 1 cells and below it in"
         " 1. In the others their intervals overlap."
@@ -78,16 +100,25 @@ def test_what_cannot_be_compared_is_said_last() -> None:
     )
 
 
+def test_where_the_paper_reports_nothing_only_the_ledger_answers() -> None:
+    assert on_papers(NONE) == []
+    (answer,) = on_papers(NONE, RANKING, claims())
+    assert answer.finding.startswith("Of 4 checks")
+    assert "no number of the paper is comparable" in answer.more[-1]
+
+
 def test_a_block_that_is_missed_is_a_key_of_the_config() -> None:
-    texts = *answer_on_papers(None, NONE, RANKING).more, *answer_on_privacy(SUMMARY, None).more
-    blocks = re.findall(r"the config has no block (\w+)\.", "\n".join(texts))
+    (papers,) = on_papers(SUMMARY)
+    text = "\n".join((*papers.more, *on_privacy([run("rw-meta", INF, 1.0)]).more))
+    blocks = re.findall(r"the config has no block (\w+)\.", text)
     assert blocks == ["claims", "audits"]
     assert set(blocks) <= set(WHOLE.model_fields)
 
 
 def test_without_rw_meta_no_ranking_is_told() -> None:
     theirs = RANKING[RANKING["source"] == "paper"]
-    assert "RW-Meta" not in "".join(answer_on_papers(claims(), SUMMARY, theirs).more)
+    (answer,) = on_papers(SUMMARY, theirs, claims())
+    assert "RW-Meta" not in "".join(answer.more)
 
 
 def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
@@ -99,8 +130,8 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
         run("l2p", 1.0, 1.0, epsilon=4.8, model="central", guaranteed_mu=float("nan")),
         run("worst-case", INF, 1.0, epsilon=0.98),  # noise, though none was asked for
     ]
-    answer = answer_on_privacy(pd.DataFrame(summary), audits())
-    assert answer.found.replace("\xa0", " ") == (
+    answer = on_privacy(summary, audits())
+    assert answer.finding.replace("\xa0", " ") == (
         "One person in one round is protected. Right guesses about that person from what an"
         " algorithm publishes, not from this page: at most 69.2% at μ = 1, 59.9% at μ = 0.5 (a"
         " coin: 50%)."
@@ -121,8 +152,8 @@ def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
 
 
 def test_no_noise_is_no_privacy_and_no_audit_is_told() -> None:
-    answer = answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), None)
-    assert answer.found == "Not at all: no run has privacy noise."
+    answer = on_privacy([run("rw-meta", INF, 1.0)])
+    assert answer.finding == "Not at all: no run has privacy noise."
     assert answer.more == ("Nothing was audited: the config has no block audits.",)
 
 
@@ -137,11 +168,12 @@ def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
     lost = costs(summary)
     assert list(lost["noise"]) == ["isotropic", "capacity"]
     answer = answer_on_cost(lost)
-    assert [text.replace("\xa0", " ") for text in (answer.found, *answer.more)] == [
+    assert [text.replace("\xa0", " ") for text in (answer.finding, *answer.more)] == [
         "With isotropic noise, rw-meta loses 25% of what it gains above chance at μ = 1.",
         "With capacity noise (ours), rw-meta loses −5% of what it gains above chance at μ = 1.",
     ]
-    table = cost_table(lost, {"nm": "New Mexico"})
+    frames = {"summary": with_costs(pd.DataFrame(summary))}
+    table = cost_table(frames, config().hospitals, FACTS)
     assert texts(table) == [
         ["New Mexico", "rw-meta", "isotropic", "40.00", "10.00 ± 1.50 (25%)"],
         ["New Mexico", "rw-meta", "capacity †", "41.00", "−2.05 ± 0.50 (−5%)"],
@@ -156,7 +188,7 @@ def test_costs_of_several_streams_are_a_range() -> None:
         run("rw-meta", 1.0, 36.0, stream="pa"),
     ]
     lost = costs(summary, streams=streams)
-    text = answer_on_cost(lost).found.replace("\xa0", " ")
+    text = answer_on_cost(lost).finding.replace("\xa0", " ")
     assert (
         text
         == "With isotropic noise, rw-meta loses 10 to 25% of what it gains above chance at μ = 1,"
@@ -175,7 +207,9 @@ def test_costs_of_several_streams_are_a_range() -> None:
 def test_costs_that_cannot_be_computed_are_not_told(summary: list[dict[str, Any]]) -> None:
     lost = costs(summary)
     assert lost.empty
-    assert "cannot tell" in answer_on_cost(lost).found
+    assert "cannot tell" in answer_on_cost(lost).finding
+    frames = {"summary": with_costs(pd.DataFrame(summary))}
+    assert texts(cost_table(frames, config().hospitals, FACTS)) == [["—", "—", "—", "—"]]
 
 
 def test_costs_of_a_comparison_are_those_of_both_ways() -> None:
@@ -203,7 +237,7 @@ def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
     admitted = audits().assign(recorded=1.5)
     assert texts(audit_table({"audits": admitted}, None, None))[0][3] == "μ = 1, recorded: 1.5"
     assert "where 1 is claimed (its record says 1.5)." in "\n".join(
-        answer_on_privacy(pd.DataFrame([run("rw-meta", INF, 1.0)]), admitted).more
+        on_privacy([run("rw-meta", INF, 1.0)], admitted).more
     )
     notes = "\n".join(audit_table({"audits": audits()}, None, None).footers)
     assert "noise, event: two hospitals. Code: dpol.noise.privatize. Statistic: an event." in notes

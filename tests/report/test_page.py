@@ -15,10 +15,12 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.report.page import build_page
-from dpol.studies.registry import load_studies
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
 ALWAYS = ["answers", "setting", "replay", "average-gain", "cumulative-gain", "noise-costs"]
+OWN = config().dataset.model_dump(exclude_none=True) | {"public": False}
+SIMULATED = OWN | {"source": {"kind": "local", "file": "t.csv", "simulated": True}}
+WARNING = "This folder holds your raw counts. Share nothing of it."
 
 
 @pytest.fixture
@@ -28,59 +30,50 @@ def copy(folder: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(folder: Path) -> str:
-    return page(folder, *(set(STUDIES) - {"comparison"}))
+    return page(folder, *STUDIES)
+
+
+def sections(text: str) -> list[str]:
+    return Elements(text).values("id", "section")
 
 
 @pytest.mark.parametrize("study", [None, *STUDIES])
 def test_a_study_has_its_section_and_no_other(folder: Path, study: str | None) -> None:
-    sections = Elements(page(folder, *filter(None, [study]))).values("id", "section")
     own = {None: [], "comparison": ["beyond"]}.get(study, [study])
-    assert sections == [*ALWAYS, *own, "data", "provenance"]
+    text = page(folder, *filter(None, [study]))
+    assert sections(text) == [*ALWAYS, *own, "data", "provenance"]
 
 
-COLUMNS = {"entity": "e", "period": "p", "count": "c", "capacity": "k", "group": "g"}
-OWN: dict[str, Any] = {"source": {"kind": "local", "file": "t.csv"}, "columns": COLUMNS}
-SIMULATED = {**OWN, "source": {**OWN["source"], "simulated": True}}
-WARNING = "This folder holds your raw counts. Share nothing of it."
-
-
-def test_a_page_about_a_table_that_is_not_public_warns_and_replays_nothing(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_page_about_a_table_that_is_not_public_warns_and_replays_nothing(copy: Path) -> None:
     """It needs no file with the replay."""
-    bare = shutil.copytree(folder, tmp_path / "bare")
-    (bare / "replay.parquet").unlink()
-    (bare / "figures/decisions.svg").unlink()
-    own = page(bare, dataset=OWN)
+    (copy / "replay.parquet").unlink()
+    (copy / "figures/decisions.svg").unlink()
+    own = page(copy, dataset=OWN)
     assert own.index(WARNING) < own.index("<h1")
-    assert Elements(own).values("id", "section") == [
-        *(name for name in ALWAYS if name != "replay"),
-        *("data", "provenance"),
-    ]
+    assert "replay" not in sections(own)
     assert '"truth":' not in own
-    assert '"truth":' in page(folder)
 
 
-@pytest.mark.parametrize("dataset", [{**OWN, "public": True}, SIMULATED])
-def test_public_and_simulated_data_are_replayed_without_a_warning(
-    folder: Path, dataset: dict[str, Any]
+@pytest.mark.parametrize(
+    ("changes", "warned"),
+    [
+        ({}, False),
+        ({"dataset": SIMULATED}, False),
+        ({"dataset": OWN, "report": {**config().report.model_dump(), "replay": True}}, True),
+    ],
+)
+def test_data_are_replayed_that_are_public_simulated_or_meant_to_be(
+    folder: Path, changes: dict[str, Any], warned: bool
 ) -> None:
-    whole = page(folder, dataset=dataset)
-    assert WARNING not in whole
-    assert Elements(whole).values("id", "section") == [*ALWAYS, "data", "provenance"]
-
-
-def test_a_table_that_is_not_public_is_replayed_if_the_config_asks_for_it(folder: Path) -> None:
-    report = config().report.model_dump(mode="json") | {"replay": True}
-    whole = page(folder, dataset=OWN, report=report)
-    assert WARNING in whole
-    assert Elements(whole).values("id", "section") == [*ALWAYS, "data", "provenance"]
+    text = page(folder, **changes)
+    assert (WARNING in text, '"truth":' in text) == (warned, True)
+    said = "Simulated data, not measurements"
+    assert (said in text[: text.index("<nav")]) == (changes.get("dataset") == SIMULATED)
 
 
 @pytest.mark.parametrize(
     ("asked", "figures"),
     [
-        ({}, []),
         ({"labels": {"sweeps": {"labels": [4]}}}, ["figure-labels-risk"]),
         ({"convex": STUDIES["convex"]}, ["figure-convex-regret"]),
     ],
@@ -88,19 +81,13 @@ def test_a_table_that_is_not_public_is_replayed_if_the_config_asks_for_it(folder
 def test_figures_of_a_study_are_those_it_asks_for(
     folder: Path, asked: dict[str, Any], figures: list[str]
 ) -> None:
-    found = Elements(page(folder, **asked)).values("id", "figure")
-    assert found == [
-        "figure-privacy-utility",
-        "figure-decisions",
-        "figure-cumulative-gain",
-        *figures,
-    ]
+    main = ["figure-privacy-utility", "figure-decisions", "figure-cumulative-gain"]
+    assert Elements(page(folder, **asked)).values("id", "figure") == [*main, *figures]
 
 
 def test_the_contents_name_every_section_in_its_order(whole: str) -> None:
     nav = whole[whole.index("<nav") : whole.index("</nav>") + len("</nav>")]
-    sections = Elements(whole).values("id", "section")
-    assert Elements(nav).values("href", "a") == [f"#{name}" for name in sections]
+    assert Elements(nav).values("href", "a") == [f"#{name}" for name in sections(whole)]
 
 
 def test_ids_are_unique_and_every_reference_inside_the_page_resolves(whole: str) -> None:
@@ -131,44 +118,39 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 def test_every_image_is_that_of_the_run_and_has_a_text_alternative(whole: str) -> None:
     images = Elements(whole).of("img")
     captions = re.findall(r"<figcaption><b>(.+?)</b> (.+?)</figcaption>", whole)
-    assert len(images) == len(captions) - 1 == 11  # the interactive figure is not an image
-    titles = [title.strip(".") for title, _ in captions]
-    assert [it["alt"] for it in images] == titles[:2] + titles[3:]
+    assert len(images) == len(captions) == 12
+    assert [it["alt"] for it in images] == [title.strip(".") for title, _ in captions]
     assert all(len(text) > 80 for _, text in captions)
     for attrs in images:
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-        assert attrs["style"] == "--shown: 6.9rem"  # 48 rem for 504 points
 
 
 @pytest.mark.parametrize(("width", "shown"), [(252, "24.0"), (504, "48.0"), (700, "62.0")])
 def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown: str) -> None:
     figure = copy / "figures/cumulative-gain.svg"
     figure.write_text(SVG.replace("0 0 72 36", f"0 0 {width} 36"))
-    assert f'style="--shown: {shown}rem"' in page(copy)
+    assert f'style="--shown: {shown}rem"' in page(copy)  # 48 rem for 504 points
 
 
 def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
     regions = [it for it in Elements(whole).of("div") if it.get("class", "").startswith("scroll")]
-    assert len(regions) == 11 + len(Elements(whole).of("table"))
+    assert len(regions) == 12 + len(Elements(whole).of("table"))
     for attrs in regions:
         assert (attrs["role"], attrs["tabindex"]) == ("region", "0")
         assert attrs.get("aria-label") or attrs.get("aria-labelledby")
 
 
 def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
-    played = [study for name, study in load_studies().items() if name in STUDIES]
-    names = {"average-gain"} | {it.name for study in played for it in study.tables}
-    assert len(names) == 9
+    tables = sorted(folder.glob("tables/*.fragment.html"))
+    assert len(tables) == 12
+    assert all(path.read_text() in whole for path in tables)
     assert "[paper: 40.14]" in whole  # Table 2 of the paper: New Mexico, RW-Meta, no privacy
-    for name in names:
-        assert (folder / f"tables/{name}.fragment.html").read_text() in whole
 
 
 def test_texts_of_others_are_escaped(whole: str) -> None:
     assert ODD not in whole
-    # The numbers of two figures, what draws them, and what sorts tables.
-    assert len(re.findall("<script", whole)) == 4
-    assert {"type": "application/json"} in Elements(whole).of("script")
+    # The numbers of the replay, what draws it, and what sorts tables.
+    assert len(re.findall("<script", whole)) == 3
     assert "&lt;script&gt;alert" in whole
 
 
@@ -179,37 +161,26 @@ def test_headings_go_one_level_at_a_time(whole: str) -> None:
     assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
 
 
-def test_simulated_data_are_said_to_be_so_at_the_top(folder: Path) -> None:
-    text = page(folder)
-    assert "Simulated data, not measurements" not in text
-    source = {"kind": "local", "file": "t.csv", "simulated": True}
-    dataset = {**config().dataset.model_dump(), "source": source}
-    text = page(folder, dataset=dataset)
-    assert text.index("Simulated data, not measurements") < text.index("<nav")
-
-
-def test_provenance_is_told(whole: str) -> None:
+def test_provenance_is_told(folder: Path, whole: str) -> None:
     text = whole[whole.index('<section id="data"') :]
     for part in ("ab" * 32, "2024-01-31T12:00:00+00:00", "https://example.org/t.csv", "12.5"):
         assert part in text
     for part in ("Python 3.11.0, dpol 0.1.0", "0123abc", "run: hand  # a &lt; b", "3 jobs, 22 s"):
         assert part in text
+    bare = replace(PROVENANCE, commit=None, stages=PROVENANCE.stages.head(0))
+    text = build_page(folder, config(), bare)
+    assert "commit" not in text
+    assert "Time of each stage" not in text
 
 
 def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*.*")}
-    assert page(folder, *(set(STUDIES) - {"comparison"})) == whole
+    assert page(folder, *STUDIES) == whole
     assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
 
 
 NEEDED = (
-    *(
-        "summary.parquet",
-        "cumulative.parquet",
-        "ranking.parquet",
-        "claims.parquet",
-        "audits.parquet",
-    ),
+    *("summary.parquet", "ranking.parquet", "claims.parquet", "audits.parquet"),
     *("data/cleaning.json", "tables/average-gain.fragment.html", "tables/batching.fragment.html"),
     *("figures/cumulative-gain.svg", "figures/labels-hospitals.svg"),
 )
@@ -226,36 +197,21 @@ def test_a_file_that_is_missing_or_none_is_told_with_the_remedy(copy: Path, name
         page(copy, *studies)
 
 
-@pytest.mark.parametrize(("name", "column"), [("summary", "unit"), ("claims", "verdict")])
-def test_a_table_without_a_column_is_told(copy: Path, name: str, column: str) -> None:
-    path = copy / f"{name}.parquet"
-    pd.read_parquet(path).drop(columns=column).to_parquet(path)
-    with pytest.raises(DpolError, match=rf"{name}.parquet: lacks column {column}; delete it"):
-        page(copy, "audits", "claims")
-
-
 def test_a_cleaning_report_of_another_shape_is_told(copy: Path) -> None:
     (copy / "data/cleaning.json").write_text('{"streams": [], "rules": {}}')
     with pytest.raises(DpolError, match=r"cleaning.json cannot be read .*; delete it and run"):
         page(copy)
 
 
-def test_without_a_checkout_or_times_the_page_is_made_all_the_same(folder: Path) -> None:
-    stages = PROVENANCE.stages.head(0)
-    bare = replace(PROVENANCE, commit=None, stages=stages)
-    text = build_page(folder, config(), bare)
-    assert "commit" not in text
-    assert "Time of each stage" not in text
-
-
 def test_the_first_screen_asks_what_its_reader_asks(folder: Path, copy: Path) -> None:
     def opening(text: str) -> str:
         return text[text.index("<header") : text.index("</header>")]
 
-    assert "Does the paper hold up?" in opening(page(folder))  # numbers of Table 2 are comparable
+    question = "Do the published results hold up?"
+    assert question in opening(page(folder))  # numbers of Table 2 are comparable
     path = copy / "summary.parquet"
     pd.read_parquet(path).assign(reported_mean_gain=float("nan")).to_parquet(path)
-    assert "Do the papers hold up?" in opening(page(copy, "claims"))
+    assert question in opening(page(copy, "claims"))
     text = page(copy)
     assert "In which e will c take the largest share of k next week?" in opening(text)
     assert "paper" not in text[text.index("<header") : text.index('id="setting"')]
@@ -266,30 +222,30 @@ def test_links_lead_to_files_and_to_pages_of_the_manual_that_are_there(
     folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "reference").mkdir()
-    for name in ("glossary", "notation"):
-        (tmp_path / f"reference/{name}.md").write_text("terms")
+    (tmp_path / "reference/glossary.md").write_text("terms")
     text = build_page(folder, config("claims"), PROVENANCE, tmp_path)
     links = {it for it in Elements(text).values("href", "a") if not it.startswith("#")}
     for name in ("figures/privacy-utility.svg", "tables/claims.csv", "claims.parquet"):
         assert f"../{name}" in links
     manual = {(folder / "report" / it).resolve() for it in links if it.endswith(".md")}
-    assert manual == {tmp_path / f"reference/{name}.md" for name in ("glossary", "notation")}
+    assert manual == {tmp_path / "reference/glossary.md"}
     # The first figure names algorithms: what the names mean is one click away.
     glossary = text.index("glossary.md")
     assert text.index("figure-privacy-utility") < glossary < text.index('class="answers"')
 
 
 def test_a_folded_figure_keeps_its_caption_in_sight(folder: Path) -> None:
-    text = page(folder, labels={"patients_per_week": 1, "sweeps": {"rounds": [10]}})
+    text = page(folder, "labels")
     figure = text[text.index('id="figure-labels-hospitals"') :]
     assert figure.index("</figcaption>") < figure.index("<details>") < figure.index("<img")
     assert figure.index("<img") < figure.index("</details>") < figure.index("</figure>")
 
 
-def test_the_interactive_figure_has_its_numbers_and_leaves_the_picture(whole: str) -> None:
-    section = whole[whole.index('id="cumulative-gain"') : whole.index('id="noise-costs"')]
-    figure, still = (
-        section.index('<figure class="gain" hidden>'),
-        section.index('class="still" open'),
+def test_the_replay_is_above_its_picture_in_a_section_that_its_periods_name(whole: str) -> None:
+    section = whole[whole.index('id="replay"') : whole.index('id="average-gain"')]
+    assert re.search(
+        r'id="replay-title">Week by week</h2>\s*<p class="intro">New Mexico, first of', section
     )
-    assert figure < section.index("application/json") < still < section.index("<img")
+    still = section.index('class="still" open')
+    assert section.index('id="replay-data"') < still < section.index("<img")
+    assert whole.count('getElementById("replay-data")') == 1

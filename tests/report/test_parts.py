@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dpol.core.versions import loaded_versions, recorded_versions
 from dpol.report.data import cleaning_table, dropped_table, source_facts
-from dpol.report.provenance import (
-    Provenance,
-    commit_of,
-    read_stages,
-    stage_table,
-)
-from dpol.report.setting import describe_setting
+from dpol.report.page import page_facts
+from dpol.report.provenance import commit_of, read_stages, stage_table
+from dpol.studies.hospitals.setting import setting_answer
 from pipeline import run as run_program
 from pipeline import succeed
-from report.run_by_hand import CLEANING, ODD, config
+from report.run_by_hand import CLEANING, ODD, PROVENANCE, config
 from tables_by_hand import INF, run, summary, texts
 
 
@@ -118,7 +116,7 @@ def test_versions_are_those_of_the_jobs_and_all_of_them(tmp_path: Path) -> None:
         log.write_text(before)
     logs[2].write_text(before.replace("2.1.0", "2.2.0") + "")
     versions, unrecorded = recorded_versions(logs)
-    found = Provenance("", "", versions, None, read_stages([], tmp_path), unrecorded=unrecorded)
+    found = replace(PROVENANCE, versions=versions, unrecorded=unrecorded)
     assert found.described() == (
         "Python 3.11.2, dpol 0.1.0, numpy 2.1.0 and 2.2.0, unknown for 1 job"
     )
@@ -133,22 +131,37 @@ def test_a_job_records_the_versions_of_what_it_has_loaded() -> None:
     assert found["numpy"] == __import__("numpy").__version__
 
 
+def sentences(**changes: Any) -> tuple[str, ...]:
+    made = summary([run("rw-meta", INF, 1.0)]) if changes.pop("public", False) else summary()
+    settings = config(**changes)
+    answer = setting_answer(made, settings.hospitals, page_facts(settings))
+    return (answer.finding, *answer.more)
+
+
 def test_the_setting_is_five_sentences_about_this_run() -> None:
-    sentences = describe_setting(config(), summary())
-    assert len(sentences) == 5
-    assert all(text[-1] in ".?" for text in sentences)
-    assert "picks one e and scores its c divided by its k (columns e, c, k)" in sentences[0]
-    assert sentences[1] == (
+    question, *about = sentences()
+    assert question == "In which e will c take the largest share of k next week?"
+    assert len(about) == 5
+    assert all(text[-1] in ".?" for text in about)
+    assert "picks one e and scores its c divided by its k (columns e, c, k)" in about[0]
+    assert about[1] == (
         "The data are real: New Mexico (24 experts, 148 rounds), from 2020-08-09 to 2023-06-04."
     )
     for part in ("In the central model", "Algorithms without privacy"):
-        assert part in sentences[2]
-    assert "at μ = 1. Telling" in sentences[3]
-    assert "100 runs" in sentences[4]
-    assert "seed 7" in sentences[4]
+        assert part in about[2]
+    assert "at μ = 1. Telling" in about[3]
+    assert "100 runs" in about[4]
+    assert "seed 7" in about[4]
 
 
 def test_the_setting_says_if_nothing_is_protected() -> None:
-    sentences = describe_setting(config(), summary([run("rw-meta", INF, 1.0)]))
-    assert sentences[3] == "Nothing is protected: no run has privacy noise."
-    assert "central" not in sentences[2]
+    about = sentences(public=True)
+    assert about[4] == "Nothing is protected: no run has privacy noise."
+    assert "central" not in about[3]
+
+
+def test_the_setting_of_a_table_of_gains_is_about_experts() -> None:
+    source = {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}
+    question, first, *_ = sentences(dataset={"source": source})
+    assert question == "Which expert will gain most in the next round?"
+    assert first.startswith("Each round an algorithm picks one expert")

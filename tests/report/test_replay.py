@@ -11,24 +11,35 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.config.models import Config
-from dpol.report.replay import period_of, replay_data, replay_intro, replay_widget
+from dpol.report.page import page_facts
+from dpol.show.pages import load_template
+from dpol.studies.hospitals.replay_figure import replay_data, replay_intro, replay_widget
+from dpol.studies.page import PageFacts
 from replays import games, replay_of, stream_of
 from report.run_by_hand import ODD, config, page, replay
 from tables_by_hand import summary
 
+FACTS = page_facts(config())
+
+
+def markup_of(frame: pd.DataFrame, **changes: Any) -> str:
+    """The figure as it is on the page."""
+    settings = config(**changes)
+    frames = {"replay": frame, "summary": summary()}
+    widget = replay_widget(frames, settings.hospitals, page_facts(settings))
+    return load_template("replay.html.j2", "dpol.report").render(widget.values)
+
 
 def data_of(frame: pd.DataFrame, **changes: Any) -> dict[str, Any]:
     """The data in the page, as a browser reads them."""
-    widget = replay_widget(frame, config(**changes), summary())
-    text = widget.split('type="application/json"')[1].split(">", 1)[1].split("</script>")[0]
-    found: dict[str, Any] = json.loads(text)
+    text = markup_of(frame, **changes).split('type="application/json"')[1].split(">", 1)[1]
+    found: dict[str, Any] = json.loads(text.split("</script>")[0])
     return found
 
 
-def gains_config() -> Config:
+def facts_of_gains() -> PageFacts:
     source = {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}
-    return config(dataset={"source": source})
+    return page_facts(config(dataset={"source": source}))
 
 
 def test_the_data_of_the_page_are_those_of_the_table() -> None:
@@ -74,12 +85,12 @@ def test_without_any_noise_the_truth_alone_is_replayed() -> None:
     data = data_of(frame, privacy={"levels": levels})
     assert [it["noisy"] for it in data["settings"]] == [None, None]
     assert data["halves"] == []
-    told = [replay_widget(it, config(), summary()) for it in (frame, replay())]
+    told = [markup_of(it) for it in (frame, replay())]
     assert ["standard deviations" in it for it in told] == [False, True]
 
 
 def test_no_name_ends_the_script_or_is_markup() -> None:
-    widget = replay_widget(replay(), config(), summary())
+    widget = markup_of(replay())
     assert widget.count("</script>") == 1
     assert ODD in data_of(replay())["names"]
     assert "<script>alert" not in widget
@@ -102,18 +113,17 @@ def test_the_data_of_many_experts_and_rounds_stay_small() -> None:
     rows = frame[~frame["shown"]].drop_duplicates(["round", "expert"])
     assert len(unseen) == len(rows)
     assert sorted(unseen[:, 2]) == sorted(np.rint(1000 * rows["gain"]))
-    told = replay_intro(frame, config(), summary().assign(n_experts=343, n_rounds=250))
+    told = replay_intro(frame, summary().assign(n_experts=343, n_rounds=250), FACTS)
     assert "40 of 343 es have a row" in told
     assert "The first 200 of 250 weeks are here." in told
 
 
 def test_gains_are_gains_and_rounds_without_dates_are_rounds() -> None:
-    frame, own = replay(), gains_config()
-    assert period_of(own, frame) == "round"
-    data = replay_data(frame.assign(gain=9e-7 * frame["gain"]), own, summary())
+    frame = replay()
+    frame = frame.assign(gain=9e-7 * frame["gain"])
+    data = replay_data(frame, summary(), ["rw-meta"], facts_of_gains())
     assert max(data["truth"]) == 1000
     assert data["words"] == {"period": "round", "entity": "expert", "count": "", "capacity": ""}
-    assert period_of(config(), frame.assign(period=pd.NaT)) == "round"
 
 
 def test_the_page_replays_the_run_in_a_section_that_its_periods_name(folder: Path) -> None:

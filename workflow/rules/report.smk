@@ -14,8 +14,12 @@ rule render_report:
     benchmark:
         f"{RESULTS}/benchmarks/render_report.tsv"
     params:
-        # The model of a config has a block of every study.
-        code=code_of_script("render_report", *PACKAGES.values()),
+        # The model of a config has a block of every study, and each brings its answers.
+        code=code_of_script(
+            "render_report",
+            *PACKAGES.values(),
+            *(name for study in load_studies().values() for name in page_modules(study)),
+        ),
         config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
         config_text=config_text(),
         benchmarks=benchmark_files(),

@@ -2,11 +2,18 @@ from pathlib import Path
 
 from dpol.core.logs import job_log
 from dpol.report.page import write_report
+from dpol.report.provenance import Params
 
 with job_log(snakemake.log[0]):
     write_report(
         Path(snakemake.output.page),
-        snakemake.params,
+        Params(
+            config_name=snakemake.params.config_name,
+            config_text=snakemake.params.config_text,
+            snakefile=snakemake.params.snakefile,
+            codes=snakemake.params.codes,
+            benchmarks=snakemake.params.benchmarks,
+        ),
         files=map(Path, snakemake.input),
         checkout=Path(snakemake.scriptdir).resolve().parents[1],
     )

@@ -7,19 +7,19 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.cli import account, compare, config, pipeline
 from dpol.cli.options import drop_output
 from dpol.core.errors import ConfigError, DpolError
 from dpol.core.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = pipeline, compare, config, account
-"""Modules; `add` of each adds its commands, in the order of the help."""
+_COMMANDS = "pipeline", "compare", "config", "account"
+"""Modules of this package; `add` of each adds its commands, in the order of the help."""
 
 _PIPELINE = {"dp_accounting", "matplotlib", "pandas", "pyarrow", "requests", "snakemake"}
 """Modules of the extra `pipeline`, which the library and the weekly commands do without."""
@@ -82,8 +82,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpol {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in _COMMANDS:
-        module.add(commands)
+    for name in _COMMANDS:
+        import_module(f"dpol.cli.{name}").add(commands)
     for point in entry_points(group=GROUP):
-        point.load()(commands)
+        try:
+            point.load()(commands)
+        except Exception as error:  # whatever is wrong with it, the other commands work
+            package = point.dist.name if point.dist else "an unknown package"
+            wrong = f"{package}: its commands cannot be loaded ({error}); install it again"
+            print(f"warning: {printable(wrong)}", file=sys.stderr)
     return parser

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from dpol.cli.options import Commands, between, path
 
 _COMPARE = """\
 Compare two finished runs: settings, mean total gains with intervals, and verdicts. Differences are
 new minus old. The exit code is 2 if a run cannot be compared."""
-_SUFFIXES = ".csv", ".html", ".md", ".tex"
 
 
 def add(commands: Commands) -> None:
@@ -22,30 +20,33 @@ def add(commands: Commands) -> None:
     words = "of all intervals together (default: 0.95)"
     level = between(0.5, 0.999999)
     parser.add_argument("--confidence", type=level, default=0.95, metavar="C", help=words)
-    words = f"write all rows; the name ends in {', '.join(_SUFFIXES)}; may be given several times"
-    parser.add_argument(
-        "--output", type=_table, action="append", default=[], metavar="FILE", help=words
-    )
+    words = "write all rows as CSV"
+    parser.add_argument("--output", type=path, metavar="FILE", help=words)
     words = """exit with code 1 if a number is higher or lower by more than its interval, is on
         other data or only in the old run, or if a verdict changed"""
     parser.add_argument("--fail-on-difference", action="store_true", help=words)
     parser.set_defaults(run=_compare, failure=2)
 
 
-def _table(text: str) -> Path:
-    """A file of a table."""
-    file = path(text)
-    if file.suffix not in _SUFFIXES:
-        raise argparse.ArgumentTypeError(f"must end in {', '.join(_SUFFIXES)}, got {text!r}")
-    return file
-
-
 def _compare(options: argparse.Namespace) -> int:
-    from dpol.report.compare import compare_runs
-    from dpol.report.compare_words import comparison_table, describe_comparison
-    from dpol.show.table import write_table
+    from dpol.core.files import write_text
+    from dpol.core.words import printable
+    from dpol.report.compare import SAME, compare_runs
+    from dpol.show.table import to_csv
 
-    found = compare_runs(options.old, options.new, options.confidence)
-    write_table(comparison_table(found), *options.output)
-    print(describe_comparison(found))
-    return int(options.fail_on_difference and found.differs)
+    comparison = compare_runs(options.old, options.new, options.confidence)
+    if options.output:
+        write_text(options.output, to_csv(comparison.cells))
+    rows = comparison.cells[comparison.cells["verdict"] != SAME]
+    numbers = rows.loc[:, ~rows.columns.str.match("replicates|std_gain|confidence|ci_")]
+    lines = [
+        *(comparison.settings or ["all settings are the same"]),
+        *(
+            numbers.to_string(index=False).splitlines()
+            if len(rows)
+            else ["all numbers are the same"]
+        ),
+        *comparison.verdicts,
+    ]
+    print("\n".join(map(printable, lines)))
+    return int(options.fail_on_difference and comparison.differs)

@@ -55,8 +55,7 @@ def pipeline() -> Path:
 
 def shipped_configs() -> dict[str, Path]:
     """The configs that come with dpol, by name."""
-    files = sorted(pipeline().glob("config/*.yaml"))
-    return {file.stem: file for file in files if file.stem != "reference"}
+    return {file.stem: file for file in sorted(pipeline().glob("config/*.yaml"))}
 
 
 def _demo(options: argparse.Namespace) -> None:

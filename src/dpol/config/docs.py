@@ -9,12 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
-
-from dpol.config.experiment import load_experiment
-from dpol.config.models import WHOLE, Config
+from dpol.config.models import WHOLE
 from dpol.core.schemas import KINDS
 from dpol.data.panel import PANEL
 from dpol.experts.interface import LearnerBank
@@ -32,17 +27,14 @@ def generated(folder: Path) -> dict[str, str]:
     """The generated files of a config folder, and a page of the manual, by name.
 
     Raises:
-        ConfigError: the folder's `config.yaml` is missing or breaks rules.
         ValueError: a page lacks the markers around its generated part.
     """
-    files = {
-        "schema.json": schema(),
-        "reference.yaml": commented(load_experiment(folder / "config.yaml").config),
-        "README.md": with_manual((folder / "README.md").read_text(encoding="utf-8")),
-    }
-    page = "../docs/reference/tables.md"
-    if (folder / page).exists():
-        files[page] = filled((folder / page).read_text(encoding="utf-8"), results=results())
+    readme, page = folder / "README.md", folder / "../docs/reference/tables.md"
+    files = {"schema.json": schema(), "README.md": with_manual(readme.read_text(encoding="utf-8"))}
+    if page.exists():
+        files["../docs/reference/tables.md"] = filled(
+            page.read_text(encoding="utf-8"), results=results()
+        )
     return files
 
 
@@ -55,35 +47,9 @@ def schema() -> str:
     return json.dumps(found, indent=2) + "\n"
 
 
-def commented(config: Config) -> str:
-    """A config as YAML with every key, defaults filled in, and a comment above each key."""
-    return _rendered("reference.yaml", config=config, fields=_fields, nested=_nested, flow=_flow)
-
-
-def _fields(value: object) -> Mapping[str, FieldInfo]:
-    return type(value).model_fields if isinstance(value, BaseModel) else {}
-
-
-def _nested(value: Any) -> bool:
-    """True if a value takes more than a line."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return isinstance(value, BaseModel) or any(isinstance(it, dict | BaseModel) for it in inner)
-
-
-def _flow(value: Any) -> str:
-    """A value on one line of YAML."""
-    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    text = yaml.safe_dump(plain, default_flow_style=True, sort_keys=False, width=10_000)
-    return text.removesuffix("...\n").strip()
-
-
 def manual() -> str:
     """A Markdown section per block of the config: key, type, default, meaning."""
-    return manual_of(WHOLE.model_json_schema())
-
-
-def manual_of(whole: JsonSchema) -> str:
-    """A manual of the keys that a JSON schema describes, like `manual`."""
+    whole = WHOLE.model_json_schema()
     blocks = _blocks("", _inlined(whole, whole["$defs"]))
     return _rendered("keys.md", blocks=blocks, type_name=_type_name, json=json.dumps)
 

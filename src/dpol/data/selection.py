@@ -84,7 +84,7 @@ def choose(
             f"{file}: stream {label} keeps {kept} of {len(reasons)} entities after filtering,"
             f" at least 2 are needed; {remedy}"
         )
-    names = by_entity["name"].last()
+    names = by_entity["name"].last().to_dict()
     dropped = [
         {"entity": str(entity), "name": names[entity], "reason": reason}
         for entity, reason in out.items()

@@ -7,46 +7,63 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpol.config.models import Config
 from dpol.data.panel import report_rows
 from dpol.data.stream import read_stream
+from dpol.report.part import Part
 from dpol.report.reading import reading
-from dpol.show.table import Column, Entry, Table, number, one_section
+from dpol.show.table import Column, Entry, Table, number, one_section, to_fragment
+from dpol.studies.page import PageFacts
 
 
-def read_source(folder: Path, config: Config) -> dict[str, Any]:
+def read_source(folder: Path, facts: PageFacts) -> dict[str, Any]:
     """The origin of the raw table of a run, as `dpol.data.panel.provenance_of` describes it.
 
     Args:
         folder: results/<run>.
-        config: of the run.
+        facts: of the run.
 
     Raises:
         DataError: the file that describes it is missing, or is not what it should be.
     """
-    if config.dataset.source.kind == "gains":
-        return dict(
-            read_stream(folder / f"streams/{next(iter(config.streams))}.parquet").provenance
-        )
+    if facts.columns is None:  # a table of gains
+        return dict(read_stream(folder / f"streams/{next(iter(facts.streams))}.parquet").provenance)
     path = folder / "data/cleaning.json"
     with reading(path):
         return dict(json.loads(path.read_text(encoding="utf-8"))["provenance"])
 
 
+def data_part(folder: Path, facts: PageFacts) -> Part:
+    """The part on the origin of the data and on cleaning; a table of gains is not cleaned."""
+    source = source_facts(read_source(folder, facts))
+    if facts.columns is None:
+        intro = "The table of gains was used as it is. Nothing was cleaned."
+        return Part(key="data", title="Data", intro=intro, facts=source)
+    path = folder / "data/cleaning.json"
+    with reading(path):
+        cleaning = json.loads(path.read_text(encoding="utf-8"))
+        tables = cleaning_table(cleaning, facts.streams), dropped_table(cleaning, facts.streams)
+    return Part(
+        key="data",
+        title="Data and cleaning",
+        intro="Where the data came from, and how many cells each cleaning rule changed.",
+        folded=tuple((it.caption, to_fragment(it)) for it in tables if it),
+        files=(("cleaning.json", "../data/cleaning.json"), ("panel", "../data/panel.parquet")),
+        facts=source,
+    )
+
+
 def source_facts(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Origin of a table as terms and texts; of `dpol.data.panel.provenance_of`."""
-    facts = [
-        ("table", str(provenance["file"])),
-        ("data", "simulated, not measured" if provenance["simulated"] else "real"),
-        ("SHA-256", str(provenance["sha256"])),
-    ]
     fetched = provenance.get("fetched", {})
-    facts += [
-        (term, str(fetched[key]))
-        for term, key in (("retrieved", "retrieved"), ("address", "url"), ("licence", "licence"))
-        if fetched.get(key)
-    ]
-    return tuple(facts)
+    every = {
+        "table": provenance["file"],
+        "data": "simulated, not measured" if provenance["simulated"] else "real",
+        "SHA-256": provenance["sha256"],
+        "retrieved": fetched.get("retrieved"),
+        "address": fetched.get("url"),
+        "licence": fetched.get("licence"),
+    }
+    return tuple((term, str(text)) for term, text in every.items() if text)
 
 
 def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Table:
@@ -105,11 +122,11 @@ def _gaps(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterat
 
 def dropped_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Table | None:
     """Table of the entities that cleaning dropped; None if it kept all."""
-    facts = ("entity", "name", "reason")
+    headers = ("entity", "name", "reason")
     lines = [
-        (titles[it["stream"]], tuple(Entry(found[fact]) for fact in facts))
-        for it in cleaning["streams"]
-        for found in it["dropped"]
+        (titles[stream["stream"]], tuple(Entry(entity[header]) for header in headers))
+        for stream in cleaning["streams"]
+        for entity in stream["dropped"]
     ]
     if not lines:
         return None
@@ -117,6 +134,6 @@ def dropped_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Tab
         caption=f"Entities dropped ({len(lines)})",
         name="dropped",
         corner=("stream",),
-        headers=tuple(Column(fact, prose=True) for fact in facts),
+        headers=tuple(Column(header, prose=True) for header in headers),
         sections=(one_section(lines),),
     )

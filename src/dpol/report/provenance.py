@@ -3,55 +3,90 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from dpol.core.versions import Versions
+from dpol.core.versions import Versions, recorded_versions
 from dpol.core.words import counted
-from dpol.show.table import Column, Table, number, one_section
+from dpol.report.part import Part
+from dpol.show.table import Column, Table, number, one_section, to_fragment
+from dpol.studies.page import PageFacts
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """The sources of a page, in addition to the files of the run.
+@dataclass(frozen=True, kw_only=True)
+class Params:
+    """The facts that the workflow tells of a run.
 
     Args:
         config_name: the config files, by name.
         config_text: the config as YAML.
-        versions: with which the jobs made the results; several of a package where jobs differ.
-        commit: of the checkout, in words; None if it is not one.
-        stages: table of `read_stages`.
-        codes: hashes of the code that played, each with the name of what it played.
-        unrecorded: number of jobs that have not recorded their versions.
+        snakefile: text of the main file of the workflow.
+        codes: hashes of the code that played, by the name of what it played.
+        benchmarks: files of the times of all jobs.
     """
 
     config_name: str
     config_text: str
+    snakefile: str
+    codes: Mapping[str, str]
+    benchmarks: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """The sources of a page, in addition to the files of the run.
+
+    Args:
+        params: what the workflow tells of the run.
+        versions: with which the jobs made the results; several of a package where jobs differ.
+        unrecorded: number of jobs that have not recorded their versions.
+        commit: of the checkout, in words; None if it is not one.
+        stages: table of `read_stages`.
+    """
+
+    params: Params
     versions: Versions
+    unrecorded: int
     commit: str | None
     stages: pd.DataFrame
-    codes: tuple[tuple[str, str], ...] = ()
-    unrecorded: int = 0
-
-    def of_package(self, name: str) -> str:
-        """All versions of a package; `unknown` if no job has recorded one.
-
-        >>> versions = (("numpy", "2.1.0"), ("numpy", "2.2.0"))
-        >>> Provenance("", "", versions, None, pd.DataFrame()).of_package("numpy")
-        '2.1.0 and 2.2.0'
-        """
-        return " and ".join(it for known, it in self.versions if known == name) or "unknown"
 
     def described(self) -> str:
         """The versions in words, each package once."""
         names = dict.fromkeys(name for name, _ in self.versions)
-        parts = [f"{name} {self.of_package(name)}" for name in names]
+        parts = [
+            f"{name} {' and '.join(it for package, it in self.versions if package == name)}"
+            for name in names
+        ]
         if self.unrecorded:
             parts.append(f"unknown for {counted(self.unrecorded, 'job')}")
         return ", ".join(parts)
+
+
+def provenance_of(params: Params, folder: Path, checkout: Path) -> Provenance:
+    """The sources of a run.
+
+    Args:
+        params: what the workflow tells of it.
+        folder: results/<run>.
+        checkout: the folder whose commit counts.
+    """
+    benchmarks = [Path(it) for it in params.benchmarks]
+    logs = [
+        (folder / "logs" / it.relative_to(folder / "benchmarks")).with_suffix(".log")
+        for it in benchmarks
+        if it.is_file()  # of a table that was placed by hand, no job
+    ]
+    versions, unrecorded = recorded_versions(logs)
+    return Provenance(
+        params=params,
+        versions=versions,
+        unrecorded=unrecorded,
+        commit=commit_of(checkout),
+        stages=read_stages(benchmarks, folder / "benchmarks"),
+    )
 
 
 def commit_of(folder: Path | str) -> str | None:
@@ -127,4 +162,24 @@ def stage_table(stages: pd.DataFrame) -> Table:
             " time, excluding this page. Snakemake samples running jobs, so very short ones show"
             " 0 s of CPU time.",
         ),
+    )
+
+
+def provenance_part(facts: PageFacts, provenance: Provenance) -> Part:
+    """The part on the versions, the config and the time of each stage."""
+    terms = {
+        "run": facts.run,
+        "seed": str(facts.seed),
+        "versions": provenance.described(),
+        "commit when this page was made": provenance.commit,
+    }
+    timed, stages = not provenance.stages.empty, stage_table(provenance.stages)
+    return Part(
+        key="provenance",
+        title="Provenance",
+        intro="Everything you need to make this page again. The same versions, config, seed and"
+        " data give the same numbers on any number of cores.",
+        folded=((stages.caption, to_fragment(stages)),) if timed else (),
+        facts=tuple((term, text) for term, text in terms.items() if text),
+        code=(f"Config: {provenance.params.config_name}", provenance.params.config_text),
     )

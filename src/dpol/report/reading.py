@@ -8,30 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pandas as pd
-
-from dpol.config.models import Config
-from dpol.core.schemas import read_frame, unreadable
-from dpol.studies import hospitals
-from dpol.studies.registry import load_study
-from dpol.studies.study import schemas_of
-
-
-def read_results(folder: Path, config: Config) -> dict[str, pd.DataFrame]:
-    """The tables of a run that the page is computed from, by name.
-
-    They are `summary`, `cumulative`, `ranking`, and `replay`, `claims` and `audits` if the config
-    asks for them.
-
-    Raises:
-        DataError: a table is missing, cannot be read, or is not what its schema says.
-    """
-    main = ("summary", "cumulative", "ranking", *(["replay"] if config.replayed else []))
-    schemas = {name: hospitals.schema(name) for name in main}
-    for name in ("claims", "audits"):
-        if config.block(name) is not None:
-            schemas[name] = schemas_of(load_study(name))[name]
-    return {name: read_frame(folder / f"{name}.parquet", it) for name, it in schemas.items()}
+from dpol.core.schemas import unreadable
 
 
 @contextmanager

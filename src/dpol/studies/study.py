@@ -117,6 +117,8 @@ class Section:
         results: names of the result tables that it shows.
         figures: its figures under the settings of the study.
         tables: its tables.
+        widget: "module:function" that takes (frames, settings, facts) and returns its interactive
+            figure (`dpol.studies.page`); empty for none.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Section:
     results: tuple[str, ...]
     figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
     tables: tuple[TableSpec, ...] = ()
+    widget: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +157,8 @@ class Study:
         figures: its figures under these settings.
         tables: its tables.
         sections: "module:NAME" of its sections, if it has several; figures and tables are theirs.
+        answers: "module:function" that takes (frames, settings, facts) and returns its answers for
+            the page (`dpol.studies.page`); empty for none.
     """
 
     name: str
@@ -173,6 +178,7 @@ class Study:
     figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
     tables: tuple[TableSpec, ...] = ()
     sections: str = ""
+    answers: str = ""
 
     @property
     def module(self) -> str:
@@ -249,6 +255,11 @@ def code_of_shown(study: Study, section: Section, settings: Any) -> str:
     return code_hash(
         *_modules(*figures, *builds, study.sections), *_SHOWING, study.module, made=looks
     )
+
+
+def page_modules(study: Study) -> list[str]:
+    """The modules of what a study brings to the page."""
+    return _modules(study.answers, *(section.widget for section in study.every_section()))
 
 
 _JOBS = "dpol.studies.jobs"

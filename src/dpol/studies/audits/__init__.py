@@ -39,4 +39,5 @@ STUDY = Study(
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: (_FIGURE,),
     tables=(TableSpec(name="audits", title="Audits of privacy", build=f"{_HERE}.table:build"),),
+    answers=f"{_HERE}.answers:answers",
 )

@@ -36,4 +36,5 @@ STUDY = Study(
             name="claims", title="The whole ledger", build=f"{_HERE}.table:build", folded=True
         ),
     ),
+    answers=f"{_HERE}.answers:answers",
 )

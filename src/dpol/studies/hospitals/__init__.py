@@ -36,6 +36,7 @@ STUDY = Study(
     read=f"{_HERE}.findings:read",
     collect=f"{_HERE}.findings:collect",
     sections=f"{_HERE}.sections:SECTIONS",
+    answers=f"{_HERE}.answers:answers",
 )
 
 

@@ -89,6 +89,7 @@ REPLAY = Section(
     about="One run, choice by choice. Every choice is made before the round is seen.",
     results=("replay",),
     figures=lambda main: (_DECISIONS,),
+    widget=f"{_HERE}.replay_figure:replay_widget",
 )
 TOTAL_GAIN = Section(
     name="average-gain",
@@ -118,6 +119,13 @@ RIVALS = Section(
     " with noise scaled for each.",
     results=("summary",),
     figures=lambda main: (_RIVALS,) if main.report.rivals else (),
+)
+NOISE_COSTS = Section(
+    name="noise-costs",
+    title="What noise costs",
+    about="How much an algorithm loses when its inputs have noise, compared with itself without.",
+    results=("summary",),
+    tables=(TableSpec("cost", "Total gain lost to noise", f"{_HERE}.costs:cost_table"),),
 )
 BEYOND = Section(
     name="beyond",
@@ -154,4 +162,13 @@ NOISE_MEMORY = Section(
         ),
     ),
 )
-SECTIONS = (PRIVACY_UTILITY, REPLAY, TOTAL_GAIN, GAIN_OVER_TIME, RIVALS, BEYOND, NOISE_MEMORY)
+SECTIONS = (
+    PRIVACY_UTILITY,
+    REPLAY,
+    TOTAL_GAIN,
+    GAIN_OVER_TIME,
+    RIVALS,
+    NOISE_COSTS,
+    BEYOND,
+    NOISE_MEMORY,
+)

@@ -1,76 +1,52 @@
-"""The answers to the three questions of a reader, computed from what the run found."""
+"""Answers of the main experiment: how it compares with the paper, its cost, its privacy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
-from dpol.core.words import counted
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
-from dpol.show.words import each, joint_confidence, mu_title, power, proved
-from dpol.studies import audits as audits_study
-from dpol.studies import claims as claims_study
-from dpol.studies.audits.bounds import exceeds
-from dpol.studies.claims.table import count_verdicts
+from dpol.show.words import each, mu_title, power
+from dpol.studies.hospitals.costs import shown_costs
 from dpol.studies.hospitals.reported import PAPER_NOISE
+from dpol.studies.hospitals.setting import setting_answer
+from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW
-from dpol.studies.study import Study
+from dpol.studies.page import COST, PAPERS, PRIVACY, Answer, PageFacts
+from dpol.studies.study import Frames
 
 _INFINITE = float("inf")
 
 
-@dataclass(frozen=True)
-class Answer:
-    """An answer: its finding in one sentence, further sentences, and the sections with details."""
+def answers(frames: Frames, settings: Hospitals, facts: PageFacts) -> list[Answer]:
+    """The answers to all questions of a reader, and the setting that they hold in."""
+    summary = frames["summary"]
+    return [
+        answer_on_papers(summary, frames["ranking"]),
+        answer_on_cost(shown_costs(summary, settings)),
+        answer_on_privacy(summary),
+        setting_answer(summary, settings, facts),
+    ]
 
-    question: str
-    found: str
-    more: tuple[str, ...]
-    see: tuple[str, ...]
 
-
-def answer_on_papers(
-    claims: pd.DataFrame | None, summary: pd.DataFrame, ranking: pd.DataFrame
-) -> Answer:
-    """Answer to "Does the paper hold up?", or all papers if their claims were checked.
+def answer_on_papers(summary: pd.DataFrame, ranking: pd.DataFrame) -> Answer:
+    """Our numbers next to those of the paper; no finding where it reports none of them.
 
     Args:
-        claims: the ledger; None if it was not made.
         summary: table of `dpol.studies.hospitals.findings.conclude`.
         ranking: table of `dpol.studies.hospitals.findings.rank_meta`.
     """
-    more: list[str] = []
-    if claims is not None:
-        ours = claims["ours"].astype(bool)
-        theirs = claims[~ours]
-        found = f"Of {_checks(theirs)} of what the papers state, {count_verdicts(theirs)}."
-        for paper, rows in theirs.groupby("paper", sort=False):
-            more.append(f"“{paper}”: of {_checks(rows)}, {count_verdicts(rows)}.")
-        if ours.any():
-            rows = claims[ours]
-            more.append(f"Not counted: {_checks(rows)} of ours (†): {count_verdicts(rows)}.")
-    beside = summary[summary["reported_mean_gain"].notna()]
-    beside = beside[beside["ci_half_width"] < _INFINITE]  # of one run there is no interval
-    table, ranked = _table_two(beside), list(_ranking(ranking))
-    more += [*ranked, table] if beside.empty else [table, *ranked]  # first what can be compared
-    if claims is None:
-        found, *more = more
-        more.append(f"No statement of the papers was checked: {_no_block(claims_study.STUDY)}")
-    question = "Does the paper hold up?" if claims is None else "Do the papers hold up?"
-    return Answer(question, found, tuple(more), ("average-gain", "claims"))
-
-
-def _no_block(study: Study) -> str:
-    return f"the config has no block {study.name}."
-
-
-def _checks(rows: pd.DataFrame) -> str:
-    return counted(len(rows), "check")
+    reported = summary[summary["reported_mean_gain"].notna()]
+    comparable = reported[reported["ci_half_width"] < _INFINITE]  # of one run: no interval
+    table, ranked = _table_two(comparable), tuple(_ranking(ranking))
+    # First what can be compared.
+    sentences = (*ranked, table) if comparable.empty else (table, *ranked)
+    finding = "" if reported.empty else sentences[0]
+    more = sentences if reported.empty else sentences[1:]
+    return Answer(question=PAPERS, finding=finding, more=more, see=("average-gain",))
 
 
 def _table_two(beside: pd.DataFrame) -> str:
@@ -110,23 +86,26 @@ def _ranking(ranking: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def answer_on_privacy(summary: pd.DataFrame, audits: pd.DataFrame | None) -> Answer:
-    """Answer to "How private is it?"; `audits` is None if there were none."""
+def answer_on_privacy(summary: pd.DataFrame) -> Answer:
+    """The guarantees of all runs with noise."""
     private = summary[(summary["epsilon"] < _INFINITE) & (summary["mu"] < _INFINITE)]
-    more: list[str] = []
     if private.empty:
-        found = "Not at all: no run has privacy noise."
-    else:
-        unit = each(private["unit"])
-        found = f"{unit[0].upper()}{unit[1:]} is protected. {_guesses(private)}"
-        more += [f"{_epsilons(private)}.", *_epsilon_only(private)]
-        more.append(f"Adjacent inputs: {each(private['adjacency'])}.")
-        more += describe_public(private)
-        more.append(_models(private))
-        more += [SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
-        more.append(_NOT_THIS_PAGE)
-    more += _audited(audits)
-    return Answer("How private is it?", found, tuple(more), ("audits", "average-gain"))
+        return Answer(question=PRIVACY, finding="Not at all: no run has privacy noise.")
+    unit = each(private["unit"])
+    return Answer(
+        question=PRIVACY,
+        finding=f"{unit[0].upper()}{unit[1:]} is protected. {_guesses(private)}",
+        more=(
+            f"{_epsilons(private)}.",
+            *_epsilon_only(private),
+            f"Adjacent inputs: {each(private['adjacency'])}.",
+            *describe_public(private),
+            _models(private),
+            *(SAMPLERS[name] for name in dict.fromkeys(private["sampler"])),
+            _NOT_THIS_PAGE,
+        ),
+        see=("average-gain",),
+    )
 
 
 _NOT_THIS_PAGE = (
@@ -140,17 +119,17 @@ def _guesses(private: pd.DataFrame) -> str:
     rows = private.dropna(subset="guaranteed_mu")
     if rows.empty:
         return f"{_epsilons(private)}."
-    found = _at_levels(rows, "guaranteed_mu", lambda mu: _percent(best_guess(mu)))
+    guesses = _at_levels(rows, "guaranteed_mu", lambda mu: _percent(best_guess(mu)))
     return (
         "Right guesses about that person from what an algorithm publishes, not from this page: at"
-        f" most {found} (a coin: 50%)."
+        f" most {guesses} (a coin: 50%)."
     )
 
 
 def _epsilons(private: pd.DataFrame) -> str:
     """The largest epsilon at each level; smaller ones count as it."""
-    found = _at_levels(private, "epsilon", lambda it: f"ε\xa0≤\xa0{rounded_up(it, 3)}")
-    return f"As (ε, δ): {found}, with δ = {each(map(power, private['delta']))}"
+    epsilons = _at_levels(private, "epsilon", lambda it: f"ε\xa0≤\xa0{rounded_up(it, 3)}")
+    return f"As (ε, δ): {epsilons}, with δ = {each(map(power, private['delta']))}"
 
 
 def _epsilon_only(private: pd.DataFrame) -> Iterator[str]:
@@ -160,9 +139,9 @@ def _epsilon_only(private: pd.DataFrame) -> Iterator[str]:
         guess = [
             best_guess_of_epsilon(*it) for it in zip(rows["epsilon"], rows["delta"], strict=True)
         ]
-        found = _at_levels(rows.assign(guess=guess), "guess", _percent)
+        guesses = _at_levels(rows.assign(guess=guess), "guess", _percent)
         names = ", ".join(dict.fromkeys(rows["algorithm"]))
-        yield f"Only an (ε, δ) guarantee is known of {names}: right guesses at most {found}."
+        yield f"Only an (ε, δ) guarantee is known of {names}: right guesses at most {guesses}."
 
 
 def _at_levels(private: pd.DataFrame, column: str, text: Callable[[float], str]) -> str:
@@ -177,43 +156,26 @@ def _percent(share: float) -> str:
 
 def _models(private: pd.DataFrame) -> str:
     counts = private.groupby("model")["mechanism"].nunique()
-    found = [f"{counts[it]} {it} ({text})" for it, text in MODELS.items() if it in counts.index]
+    mechanisms = [
+        f"{counts[model]} {model} ({text})"
+        for model, text in MODELS.items()
+        if model in counts.index
+    ]
     return (
-        f"Mechanisms: {', '.join(found)}. The notes below the table of total gains say what each"
-        " guarantees."
+        f"Mechanisms: {', '.join(mechanisms)}. The notes below the table of total gains say what"
+        " each guarantees."
     )
-
-
-def _audited(audits: pd.DataFrame | None) -> Iterator[str]:
-    if audits is None:
-        yield f"Nothing was audited: {_no_block(audits_study.STUDY)}"
-        return
-    broken = audits[audits["verdict"] == "violated"]
-    yield (
-        f"Audits: the attacks do not refute {len(audits) - len(broken)} of {len(audits)} claims."
-        f" Confidence of all bounds together: {joint_confidence(audits['confidence'])}."
-    )
-    for row in broken.to_dict("records"):
-        yield (
-            f"Refuted: {row['mechanism']}, {row['variant']}: {proved(row, digits=4)}"
-            f" where {row['claimed']:.4g} is claimed{_admitted(row)}."
-        )
-
-
-def _admitted(audit: Mapping[Hashable, Any]) -> str:
-    """Note on a record that admits more than the claim; empty if it does not."""
-    recorded, claimed = audit["recorded"], audit["claimed"]
-    return f" (its record says {recorded:.4g})" if exceeds(recorded, claimed) else ""
 
 
 def answer_on_cost(costs: pd.DataFrame) -> Answer:
-    """Answer to "What does it cost?"; `costs` are those that the page shows."""
-    question = "What does it cost?"
+    """The share of the gain that noise takes; `costs` are rows of `shown_costs`."""
     if costs.empty:
         text = "This run cannot tell: no private algorithm was played both with and without noise."
-        return Answer(question, text, (), ())
-    found, *more = (_cost(own) for _, own in costs.groupby(["algorithm", "noise"], sort=False))
-    return Answer(question, found, tuple(more), ("noise-costs", "beyond"))
+        return Answer(question=COST, finding=text)
+    finding, *more = (
+        _cost(system) for _, system in costs.groupby(["algorithm", "noise"], sort=False)
+    )
+    return Answer(question=COST, finding=finding, more=tuple(more), see=("noise-costs", "beyond"))
 
 
 def _cost(costs: pd.DataFrame) -> str:

@@ -1,55 +1,52 @@
-"""Costs of noise: the rows of the summary that the page shows, and their table."""
+"""Costs of noise: the rows of the summary that have one, and their table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
 import pandas as pd
 
-from dpol.config.models import Config
 from dpol.noise.noises import CAPACITY
 from dpol.show.footers import COVERS, plus_minus
 from dpol.show.names import marked
 from dpol.show.table import Column, Entry, Table, number, one_section
 from dpol.show.words import mu_title
+from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.study import Facts, Frames
 
 
-def shown_costs(summary: pd.DataFrame, config: Config) -> pd.DataFrame:
+def shown_costs(summary: pd.DataFrame, settings: Hospitals) -> pd.DataFrame:
     """The rows with a cost of the systems compared, or of the first private algorithm shown.
 
     They are in the order of systems, streams and levels; none if no cost is known.
     """
     keys = ["algorithm", "noise", "stream", "mu"]
     known = summary[summary["noise_cost"].notna()].set_index(keys, drop=False)
-    order = product(_systems(summary, config), config.streams, config.privacy.levels.values())
+    order = product(_systems(summary, settings), settings.streams, settings.levels.values())
     shown = [(*system, stream, mu) for system, stream, mu in order]
     return known.loc[[it for it in shown if it in known.index]].reset_index(drop=True)
 
 
-def _systems(summary: pd.DataFrame, config: Config) -> Iterator[tuple[str, str]]:
-    if config.comparison is not None:
-        for system in (config.comparison.paper, config.comparison.ours):
-            yield system.algorithm, system.noise
-        return
-    for label in config.report.algorithms:
+def _systems(summary: pd.DataFrame, settings: Hospitals) -> list[tuple[str, str]]:
+    """Algorithm and noise of each system whose costs are shown."""
+    if settings.comparison is not None:
+        compared = (settings.comparison.paper, settings.comparison.ours)
+        return [(system.algorithm, system.noise) for system in compared]
+    for label in settings.report.algorithms:
         private = (summary["algorithm"] == label) & (summary["model"] != "none")
         played = list(summary.loc[private, "noise"].unique())
         if played:
-            first = config.report.noise if config.report.noise in played else played[0]
+            first = settings.report.noise if settings.report.noise in played else played[0]
             names = dict.fromkeys((first, CAPACITY.name))
-            yield from ((label, name) for name in names if name in played)
-            return
+            return [(label, name) for name in names if name in played]
+    return []
 
 
-def cost_table(costs: pd.DataFrame, titles: Mapping[str, str]) -> Table:
-    """Gains lost to noise, a line per system and stream.
-
-    Args:
-        costs: rows of the summary, at least one.
-        titles: of the streams.
-    """
+def cost_table(frames: Frames, settings: Hospitals, facts: Facts) -> Table:
+    """Gains lost to noise, a line per system and stream; no line if no cost is known."""
+    costs = shown_costs(frames["summary"], settings)
     mus = list(costs["mu"].unique())
     lines = []
     for _, own in costs.groupby(["algorithm", "noise", "stream"], sort=False):
@@ -58,7 +55,8 @@ def cost_table(costs: pd.DataFrame, titles: Mapping[str, str]) -> Table:
         gain = number(row["gain_without_noise"], f"{row['gain_without_noise']:.2f}")
         of_level = {row["mu"]: _lost(row) for row in own.to_dict("records")}
         lost = (of_level.get(mu, Entry("—")) for mu in mus)
-        lines.append((titles[row["stream"]], (*words, gain, *lost)))
+        lines.append((facts.streams[row["stream"]], (*words, gain, *lost)))
+    none = Entry("—")
     return Table(
         caption="Total gain lost to noise",
         name="cost",
@@ -69,19 +67,20 @@ def cost_table(costs: pd.DataFrame, titles: Mapping[str, str]) -> Table:
             "gain without noise",
             *(f"lost at {mu_title(mu)}" for mu in mus),
         ),
-        sections=(one_section(lines),),
+        sections=(one_section(lines or [("—", (none, none, none))]),),
         footers=(
             "Lost: mean gain without noise minus mean gain at the level. In brackets: the loss as a"
             " share of the gain above chance without noise."
             " ±: the sum of the half widths of both means, so that all intervals hold together like"
-            f" those of the table of total gains. {COVERS} †: ours, not in the paper.",
+            f" those of the table of total gains. {COVERS} †: ours, not in the paper."
+            " —: not played both with and without noise.",
         ),
+        numbers=costs,
     )
 
 
 def _lost(row: Mapping[Any, Any]) -> Entry:
-    text, share = f"{row['noise_cost']:.2f}{plus_minus(row['noise_cost_half_width'])}", ""
-    if pd.notna(row["noise_cost_share"]):  # there is nothing to lose above chance
-        share = f" ({100 * row['noise_cost_share']:.0f}%)"
-    text += share
+    text = f"{row['noise_cost']:.2f}{plus_minus(row['noise_cost_half_width'])}"
+    if pd.notna(row["noise_cost_share"]):  # there may be nothing to lose above chance
+        text += f" ({100 * row['noise_cost_share']:.0f}%)"
     return number(row["noise_cost"], text.replace("-", "−"))

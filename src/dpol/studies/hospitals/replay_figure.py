@@ -4,48 +4,62 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpol.config.models import Config
 from dpol.core.intervals import NORMAL_95
 from dpol.core.randomness import Floats
 from dpol.show.names import name_of
-from dpol.show.pages import load_template
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
+from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.looks import looks_of
+from dpol.studies.page import PageFacts, Widget
+from dpol.studies.study import Frames
 
-_PERIODS = {1: "day", 7: "week"}
 _KEPT = 2  # words of a name, at least
 _EDGE = 0.01  # share of the noisy gains that may lie beyond either edge of the drawing
 
 
-def period_of(config: Config, replay: pd.DataFrame) -> str:
-    """Name of a round: week, day or period; round where it has no date."""
-    if replay["period"].isna().any() or config.dataset.columns is None:
-        return "round"
-    return _PERIODS.get(config.dataset.periods.days, "period")
+def replay_widget(frames: Frames, settings: Hospitals, facts: PageFacts) -> Widget:
+    """The first run on the first stream, choice by choice."""
+    replay, summary = frames["replay"], frames["summary"]
+    data = replay_data(replay, summary, settings.report.algorithms, facts)
+    # In a script no tag may end it.
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    values = {
+        "data": text,
+        "words": data["words"],
+        "noisy": any(it["noisy"] for it in data["settings"]),
+        "factor": NORMAL_95,
+        "covered": round(100 * math.erf(NORMAL_95 / math.sqrt(2))),
+    }
+    return Widget(
+        name="replay",
+        values=values,
+        title=f"{facts.period.capitalize()} by {facts.period}",
+        intro=replay_intro(replay, summary, facts),
+        still=f"All {facts.period}s at once",
+    )
 
 
-def replay_intro(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> str:
+def replay_intro(replay: pd.DataFrame, summary: pd.DataFrame, facts: PageFacts) -> str:
     """Sentences on the run that is replayed, and on the experts that have no row.
 
     Args:
         replay: table of `dpol.studies.hospitals.replay`.
-        config: of the run.
         summary: of the run.
+        facts: of the run.
     """
     own = summary[summary["stream"] == replay["stream"][0]].iloc[0]
-    title = config.streams[own["stream"]].title or own["stream"]
-    period, entity = period_of(config, replay), _words(config, replay)["entity"]
+    period, entity = facts.period, _words(facts)["entity"]
     parts = [
-        f"{title}, first of {own['replicates']} runs. Every choice is made before the {period} is"
-        " seen."
+        f"{facts.streams[own['stream']]}, first of {own['replicates']} runs. Every choice is made"
+        f" before the {period} is seen."
     ]
     shown, rounds = replay.loc[replay["shown"], "expert"].nunique(), replay["round"].max()
     if shown < own["n_experts"]:
@@ -57,50 +71,36 @@ def replay_intro(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) ->
     return " ".join(parts)
 
 
-def replay_widget(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> str:
-    """The replay as HTML: controls, and data that `replay.js` reads.
-
-    Args:
-        replay: table of `dpol.studies.hospitals.replay`.
-        config: of the run.
-        summary: of the run; it says which algorithms see noisy gains only.
-    """
-    data = replay_data(replay, config, summary)
-    # In a script no tag may end it.
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-    template = load_template("replay.html.j2", "dpol.report")
-    covered = round(100 * math.erf(NORMAL_95 / math.sqrt(2)))
-    return template.render(
-        data=text,
-        words=data["words"],
-        noisy=any(it["noisy"] for it in data["settings"]),
-        factor=NORMAL_95,
-        covered=covered,
-    )
-
-
-def replay_data(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> dict[str, Any]:
-    """Data of the script; gains are whole numbers of which `one` make 1.
+def replay_data(
+    replay: pd.DataFrame, summary: pd.DataFrame, algorithms: Sequence[str], facts: PageFacts
+) -> dict[str, Any]:
+    """Data of the script `replay.js`; gains are whole numbers of which `one` make 1.
 
     Arrays of shown experts have the length rounds x shown, round by round. Experts are numbered in
     the order of `names`: first those shown, as in the stream, then those that were merely chosen.
+
+    Args:
+        replay: table of `dpol.studies.hospitals.replay`.
+        summary: of the run; it says which algorithms see noisy gains only.
+        algorithms: labels of those in the report, in its order.
+        facts: of the run.
     """
     first = replay[(replay["noise"] == replay["noise"][0]) & (replay["mu"] == replay["mu"][0])]
     shown = sorted(set(first.loc[first["shown"], "expert"]))
     # Not by gain: before a choice the order must tell nothing.
     experts = [*shown, *sorted(set(replay["expert"]) - set(shown))]
     place = {expert: number for number, expert in enumerate(experts)}
-    one = 1000 if config.dataset.columns else 1000 / max(first["gain"].max(), 1e-300)
+    one = 1000 if facts.columns else 1000 / max(first["gain"].max(), 1e-300)
     rows = replay.assign(at=replay["expert"].map(place), unseen=~replay["shown"])
     rows = rows.sort_values(["round", "at"], kind="stable")
     known = rows[rows["unseen"]].drop_duplicates(["round", "at"])
     first = rows.loc[rows.index.intersection(first.index, sort=False)]
     models = summary.drop_duplicates("algorithm").set_index("algorithm")["model"]
-    labels = [it for it in config.report.algorithms if it in models.index]
-    looks = looks_of(config.report.algorithms)
+    labels = [it for it in algorithms if it in models.index]
+    looks = looks_of(algorithms)
     rounds = first.drop_duplicates("round")
     return {
-        "words": _words(config, replay),
+        "words": _words(facts),
         "one": one,
         "shown": len(shown),
         "rounds": [f"{it:%Y-%m-%d}" if pd.notna(it) else "" for it in rounds["period"]],
@@ -116,14 +116,16 @@ def replay_data(replay: pd.DataFrame, config: Config, summary: pd.DataFrame) -> 
     }  # fmt: skip
 
 
-def _words(config: Config, replay: pd.DataFrame) -> dict[str, str]:
+def _words(facts: PageFacts) -> dict[str, str]:
     """The words of the table; those of a table of gains are expert and gain."""
-    words = {"period": period_of(config, replay), "entity": "expert", "count": "", "capacity": ""}
-    if config.dataset.columns:
-        columns = config.dataset.columns
-        words |= {"entity": columns.called("entity"), "count": columns.called("count")}
-        words |= {"capacity": columns.called("capacity")}
-    return words
+    if facts.columns is None:
+        return {"period": facts.period, "entity": "expert", "count": "", "capacity": ""}
+    return {
+        "period": facts.period,
+        "entity": facts.columns.called("entity"),
+        "count": facts.columns.called("count"),
+        "capacity": facts.columns.called("capacity"),
+    }
 
 
 def _names(experts: pd.DataFrame) -> list[str]:

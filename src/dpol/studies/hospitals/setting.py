@@ -1,0 +1,100 @@
+"""The question and the setting of a run, in five sentences."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dpol.data.settings import Columns
+from dpol.show.footers import AS_HARD_AS, COVERS, MODELS
+from dpol.show.words import each, mu_title
+from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.page import SETTING, Answer, PageFacts
+
+
+def setting_answer(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts) -> Answer:
+    """The choice that a run is about; the game, the data, the noise, what is protected, and how
+    numbers are to be read.
+
+    Args:
+        summary: table of `dpol.studies.hospitals.summary`.
+        settings: of the main experiment.
+        facts: of the run.
+    """
+    reading = (
+        f"Every total gain is a mean over {facts.replicates} runs whose randomness follows from"
+        f" the seed {facts.seed}. Intervals have {100 * facts.confidence:g}% confidence for all"
+        f" cells of a table together (Student's t). {COVERS}"
+    )
+    if summary["reported_mean_gain"].notna().any():
+        reading += " [paper: …] is reported by the paper and not computed here."
+    return Answer(
+        question=SETTING,
+        finding=_choice(facts),
+        more=(
+            _game(facts.columns),
+            _data(summary, facts),
+            _noise(summary),
+            _protected(summary, settings),
+            reading,
+        ),
+    )
+
+
+_NEXT = {"day": "the next day", "week": "next week"}
+
+
+def _choice(facts: PageFacts) -> str:
+    """The choice that a run is about, in the words of its table."""
+    if facts.columns is None:
+        return "Which expert will gain most in the next round?"
+    called = facts.columns.called
+    when = _NEXT.get(facts.period, "in the next period")
+    return (
+        f"In which {called('entity')} will {called('count')} take the largest share of"
+        f" {called('capacity')} {when}?"
+    )
+
+
+def _game(columns: Columns | None) -> str:
+    lower = "How much lower is its score when it sees only noisy numbers?"
+    if columns is None:
+        return f"Each round an algorithm picks one expert and scores that expert’s gain. {lower}"
+    entity, count, capacity = (
+        columns.called("entity"),
+        columns.called("count"),
+        columns.called("capacity"),
+    )
+    return (
+        f"Each period an algorithm picks one {entity} and scores its {count} divided by its"
+        f" {capacity} (columns {columns.entity}, {columns.count}, {columns.capacity}). {lower} Each"
+        f" {entity} is an expert, its score is a gain, and a period is a round."
+    )
+
+
+def _data(summary: pd.DataFrame, facts: PageFacts) -> str:
+    streams = []
+    for label, title in facts.streams.items():
+        row = summary[summary["stream"] == label].iloc[0]
+        streams.append(f"{title} ({row['n_experts']} experts, {row['n_rounds']} rounds)")
+    first, last = summary["first_period"].min(), summary["last_period"].max()
+    kind = "simulated, not measured" if facts.simulated else "real"
+    when = f", from {first:%Y-%m-%d} to {last:%Y-%m-%d}" if pd.notna(first) else ""
+    return f"The data are {kind}: {', '.join(streams)}{when}."
+
+
+def _noise(summary: pd.DataFrame) -> str:
+    models = set(summary["model"])
+    sentences = [
+        f"In the {model} model {text}." for model, text in MODELS.items() if model in models
+    ]
+    if "none" in models:
+        sentences.append("Algorithms without privacy are shown for comparison.")
+    return " ".join(sentences)
+
+
+def _protected(summary: pd.DataFrame, settings: Hospitals) -> str:
+    private = summary[summary["epsilon"] < float("inf")]
+    if private.empty:
+        return "Nothing is protected: no run has privacy noise."
+    levels = [mu_title(mu) for mu in settings.levels.values() if mu < float("inf")]
+    return f"Noise protects {each(private['unit'])}, at {', '.join(levels)}. {AS_HARD_AS}"

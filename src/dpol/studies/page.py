@@ -1,0 +1,86 @@
+"""Answers and interactive figures: parts of the page of a run that a study brings.
+
+Two functions, each named by its section as "module:function" and called with
+(frames, settings, facts): its result tables by name, its settings, and `PageFacts`.
+
+`answers` returns the `Answer`s of the study. A study that the config does not ask for is called
+with no tables and with settings None: it may say what was left out.
+
+`widget` returns the `Widget` of the section: an interactive figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpol.data.settings import Columns
+from dpol.studies.study import Facts
+
+PAPERS = "Do the published results hold up?"
+COST = "What does it cost?"
+PRIVACY = "How private is it?"
+SETTING = "Question and setting"
+QUESTIONS = PAPERS, COST, PRIVACY, SETTING
+"""The questions of a reader, in the order of the page."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageFacts(Facts):
+    """The facts that the page tells of a run.
+
+    Args:
+        streams: title of each gain stream, by label.
+        simulated: whether the data are simulated.
+        confidence: of the intervals that are shown together.
+        run: its name.
+        seed: root of all randomness.
+        replicates: repetitions of every randomised run.
+        private: whether its results hold numbers that not everyone may see.
+        period: name of a round: day, week or period.
+        columns: names of the columns of its table; None for a table of gains.
+    """
+
+    run: str
+    seed: int
+    replicates: int
+    private: bool
+    period: str
+    columns: Columns | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """An answer of a study to one of the reader's questions.
+
+    Args:
+        question: one of the questions of this module.
+        finding: in one sentence; empty if it only adds to the findings of others.
+        more: further sentences.
+        see: names of the sections with details.
+    """
+
+    question: str
+    finding: str = ""
+    more: tuple[str, ...] = ()
+    see: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Widget:
+    """An interactive figure of a section, above its pictures.
+
+    Args:
+        name: of the template, style and script in `dpol.report` that draw it.
+        values: what the template needs.
+        title: heading of the section.
+        intro: first paragraph of the section.
+        still: title of the pictures, which are folded below the figure.
+    """
+
+    name: str
+    values: Mapping[str, Any]
+    title: str
+    intro: str
+    still: str
