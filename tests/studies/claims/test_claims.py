@@ -150,14 +150,12 @@ def test_a_row_has_the_texts_with_their_numbers():
     ("fields", "message"),
     [
         ({"measured": math.nan}, "finite"),
-        ({"claimed": math.inf}, "finite"),
         ({"interval": (0.0, math.inf), "confidence": 0.9}, "finite"),
         ({"interval": (1.5, 2.0), "confidence": 0.9}, "is not in"),
         ({"interval": (0.5, 2.0)}, "confidence below 1"),
         ({"confidence": 0.9}, "confidence below 1"),
         ({"trivial": math.inf}, "finite"),
         ({"relation": "=", "trivial": 2.0}, "an equality has no bound and no trivial number"),
-        ({"relation": "=", "measured_is": "upper bound"}, "an equality has no bound"),
     ],
 )
 def test_numbers_that_make_no_claim_are_refused(fields, message):

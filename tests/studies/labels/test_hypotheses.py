@@ -48,14 +48,11 @@ def test_rounding_is_mended_and_more_is_refused():
         ([[0.5, 0.6], [0.5, 0.5]], r"at \(0, 0\) the smallest is 0\.5, the sum 1\.1; divide"),
         ([[[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.2, 0.2]]], r"at \(1, 1\) .* the sum 0\.4"),
         ([[0.5, 0.5], [1.5, -0.5]], r"must be at least 0 .* at \(0, 1\) the smallest is -0\.5"),
-        ([[math.nan, 1.0], [0.5, 0.5]], "the sum nan"),
         ([[0.5, 0.5], [0.5, math.inf]], "the sum inf"),
         ([[0.0, 0.0], [0.5, 0.5]], "the sum 0; divide them by their sum"),
         ([[0.5, 0.5]], r"at least 2 hypotheses \(K\) .*, got \(1, 1, 2\)"),
         ([[1.0], [1.0]], r"2 labels \(M\), got \(1, 2, 1\)"),
         ([0.5, 0.5], r"masses must have shape \(X, K, M\), .* got \(2,\)"),
-        (np.zeros((0, 2, 2)), r"got \(0, 2, 2\)"),
-        (np.zeros((1, 1, 2, 2)), r"got \(1, 1, 2, 2\)"),
     ],
 )
 def test_what_is_no_class_is_refused(masses, message):

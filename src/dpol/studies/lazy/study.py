@@ -48,25 +48,13 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
         for adversary in point["adversaries"]
         for sequence in _sequences(settings, adversary, T, d, inputs.seed)
     ]
-    lazy = [it for it in point["algorithms"] if it not in LEADERS]
-    played: list[tuple[tuple[str, float, str], dict[str, object]]] = []
+    rows: list[dict[str, object]] = []
     for sequence in sequences:
-        games = list(itertools.product(sequence.epsilons, lazy))
-        rows_of_games = _played(settings, sequence, games, inputs.seed)
-        played += [((sequence.adversary, *game), it) for game, it in rows_of_games]
+        lazy = [it for it in point["algorithms"] if it not in LEADERS]
+        rows += _played(settings, sequence, lazy, inputs.seed)
     for algorithm in point["algorithms"]:
         if algorithm in LEADERS:
-            played += _led(settings, algorithm, sequences, inputs.seed)
-    chance = {
-        (sequence.adversary, it): sequence.chance
-        for sequence in sequences
-        for it in sequence.epsilons
-    }
-    rows = []
-    for (adversary, epsilon, algorithm), it in played:
-        setting = {"adversary": adversary, "T": T, "d": d, "epsilon": epsilon}
-        setting["chance_regret"] = chance[adversary, epsilon]
-        rows.append({**setting, "delta": settings.delta, "algorithm": algorithm, **it})
+            rows += _led(settings, algorithm, sequences, inputs.seed)
     return {"lazy": pd.DataFrame(rows)}
 
 
@@ -121,10 +109,25 @@ class _Sequence:
         """The total loss of the best expert in hindsight."""
         return float(self._totals.min())
 
-    @property
-    def chance(self) -> float:
-        """The expected regret of an expert drawn at random in every round."""
-        return float(self._totals.mean()) - self.least
+    @cached_property
+    def regret_of_weights(self) -> float:
+        """The expected regret of multiplicative weights without privacy."""
+        return weights_loss(self.losses) - self.least
+
+    def row(
+        self, settings: Lazy, epsilon: float, algorithm: str, result: dict[str, object]
+    ) -> dict[str, object]:
+        """The row of a game, with the expected regret of an expert drawn at random each round."""
+        return {
+            "adversary": self.adversary,
+            "T": self.losses.n_rounds,
+            "d": self.losses.n_experts,
+            "epsilon": epsilon,
+            "chance_regret": float(self._totals.mean()) - self.least,
+            "delta": settings.delta,
+            "algorithm": algorithm,
+            **result,
+        }
 
 
 def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> list[_Sequence]:
@@ -134,54 +137,52 @@ def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> lis
     by_epochs: dict[int, _Sequence] = {}
     for epsilon in settings.epsilons:
         losses = EpochLosses(T, d, epsilon, seed)
-        by_epochs.setdefault(losses.epochs, _Sequence(adversary, losses, [])).epsilons.append(
-            epsilon
-        )
+        sequence = by_epochs.setdefault(losses.epochs, _Sequence(adversary, losses, []))
+        sequence.epsilons.append(epsilon)
     return list(by_epochs.values())
 
 
 def _played(
-    settings: Lazy, sequence: _Sequence, games: Sequence[tuple[float, str]], seed: int
-) -> Iterator[tuple[tuple[float, str], dict[str, object]]]:
-    """Rows of weights and L2P at an epsilon; games that no parameters reach are left out."""
-    losses, least = sequence.losses, sequence.least
-    d, delta = losses.n_experts, settings.delta
-    without = weights_loss(losses) - least if any(it == WEIGHTS for _, it in games) else math.nan
+    settings: Lazy, sequence: _Sequence, algorithms: Sequence[str], seed: int
+) -> Iterator[dict[str, object]]:
+    """Rows of weights and L2P at every epsilon; games that no parameters reach are left out."""
+    losses, delta = sequence.losses, settings.delta
     lazy: dict[tuple[float, str], AccountedParameters] = {}
-    for epsilon, algorithm in games:
-        game = epsilon, algorithm
+    for epsilon, algorithm in itertools.product(sequence.epsilons, algorithms):
         if algorithm == WEIGHTS:
-            yield game, regret_row(np.full(settings.replicates, without))
-        elif parameters := _parameters(losses.n_rounds, d, algorithm, epsilon, delta):
-            lazy[game] = parameters
-    outcomes = play_weights(
-        losses, [(it, _generators(settings, losses, game, seed)) for game, it in lazy.items()]
-    )
-    name = "lazy resampling from multiplicative weights (L2P)"
-    for (game, parameters), (total, redraws) in zip(lazy.items(), outcomes, strict=True):
-        reached = parameters.epsilon, delta
-        guarantee = central_guarantee(name, 1.0, "L-infinity, loss", epsilon_delta=reached)
-        yield game, regret_row(total - least, redraws, guarantee, parameters)
+            result = regret_row(np.full(settings.replicates, sequence.regret_of_weights))
+            yield sequence.row(settings, epsilon, algorithm, result)
+        elif parameters := _parameters(
+            losses.n_rounds, losses.n_experts, algorithm, epsilon, delta
+        ):
+            lazy[epsilon, algorithm] = parameters
+    games = [(it, _generators(settings, losses, game, seed)) for game, it in lazy.items()]
+    outcomes = zip(lazy.items(), play_weights(losses, games), strict=True)
+    for ((epsilon, algorithm), parameters), (total, redraws) in outcomes:
+        guarantee = central_guarantee(
+            "lazy resampling from multiplicative weights (L2P)",
+            1.0,
+            "L-infinity, loss",
+            epsilon_delta=(parameters.epsilon, delta),
+        )
+        result = regret_row(total - sequence.least, redraws, guarantee, parameters)
+        yield sequence.row(settings, epsilon, algorithm, result)
 
 
 def _led(
     settings: Lazy, algorithm: str, sequences: Sequence[_Sequence], seed: int
-) -> Iterator[tuple[tuple[str, float, str], dict[str, object]]]:
+) -> Iterator[dict[str, object]]:
     """Rows of a follower of the noisy leader on all sequences, at every epsilon."""
-    games = [(sequence, it) for sequence in sequences for it in sequence.epsilons]
-    mus = [mu_of_epsilon(epsilon, settings.delta) for _, epsilon in games]
+    asked = [(sequence, epsilon) for sequence in sequences for epsilon in sequence.epsilons]
+    games = [(it.losses, mu_of_epsilon(epsilon, settings.delta)) for it, epsilon in asked]
     key = sequences[0].losses.n_rounds, sequences[0].losses.n_experts
-    generators = replicate_generators(
-        seed, key, range(settings.replicates), f"algorithm {algorithm}"
-    )
-    played = play_leaders(
-        algorithm, [(it.losses, mu) for (it, _), mu in zip(games, mus, strict=True)], generators
-    )
-    for (sequence, epsilon), mu, (total, switches) in zip(games, mus, played, strict=True):
+    coins = replicate_generators(seed, key, range(settings.replicates), f"algorithm {algorithm}")
+    played = play_leaders(algorithm, games, coins)
+    for (sequence, epsilon), (_, mu), (total, switches) in zip(asked, games, played, strict=True):
         sensitivity = math.sqrt(sequence.losses.n_experts)
         guarantee = central_guarantee(_MECHANISMS[algorithm], sensitivity, "L2, loss", mu=mu)
-        row = regret_row(total - sequence.least, switches, guarantee)
-        yield (sequence.adversary, epsilon, algorithm), row
+        result = regret_row(total - sequence.least, switches, guarantee)
+        yield sequence.row(settings, epsilon, algorithm, result)
 
 
 def _generators(
