@@ -21,12 +21,7 @@ from streams_by_hand import stream
 
 REMEDIES = {
     errno.ENOSPC: "the disk is full; free some space and run again",
-    errno.EDQUOT: "the disk quota is used up; free some space and run again",
-    errno.EACCES: "permission denied; make the folder writable or choose another one",
-    errno.EPERM: "permission denied; make the folder writable or choose another one",
     errno.EROFS: "the file system is read-only; choose another folder",
-    errno.EFBIG: "files may not become so large here; raise the limit (ulimit -f) and run again",
-    errno.EIO: "the disk reports an error; check it, or choose another folder",
     errno.ENXIO: "No such device or address; choose another folder",  # as any other
 }
 FULL_DISK = Path("/dev/full")

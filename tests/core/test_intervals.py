@@ -119,7 +119,7 @@ def test_families_of_intervals_hold_together(replicates, comparisons):
 
     5 errors of the simulation: wrong with probability below 1e-6.
     """
-    families = min(20_000, 20_000_000 // (comparisons * replicates))
+    families = min(20_000, 8_000_000 // (comparisons * replicates))
     values = np.random.default_rng([replicates, comparisons]).standard_normal(
         (replicates, families, comparisons)
     )

@@ -288,7 +288,8 @@ def test_delta_is_the_conjugate_of_the_trade_off_function(mixture, spread):
     )
     found = float(mixture.delta(epsilon))
     assert found == pytest.approx(-best.fun, abs=1e-9)
-    points = mixture.trade_off_at(epsilon + np.linspace(-0.051, 0.07, 20_001) * mixture.mu)
+    apart = np.geomspace(1e-6, 0.06, 1_000) * mixture.mu
+    points = mixture.trade_off_at(epsilon + np.concatenate([-apart[::-1], apart]))
     assert float(delta_of_trade_off(*points, epsilon)) == pytest.approx(found, abs=1e-9)
 
 

@@ -26,6 +26,10 @@ GAMES = [
 ]
 
 
+def law_of(B, eta, p, c):
+    return LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
+
+
 def by_paths(sums, *, B, eta, p, c):
     """{(x_1, ..., x_S, y_S): probability} of Algorithm 1, following every draw by itself."""
     d = len(sums[0])
@@ -51,14 +55,14 @@ def by_paths(sums, *, B, eta, p, c):
 @pytest.mark.parametrize(("B", "eta", "p"), [(1, 0.3, 0.2), (2, 1.5, 0.0), (1, 0.1, 1.0)])
 def test_laws_are_those_of_every_draw_by_itself(B, eta, p, c):
     sums = np.random.default_rng(0).uniform(0, B, size=(2, 3, 2))
-    laws = paths_and_shadow(sums, LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=c))
+    laws = paths_and_shadow(sums, law_of(B, eta, p, c))
     assert laws.shape == (2, 16, 2)
     for row, law in zip(sums.tolist(), laws, strict=True):
         for (xs, y), chance in by_paths(row, B=B, eta=eta, p=p, c=c).items():
             number = int("".join(map(str, xs)), 2)
             assert law[number, y] == pytest.approx(chance, rel=1e-12)
     np.testing.assert_allclose(
-        output_laws(sums, LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=c)),
+        output_laws(sums, law_of(B, eta, p, c)),
         laws.sum(axis=2),
     )
 
@@ -73,7 +77,7 @@ def test_marginals_are_the_measures(game, eta, p, c):
     sums = np.array(cells, dtype=float)[rng.integers(len(cells), size=(40, rest))]
     for row, law in zip(
         sums,
-        output_laws(sums, LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=c)),
+        output_laws(sums, law_of(B, eta, p, c)),
         strict=True,
     ):
         nu = [plain.weights(row[:s].sum(axis=0).tolist(), eta) for s in range(rest + 1)]
@@ -82,7 +86,7 @@ def test_marginals_are_the_measures(game, eta, p, c):
 
 def test_without_a_normaliser_the_marginals_are_wrong():
     sums = np.array([[[1.0, 0.0], [1.0, 0.0]]])
-    law = output_laws(sums, LazyLaw(batch_size=1, eta=1.0, fake_switch=0.1, normaliser=0.0))[0]
+    law = output_laws(sums, law_of(1, 1.0, 0.1, 0.0))[0]
     nu = plain.weights([2.0, 0.0], 1.0)
     assert abs(plain.marginals(law, 2)[2] - nu).max() > 0.01
 
@@ -101,9 +105,7 @@ def test_exact_epsilon_by_hand():
 @pytest.mark.parametrize("change", [0.5, 1.0])
 def test_neighbours_are_all_pairs_that_differ_in_one_batch(change):
     values = (0, 0.5, 1, 1.5)
-    sequences, pairs = neighbours(
-        2, 2, LazyLaw(batch_size=2, eta=0.1, fake_switch=0.1, normaliser=1.0), values, change
-    )
+    sequences, pairs = neighbours(2, 2, law_of(2, 0.1, 0.1, 1.0), values, change)
     assert len(np.unique(sequences, axis=0)) == len(sequences) == 4**4
     gap = np.abs(sequences[:, None] - sequences).max(axis=3)
     assert len(pairs) == 2
@@ -127,7 +129,7 @@ def test_the_worst_pair_is_found():
         for one, other in itertools.permutations(range(len(games)), 2)
         if sum(a == b for a, b in zip(games[one], games[other], strict=True)) == 1
     )
-    law = LazyLaw(batch_size=1, eta=0.7, fake_switch=0.2, normaliser=1.0)
+    law = law_of(1, 0.7, 0.2, 1.0)
     assert worst_epsilon(2, 2, law, (0, 1), delta=0.01) == pytest.approx(worst, rel=1e-9)
     with pytest.raises(ValueError, match=r"values must lie in \[0, 1\], got \(0, 2\)"):
         worst_epsilon(2, 1, law, (0, 2), delta=0.1)
