@@ -196,7 +196,14 @@ def write_run(folder: Path) -> None:
     group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))
     tables = {
-        name: Table(f"Of {name}", name, ("stream", "privacy"), ("gain",), (section,), (ODD,))
+        name: Table(
+            caption=f"Of {name}",
+            name=name,
+            corner=("stream", "privacy"),
+            headers=("gain",),
+            sections=(section,),
+            footers=(ODD,),
+        )
         for name in (it.name for section, _ in shown for it in section.tables)
     }
     tables |= {

@@ -20,7 +20,7 @@ from legible import assert_legible, legend_texts, lines, points
 
 LABELS = st.lists(st.tuples(st.floats(-0.2, 1.2), st.floats(0.01, 0.1)), min_size=1, max_size=10)
 LOOK = Look("#0072B2", DASHED, "o")
-X, MEAN, HALF = pd.Series([0, 1, 2]), pd.Series([1.0, 2.0, 2.0]), pd.Series([0.5, math.inf, 0.25])
+POINTS = pd.DataFrame({"x": [0, 1, 2], "mean": [1.0, 2.0, 2.0], "half": [0.5, math.inf, 0.25]})
 
 
 def draw(number: int = 3, named: int = 3) -> Figure:
@@ -28,10 +28,10 @@ def draw(number: int = 3, named: int = 3) -> Figure:
         for ax in drawn.axes:
             panels.name_panel(ax, "A & B_<c>% $x$")
             panels.set_levels(ax, [math.inf, 1.0, 0.25])
-            panels.add_bars(ax, X, MEAN, HALF, LOOK, "bars")
-            panels.add_band(ax, X, MEAN + 1, HALF, LOOK, "band")
+            panels.add_bars(ax, POINTS, LOOK, "bars")
+            panels.add_band(ax, POINTS.assign(mean=POINTS["mean"] + 1), LOOK, "band")
             for name in range(named):
-                drawn.name_line(ax, 2, 2.0, f"line {name}\nof many", LOOK.colour)
+                drawn.name_line(ax, (2, 2.0), f"line {name}\nof many", LOOK.colour)
         drawn.legend([panels.key(f"a line {it}", **LOOK.line) for it in range(7)])
         drawn.title("Simulated data", "means over 20 runs", "one fact that is rather long")
     return drawn.figure

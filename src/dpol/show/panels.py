@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,8 +73,9 @@ class Panels:
     axes: list[Axes]
     labels: list[Label] = field(default_factory=list)
 
-    def name_line(self, ax: Axes, x: float, y: float, text: str, colour: str) -> None:
+    def name_line(self, ax: Axes, end: Iterable[float], text: str, colour: str) -> None:
         """Name the line of a panel that ends at (x, y), to the right of the panel."""
+        x, y = end
         self.labels.append(Label(ax=ax, end=(x, y), text=text, colour=colour))
 
     def title(self, *parts: str) -> None:
@@ -142,36 +143,35 @@ def key(label: str, **look: Any) -> Line2D:
 
 
 def add_bars(
-    ax: Axes,
-    x: pd.Series,
-    mean: pd.Series,
-    half: pd.Series,
-    look: Look,
-    label: str,
-    *,
-    joined: bool = True,
+    ax: Axes, points: pd.DataFrame, look: Look, label: str, *, joined: bool = True
 ) -> None:
-    """Means, with a bar for each interval that is finite, and a line through them if `joined`."""
+    """Means, with a bar for each interval that is finite, and a line through them if `joined`.
+
+    The columns of `points` are x, mean and half width, in this order.
+    """
+    x, mean, half = _finite(points)
     drawn = look.line_and_points if joined else look.points
-    bars: Any = {"yerr": _finite(half), "elinewidth": 0.9, "capsize": 1.7, "capthick": 0.8}
-    ax.errorbar(x, mean, **bars, **drawn, label=label)
+    ax.errorbar(x, mean, yerr=half, elinewidth=0.9, capsize=1.7, capthick=0.8, label=label, **drawn)
 
 
-def add_band(
-    ax: Axes, x: pd.Series, mean: pd.Series, half: pd.Series, look: Look, label: str
-) -> None:
-    """A line through means on a band of intervals; that of a single point is a bar."""
-    low, high = mean - _finite(half), mean + _finite(half)
+def add_band(ax: Axes, points: pd.DataFrame, look: Look, label: str) -> None:
+    """A line through means on a band of intervals; that of a single point is a bar.
+
+    The columns of `points` are as for `add_bars`.
+    """
+    x, mean, half = _finite(points)
     if len(mean) > 1:
-        ax.fill_between(x, low, high, color=look.colour, alpha=BAND_ALPHA, linewidth=0, zorder=2)
+        shade: Any = {"color": look.colour, "alpha": BAND_ALPHA, "linewidth": 0, "zorder": 2}
+        ax.fill_between(x, mean - half, mean + half, **shade)
     else:
-        ax.vlines(x, low, high, color=look.colour, linewidth=1.0)
+        ax.vlines(x, mean - half, mean + half, color=look.colour, linewidth=1.0)
     ax.plot(x, mean, **look.line_and_points, zorder=3, label=label)
 
 
-def _finite(half: pd.Series) -> pd.Series:
-    """Half widths; 0 for a single run, which has no interval."""
-    return half.where(half < math.inf, 0.0)
+def _finite(points: pd.DataFrame) -> tuple[pd.Series, pd.Series, pd.Series]:
+    """The columns; half widths are 0 for a single run, which has no interval."""
+    x, mean, half = (points[column] for column in points)
+    return x, mean, half.where(half < math.inf, 0.0)
 
 
 # ---- axes ----------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def _draw_epsilons(
         ax.plot(mus, estimated, **look, ms=6.0, mfc="white", ls="none", zorder=1.5)
         ax.plot(mus, analytic, **look, ms=4.0, lw=1.2, ls=joined)
         name = f"{name_of(bound).marked},\nn = {n}"
-        drawn.name_line(ax, mus[0], analytic.iloc[0], name, colour)
+        drawn.name_line(ax, (mus[0], analytic.iloc[0]), name, colour)
     ax.axhline(1.0, **_PLAIN.line)
     ax.set_xscale("log")
     panels.set_ticks(ax.xaxis, mus)

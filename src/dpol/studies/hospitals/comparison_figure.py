@@ -28,7 +28,7 @@ class _Line:
     name: str
     look: Look
     points: pd.DataFrame
-    """Columns mean, half and place, the number of the level, from left to right."""
+    """Number of the level, mean and half width, from left to right."""
 
 
 def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
@@ -50,17 +50,16 @@ def draw_comparison(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
             panels.set_levels(ax, levels)
             reference = float(ablation.loc[ablation["stream"] == label, "reference_gain"].iloc[0])
             ax.axhline(reference, color=STATIC, ls="--", lw=1.0, label=NO_PRIVACY)
-            drawn.name_line(ax, end, reference, NO_PRIVACY, STATIC)
+            drawn.name_line(ax, (end, reference), NO_PRIVACY, STATIC)
             for line in _lines(rows, levels):
-                place, mean, half = (line.points[it] for it in ("place", "mean", "half"))
-                panels.add_bars(ax, place, mean, half, line.look, line.name)
-                drawn.name_line(ax, place.iloc[-1], mean.iloc[-1], line.name, line.look.colour)
+                panels.add_bars(ax, line.points, line.look, line.name)
+                drawn.name_line(ax, line.points.iloc[-1, :2], line.name, line.look.colour)
             _draw_aims(ax, rows[rows["kind"] == "aim-paper"], levels)
             stream = summary[summary["stream"] == label].iloc[0]
             for bound, look in bounds.LOOKS.items():
                 gain = float(stream[bounds.TOTALS[bound]])
                 ax.axhline(gain, zorder=1, label=bound, **look.line)
-                drawn.name_line(ax, end, gain, bounds.NAMES[bound], look.colour)
+                drawn.name_line(ax, (end, gain), bounds.NAMES[bound], look.colour)
         drawn.axes[0].set_ylim(bottom=0)
         drawn.figure.supxlabel(f"privacy level μ ({panels.STRICTER})")
         paper = comparison[comparison["kind"] == "paper"].iloc[0]
@@ -97,9 +96,8 @@ def _best(others: pd.DataFrame, model: str, levels: Sequence[float]) -> pd.DataF
 
 
 def _points(rows: pd.DataFrame, side: str, levels: Sequence[float]) -> pd.DataFrame:
-    names = {f"{side}mean_gain": "mean", f"{side}ci_half_width": "half"}
-    places = rows[f"{side}mu"].map(levels.index)
-    return rows[list(names)].rename(columns=names).assign(place=places).sort_values("place")
+    points = rows.assign(place=rows[f"{side}mu"].map(levels.index)).sort_values("place")
+    return points[["place", f"{side}mean_gain", f"{side}ci_half_width"]]
 
 
 def _draw_aims(ax: Axes, aims: pd.DataFrame, levels: Sequence[float]) -> None:

@@ -122,8 +122,8 @@ def _draw_panel(
         runs = rows[(rows["algorithm"] == line.label) & (rows["mu"] == mu)]
         runs = runs[runs["noise"] == line.noise].sort_values("round")
         if not runs.empty:
-            mean, half = runs["mean_cumulative_gain"], runs["ci_half_width"]
-            panels.add_band(ax, runs["x"], mean, half, line.look, label=line.label)
+            points = runs[["x", "mean_cumulative_gain", "ci_half_width"]]
+            panels.add_band(ax, points, line.look, line.label)
     for label, look in bounds.LOOKS.items():
         bound = rows[rows["algorithm"] == label].sort_values("round")
         ax.plot(bound["x"], bound["mean_cumulative_gain"], zorder=4, label=label, **look.line)

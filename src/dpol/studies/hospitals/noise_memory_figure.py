@@ -46,12 +46,12 @@ def _draw_gains(
     ax.axhline(0.0, color=GREY, ls="--", lw=1.0)
     pairs = rows[(rows["noise"] == INDEPENDENT) & (rows["times"] == 1)]
     for place, (weeks, look) in enumerate(_units(settings).items()):
-        points = pairs[pairs["weeks"] == weeks].set_index("level").loc[mus]
+        points = pairs[pairs["weeks"] == weeks].sort_values("level", ascending=False)
+        points = points[["level", "difference", "difference_half_width"]]
         # Units of a mu stand side by side.
-        x = points.index.to_series() * 1.03 ** ((len(settings.weeks) - 1) / 2 - place)
-        mean, half = points["difference"], points["difference_half_width"]
-        panels.add_bars(ax, x, mean, half, look, str(weeks), joined=len(mus) > panels.FEW)
-        drawn.name_line(ax, x.iloc[-1], mean.iloc[-1], counted(weeks, "week"), look.colour)
+        points["level"] *= 1.03 ** ((len(settings.weeks) - 1) / 2 - place)
+        panels.add_bars(ax, points, look, str(weeks), joined=len(mus) > panels.FEW)
+        drawn.name_line(ax, points.iloc[-1, :2], counted(weeks, "week"), look.colour)
     ax.set(xscale="log", xlabel=f"μ ({panels.STRICTER})")
     panels.set_ticks(ax.xaxis, mus)
     ax.set_xlim(mus[0] * 1.15, mus[-1] / 1.15)
@@ -72,7 +72,7 @@ def _draw_stays(
             mus = rows.loc[(weeks, noise), list(MU_OF_STAYS)].to_numpy(dtype=float)
             label = f"{weeks} {noise}"
             ax.plot(stays, mus, color=look.colour, linestyle=dashes, linewidth=1.1, label=label)
-        drawn.name_line(ax, stays[-1], mus[-1], counted(weeks, "week"), look.colour)
+        drawn.name_line(ax, (stays[-1], mus[-1]), counted(weeks, "week"), look.colour)
 
 
 def _units(settings: NoiseMemories) -> dict[int, Look]:

@@ -53,9 +53,8 @@ def draw_privacy_utility(frames: Frames, main: Hospitals, facts: Facts) -> Figur
             of_stream = rows[rows["stream"] == label]
             for (algorithm, noise), look in looks.items():
                 played = (of_stream["algorithm"] == algorithm) & (of_stream["noise"] == noise)
-                points, name = of_stream[played], f"{algorithm}, {noise}"
-                share, half = points["gain_share"], points["gain_share_half_width"]
-                panels.add_band(ax, points["guess"], share, half, look, label=name)
+                points = of_stream.loc[played, ["guess", "gain_share", "gain_share_half_width"]]
+                panels.add_band(ax, points, look, f"{algorithm}, {noise}")
             reported = _reported(of_stream)
             ax.plot(reported["guess"], reported["share"], **_DIAMOND, label=REPORTED)
         _set_axes(drawn.axes[0], main, rows, panels.WIDTH / columns - 0.2)

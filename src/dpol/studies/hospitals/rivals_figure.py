@@ -38,17 +38,15 @@ def draw_rivals(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
             for share in of_panel["best_static_share"].head(1):
                 ax.axhline(share, **fixed.line)
                 end = len(levels) - 0.5
-                drawn.name_line(ax, end, share, "best fixed,\nin hindsight", fixed.colour)
+                drawn.name_line(ax, (end, share), "best fixed,\nin hindsight", fixed.colour)
             for algorithm, look in looks.items():
                 points = of_panel[of_panel["algorithm"] == algorithm]
                 points = points.assign(place=points["mu"].map(levels.index)).sort_values("place")
                 if points.empty:
                     continue
-                share, half = points["gain_share"], points["gain_share_half_width"]
-                panels.add_bars(ax, points["place"], share, half, look, label=algorithm)
-                drawn.name_line(
-                    ax, points["place"].iloc[-1], share.iloc[-1], algorithm, look.colour
-                )
+                points = points[["place", "gain_share", "gain_share_half_width"]]
+                panels.add_bars(ax, points, look, algorithm)
+                drawn.name_line(ax, points.iloc[-1, :2], algorithm, look.colour)
         for axes, noise in zip(drawn.grid, noises, strict=True):
             axes[0].set_ylabel(f"{noise} noise", fontweight="bold")
         for ax, stream in zip(drawn.axes, main.streams, strict=False):

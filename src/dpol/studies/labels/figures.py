@@ -210,8 +210,8 @@ def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
         runs = runs[runs[_RUNS[y]] > 0]
         ax.plot(step * runs[x], runs[_RUNS[y]], color=colour, zorder=1.9, **_DOTS)
         title = "\n".join(textwrap.wrap(title_of(name), 17))
-        for place, height in own[[x, y]].tail(1).to_numpy():
-            drawn.name_line(ax, place, height, title, colour)
+        for end in own[[x, y]].tail(1).to_numpy():
+            drawn.name_line(ax, end, title, colour)
     if y == _RISK:
         exact = rows[rows["sensitivity_rule"] == "exact"]
         heights = np.concatenate([rows[_RISK], *exact["kl_runs"]])
@@ -257,4 +257,4 @@ def _draw_guide(
     drawn: panels.Panels, ax: Axes, x: pd.Series, y: pd.Series, dashes: str, name: str
 ) -> None:
     ax.plot(x, y, color=BLACK, linestyle=dashes, linewidth=1.1)
-    drawn.name_line(ax, x.iloc[-1], y.iloc[-1], name, BLACK)
+    drawn.name_line(ax, (x.iloc[-1], y.iloc[-1]), name, BLACK)
