@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from data.drawn import PLAIN, Row, clean, counts, dataset, refused, rows, streams, table, week
 from dpol.core.errors import DataError
 from dpol.data.cells import BadCells, refuse_cells
-from dpol.data.settings import Cleaning, Dataset
 
 COUNT_WANTED = "a number from 0 to 999,999,999"
 BEDS_WANTED = "0 or a number from 0.000001 to 999,999,999"
@@ -22,13 +18,6 @@ def with_cells(*cells: tuple[int, str, str]) -> list[Row]:
     for row, column, text in cells:
         of[row][column] = text
     return of
-
-
-def pasted(message: str, rules: Dataset) -> Dataset:
-    """The dataset with the lines of the config that a message offers."""
-    offered = yaml.safe_load(message.split("In the config:\n")[1])["dataset"]["cleaning"]
-    own = rules.cleaning.model_dump() | offered
-    return rules.model_copy(update={"cleaning": Cleaning.model_validate(own)})
 
 
 def test_everything_that_is_wrong_is_in_one_message() -> None:
@@ -58,63 +47,17 @@ hospitals.csv: 7 cells cannot be used
 Write dates like 2021-01-31, say how they are written with dataset.format.date (D.M.YYYY, \
 YYYY-Www, ...), or name another column under dataset.columns.period.
 Name the entity of each row.
-Write numbers like 1234.5 in the table, without thousands separator or unit; or say how they \
-are written with dataset.format.decimal and thousands.
-Fix the negative numbers in the table, or take them as missing (negative_counts). One that stands \
-for a hidden number belongs under suppressed_markers.
-Fix the texts in the table, or name them as markers of missing numbers or of suppressed ones.
-In the config:
-dataset:
-  cleaning:
-    negative_counts: missing
-    missing_markers: ["", "NA", "NaN", "null", "n/a"]
-    suppressed_markers: ["-999999", "<4"]"""
+Fix such cells in the table; or say in the config what they are. dataset.format: how numbers are \
+written, if not like 1234.5. dataset.cleaning: texts that stand for missing numbers \
+(missing_markers) or for numbers too small to publish (suppressed_markers); what becomes of \
+negative ones (negative_counts, negative_capacities: missing)."""
     )
-
-
-ODD_TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
-MARKERS = ["", "?", "-", "null", '"', "\\", "#", "~", "yes", "[x]", "{", "* a", "a: b", "é", "<"]
-
-
-@given(
-    texts=st.lists(st.sampled_from([*MARKERS, "-3", "<4", "1-3", "-0.5"]) | ODD_TEXTS, max_size=4),
-    column=st.sampled_from(["patients", "beds"]),
-)
-def test_what_is_offered_to_paste_is_accepted_and_covers_all_texts(
-    texts: list[str], column: str
-) -> None:
-    of = with_cells(*((row, column, text) for row, text in enumerate(texts)))
-    rules = dataset(missing_markers=["NA"], negative_capacities="error")
-    try:
-        clean(of, rules)
-    except DataError as error:
-        message = str(error)
-    else:
-        return
-    if "In the config:" in message:
-        rules = pasted(message, rules)
-        if "Write numbers like" in message:
-            # What is left must be corrected in the table, and nothing is offered for it.
-            assert "In the config:" not in refused(of, rules)
-        else:
-            clean(of, rules)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["16,8", "1.234,5", "1,234", "1 234", "1'234", "12%", "1.2.3", "1e400", "1e12", "３"],
+    ["nan", "True", "0x", "16,8", "1 234", "12%", "1.2.3", "inf", "1e400", "1e12", "３"],
 )
-@pytest.mark.parametrize("column", ["patients", "beds"])
-def test_a_number_written_in_another_way_is_never_offered_as_a_marker(
-    text: str, column: str
-) -> None:
-    message = refused(with_cells((2, column, text)))
-    assert f"{text!r}: 1 cell, first in row 4" in message
-    assert "Write numbers like 1234.5 in the table, without thousands" in message
-    assert "markers" not in message
-
-
-@pytest.mark.parametrize("text", ["nan", "True", "many", "0x"])
 @pytest.mark.parametrize("column", ["patients", "beds", "cases"])
 def test_a_text_is_refused_in_every_column_of_numbers(text: str, column: str) -> None:
     of = [{**row, "cases": "1"} for row in with_cells()]
@@ -125,13 +68,12 @@ def test_a_text_is_refused_in_every_column_of_numbers(text: str, column: str) ->
 def test_a_column_that_is_count_and_cases_is_reported_once() -> None:
     message = refused(with_cells((2, "patients", "many")), dataset({"cases": ["patients"]}))
     assert message.startswith("hospitals.csv: 1 cell cannot be used")
-    assert message.count("many") == 2  # the cell, and the line to paste
+    assert message.count("many") == 1
 
 
 def test_an_empty_cell_that_no_marker_names_is_called_nothing() -> None:
     message = refused(with_cells((2, "patients", "")), dataset(missing_markers=["NA"]))
     assert "    nothing: 1 cell, first in row 4" in message
-    assert message.endswith('    missing_markers: ["NA", ""]')
 
 
 def test_a_capacity_so_small_that_its_noise_would_drown_all_is_refused() -> None:
@@ -139,20 +81,17 @@ def test_a_capacity_so_small_that_its_noise_would_drown_all_is_refused() -> None
     clean(with_cells((2, "beds", "0.01")))
 
 
-def test_a_long_cell_is_shortened_and_offered_for_nothing() -> None:
+def test_a_long_cell_is_shortened() -> None:
     message = refused(with_cells((2, "patients", "x" * 100_000)))
     assert f"'{'x' * 100}...': 1 cell" in message
-    assert "markers" not in message
-    assert len(message) < 500
+    assert len(message) < 800
 
 
-def test_of_many_values_at_most_20_are_shown_and_none_is_offered() -> None:
+def test_of_many_values_at_most_20_are_shown() -> None:
     of = rows({f"h{i}": (f"x{chr(97 + i)}", "9") for i in range(25)})
     message = refused(of)
     assert message.count("1 cell, first in row") == 20
     assert "    and 5 other values" in message.splitlines()
-    assert "do dataset.columns name the right columns?" in message
-    assert "In the config" not in message
 
 
 def test_of_many_columns_20_are_named() -> None:

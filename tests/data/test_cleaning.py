@@ -146,7 +146,7 @@ def test_negative_numbers_are_missing_or_refused(
     assert line(panel, "a", column) == filled
     assert found(panel) == {key: " ".join(drawn).count("-")}
     message = refused({**PLAIN, "a": drawn}, dataset(**{key: "error"}))
-    assert f"    {key}: missing" in message.splitlines()
+    assert key in message
     assert (dataset().cleaning.negative_counts, dataset().cleaning.negative_capacities) == (
         "error", "missing")  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import math
 import re
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
-from dpol.core.words import LONGEST, counted, shortened
+from dpol.core.words import counted, shortened
 from dpol.data.format import DEFAULT, EITHER, Format
 from dpol.data.settings import EARLIEST, LATEST, Cleaning
 
@@ -40,7 +39,12 @@ _PARTS = {
     "MM": "(?P<month>[0-9]{2})", "DD": "(?P<day>[0-9]{2})",
     "M": "(?P<month>[0-9]{1,2})", "D": "(?P<day>[0-9]{1,2})",
 }  # fmt: skip
-_HIDDEN = re.compile(r"[<≤].*|[0-9]+ ?(-|\u2013|to) ?[0-9]+")
+_MEND_NUMBERS = (
+    "Fix such cells in the table; or say in the config what they are. dataset.format: how numbers"
+    " are written, if not like 1234.5. dataset.cleaning: texts that stand for missing numbers"
+    " (missing_markers) or for numbers too small to publish (suppressed_markers); what becomes of"
+    " negative ones (negative_counts, negative_capacities: missing)."
+)
 
 
 @dataclass(frozen=True)
@@ -58,13 +62,12 @@ class BadCells:
     remedies: tuple[str, ...] = ()
 
 
-def refuse_cells(file: str, columns: Sequence[BadCells], remedies: Sequence[str] = ()) -> None:
+def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
     """Refuse a table for all its bad cells at once; without bad cells, do nothing.
 
     Args:
         file: of the table.
         columns: the bad cells, column by column.
-        remedies: more that the user can do, a paragraph each.
 
     Raises:
         DataError: the columns, each different value with its number of cells and its first row; at
@@ -87,8 +90,8 @@ def refuse_cells(file: str, columns: Sequence[BadCells], remedies: Sequence[str]
             lines.append(f"    and {counted(len(values) - each, 'other value')}")
     if len(columns) > len(shown):
         lines.append(f"  and {counted(len(columns) - len(shown), 'other column')}")
-    of_columns = dict.fromkeys(remedy for bad in columns for remedy in bad.remedies)
-    raise DataError("\n".join([*lines, *of_columns, *remedies]))
+    remedies = dict.fromkeys(remedy for bad in columns for remedy in bad.remedies)
+    raise DataError("\n".join([*lines, *remedies]))
 
 
 def number_of(text: str, form: Format) -> float:
@@ -171,7 +174,7 @@ def undated(texts: Texts, key: str, form: Format) -> BadCells:
     return BadCells(texts[dates_of(texts, form).isna()], wanted, (remedy,))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Numbers:
     """A column of a table of counts as numbers.
 
@@ -179,15 +182,11 @@ class Numbers:
         values: NaN where the cell is missing, suppressed or negative.
         kinds: `number`, `missing`, `suppressed`, `negative` and taken as missing, or `bad`.
         bad: the cells that hold none of these.
-        format: how they are written.
-        negative_key: of the cleaning rules; it says what happens to negative numbers.
     """
 
     values: Floats
     kinds: NDArray[np.object_]
     bad: BadCells
-    format: Format
-    negative_key: str
 
 
 def parse_numbers(
@@ -212,11 +211,9 @@ def parse_numbers(
     kind = texts.map(kinds).to_numpy(object)
     bad = texts[kind == "bad"]
     return Numbers(
-        values=np.where(kind == "number", texts.map(values).to_numpy(float), np.nan),
-        kinds=kind,
-        bad=BadCells(bad, f"{wanted} to {LARGEST:,}", which_sign(bad, form)),
-        format=form,
-        negative_key=key,
+        np.where(kind == "number", texts.map(values).to_numpy(float), np.nan),
+        kind,
+        BadCells(bad, f"{wanted} to {LARGEST:,}", (*which_sign(bad, form), _MEND_NUMBERS)),
     )
 
 
@@ -236,43 +233,3 @@ def _kind(
 def _is_marker(text: str, value: float, markers: Sequence[str], form: Format) -> bool:
     """True for a marker, as a text or as a number: -2 is also -2.0."""
     return text in markers or any(value == number_of(marker, form) for marker in markers)
-
-
-def remedies(columns: Sequence[Numbers], rules: Cleaning) -> list[str]:
-    """Remedies for the bad cells of columns, with the lines of the config to paste."""
-    texts: dict[str, list[str]] = {}
-    for column in columns:
-        for text in column.bad.texts.unique():
-            key = _key(text, number_of(text, column.format), column.negative_key)
-            texts.setdefault(key, []).append(text)
-    markers = {key: texts[key] for key in ("missing_markers", "suppressed_markers") if key in texts}
-    many = len({text for of_key in markers.values() for text in of_key}) > MOST_VALUES
-    to_paste = {key: "missing" for key in texts if key.startswith("negative")}
-    negative = ", ".join(to_paste)
-    for key, more in ({} if many else markers).items():
-        names = list(dict.fromkeys([*getattr(rules, key), *more]))
-        to_paste[key] = json.dumps(names, ensure_ascii=False)  # YAML too: they are printable
-    sign = columns[0].format.decimal_sign
-    advice = {
-        f"Write numbers like 1234{sign}5 in the table, without thousands separator or unit; or say"
-        " how they are written with dataset.format.decimal and thousands.": "" in texts,
-        f"Fix the negative numbers in the table, or take them as missing ({negative}). One that"
-        " stands for a hidden number belongs under suppressed_markers.": negative,
-        "So many different texts: do dataset.columns name the right columns?": many,
-        "Fix the texts in the table, or name them as markers of missing numbers or of suppressed"
-        " ones.": markers and not many,
-        "In the config:\ndataset:\n  cleaning:": to_paste,
-    }
-    lines = [f"    {key}: {value}" for key, value in to_paste.items()]
-    return [paragraph for paragraph, applies in advice.items() if applies] + lines
-
-
-def _key(text: str, value: float, negative_key: str) -> str:
-    """The cleaning rule that may take a bad cell, if any; a text with a digit is not a marker."""
-    if -math.inf < value < 0:
-        return negative_key
-    if not math.isnan(value) or len(text) > LONGEST or not text.isprintable():
-        return ""
-    if _HIDDEN.fullmatch(text):
-        return "suppressed_markers"
-    return "" if any(character.isdigit() for character in text) else "missing_markers"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import requests
 import urllib3
@@ -139,15 +140,20 @@ class _BrokenError(Exception):
     """An answer that is not good, though the next one may be; the text says why."""
 
 
+class _Retry(urllib3.Retry):
+    """Tries with growing pauses; a server may ask for longer ones, up to `LONGEST_PAUSE`."""
+
+    def get_retry_after(self, response: Any) -> float | None:
+        asked = super().get_retry_after(response)
+        return asked and min(asked, LONGEST_PAUSE)
+
+
 def _fetch(endpoint: Endpoint, query: Query, table: Path, source: WebSource) -> _Delivered:
     """The table of one endpoint; what may pass is tried again, with growing pauses."""
-    retries = urllib3.Retry(
+    retries = _Retry(
         total=source.attempts - 1,
         status_forcelist=(202, 408, 429, *range(500, 600)),
         backoff_factor=0.5,
-        backoff_jitter=1,
-        backoff_max=60,
-        retry_after_max=LONGEST_PAUSE,
         raise_on_status=False,
     )
     with requests.Session() as session:

@@ -10,7 +10,7 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.refusals import did_you_mean
 from dpol.core.words import counted, shortened
-from dpol.data.cells import BadCells, dates_of, parse_numbers, refuse_cells, remedies, undated
+from dpol.data.cells import BadCells, dates_of, parse_numbers, refuse_cells, undated
 from dpol.data.identifiers import garbled, identified, refuse_alike
 from dpol.data.settings import EARLIEST, LATEST, Dataset
 from dpol.data.table import RawTable
@@ -69,7 +69,7 @@ def read_rows(
         bad.append(garbled(cells[columns.name], raw.encoding))
     bad += [column.bad for column in numbers.values()]
     refuse_alike(raw.file, entity, rules)
-    refuse_cells(raw.file, bad, remedies([*numbers.values()], rules))
+    refuse_cells(raw.file, bad)
 
     for label, groups in streams.items():
         if lost := sorted({*groups} - groups_there):

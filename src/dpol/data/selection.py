@@ -84,9 +84,9 @@ def choose(
             f"{file}: stream {label} keeps {kept} of {len(reasons)} entities after filtering,"
             f" at least 2 are needed; {remedy}"
         )
-    names = by_entity["name"].last().to_dict()
+    names = by_entity["name"].last()[out.index]
     dropped = [
-        {"entity": str(entity), "name": names[entity], "reason": reason}
-        for entity, reason in out.items()
+        {"entity": entity, "name": name, "reason": reason}
+        for entity, name, reason in zip(out.index.tolist(), names, out, strict=True)
     ]
     return rows[~rows["entity"].isin(out.index)], dropped
