@@ -680,7 +680,7 @@ def cut_at_commas(where, cells, deployment, known=counts._count):
 
 NEVER = re.compile("(?!)")
 BLANK = {"capacity": re.compile(r"\s*[0-9]{1,9}(\.[0-9]{0,40})?\s*")}
-# What is broken, in every module below, in which campaign, and what is told.
+# A name that is broken in every module below, the campaign that notices it, and its message.
 BROKEN = [
     ("dpol.core", "_OTHER_BASE", lambda _: NEVER, "2a", "something else than it says"),
     (
