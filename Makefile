@@ -61,7 +61,7 @@ test-report: $(VENV)/.dev ## the reports of results/ and the page of decisions i
 	$(VENV)/bin/python -m pytest tests/browser
 
 test-panel: $(VENV)/.dev ## replay the real panel through the commands: DPOL_PANEL=FILE (about 10 minutes)
-	$(VENV)/bin/python -m pytest -s tests/coordinator/test_replay.py -k on_the_real_panel
+	$(VENV)/bin/python -m pytest -s tests/coordinator/test_pipeline.py -k on_the_real_panel
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
 import tempfile
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 
 from dpol_weekly.coordinator.log import Log, Release, open_log
-from dpol_weekly.released import record_of
-from weekly import agreed, day, identity, report
+from dpol_weekly.memory import Memory, terms_of
+from dpol_weekly.released import Cells, record_of
+from weekly import agreed, day, identity, recorded, report
 
 AIMS = {"country": (25.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}
 """CPU seconds and peak megabytes that each must stay below."""
@@ -48,22 +49,24 @@ def _report_all(log: Log, names: list[str], week: int) -> None:
     """One report of all entities, whose shares differ."""
     noise = log.deployment.count_noise()
     counts = np.random.default_rng(week).normal(20, 4, len(names)).round(2)
+    terms = terms_of(noise, (Decimal(0), Decimal(0)), Memory((Decimal(0), Decimal(0))))
     rows = [
         Release(
-            entity=name,
-            period=day(week),
-            noisy_count=f"{count:.2f}",
-            capacity="100",
-            noisy_share=f"{count / 100:.9g}",
+            cells=Cells(
+                entity=name,
+                period=day(week),
+                noisy_count=f"{count:.2f}",
+                capacity="100",
+                noisy_share=f"{count / 100:.9g}",
+                mu=str(noise.mu),
+                count_sensitivity="1",
+                noise_sd="",
+                low="",
+                high="",
+            ),
+            terms=terms,
             chain="",
             place=1,
-            mu=str(noise.mu),
-            count_sensitivity="1",
-            a="0",
-            b="0",
-            unit_weeks=1,
-            scale=noise.scale,
-            decimals=noise.decimals,
         )
         for name, count in zip(names, counts.tolist(), strict=True)
     ]
@@ -77,12 +80,11 @@ def _time_collect(folder: Path, n: int) -> dict[str, float]:
     deployment = agreed(folder, names)
     first = report(folder / "first.csv", deployment, [(names[0], 0, "20", "100")])
     text, record = first.read_text(), json.loads(record_of(first).read_text())
+    del record["sha256"]
     tables = [folder / f"{name}.csv" for name in names]
     for name, table in zip(names, tables, strict=True):
         table.write_text(text.replace(names[0], name))
-        own = {"ledger": {"id": identity(name), "output": identity("O")}}
-        own["sha256"] = hashlib.sha256(table.read_bytes()).hexdigest()
-        record_of(table).write_text(json.dumps(record | own))
+        recorded(table, record | {"ledger": {"id": identity(name), "output": identity("O")}})
     return _dpol("collect", *tables, "--into", folder / "log", "--deployment", deployment)
 
 

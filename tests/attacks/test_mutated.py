@@ -43,6 +43,7 @@ from dpol.data.settings import Dataset, Stream
 from dpol.data.table import read_table
 from dpol.privacy import noise
 from dpol.privacy.noise import SeededNoise
+from dpol_weekly.commands.deployment import TEMPLATE
 from dpol_weekly.coordinator import collect
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.holder import counts
@@ -61,26 +62,18 @@ COUNTS = {
     "east": ("3.197531", "4.208642", "5.319753"),
     "south": ("6.420864", "2.086426", "1.975319"),
 }
-KEYS = {
+KEYS = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8")) | {
     "name": "winter",
     "periods": {"first": FIRST, "days": 7},
-    "columns": {"entity": "entity", "period": "period", "count": "count", "capacity": "capacity"},
     "entities": {
         "north": {"title": "North", "capacity": 20},
         "east": {"capacity": "reported", "since": FIRST},
         "south": {"capacity": "reported"},
     },
     "mu": 0.5,
-    "unit_weeks": 1,
-    "count_sensitivity": 1,
-    "noise": {"memory": "none", "chain_periods": 520},
-    "algorithm": "empirical-bayes",
-    "names": 1,
     "longest_stay": 3,
     "budget_mu": 10,
-    "corrections": False,
     "disjoint": True,
-    "seed": 3,
 }
 MEMORIES = "none", "designed"
 BEDS = {"north": "20", "east": "15", "south": "12.5"}
@@ -680,7 +673,7 @@ def cut_at_commas(where, cells, deployment, known=counts._count):
 
 NEVER = re.compile("(?!)")
 BLANK = {"capacity": re.compile(r"\s*[0-9]{1,9}(\.[0-9]{0,40})?\s*")}
-# What is broken, in every module below, in which campaign, and what is told.
+# A name that is broken in every module below, the campaign that notices it, and its message.
 BROKEN = [
     ("dpol.core", "_OTHER_BASE", lambda _: NEVER, "2a", "something else than it says"),
     (

@@ -395,6 +395,13 @@ def test_what_cannot_be_decided_is_refused(world):
         main(["decide", str(world.folder), "--period", "next"])
 
 
+def test_a_lone_hospital_has_nothing_to_decide(world):
+    world.agree("A")
+    world.report(0, 1, entities="A")
+    with pytest.raises(DataError, match="at least 2 entities are needed, got 1"):
+        decide(world.folder)
+
+
 def test_an_algorithm_that_does_not_rank_cannot_name_several(world):
     world.agree(algorithm="rw-meta", names=2)
     world.report(0, 1)

@@ -215,7 +215,7 @@ def test_a_report_that_fails_while_it_is_entered_leaves_nothing(world, monkeypat
     known = Log.add_releases
 
     def add_releases(log, number, rows):
-        if rows[0].entity == "X":
+        if rows[0].cells.entity == "X":
             raise OverflowError("too large")
         known(log, number, rows)
 

@@ -43,7 +43,6 @@ def add(commands: Commands) -> None:
 
     words = "let rows that should not have been collected not count"
     parser = _command(commands, "set-aside", words, _SET_ASIDE, _set_aside)
-    _add_folder(parser)
     words = "identifier of the entity"
     parser.add_argument("--entity", type=given, required=True, metavar="ID", help=words)
     words = "first day of the period (default: all periods collected so far)"
@@ -53,7 +52,6 @@ def add(commands: Commands) -> None:
 
     words = "decide for a period from the reports collected"
     parser = _command(commands, "decide", words, _DECIDE, _decide)
-    _add_folder(parser)
     words = (
         "first day of the period, at most 8 periods after the last report (default: the first"
         " period after it)"
@@ -70,7 +68,6 @@ def add(commands: Commands) -> None:
 
     words = "write everything collected to one table"
     parser = _command(commands, "export", words, words, _export)
-    _add_folder(parser)
     words = "the table: .csv or .parquet"
     parser.add_argument("--to", type=path, required=True, metavar="TABLE", help=words)
 
@@ -84,11 +81,9 @@ def _command(
 ) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=words, description=description, allow_abbrev=False)
     parser.set_defaults(run=run, failure=1)
+    if name != "collect":
+        parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
     return parser
-
-
-def _add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
 
 
 def _collect(options: argparse.Namespace) -> None:

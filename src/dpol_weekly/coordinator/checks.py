@@ -210,22 +210,12 @@ def checked(claim: Claim, *, ledger: str, output: str) -> Release:
     """
     for check in CHECKS:
         check(claim)
-    cells, terms, part = claim.cells, claim.terms, claim.row.part
+    part = claim.row.part
     return Release(
-        entity=cells.entity,
-        period=cells.period,
-        noisy_count=cells.noisy_count,
-        capacity=cells.capacity,
-        noisy_share=cells.noisy_share,
+        cells=claim.cells,
+        terms=claim.terms,
         chain=f"{ledger}/{output}/{part['first_row']}" if part else "",
         place=claim.row.place,
-        mu=cells.mu,
-        count_sensitivity=cells.count_sensitivity,
-        a=terms.a,
-        b=terms.b,
-        unit_weeks=terms.unit_weeks,
-        scale=terms.scale,
-        decimals=terms.decimals,
     )
 
 

@@ -213,23 +213,24 @@ def _of_entity(
         claim = Claim(row=row, deployment=deployment, today=today)
         try:
             release = checked(claim, ledger=report.ledger, output=report.output)
-            if release.period in origins and not deployment.corrections:
+            period = row.cells.period
+            if period in origins and not deployment.corrections:
                 raise DataError(
-                    f"{entity} has reported {release.period} already, with other numbers"
-                    f" ({origins[release.period]}), and the deployment allows no corrections; ask"
-                    f" the holder. {_SET_ASIDE}. {_CONTINUE}"
+                    f"{entity} has reported {period} already, with other numbers"
+                    f" ({origins[period]}), and the deployment allows no corrections; ask the"
+                    f" holder. {_SET_ASIDE}. {_CONTINUE}"
                 )
         except DataError as error:
             refused.append(f"{report.file}, line {row.line}: {error}")
             continue
-        origins[release.period] = f"{report.file.name}, line {row.line}"
+        origins[period] = f"{report.file.name}, line {row.line}"
         new.append(release)
     return Collected(
         file=report.file,
         new=tuple(new),
         known=len(known),
         aside=sum(reason is not None for reason in known),
-        corrections=len(new) - len({release.period for release in new} - standing),
+        corrections=len(new) - len({release.cells.period for release in new} - standing),
         refused=tuple(refused),
         above=tuple(_above(deployment, logged, new)),
     )
@@ -278,13 +279,19 @@ def _above(
         (it["period"], weight_of(it["mu"], it["a"], it["b"], it["unit_weeks"], stay))
         for it in logged
     ]
-    weights += [(it.period, weight_of(it.mu, it.a, it.b, it.unit_weeks, stay)) for it in new]
-    for period in sorted({row.period for row in new}):
+    weights += [
+        (
+            it.cells.period,
+            weight_of(it.cells.mu, it.terms.a, it.terms.b, it.terms.unit_weeks, stay),
+        )
+        for it in new
+    ]
+    for period in sorted({it.cells.period for it in new}):
         of_period = [weight for start, weight in weights if start == period]
         spent = sum(of_period, Fraction(0))
         if spent > period_budget(deployment):
             lines.append(
-                f"above the budget: {new[0].entity} has released {period}"
+                f"above the budget: {new[0].cells.entity} has released {period}"
                 f" {counted(len(of_period), 'time')}; a stay of {counted(stay, 'such period')} has"
                 f" mu {rounded_up(mu_of_such_stay(spent, stay), 4)}, and the deployment allows"
                 f" {deployment.budget_mu:g}; the rows are collected, as they are public already"

@@ -16,11 +16,7 @@ from numpy.typing import NDArray
 
 from dpol.core.intervals import NORMAL_90
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
-from dpol.experts.interface import (
-    LocalAlgorithm,
-    LocalSetup,
-    Observation,
-)
+from dpol.experts.interface import LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.registry import label_of
 from dpol.privacy.chains import Chains
 from dpol_weekly.deployment import unfit

@@ -16,6 +16,8 @@ from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, output_error
 from dpol.core.sqlite import Kind, check_kind, is_empty, make_tables, opened, transaction
 from dpol_weekly.deployment import Deployment, read_deployment
+from dpol_weekly.memory import ChainTerms
+from dpol_weekly.released import Cells
 
 LOG_NAME = "log.sqlite"
 """The name of the log in a coordinator's folder."""
@@ -35,22 +37,19 @@ _LOG = Kind(
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """A row that was checked, as it goes into the log, see log.sql."""
+    """A row that was checked, as it goes into the log.
 
-    entity: str
-    period: str
-    noisy_count: str
-    capacity: str
-    noisy_share: str
+    Args:
+        cells: as they were released.
+        terms: what is public of its noise.
+        chain: the name of its chain of noise; empty if it is of none.
+        place: in that chain, from 1.
+    """
+
+    cells: Cells
+    terms: ChainTerms
     chain: str
     place: int
-    mu: str
-    count_sensitivity: str
-    a: str
-    b: str
-    unit_weeks: int
-    scale: int
-    decimals: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +91,12 @@ class Log:
 
     def add_releases(self, report: int, rows: Sequence[Release]) -> None:
         """Enter rows of a report; a further row for a period supersedes those before."""
-        values = [{"report": report} | vars(row) for row in rows]
+        values = [
+            vars(row.terms)
+            | row.cells._asdict()
+            | {"report": report, "chain": row.chain, "place": row.place}
+            for row in rows
+        ]
         noise = "mu, count_sensitivity, a, b, unit_weeks, scale, decimals"
         of_row = ":mu, :count_sensitivity, :a, :b, :unit_weeks, :scale, :decimals"
         self.connection.executemany(

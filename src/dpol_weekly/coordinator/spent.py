@@ -103,7 +103,7 @@ def spent_of(
     """
     stay, names = deployment.longest_stay, list(deployment.entities)
     # A person loses most at two entities in each period of a stay.
-    pairs = np.partition(weight, -2, axis=1)[:, -2:].sum(axis=1)
+    pairs = np.sort(weight, axis=1)[:, -2:].sum(axis=1)
     starts = range(max(1, len(pairs) - stay + 1))
     most = float(period_budget(deployment)) * (1 + _FLOAT_ERROR)
     return Spent(
