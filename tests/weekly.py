@@ -13,12 +13,11 @@ import yaml
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.deployment import read_deployment
-from dpol_weekly.released import ChainRows
-from dpol_weekly.memory import stated_terms
-from dpol_weekly.noise import CountNoise, interval
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
-from dpol_weekly.released import checksum, record_of
+from dpol_weekly.memory import stated_terms
+from dpol_weekly.noise import CountNoise, interval
+from dpol_weekly.released import ChainRows, checksum, record_of
 
 FIRST = datetime.date(2021, 1, 3)
 MU = Decimal("0.5")

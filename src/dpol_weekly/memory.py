@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -85,8 +85,7 @@ class Memory:
             )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChainTerms:
+class ChainTerms(NamedTuple):
     """The public terms of a chain.
 
     Args:

@@ -54,7 +54,7 @@ PATTERNS = {
     "ledger": ID,
     "report": re.compile(_WHOLE),
 }
-"""How a cell of each column is written, to be matched as a whole; entities are any plain text."""
+"""Patterns that a cell of each column matches as a whole; entities are any plain text."""
 
 _NOT_WRITTEN = "is not a number as dpol privatize writes it; ask for the table that it wrote"
 _ASK = "ask for table and record again"
@@ -181,7 +181,7 @@ def read_facts(path: Path) -> dict[str, Any]:
     """All that a record states, unchecked.
 
     Raises:
-        DataError: it cannot be read, or is no record.
+        DataError: it cannot be read, or is not a record.
     """
     if path.exists() and not path.is_file():  # a pipe would never end
         raise DataError(f"{path}: is not a file; ask for it again")
@@ -200,7 +200,7 @@ def read_record(path: Path) -> Record:
     """A record, with the ids of its ledger and output.
 
     Raises:
-        DataError: as `read_facts`, or the ids are missing or none.
+        DataError: as `read_facts`, or the ids are missing or are not ids.
     """
     facts = read_facts(path)
     origin = facts.get("ledger")

@@ -11,7 +11,6 @@ from attacks.listed import is_there
 
 (
     RELEASE,
-    REPEATS,
     OUTPUTS,
     COUNTS,
     MEMORY,
@@ -25,7 +24,7 @@ from attacks.listed import is_there
 ) = (
     f"tests/holder/test_{name}.py::test_"
     for name in (
-        *("release", "repeats", "outputs", "counts", "memory", "ledger", "ceiling", "clock"),
+        *("release", "outputs", "counts", "memory", "ledger", "ceiling", "clock"),
         *("audit", "faults", "agreement", "restored"),
     )
 )
@@ -52,20 +51,19 @@ UNMIXED = AGREED + "outputs_of_deployments_are_not_mixed"
 ATTACKS: dict[str, tuple[str, ...]] = {
     # The same week again, in the same words.
     "1 the same command": (
-        RELEASE + "a_period_is_not_released_twice_unless_told",
+        RELEASE + "a_period_is_not_released_twice",
         AGREED + "a_cumulative_table_releases_what_is_new",
     ),
-    "2 by hand with --append, after a deployment": (UNMIXED,),
-    "3 another output": (OUTPUTS + "another_output_of_the_ledger_is_noticed",),
+    "2 by hand with --append, after a deployment": (
+        AGREED + "nothing_is_released_without_a_deployment",
+    ),
+    "3 another output": (RELEASE + "a_period_is_not_released_twice",),
     "4 another folder, which has a ledger of its own": (
         "documented: a holder has one ledger, named with --ledger where outputs are apart",
     ),
     "29 twice in a table": (COUNTS + "a_table_with_a_fault_is_refused",),
-    "31 --period-days 1": ("documented: a flag that says so",),
-    "48 --again": (
-        AGREEMENT + "without_corrections_no_flag_releases_a_period_twice",
-        "documented: by hand, a flag that says so",
-    ),
+    "31 --period-days 1": (AGREED + "nothing_is_released_without_a_deployment",),
+    "48 --again": (AGREEMENT + "without_corrections_no_flag_releases_a_period_twice",),
     "53 output and record copied to another name": (
         TRIED + "a_copy_of_an_output_does_not_release_its_weeks_again",
     ),
@@ -75,7 +73,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "74 two ledgers in one folder, outputs elsewhere": ("documented: as 4",),
     "76 two runs at once": (RELEASE + "of_two_releases_at_the_same_moment_none_is_lost",),
     # ... in another spelling.
-    "5 case": (REPEATS + "a_name_that_is_spelt_differently_is_asked_about", SPELLING),
+    "5 case": (RELEASE + "names_that_are_spelt_alike_are_one_entity", SPELLING),
     "6 spaces": (ALIKE, SPELLING),
     "7 Cyrillic o": (ALIKE, SPELLING),
     "8 north.": (
@@ -103,8 +101,8 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "20 basic ISO": (DATE,),
     "21 ISO week": (DATE,),
     "22 German": (DATE,),
-    "23 the next day": (DATE, REPEATS + "a_date_near_one_that_was_released_is_asked_about"),
-    "24 the day before": (DATE, REPEATS + "a_date_near_one_that_was_released_is_asked_about"),
+    "23 the next day": (DATE,),
+    "24 the day before": (DATE,),
     "25 no zeros": (DATE,),
     "26 23:00": (DATE,),
     "27 Unix time": (DATE,),
@@ -129,11 +127,13 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "59b NUL": (COUNTS + "what_is_no_count_is_refused",),
     "59c cut line": (COUNTS + "a_table_that_is_cut_in_its_last_cell_is_noticed",),
     # deployment.yaml changed.
-    "33 mu": (REPEATS + "another_mu_than_in_the_last_release_of_the_entity_is_asked_about",),
+    "33 mu": (CHANGED,),
     "34 budget": (CHANGED,),
     "35 longest stay": (CHANGED,),
     "36 unit": (CHANGED,),
-    "37 sensitivity, same output": (RELEASE + "other_columns_or_sensitivities_are_not_appended",),
+    "37 sensitivity, same output": (
+        RELEASE + "an_output_is_of_one_deployment_quantity_and_sensitivity",
+    ),
     "39 name": (UNMIXED,),
     "40 corrections": (CHANGED,),
     "49 --correct where it is forbidden": (AGREED + "what_the_deployment_does_not_say_is_refused",),
@@ -154,7 +154,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "115 events for other tools": (MEMORY + "the_events_of_a_record_compose_to_its_own_stays",),
     "116 cost without mu": (AGREED + "the_cost_is_that_of_the_noise",),
     "119 table and record returned with a smaller mu": (
-        OUTPUTS + "rows_that_are_taken_in_count_with_the_mu_of_today_at_least",
+        RESTORED + "rows_of_the_coordinator_count_with_the_agreed_mu_at_least",
     ),
     "120 older table and record returned": (
         "documented: the message asks for the newest files, and nothing here tells their age",
@@ -173,12 +173,12 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "46c a quarter that touches the first stay": (
         CEILING + "a_quarter_that_touches_a_week_counts_in_it",
     ),
-    "47 mu 3 by hand before": (CEILING + "other_outputs_count_by_hand_or_for_another_deployment",),
+    "47 mu 3 by hand before": (CEILING + "other_deployments_count",),
     "114 a release by hand on a near date": (
-        REPEATS + "a_date_near_one_that_was_released_is_asked_about",
+        CEILING + "a_weekly_and_a_daily_deployment_of_the_same_hospital_add_up",
     ),
     "117 after 46 no week any more": (
-        CEILING + "weeks_after_an_open_row_are_refused_until_it_ends",
+        CEILING + "a_row_that_began_long_before_is_refused_whatever_its_turn",
     ),
     # Noise.
     "118 changing capacities, missing weeks, variances and correlations": (
@@ -197,10 +197,8 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "56 row of the ledger deleted": (SEALED,),
     "56b the same, and the table moved away": (SEALED,),
     "57 u edited": (SEALED,),
-    "60 ledger lost": (OUTPUTS + "a_lost_ledger_is_noticed_and_the_output_kept_if_told",),
-    "61 ledger lost, and forgotten": (
-        OUTPUTS + "a_lost_ledger_is_noticed_and_the_output_kept_if_told",
-    ),
+    "60 ledger lost": (OUTPUTS + "a_lost_ledger_is_noticed",),
+    "61 ledger lost, and forgotten": (RESTORED + "weekly_reports_go_on_after_a_restore",),
     "62 ledger and record lost": (
         OUTPUTS + "what_no_ledger_released_is_neither_taken_in_nor_overwritten",
     ),

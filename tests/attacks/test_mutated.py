@@ -715,9 +715,9 @@ def collected_as_one(log, file, accepted, today):
     return live_collect._take(log, whole, accepted, today)
 
 
-def cut_at_commas(where, line, cells, columns, known=counts._count):
+def cut_at_commas(where, cells, deployment, known=counts._count):
     """Reading of cells that forgets what stands behind a comma."""
-    return known(where, line, [cell.partition(",")[0] for cell in cells], columns)
+    return known(where, [cell.partition(",")[0] for cell in cells], deployment)
 
 
 NEVER, BLANKS = re.compile("(?!)"), re.compile(r"\s*[0-9]{1,9}(\.[0-9]{0,40})?\s*")

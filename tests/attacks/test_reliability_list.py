@@ -15,7 +15,6 @@ from attacks.listed import is_there
     LEDGER,
     OUTPUTS,
     RELEASE,
-    REPEATS,
     RESTORED,
     AGREEMENT,
     MEMORY,
@@ -23,7 +22,7 @@ from attacks.listed import is_there
 ) = (
     f"tests/holder/test_{name}.py::test_"
     for name in (
-        *("clock", "faults", "ledger", "outputs", "release", "repeats", "restored"),
+        *("clock", "faults", "ledger", "outputs", "release", "restored"),
         *("agreement", "memory", "registry"),
     )
 )

@@ -33,8 +33,9 @@ KEYS = {
 
 
 def written(file, **keys):
-    """The file of a deployment, some keys replaced."""
-    Path(file).write_text(yaml.safe_dump(KEYS | keys, allow_unicode=True), encoding="utf-8")
+    """The file of a deployment, some keys replaced; its comment makes it long."""
+    text = yaml.safe_dump(KEYS | keys, allow_unicode=True) + f"# {'-' * 600}\n"
+    Path(file).write_text(text, encoding="utf-8")
     return file
 
 
@@ -151,7 +152,7 @@ KEY_BY_KEY = [
     ),
     ({"entities": {}}, "entities = {}: "),
     ({"disjoint": None}, "disjoint = None: must be true: no person is counted by two"),
-    ({"entities": {"n": {}, "N": {}}}, "entities.N = 'N': differs from 'n' in its spelling only"),
+    ({"entities": {"n": {}, "n.": {}}}, "entities.n. = 'n.': differs from 'n' in its spelling"),
     ({"mu": float("nan")}, "mu = nan: must be less than or equal to 100"),
     (
         {"periods": {"first": "2024-01-07", "days": 7.5}},

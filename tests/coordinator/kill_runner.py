@@ -17,14 +17,13 @@ import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from holder.fault_runner import in_child
-
 import dpol.core.files
 import dpol_weekly.coordinator.log
 import dpol_weekly.holder.views
 from dpol.cli import main
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.released import checksum
+from holder.fault_runner import in_child
 from weekly import agreed, day
 
 HOLDERS = "A", "B", "C"

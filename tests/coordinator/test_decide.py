@@ -24,11 +24,11 @@ from dpol.privacy.chains import chain_norm
 from dpol_weekly.coordinator.aside import set_aside
 from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.coordinator.decision import read_decision
-from dpol_weekly.deployment import algorithm_of
 from dpol_weekly.coordinator.game import Game
 from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.coordinator.panel import read_panel
 from dpol_weekly.coordinator.replay import games_before
+from dpol_weekly.deployment import algorithm_of
 from dpol_weekly.memory import Memory, terms_of
 from dpol_weekly.noise import CountNoise
 from weekly import FIRST, agreed, collected, day, identity, report

@@ -16,10 +16,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpol.core.errors import DpolError
-from dpol_weekly.memory import Memory
-from dpol_weekly.noise import in_steps
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
+from dpol_weekly.memory import Memory
+from dpol_weekly.noise import in_steps
 from dpol_weekly.released import checksum
 from releases import HALF, LEDGER, NOISY, RECORD, ask, deployment, output, record
 

@@ -54,7 +54,8 @@ def test_raw_counts_are_never_in_it(monkeypatch):
 
     monkeypatch.setattr(sqlite3, "connect", watched)
     made = deployment(entities={f"H{i}": {} for i in range(3)})
-    put(*((f"H{i}", "2021-01-01", text) for i, text in enumerate(canaries)), made=made, over_capacity=True)
+    rows = [(f"H{i}", "2021-01-01", text) for i, text in enumerate(canaries)]
+    put(*rows, made=made, over_capacity=True)
     watch(None)
     assert any(b"release" in content for content in seen)
     for text in canaries:

@@ -137,7 +137,7 @@ def test_another_output_of_the_ledger_counts():
 
 @pytest.mark.parametrize(("name", "other"), [("Café", "CAFÉ"), ("050002", "50002")])
 def test_names_that_are_spelt_alike_are_one_entity(name, other):
-    """In another deployment, and in a later version of the same one."""
+    """The second spelling comes in a later version of the file, and in another deployment."""
     week = "2021-01-01"
     put((name, week, "3"), made=deployment(entities={name: {}, "B": {}}))
     assert put((other, week, "3"), made=deployment(entities={other: {}, "B": {}})).skipped == 1

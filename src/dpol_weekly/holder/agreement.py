@@ -44,7 +44,7 @@ class NotConfirmedError(DataError):
 
 @dataclass(frozen=True)
 class Consent:
-    """Whether a holder confirms an agreement now, and a count sensitivity below 1."""
+    """True where a holder confirms an agreement now, and a count sensitivity below 1."""
 
     agreement: bool
     sensitivity: bool

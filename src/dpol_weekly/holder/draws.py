@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpol.privacy.noise import NoiseSampler
@@ -90,7 +90,7 @@ def add_chain(ledger: Ledger, output: Output, entity: int, terms: ChainTerms) ->
         "INSERT INTO chain (output, entity, a, b, unit_weeks, chain_periods, mu, decimals, scale,"
         " u) VALUES (:output, :entity, :a, :b, :unit_weeks, :chain_periods, :mu, :decimals, :scale,"
         " '0')",
-        {"output": output.number, "entity": entity, **asdict(terms)},
+        {"output": output.number, "entity": entity, **terms._asdict()},
     ).lastrowid
     return Chain(number=int(number or 0), terms=terms)
 

@@ -62,7 +62,7 @@ class Release:
 
 @dataclass(frozen=True, kw_only=True)
 class _Target:
-    """Where rows go, and for what.
+    """The place of rows, and their deployment.
 
     Args:
         output: the table.

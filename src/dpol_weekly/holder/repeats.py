@@ -1,4 +1,4 @@
-"""What may be released into an output: no period twice unless it is to be corrected, one quantity.
+"""Rows that an output may take: no period twice unless it is corrected, and one quantity.
 
 A column that is a count in one release and a capacity in another would be published in full.
 """

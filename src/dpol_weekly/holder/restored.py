@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 from pathlib import Path
 
 from dpol.core.errors import DataError
@@ -294,15 +293,8 @@ def _row(where: str, cells: Mapping[str, str], deployment: Deployment) -> Export
         deviation, terms = noise.standard_deviation, None
         scale = int(cells["scale"]), int(cells["decimals"])
         if cells["chain"]:
-            terms = _terms(
-                noise,
-                a=cells["a"],
-                b=cells["b"],
-                unit_weeks=cells["unit_weeks"],
-                chain_periods=deployment.noise.chain_periods,
-                scale=scale[0],
-                decimals=scale[1],
-            )
+            periods = deployment.noise.chain_periods
+            terms = stated_terms(noise, {**cells, "chain_periods": periods})
             deviation = terms.standard_deviation_after(place - 1)
         check_numbers(
             noisy_count=cells["noisy_count"],
@@ -341,8 +333,3 @@ def _row(where: str, cells: Mapping[str, str], deployment: Deployment) -> Export
         place=place,
         terms=terms,
     )
-
-
-@cache
-def _terms(noise: CountNoise, **stated: str | int) -> ChainTerms:
-    return stated_terms(noise, stated)

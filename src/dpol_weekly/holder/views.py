@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +207,6 @@ def _record_text(
 
 def _part(part: Part) -> dict[str, Any]:
     """The facts that a receiver needs to know of a chain; its state is secret."""
-    facts = {**asdict(part), **asdict(part.terms)}
+    facts = {**vars(part), **part.terms._asdict()}
     del facts["terms"]
     return facts | {name: float(facts[name]) for name in ("a", "b", "mu")}
