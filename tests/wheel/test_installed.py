@@ -11,7 +11,7 @@ import pytest
 
 from pipeline import ROOT, SMALL, built_wheel, fail, run, succeed, write_config
 
-STUDIES = "batching", "lazy", "convex", "labels", "memory", "audits", "claims", "comparison"
+STUDIES = "batching", "lazy", "convex", "labels", "audits", "claims", "comparison"
 
 
 @pytest.fixture(scope="module")
