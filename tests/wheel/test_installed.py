@@ -14,7 +14,7 @@ import yaml
 
 from pipeline import ROOT, SMALL, built_wheel, fail, run, succeed, write_config
 
-STUDIES = "batching", "lazy", "convex", "labels", "memory", "audits", "claims", "comparison"
+STUDIES = "batching", "lazy", "convex", "labels", "audits", "claims", "comparison"
 
 
 def installed(folder: Path, kind: str) -> Path:

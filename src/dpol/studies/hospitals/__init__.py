@@ -14,10 +14,13 @@ _HERE = "dpol.studies.hospitals"
 
 def not_asked(settings: Hospitals) -> frozenset[str]:
     """The result tables that these settings do not ask for."""
-    left_out = set() if settings.replayed else {"replay"}
-    left_out |= set() if settings.comparison else {"comparison", "ablation"}
-    left_out |= set() if settings.noise_memories else {"memory"}
-    return frozenset(left_out)
+    asked = {
+        "replay": settings.replayed,
+        "comparison": settings.comparison is not None,
+        "ablation": settings.comparison is not None,
+        "memory": settings.noise_memories is not None,
+    }
+    return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
 
 STUDY = Study(

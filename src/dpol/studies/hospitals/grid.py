@@ -73,9 +73,9 @@ def replicates(settings: Hospitals, block: int) -> list[int]:
 
 def games_with_memory(memories: NoiseMemories) -> list[list[str | float]]:
     """Noise and mu of each game: with memory, and independent at the same and at the larger mu."""
-    games: list[list[str | float]] = []
-    for mu in memories.mus:
-        for game in (MEMORY.name, mu), (CAPACITY.name, mu), (CAPACITY.name, memories.times * mu):
-            if list(game) not in games:
-                games.append(list(game))
-    return games
+    games = [
+        game
+        for mu in memories.mus
+        for game in ((MEMORY.name, mu), (CAPACITY.name, mu), (CAPACITY.name, memories.times * mu))
+    ]
+    return [list(game) for game in dict.fromkeys(games)]

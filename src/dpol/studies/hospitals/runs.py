@@ -136,65 +136,46 @@ def play_suite(
     Raises:
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
-    played = [
-        _play_part(
-            stream,
-            members,
-            noise=noise,
-            mu=mu,
+    model = members[0].algorithm.model
+
+    def play(part: Sequence[int]) -> list[Played]:
+        """Some replicates; their data are gone before those of others are made."""
+        source: Source
+        if model == "local":
+            source = privatize(stream, noise, mu, seed=seed, replicates=part, memory=noise_memory)
+        else:
+            source = RawGains(stream, mu, part)
+            if model == "central":
+                source = replace(source, noise=noise)
+        seeds = Seeds(
             seed=seed,
-            replicates=part,
-            noise_memory=noise_memory,
+            stream=stream.label,
+            noise=noise,
+            mu=float(mu),
+            replicates=tuple(part),
         )
-        for part in parts(stream, members, replicates, memory_mb)
-    ]
-    return RunBlock(tuple(replicates), tuple(joined(own) for own in zip(*played, strict=True)))
-
-
-def _play_part(
-    stream: GainStream,
-    members: Sequence[Member],
-    *,
-    noise: str,
-    mu: float,
-    seed: int,
-    replicates: Sequence[int],
-    noise_memory: MemoryChoice,
-) -> list[Played]:
-    """Some replicates; their data are gone before those of others are made."""
-    source: Source
-    if members[0].algorithm.model == "local":
-        source = privatize(stream, noise, mu, seed=seed, replicates=replicates, memory=noise_memory)
-    else:
-        source = RawGains(stream, mu, replicates)
-        if members[0].algorithm.model == "central":
-            source = replace(source, noise=noise)
-    seeds = Seeds(
-        seed=seed,
-        stream=stream.label,
-        noise=noise,
-        mu=float(mu),
-        replicates=tuple(replicates),
-    )
-    played = []
-    for member in members:
-        algorithm = member.algorithm
-        actions = play_rounds(algorithm, source, seeds.algorithm(member.label), name=member.label)
-        played.append(
-            Played(
-                stream=stream.label,
-                noise=noise,
-                mu=mu,
-                label=member.label,
-                family=member.family,
-                origin=algorithm.origin,
-                guarantee=guarantee_of(algorithm, source),
-                actions=actions,
-                gains=stream.gains[np.arange(stream.n_rounds), actions],
-                amplification=amplification_of(algorithm, source),
+        played = []
+        for member in members:
+            generators = seeds.algorithm(member.label)
+            actions = play_rounds(member.algorithm, source, generators, name=member.label)
+            played.append(
+                Played(
+                    stream=stream.label,
+                    noise=noise,
+                    mu=mu,
+                    label=member.label,
+                    family=member.family,
+                    origin=member.algorithm.origin,
+                    guarantee=guarantee_of(member.algorithm, source),
+                    actions=actions,
+                    gains=stream.gains[np.arange(stream.n_rounds), actions],
+                    amplification=amplification_of(member.algorithm, source),
+                )
             )
-        )
-    return played
+        return played
+
+    played = [play(part) for part in parts(stream, members, replicates, memory_mb)]
+    return RunBlock(tuple(replicates), tuple(joined(own) for own in zip(*played, strict=True)))
 
 
 def joined(parts: Sequence[Played]) -> Played:
