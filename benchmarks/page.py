@@ -174,9 +174,9 @@ def _scale(found: Mapping[str, Any]) -> list[str]:
             for row in found["learners"].values()
         ),
         "",
-        "Start of a job, CPU time of its imports (NumPy alone: {numpy_alone_s:.2f} s): `study_point`"
-        " {run_suite_s:.2f} s, {run_suite_over_numpy:.1f}× NumPy; the slowest script, `{slowest}`,"
-        " {slowest_s:.2f} s, {slowest_over_numpy:.1f}×.".format(**starts),
+        "Start of a job, CPU time of its imports (NumPy alone: {numpy_alone_s:.2f} s):"
+        " `study_point` {run_suite_s:.2f} s, {run_suite_over_numpy:.1f}× NumPy; the slowest script,"
+        " `{slowest}`, {slowest_s:.2f} s, {slowest_over_numpy:.1f}×.".format(**starts),
         "",
     ]
 

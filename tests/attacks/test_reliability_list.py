@@ -38,7 +38,8 @@ FETCH, FETCH_FAULTS, FILLING, FORMAT, IDS, SOURCES, CELLS = (
 FILES, IMPORTS, YAML = (
     f"tests/core/test_{name}.py::test_" for name in ("files", "imports", "yaml_files")
 )
-RUNS, RERUNS = (f"tests/workflow/test_{name}.py::test_" for name in ("workflow", "reruns"))
+RUNS, BAD_RUNS = (f"tests/workflow/test_{name}.py::test_" for name in ("whole", "faults"))
+WORDS = RUNS + "a_change_of_the_config_runs_again_what_it_changes"
 AGREED, REFUSALS = (f"tests/commands/test_{name}.py::test_" for name in ("deployment", "refusals"))
 COMMAND = "tests/commands/test_privatize.py::test_"
 TABLE, PARTS = "tests/show/test_table.py::test_", "tests/report/test_parts.py::test_"
@@ -92,7 +93,7 @@ CAMPAIGNS: dict[str, tuple[str, ...]] = {
         NO_FAULT,
         DECIDE + "a_disk_that_fails_is_named_with_a_remedy",
         FILES + "every_writer_says_that_the_disk_is_full",
-        RUNS + "full_disk_is_told_and_leaves_no_half_file",
+        BAD_RUNS + "full_disk_is_told_and_leaves_no_half_file",
     ),
     "2a deployment.yaml": (CHANGED_AGREEMENT,),
     "2b noisy.csv and guarantee.json": (CHANGED_REPORT,),
@@ -106,8 +107,8 @@ CAMPAIGNS: dict[str, tuple[str, ...]] = {
     "3 two at once": ("documented: Snakemake locks the folder",),
     "3 read-only checkout": ("tests/test_wheel.py::test_a_home_that_cannot_be_written_is_told",),
     "3 another Python": ("documented: ci.yml runs three versions",),
-    "3 edits": (RERUNS + "a_change_runs_again_what_it_changes",),
-    "3 config changes": (RUNS + "changed_config_reruns_only_what_it_affects",),
+    "3 edits": (RUNS + "a_change_of_code_runs_again_what_it_changes",),
+    "3 config changes": (RUNS + "a_change_of_the_config_runs_again_what_it_changes",),
     "3 folder with spaces": ("later: a run where blanks are",),
     "4 fetch": (
         FETCH_FAULTS + "a_bad_answer_is_asked_for_again",
@@ -156,11 +157,11 @@ FAULTS_FOUND: dict[str, tuple[str, ...]] = {
     ),
     # Changed code.
     "R4a defaults and fixed parameters of the registry": (
-        RERUNS + "a_change_runs_again_what_it_changes",
+        RUNS + "a_change_of_code_runs_again_what_it_changes",
     ),
     "R4b suites of learners only": (
-        RERUNS + "every_job_watches_all_that_it_loads",
-        RERUNS + "a_change_runs_again_what_it_changes",
+        RUNS + "every_job_watches_all_that_it_loads",
+        RUNS + "a_change_of_code_runs_again_what_it_changes",
     ),
     "R4c versions are those of the jobs": (
         PARTS + "versions_are_those_of_the_jobs_and_all_of_them",
@@ -206,10 +207,10 @@ FAULTS_FOUND: dict[str, tuple[str, ...]] = {
         "documented: each byte of cp1252 is a letter of cp1251, so nobody can know",
     ),
     # Not minimal.
-    "R12a a mirror's version": (RERUNS + "words_run_nothing_again_but_what_shows_them",),
-    "R12b a title": (RERUNS + "words_run_nothing_again_but_what_shows_them",),
+    "R12a a mirror's version": (RUNS + "a_change_of_code_runs_again_what_it_changes",),
+    "R12b a title": (WORDS,),
     "R12c a docstring": (
-        RERUNS + "words_run_nothing_again_but_what_shows_them",
+        RUNS + "a_change_of_code_runs_again_what_it_changes",
         IMPORTS + "the_hash_changes_with_the_code_and_with_the_data_beside_it",
     ),
     # Mutants that survived.

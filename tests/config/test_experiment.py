@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpol.config.experiment import load_experiment, parse_experiment
-from dpol.studies.hospitals.games import points
+from dpol.studies.hospitals.grid import points
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted(CONFIG.glob("*.yaml"))

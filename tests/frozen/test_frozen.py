@@ -30,7 +30,7 @@ NO_NAMES: Names = {"results": {}, "columns": {}, "labels": {}, "changed": {}}
 @pytest.mark.workflow
 @pytest.mark.parametrize("config", sorted(CONFIGS.keys() - {"demo"}))
 def test_values_are_as_frozen(config: str, tmp_path: Path) -> None:
-    """The demonstration is left to test_workflow.py, which looks at its run as well."""
+    """The demonstration is left to test_whole.py, which looks at its run as well."""
     if reason := missing_extract(config):
         pytest.skip(reason)
     wrong = changes(config, run_config(config, tmp_path), NAMES)

@@ -20,7 +20,7 @@ from dpol.experts.registry import make_members
 from dpol.noise import NOISES, noise_scale, privatize
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
-from dpol.studies.hospitals.games import runs_of
+from dpol.studies.hospitals.grid import runs_of
 from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.hospitals.summary import collect_cells
 

@@ -17,9 +17,10 @@ from dpol.studies.study import code_of_shown, codes_of_points, schemas_of
 
 ROOT = Path(__file__).parents[2]
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
-PAPER, BEYOND = (load_experiment(ROOT / f"config/{it}.yaml").config for it in ("config", "beyond"))
-ASKED = {name: BEYOND if name == "hospitals" else PAPER for name in STUDIES}
-"""A config that asks for all of a study."""
+CONFIGS = [load_experiment(ROOT / "config/beyond.yaml").config]
+CONFIGS += [load_experiment(path).config for path in sorted(ROOT.glob("config/*.yaml"))]
+ASKED = {name: next(it for it in CONFIGS if it.block(name) is not None) for name in STUDIES}
+"""A shipped config that asks for a study; beyond.yaml asks for all of the main experiment."""
 SECTIONS = [(name, it) for name in STUDIES for it in load_study(name).every_section()]
 
 
@@ -63,7 +64,7 @@ def test_points_are_plain_and_have_labels_for_files(study):
         assert yaml.safe_load(yaml.safe_dump(dict(point))) == dict(point)
         for path in point.get("inputs", {}).values():
             assert not PurePosixPath(path).is_absolute()
-            assert PurePosixPath(path).parent.name in ("streams", "")
+            assert ".." not in PurePosixPath(path).parts
     assert all("{point}" in path for path in study.files_of_points().values())
     codes = codes_of_points(study, points)
     assert set(codes) == {point.get("plays", f"study {study.name}") for point in points.values()}

@@ -94,10 +94,12 @@ def test_admissions_of_the_hospital_table(tmp_path: Path) -> None:
     smaller = {
         "dataset": config["dataset"],
         "streams": {"NM": config["streams"]["NM"]},
-        "privacy": {"levels": {"mu-1": 1}},
-        "suites": {"ours": config["suites"]["ours"]},
-        "comparison": None,
-        "memory": {**config["memory"], "mus": [0.1], "replicates": 3},
+        "suites": {"ours": {**config["suites"]["ours"], "noises": ["isotropic", "capacity"]}},
+        "comparison": {
+            "paper": {**config["comparison"]["ours"], "noise": "isotropic"},
+            "ours": config["comparison"]["ours"],
+            "memory": {**config["comparison"]["memory"], "mus": [0.1]},
+        },
         "report": {"algorithms": ["empirical-bayes"], "envelope": "kalman", "noise": "capacity"},
     }
     said = succeed(play(tmp_path, "admissions", "summary", "memory", **smaller))
@@ -155,7 +157,9 @@ def test_a_table_of_gains(tmp_path: Path) -> None:
         "μ-Gaussian differential privacy of one round. Adjacent inputs: two streams that" in shown
     )
     assert "person" not in shown
-    log = tmp_path / "results/clicks/logs/run_suite/articles/central/isotropic/mu-1/block-0.log"
+    log = (
+        tmp_path / "results/clicks/logs/hospitals_point/articles/central/isotropic/mu-1/block-0.log"
+    )
     *played, made = (line.split(" ", 1)[1] for line in log.read_text().splitlines())
     assert [line.split(" done in ")[0] for line in played] == [
         f"{name}, rounds: 120" for name in ("tree-ftpl-min-noise", "tree-ftpl-min-regret", "l2p")

@@ -49,7 +49,7 @@ def test_a_rule_of_the_importer_takes_a_result(tmp_path: Path) -> None:
     assert "rw-meta" in (tmp_path / "results/best.csv").read_text().splitlines()[1]
     page = (tmp_path / "results/test/report/index.html").read_text()
     assert "Config: module dpol" in page
-    assert ">run suite<" in page  # its time is found, though the rule has another name
+    assert ">hospitals point<" in page  # its time is found, though the rule has another name
     planned = succeed(start(tmp_path, "--dry-run"))
     # The page names the config file, which the module did not have.
     assert set(re.findall(r"^(\w+) +\d+$", planned, re.M)) == {"render_report", "results", "total"}
@@ -75,7 +75,7 @@ def test_two_configs_share_a_workflow_and_a_table(tmp_path: Path) -> None:
     snakefile = import_it(tmp_path, goal + data, a=on_the_web("x", "A"), b=on_the_web("y", "A"))
     said = succeed(start(tmp_path, "--dry-run", snakefile=snakefile))
     assert {"results/x/report/index.html", "results/y/report/index.html"} <= set(said.split())
-    for line in ("a_run_suite +1", "b_run_suite +1", "a_fetch_dataset +1", "data +1"):
+    for line in ("a_hospitals_point +1", "b_hospitals_point +1", "a_fetch_dataset +1", "data +1"):
         assert re.search(f"^{line}$", said, re.M), line
     assert "b_fetch_dataset" not in said
 

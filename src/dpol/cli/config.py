@@ -51,7 +51,7 @@ def _copy(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     from dpol.config.experiment import load_experiment
-    from dpol.studies.hospitals.games import points
+    from dpol.studies.hospitals.grid import points
 
     for file in options.files:
         config = load_experiment(file).config

@@ -15,7 +15,7 @@ from dpol.core.settings import Problem, Settings
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES
-from dpol.studies.hospitals.games import n_blocks, runs_of
+from dpol.studies.hospitals.grid import n_blocks, runs_of
 from dpol.studies.hospitals.settings import System
 
 Members = Mapping[str, Sequence[Member]]

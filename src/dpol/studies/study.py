@@ -65,7 +65,7 @@ class Facts:
     confidence: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FigureSpec:
     """A figure of a study.
 
@@ -84,7 +84,7 @@ class FigureSpec:
     folded: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableSpec:
     """A table of a study.
 

@@ -268,7 +268,7 @@ def test_claims_of_a_run_follow_from_its_ranking():
     assert held.verdict == HOLDS
     assert ledger.claims_of_run(ranking.assign(noise="capacity")) == []
     point = STUDY.points(Claims(papers=["experts"]), [])["experts-in-this-run"]
-    assert point["tables"] == ["ranking"]
+    assert point == {"inputs": {"ranking": "ranking.parquet"}}
 
 
 # ---- the study -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from dpol.noise import privatize
 from dpol.privacy.chains import chain_norm
 from dpol.privacy.stays import STAYS
 from dpol.show.table import Table
-from dpol.studies.hospitals import games, noise_memory_figure, noise_memory_table
+from dpol.studies.hospitals import grid, noise_memory_figure, noise_memory_table
 from dpol.studies.hospitals.noise_memory import (
     INDEPENDENT,
     MU_OF_STAYS,
@@ -53,7 +53,7 @@ def compared(stream: GainStream, settings: Hospitals, seed: int = 1) -> pd.DataF
     assert asked is not None
     cells: list[Played] = []
     for weeks in asked.weeks:
-        for noise, mu in games.games_with_memory(asked):
+        for noise, mu in grid.games_with_memory(asked):
             block = play_suite(
                 stream_of_stays(stream, weeks),
                 make_members("empirical-bayes"),
@@ -176,7 +176,7 @@ def test_the_noise_of_a_unit_is_drawn_for_it_alone(frame: pd.DataFrame) -> None:
 
 
 def test_points_are_one_for_each_stream_and_unit() -> None:
-    found = games.points(main(), ["nm", "pa"])
+    found = grid.points(main(), ["nm", "pa"])
     assert list(found) == [f"{it}/noise-memory/{w}-weeks" for it in ("nm", "pa") for w in (1, 3)]
     point = found["pa/noise-memory/3-weeks"]
     assert (point["stay"], point["inputs"]) == (3, {"stream": "streams/pa.parquet"})

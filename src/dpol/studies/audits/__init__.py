@@ -38,6 +38,6 @@ STUDY = Study(
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: (_FIGURE,),
-    tables=(TableSpec("audits", "Audits of privacy", f"{_HERE}.table:build"),),
+    tables=(TableSpec(name="audits", title="Audits of privacy", build=f"{_HERE}.table:build"),),
     answers=f"{_HERE}.answers:answers",
 )

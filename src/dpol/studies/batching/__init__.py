@@ -40,7 +40,9 @@ STUDY = Study(
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: (_CURVES,),
     tables=(
-        TableSpec("amplification", "Amplified privacy", f"{_HERE}.tables:amplification"),
-        TableSpec("batching", "What batching costs", f"{_HERE}.tables:batching"),
+        TableSpec(
+            name="amplification", title="Amplified privacy", build=f"{_HERE}.tables:amplification"
+        ),
+        TableSpec(name="batching", title="What batching costs", build=f"{_HERE}.tables:batching"),
     ),
 )

@@ -29,8 +29,12 @@ STUDY = Study(
     points=points,
     run=f"{_HERE}.study:run",
     tables=(
-        TableSpec("claims-open", "What fails or is open", f"{_HERE}.table:build_open"),
-        TableSpec("claims", "The whole ledger", f"{_HERE}.table:build", folded=True),
+        TableSpec(
+            name="claims-open", title="What fails or is open", build=f"{_HERE}.table:build_open"
+        ),
+        TableSpec(
+            name="claims", title="The whole ledger", build=f"{_HERE}.table:build", folded=True
+        ),
     ),
     answers=f"{_HERE}.answers:answers",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dpol.core.schemas import Schema
-from dpol.studies.hospitals.games import points
+from dpol.studies.hospitals.grid import points
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Study, schemas_of
 

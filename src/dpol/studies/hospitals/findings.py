@@ -42,7 +42,7 @@ RIVALS: Mapping[str, Sequence[str]] = {
 
 
 class Parts(TypedDict):
-    """What the results are made of."""
+    """The inputs of the result tables."""
 
     cells: Sequence[Played]
     """All runs, those on streams with another unit of privacy too."""

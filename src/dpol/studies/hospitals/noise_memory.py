@@ -59,7 +59,7 @@ def compare_memories(
 def _rows(
     cells: Sequence[Played], stream: GainStream, asked: NoiseMemories, delta: float
 ) -> Iterator[dict[str, Any]]:
-    """With memory, and independent at the same mu and at `times` that mu; without half-widths."""
+    """Rows with memory, then independent at the same mu and at `times` that mu; no half-widths."""
     played = {(cell.noise, cell.mu): cell for cell in cells}
     for mu in asked.mus:
         remembered = played[REMEMBERED, mu]
@@ -77,7 +77,7 @@ def _rows(
 
 
 def _side(cell: Played, stream: GainStream, delta: float) -> dict[str, Any]:
-    """What a noise gains and guarantees, and what it remembers."""
+    """The gain, the guarantee and the memory of a noise."""
     memory = memory_of(NOISES[cell.noise], stream, cell.mu, "designed")
     b = memory.b if isinstance(memory, Chains) else np.zeros(1)
     return {

@@ -75,7 +75,7 @@ class Played:
 
 @dataclass(frozen=True)
 class RunBlock:
-    """What one job plays: algorithms on a stream, for consecutive replicates."""
+    """The games of one job: algorithms on a stream, for consecutive replicates."""
 
     replicates: tuple[int, ...]
     played: tuple[Played, ...]

@@ -7,61 +7,61 @@ from dpol.studies.study import FigureSpec, Section, TableSpec
 _HERE = "dpol.studies.hospitals"
 
 _PRIVACY_UTILITY = FigureSpec(
-    "privacy-utility",
-    "What privacy costs",
-    "Share of the possible gain compared with privacy, a panel for each stream. Upwards: 0% is the"
-    " gain of an expert drawn at random in every round (chance). 100% is that of the best expert of"
-    " every round (foresight). To the right: how often, at most, an attacker who knows everybody"
-    " else’s data guesses correctly whether a person was counted. 50% is a coin, 100% no privacy."
-    " Below it is μ, the parameter of Gaussian differential privacy. Each algorithm and noise has a"
-    " line, placed by its guarantee. Bands are confidence intervals for all cells of the table of"
-    " total gains together. They cover the noise on this one data set, not other places or years.",
-    f"{_HERE}.privacy_utility:draw_privacy_utility",
+    name="privacy-utility",
+    title="What privacy costs",
+    description="Share of the possible gain compared with privacy, a panel for each stream."
+    " Upwards: 0% is the gain of an expert drawn at random in every round (chance). 100% is that"
+    " of the best expert of every round (foresight). To the right: how often, at most, an attacker"
+    " who knows everybody else’s data guesses correctly whether a person was counted. 50% is a"
+    " coin, 100% no privacy. Below it is μ, the parameter of Gaussian differential privacy. Each"
+    " algorithm and noise has a line, placed by its guarantee. Bands are confidence intervals for"
+    " all cells of the table of total gains together. They cover the noise on this one data set,"
+    " not other places or years.",
+    draw=f"{_HERE}.privacy_utility:draw_privacy_utility",
 )
 _CUMULATIVE = FigureSpec(
-    "cumulative-gain",
-    "Cumulative gain",
-    "Mean cumulative gain against time, from the first round to the last. A row of panels for"
-    " each stream, a column for each privacy level; a line with a narrow band of its colour, its"
-    " confidence interval, for each algorithm; a wide orange shade for the range of the single"
-    " learners, which is not an interval. Without privacy, algorithms that add noise of their own"
-    " have no line. Dotted lines: the best expert of every round (foresight), the best single"
-    " expert in hindsight, and an expert drawn at random in every round (chance). In each round"
-    " the intervals hold for all cells of the table of total gains together, where the lines end;"
-    " they cover the noise on this one data set, not other states or years.",
-    f"{_HERE}.cumulative_gain:draw_cumulative_gain",
+    name="cumulative-gain",
+    title="Cumulative gain",
+    description="Mean cumulative gain against time, from the first round to the last. A row of"
+    " panels for each stream, a column for each privacy level; a line with a narrow band of its"
+    " colour, its confidence interval, for each algorithm; a wide orange shade for the range of"
+    " the single learners, which is not an interval. Without privacy, algorithms that add noise of"
+    " their own have no line. Dotted lines: the best expert of every round (foresight), the best"
+    " single expert in hindsight, and an expert drawn at random in every round (chance). In each"
+    " round the intervals hold for all cells of the table of total gains together, where the lines"
+    " end; they cover the noise on this one data set, not other states or years.",
+    draw=f"{_HERE}.cumulative_gain:draw_cumulative_gain",
 )
 _COMPARISON = FigureSpec(
-    "comparison",
-    "The paper’s way and ours",
-    "Total gain against the privacy level, from no privacy on the left to the most privacy on the"
-    " right, a panel for each stream. Lines: the paper’s way, ours, the best other local row, the"
-    " best with a curator; dashed: the best of the paper’s learners without noise; dotted: chance,"
-    " the best fixed expert in hindsight, and foresight. Intervals cover"
-    " the noise on this one data set, not other states or years. The numbers are in the table"
-    " below.",
-    f"{_HERE}.comparison_figure:draw_comparison",
+    name="comparison",
+    title="The paper’s way and ours",
+    description="Total gain against the privacy level, from no privacy on the left to the most"
+    " privacy on the right, a panel for each stream. Lines: the paper’s way, ours, the best other"
+    " local row, the best with a curator; dashed: the best of the paper’s learners without noise;"
+    " dotted: chance, the best fixed expert in hindsight, and foresight. Intervals cover the noise"
+    " on this one data set, not other states or years. The numbers are in the table below.",
+    draw=f"{_HERE}.comparison_figure:draw_comparison",
 )
 
 _DECISIONS = FigureSpec(
-    "decisions",
-    "All decisions at once",
-    "The first run on the first stream: a row for each expert that is shown, a column for each"
-    " round. The darker, the larger the true gain. Circles: the best expert of the round"
+    name="decisions",
+    title="All decisions at once",
+    description="The first run on the first stream: a row for each expert that is shown, a column"
+    " for each round. The darker, the larger the true gain. Circles: the best expert of the round"
     " (foresight). Dots: what the algorithm chose from noisy gains of earlier rounds, in a panel"
     " for each privacy level. A round without a dot or a circle was spent on an expert that is not"
     " shown.",
-    f"{_HERE}.decisions_figure:draw_decisions",
+    draw=f"{_HERE}.decisions_figure:draw_decisions",
 )
 _RIVALS = FigureSpec(
-    "rivals",
-    "Local algorithms and central rivals",
-    "Share of the possible gain against the privacy level, from no privacy on the left to the most"
-    " privacy on the right: 0% is the gain of an expert drawn at random, 100% that of the best"
-    " expert of every round. A row of panels for each noise, a column for each stream; a line for"
-    " each algorithm, and a dotted line for the best fixed expert in hindsight. Intervals cover the"
-    " noise on this one data set, not other states or years.",
-    f"{_HERE}.rivals_figure:draw_rivals",
+    name="rivals",
+    title="Local algorithms and central rivals",
+    description="Share of the possible gain against the privacy level, from no privacy on the left"
+    " to the most privacy on the right: 0% is the gain of an expert drawn at random, 100% that of"
+    " the best expert of every round. A row of panels for each noise, a column for each stream; a"
+    " line for each algorithm, and a dotted line for the best fixed expert in hindsight. Intervals"
+    " cover the noise on this one data set, not other states or years.",
+    draw=f"{_HERE}.rivals_figure:draw_rivals",
 )
 _NOISE_MEMORY = FigureSpec(
     name="memory",
@@ -96,7 +96,13 @@ TOTAL_GAIN = Section(
     title="Total gain",
     about="Each algorithm at each privacy level.",
     results=("summary",),
-    tables=(TableSpec("average-gain", "Total gain", f"{_HERE}.average_gain:average_gain_table"),),
+    tables=(
+        TableSpec(
+            name="average-gain",
+            title="Total gain",
+            build=f"{_HERE}.average_gain:average_gain_table",
+        ),
+    ),
 )
 GAIN_OVER_TIME = Section(
     name="cumulative-gain",
@@ -119,7 +125,9 @@ NOISE_COSTS = Section(
     title="What noise costs",
     about="How much an algorithm loses when its inputs have noise, compared with itself without.",
     results=("summary",),
-    tables=(TableSpec("cost", "Total gain lost to noise", f"{_HERE}.costs:cost_table"),),
+    tables=(
+        TableSpec(name="cost", title="Total gain lost to noise", build=f"{_HERE}.costs:cost_table"),
+    ),
 )
 BEYOND = Section(
     name="beyond",
@@ -130,11 +138,15 @@ BEYOND = Section(
     figures=lambda main: (_COMPARISON,),
     tables=(
         TableSpec(
-            "comparison",
-            "The paper's way and ours",
-            f"{_HERE}.comparison_tables:comparison_table",
+            name="comparison",
+            title="The paper's way and ours",
+            build=f"{_HERE}.comparison_tables:comparison_table",
         ),
-        TableSpec("ablation", "Losses in parts", f"{_HERE}.comparison_tables:ablation_table"),
+        TableSpec(
+            name="ablation",
+            title="Losses in parts",
+            build=f"{_HERE}.comparison_tables:ablation_table",
+        ),
     ),
 )
 NOISE_MEMORY = Section(
@@ -145,7 +157,11 @@ NOISE_MEMORY = Section(
     results=("memory",),
     figures=lambda main: (_NOISE_MEMORY,),
     tables=(
-        TableSpec("memory", "Independent noise and memory", f"{_HERE}.noise_memory_table:build"),
+        TableSpec(
+            name="memory",
+            title="Independent noise and memory",
+            build=f"{_HERE}.noise_memory_table:build",
+        ),
     ),
 )
 SECTIONS = (

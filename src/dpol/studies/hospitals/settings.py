@@ -144,26 +144,26 @@ class Comparison(Settings):
 
 
 class Hospitals(Settings):
-    """The main experiment: what of a config it depends on."""
+    """The main experiment: the keys of a config that it depends on."""
 
     streams: dict[Label, str | None]
     """The gain streams by label, each with its label in the paper's table, if it has one."""
     levels: dict[Label, Mu]
     """Privacy levels by label."""
     suites: dict[Label, Suite] = {}
-    """What is played."""
+    """Algorithms that are played, by label of their suite."""
     replicates: int = 1
     """Runs of every algorithm."""
     block_replicates: int | None = None
     """Replicates in one job; without it all."""
     memory: MemoryName = "designed"
-    """What the noise `capacity-memory` remembers."""
+    """Memory of the noise `capacity-memory`."""
     seed: int = 0
     """Root of all randomness."""
     delta: float = 1e-6
     """The delta at which epsilon is reported."""
     replayed: bool = False
-    """Whether a run is replayed round by round."""
+    """True if a run is replayed round by round."""
     report: Report
     comparison: Comparison | None = None
     """The paper's way and ours, if they are compared."""

@@ -60,5 +60,9 @@ STUDY = Study(
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
     figures=_figures,
-    tables=(TableSpec("labels", "Learning from private labels", f"{_HERE}.table:labels"),),
+    tables=(
+        TableSpec(
+            name="labels", title="Learning from private labels", build=f"{_HERE}.table:labels"
+        ),
+    ),
 )

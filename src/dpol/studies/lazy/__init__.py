@@ -75,5 +75,7 @@ STUDY = Study(
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: _FIGURES,
-    tables=(TableSpec("lazy-regret", "Regret, experts", f"{_HERE}.shown:regret_table"),),
+    tables=(
+        TableSpec(name="lazy-regret", title="Regret, experts", build=f"{_HERE}.shown:regret_table"),
+    ),
 )

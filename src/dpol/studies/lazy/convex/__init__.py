@@ -45,6 +45,10 @@ STUDY = Study(
     collect=f"{_HERE}.study:collect",
     figures=lambda settings: (_REGRET,),
     tables=(
-        TableSpec("convex-regret", "Regret, convex losses", "dpol.studies.lazy.shown:regret_table"),
+        TableSpec(
+            name="convex-regret",
+            title="Regret, convex losses",
+            build="dpol.studies.lazy.shown:regret_table",
+        ),
     ),
 )

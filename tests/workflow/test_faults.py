@@ -1,0 +1,187 @@
+"""Bad input, a full disk, no network: the errors name the remedy, and nothing is lost."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from dpol.studies.registry import STUDIES, load_study
+from frozen.values import CONFIGS
+from pipeline import ROOT, fail, run, snakemake, succeed, write_config
+from report.crates import checked_crate
+
+DEMO: dict[str, Any] = yaml.safe_load(CONFIGS["demo"].read_text())
+# Without the other studies, whose results depend on nothing else in the config.
+PLAIN = {key: value for key, value in DEMO.items() if key not in STUDIES}
+STUDY_TITLES = [load_study(name).title for name in STUDIES]
+# test_examples.py plays the others.
+PLAYED = {"admissions", "clicks", "icu", "shelters"}
+UNPLAYED = [it for it in sorted((ROOT / "config").glob("*.yaml")) if it.stem not in PLAYED]
+
+pytestmark = pytest.mark.workflow
+
+
+def write_plain(folder: Path, **changes: Any) -> None:
+    write_config(folder, PLAIN, **changes)
+
+
+def test_every_config_that_is_played_nowhere_can_be_planned(tmp_path: Path) -> None:
+    """All in one dry run, each as a module of its own."""
+    rules = "import yaml\n\n"
+    pages = []
+    for config in UNPLAYED:
+        parsed = yaml.safe_load(config.read_text())
+        name = config.stem.replace("-", "_")
+        if parsed["dataset"]["source"]["kind"] == "local":
+            table = tmp_path / parsed["dataset"]["source"]["file"]
+            table.parent.mkdir(parents=True, exist_ok=True)
+            table.touch()
+        rules += f'module {name}:\n    snakefile: "{ROOT / "workflow/Snakefile"}"\n'
+        rules += f'    config: yaml.safe_load(open("{config}")) | {{"run": "{name}"}}\n'
+        rules += f"use rule * from {name} as {name}_*\n"
+        pages.append(f"results/{name}/report/index.html")
+    (tmp_path / "Snakefile").write_text(rules)
+    words = ["--snakefile", str(tmp_path / "Snakefile"), "--directory", str(tmp_path)]
+    said = succeed(
+        run(sys.executable, "-m", "snakemake", *words, "--cores", "2", "--dry-run", *pages)
+    )
+    for config in UNPLAYED:
+        assert f"{config.stem.replace('-', '_')}_cumulative_gain_shown" in said
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Any:
+    """A folder on a disk of 300 kB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("a small disk can be mounted by root only")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_full_disk_is_told_and_leaves_no_half_file(small_disk: Path, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/demo").symlink_to(small_disk)
+    write_plain(tmp_path, replicates=600)
+    done = snakemake(tmp_path)
+    assert done.returncode != 0
+    # Ours if a result met the full disk, Snakemake's if its own measurement of a job did.
+    assert re.search("disk is full|No space left on device", done.stdout + done.stderr)
+    for path in small_disk.rglob("*.parquet"):
+        pd.read_parquet(path)
+
+
+LOCAL = {"kind": "local", "file": "table.csv"}
+
+
+def local_table(folder: Path, text: str, source: Any = LOCAL, **changes: Any) -> None:
+    (folder / "table.csv").write_text(text)
+    dataset = {
+        "source": source,
+        "columns": {"entity": "id", "period": "week", "count": "sick", "capacity": "beds"},
+        "cleaning": {"min_total_cases": 0},
+    }
+    streams = {"all": {"groups": ["all"]}}
+    write_plain(folder, dataset=dataset, streams=streams, **changes)
+
+
+HEADER = "id,week,sick,beds\n"
+GOOD = HEADER + "a,2021-01-01,1,10\nb,2021-01-01,2,10\na,2021-01-08,1,10\nb,2021-01-08,2,10\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEADER, "has a header but no rows"),
+        (GOOD.replace("a,2021-01-08,1,10", "a,2021-01-08,-1,10"), "    negative_counts: missing\n"),
+    ],
+    ids=["read", "negative"],
+)
+def test_bad_tables_are_told_and_nothing_is_lost(tmp_path: Path, text: str, message: str) -> None:
+    local_table(tmp_path, text)
+    # Said by the job, and once more after all that Snakemake says.
+    for said in fail(snakemake(tmp_path)).split("What went wrong:"):
+        assert message in said
+    assert (tmp_path / "table.csv").read_text() == text
+
+
+def test_a_run_on_a_table_that_is_not_public_warns_and_keeps_no_replay(tmp_path: Path) -> None:
+    local_table(
+        tmp_path,
+        GOOD,
+        privacy={"levels": {"none": float("inf"), "high": 0.5}},
+        suites={"local": {"algorithms": ["rw-ftpl", "ridge"]}},
+        comparison=None,
+        report={"algorithms": ["rw-ftpl"]},
+        replicates=2,
+    )
+    warning = "This folder holds your raw counts. Share nothing of it."
+    assert f"results/demo: {warning}" in succeed(snakemake(tmp_path))
+    base = tmp_path / "results/demo"
+    assert warning in (base / "report/index.html").read_text()
+    described = {it["@id"]: it for it in checked_crate(base)}["./"]["description"]
+    assert described.endswith(warning)
+    assert not (base / "replay.parquet").exists()
+    assert not list(base.glob("figures/decisions*"))
+
+
+def test_a_bad_table_is_told_before_the_long_studies_begin(tmp_path: Path) -> None:
+    local_table(tmp_path, HEADER, lazy=DEMO["lazy"])
+    said = fail(snakemake(tmp_path, "--cores", "1"))
+    assert "has a header but no rows" in said
+    assert [title for title in STUDY_TITLES if f"{title}: " in said] == []
+
+
+def test_missing_table_is_told_before_anything_runs(tmp_path: Path) -> None:
+    local_table(tmp_path, GOOD)
+    (tmp_path / "table.csv").unlink()
+    assert "table.csv: no such file" in fail(snakemake(tmp_path))
+
+
+def test_unwritable_results_are_told(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("not a folder")
+    write_config(tmp_path, PLAIN)
+    assert "cannot write results/demo" in fail(snakemake(tmp_path))
+
+
+def test_config_mistakes_are_all_told_at_once(tmp_path: Path) -> None:
+    levels = {"mu-inf": float("inf"), "mu-0": 0}
+    write_config(tmp_path, PLAIN, replicats=3, privacy={"levels": levels})
+    said = fail(snakemake(tmp_path))
+    assert "replicats = 3: unknown key; did you mean replicates?" in said
+    assert "privacy.levels.mu-0 = 0: must lie from 0.001 to 1000" in said
+
+
+WEB = {"kind": "web", "file": "data/raw/table.csv.gz", "attempts": 1}
+NOWHERE = "http://127.0.0.1:9/table.csv"
+
+
+def test_a_table_placed_by_hand_is_used_instead_of_fetching(tmp_path: Path) -> None:
+    local_table(tmp_path, GOOD, {**WEB, "endpoints": [{"kind": "file", "url": NOWHERE}]})
+    assert "fetch_dataset" in succeed(snakemake(tmp_path, "--dry-run"))
+    placed = tmp_path / "data/raw/table.csv.gz"
+    placed.parent.mkdir(parents=True)
+    placed.write_bytes(gzip.compress(GOOD.encode()))
+    said = succeed(snakemake(tmp_path, "results/demo/data/panel.parquet"))
+    assert "fetch_dataset" not in said
+    assert gzip.decompress(placed.read_bytes()) == GOOD.encode()
+
+
+def test_without_network_the_fetch_ends_with_what_to_do(tmp_path: Path) -> None:
+    source = {**WEB, "endpoints": [{"kind": "socrata", "url": NOWHERE}]}
+    write_config(tmp_path, DEMO, dataset={**DEMO["dataset"], "source": source})
+    said = fail(snakemake(tmp_path, "--cores", "1"))
+    assert [title for title in STUDY_TITLES if f"{title}: " in said] == []
+    assert "place it by hand as data/raw/table.csv.gz" in said
+    assert "dpol demo" in said

@@ -1,0 +1,324 @@
+"""One whole run of every study: its files, its values, and what changes run again.
+
+It is made of a copy of the project, whose code tests may change and put back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from dpol.core.schemas import read_frame
+from dpol.studies.registry import STUDIES, load_study
+from dpol.studies.study import schemas_of
+from frozen.values import CONFIGS, changes, read_names, result_files
+from pipeline import ROOT, Done, fail, run, snakemake, succeed, write_config
+from report.crates import checked_crate
+
+# Every algorithm, mechanism and study, in seconds: its values are frozen.
+DEMO: dict[str, Any] = yaml.safe_load(CONFIGS["demo"].read_text())
+OTHERS = [name for name in STUDIES if name != "hospitals"]
+PLAIN = {key: value for key, value in DEMO.items() if key not in OTHERS}
+RUN = "runs/NM/local/isotropic/mu-0.5/block-0.parquet"
+NOT_HASHED = {
+    "__init__.pyi": "names the public functions, which jobs do not use",
+    "experts/registry.py": "the algorithms that it makes are hashed with all their parameters",
+}
+
+pytestmark = pytest.mark.workflow
+
+
+def command(folder: Path, *options: str) -> list[str]:
+    """Snakemake on the copy of the project in a folder."""
+    start = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile")]
+    config = ["--configfile", str(folder / "config.yaml"), "--directory", str(folder)]
+    return [*start, *config, *options]
+
+
+def run_copy(folder: Path, *options: str, path: str = "", **variables: str) -> Done:
+    source = os.pathsep.join(filter(None, (path, str(folder / "src"))))
+    return run(*command(folder, *options), PYTHONPATH=source, **variables)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with a finished run, and the notes of its jobs in notes.jsonl."""
+    folder = tmp_path_factory.mktemp("whole")
+    for name in ("src", "workflow"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "Snakefile", folder)
+    # A default config with a mistake, which is not mixed with the one that is named.
+    (folder / "config").mkdir()
+    (folder / "config/config.yaml").write_text("replicats: 5\n")
+    write_config(folder, DEMO)
+    noted = {"DPOL_LOADED": str(folder / "notes.jsonl"), "DPOL_PACKAGE": str(folder / "src/dpol")}
+    recorder = str(ROOT / "tests/workflow/recorder")
+    said = succeed(run_copy(folder, "--cores", "2", path=recorder, **noted))
+    assert [name for name in STUDIES if f"{load_study(name).title}: " not in said] == []
+    assert "tables/average-gain.md" in said
+    assert "figures/cumulative-gain.png" in said
+    return folder
+
+
+def test_every_output_of_a_run_is_there(whole: Path) -> None:
+    base = whole / "results/demo"
+    config = DEMO["suites"]
+    wanted = ["report/index.html", "provenance/Snakefile", "provenance/config.yaml"]
+    wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
+    for name in ("average-gain", "comparison", "ablation", "memory", *OTHERS[:1], "claims-open"):
+        wanted += [f"tables/{name}.{suffix}" for suffix in ("md", "csv", "tex", "html")]
+    for study in map(load_study, OTHERS):
+        block = study.settings.model_validate(DEMO[study.name])
+        for section in study.sections_of(block):
+            figures = [figure.name for figure in section.figures(block)]
+            wanted += [f"figures/{it}.{kind}" for it in figures for kind in ("svg", "png", "pdf")]
+            wanted += [
+                f"tables/{it.name}.{kind}" for it in section.tables for kind in ("md", "csv")
+            ]
+    assert [name for name in wanted if not (base / name).stat().st_size] == []
+    named = {it["@id"] for it in checked_crate(base)}
+    results = {path.name for path in base.glob("*.parquet")}
+    assert {*wanted, *results} <= named
+    played = [*(f"suite-{it}" for it in config), *(f"study-{it}" for it in OTHERS)]
+    played.append("noise-with-memory")
+    assert {f"#hash-of-the-code-of-{it}" for it in played} <= named
+
+
+def test_values_of_the_whole_run_are_as_frozen(whole: Path) -> None:
+    wrong = changes("demo", result_files(whole / "results/demo"), read_names())
+    assert wrong == {}, "if it is meant: names.yaml; new: tests/frozen/renew.py demo --new"
+
+
+def test_result_tables_are_what_their_schemas_say(whole: Path) -> None:
+    schemas = {
+        name: schema for study in STUDIES for name, schema in schemas_of(load_study(study)).items()
+    }
+    found = {path.stem: path for path in (whole / "results/demo").glob("*.parquet")}
+    assert found.keys() == schemas.keys()
+    for name, path in found.items():
+        frame = read_frame(path, schemas[name])
+        assert list(frame) == list(pd.read_parquet(path)), "columns in the order of the manual"
+
+
+def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """Files that must not depend on how the run was made."""
+    return {name: (folder / "results/demo" / name).read_bytes() for name in names}
+
+
+def targets(names: Iterable[str]) -> list[str]:
+    """The files as Snakemake is asked for them."""
+    return [f"results/demo/{name}" for name in names]
+
+
+def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Path) -> None:
+    """The run uses one core, and three replicates in blocks of two and one."""
+    names = [RUN.replace("block-0", f"block-{block}") for block in (0, 1)]
+    base = whole / "results/demo"
+    points = [str(path.relative_to(base)) for path in base.rglob("points/labels/*/*.parquet")]
+    write_config(tmp_path, DEMO, block_replicates=2)
+    succeed(snakemake(tmp_path, *targets([*names, *points]), "--cores", "1"))
+    assert contents(tmp_path, points) == contents(whole, points)  # every other study is one job
+    keys = ["algorithm", "replicate", "round"]
+    parts = [pd.read_parquet(tmp_path / name) for name in targets(names)]
+    joined = pd.concat(parts).sort_values(keys, ignore_index=True)
+    at_once = pd.read_parquet(base / RUN)
+    pd.testing.assert_frame_equal(joined, at_once.sort_values(keys, ignore_index=True))
+
+
+def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -> None:
+    base = whole / "results/demo"
+    names = [str(path.relative_to(base)) for path in (base / "runs/NM/local").rglob("*.parquet")]
+    write_config(tmp_path, PLAIN)
+    (tmp_path / "src").symlink_to(whole / "src")
+    (tmp_path / "workflow").symlink_to(whole / "workflow")
+    shutil.copy(whole / "Snakefile", tmp_path)
+    started = subprocess.Popen(
+        command(tmp_path, "--cores", "2", *targets(names)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    runs = tmp_path / "results/demo/runs"
+    deadline = time.monotonic() + 120
+    while len(list(runs.rglob("*.parquet"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(started.pid, signal.SIGKILL)
+    started.wait()
+    assert runs.exists()
+    assert len(list(runs.rglob("*.parquet"))) < len(names)
+    assert "--unlock" in fail(snakemake(tmp_path, *targets(names)))
+    succeed(snakemake(tmp_path, "--unlock"))
+    succeed(snakemake(tmp_path, *targets(names)))
+    assert contents(tmp_path, names) == contents(whole, names)
+
+
+# --- What runs again ---
+
+
+def test_every_job_watches_all_that_it_loads(whole: Path) -> None:
+    lines = [json.loads(line) for line in (whole / "notes.jsonl").read_text().splitlines()]
+    made_of = {line["code"]: set(line["files"]) for line in lines if "code" in line}
+    package = whole / "src/dpol"
+    exempt = {str(package / name) for name in NOT_HASHED}
+    jobs = [line for line in lines if "job" in line]
+    assert {line["job"] for line in jobs} > {"clean_panel", "hospitals_point", "labels_point"}
+    for line in jobs:
+        watched = set().union(*(made_of[code] for code in line["codes"]))
+        assert set(line["files"]) > {str(package / "__init__.py")}
+        assert set(line["files"]) - watched - exempt == set(), line["job"]
+
+
+def planned(folder: Path) -> tuple[set[str], set[str]]:
+    """The rules of which a job would run, and what of the main experiment would be played."""
+    said = succeed(run_copy(folder, "--dry-run"))
+    rules = set(re.findall(r"^(\w+) +\d+$", said, re.MULTILINE)) - {"all", "total"}
+    return rules, set(re.findall(r"Games: [^/\s]+/([^/\s]+)/", said))
+
+
+def jobs_of(*studies: str) -> set[str]:
+    """The rules of studies, and of the report."""
+    kinds = ("point", "results", "shown")
+    return {f"{study}_{kind}" for study in studies for kind in kinds} | {"render_report"}
+
+
+MAIN_SHOWN = {"privacy_utility_shown", "replay_shown", "average_gain_shown"}
+MAIN_SHOWN |= {"cumulative_gain_shown", "beyond_shown", "memory_shown"}
+# Of the claims some read results of the main experiment.
+MAIN = {"hospitals_point", "hospitals_results", *MAIN_SHOWN, *jobs_of("claims")}
+OF_LAZY = jobs_of("lazy", "convex", "audits")
+ALL_SUITES = {*DEMO["suites"], "noise-memory"}
+REGISTRY = "experts/registry.py"
+
+
+@pytest.mark.parametrize(
+    ("edits", "rules", "played"),
+    [
+        ({}, set(), set()),
+        (
+            {
+                "experts/play.py": ('"""', '"""In other words: '),
+                "core/randomness.py": ("\n\n\n", "\n\n\n# A comment.\n"),
+                "data/sources.yaml": ("not updated since 2024-W08", "of 2025"),
+                "config/docs.py": ("\n\n\n", "\n\n\nNEW = 1\n"),
+            },
+            set(),
+            set(),
+        ),
+        (
+            {
+                REGISTRY: ('{"window": 8}', '{"window": 9}'),
+                "studies/registry.py": ("\n\n\n", "\n\n\nNEW = 1\n"),
+            },
+            {"render_report"},
+            set(),
+        ),
+        (
+            {
+                "studies/claims/statements.yaml": ("\n", "\n# YAML\n"),
+                "studies/labels/figures.py": ("\n\n\n", "\n\n\nNEW = 1\n"),
+            },
+            {*jobs_of("claims"), "labels_shown"},
+            set(),
+        ),
+        (
+            {"studies/hospitals/sections.py": ("Week by week", "Again and again")},
+            {*MAIN_SHOWN, "render_report"},
+            set(),
+        ),
+        ({REGISTRY: ('"objective": "min-noise"', '"objective": "x"[:0] or "min-regret"')}, MAIN,
+         {"central"}),
+        (
+            {
+                "experts/learners/joined.py": (
+                    "return state, actions[:, self.place]",
+                    "return state, actions[:, self.place].copy()",
+                )
+            },
+            MAIN,
+            {"local", "noise-memory"},
+        ),
+        ({"lazy/accounting.py": ("\n\n\n", "\n\n\nNEW = 1\n")}, MAIN | OF_LAZY, {"lazy"}),
+    ],
+    ids=["nothing", "words", "unused", "data", "sections", "fixed", "learner", "deep"],
+)  # fmt: skip
+def test_a_change_of_code_runs_again_what_it_changes(
+    whole: Path, edits: Mapping[str, tuple[str, str]], rules: set[str], played: set[str]
+) -> None:
+    before = {whole / "src/dpol" / file: (whole / "src/dpol" / file).read_text() for file in edits}
+    for (path, text), (old, new) in zip(before.items(), edits.values(), strict=True):
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+    found = planned(whole)
+    for path, text in before.items():
+        path.write_text(text)
+    assert found == (rules, played)
+
+
+DATASET, STREAM = DEMO["dataset"], DEMO["streams"]["NM"]
+TITLED = {**DATASET["columns"], "titles": {"entity": "clinic"}}
+FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "rules", "played"),
+    [
+        (
+            {"dataset": {**DATASET, "public": True, "columns": TITLED}, "job_memory_mb": 2000},
+            {"render_report"},
+            set(),
+        ),
+        (
+            {"streams": {"NM": {**STREAM, "title": "Another"}}},
+            {*MAIN_SHOWN, "labels_shown", "render_report"},
+            set(),
+        ),
+        (
+            {"report": {**DEMO["report"], "algorithms": ["rw-ftpl"]}},
+            MAIN - {"hospitals_point"},
+            set(),
+        ),
+        (
+            {"privacy": {**DEMO["privacy"], "delta": 1e-5}},
+            MAIN - {"hospitals_point"} | jobs_of(*OTHERS),
+            set(),
+        ),
+        ({"seed": 8}, MAIN | jobs_of(*OTHERS) | FROM_DATA, ALL_SUITES),
+    ],
+    ids=["words", "title", "report", "delta", "seed"],
+)  # fmt: skip
+def test_a_change_of_the_config_runs_again_what_it_changes(
+    whole: Path, changed: dict[str, Any], rules: set[str], played: set[str]
+) -> None:
+    write_config(whole, DEMO, **changed)
+    found = planned(whole)
+    write_config(whole, DEMO)
+    assert found == (rules, played)
+
+
+def test_a_new_algorithm_in_a_suite_of_its_own_runs_alone(whole: Path) -> None:
+    package = whole / "src/dpol/experts"
+    text = (package / "follow_the_leader.py").read_text()
+    (package / "newest.py").write_text(text.replace("FollowTheLeader", "Newest"))
+    registry = package / "registry.py"
+    before = registry.read_text()
+    line = '    "follow-the-leader": "dpol.experts.follow_the_leader:FollowTheLeader",\n'
+    new = '    "newest": "dpol.experts.newest:Newest",\n'
+    registry.write_text(before.replace(line, line + new))
+    write_config(whole, DEMO, suites={**DEMO["suites"], "new": {"algorithms": ["newest"]}})
+    found = planned(whole)
+    registry.write_text(before)
+    write_config(whole, DEMO)
+    assert found == (MAIN, {"new"})
