@@ -16,7 +16,6 @@ from dpol.show.words import mu_title
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Facts, Frames
 
-
 _KEYS = ["algorithm", "noise", "stream", "mu"]
 _COSTS = ["noise_cost", "noise_cost_half_width", "noise_cost_share"]
 
