@@ -14,7 +14,13 @@ from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.studies.registry import PACKAGES, load_studies
-from dpol.studies.study import code_of_results, code_of_shown, page_modules, codes_of_points, played_by
+from dpol.studies.study import (
+    code_of_results,
+    code_of_shown,
+    page_modules,
+    codes_of_points,
+    played_by,
+)
 
 # One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

@@ -81,6 +81,7 @@ def build_crate(
         lang_version=versions_of("snakemake") or None,
         properties=described(folder / WORKFLOW)
         | {
+            "name": "dpol",
             "description": "Main file of the workflow; its rules and scripts are those of this"
             " version of dpol.",
             "version": versions_of("dpol"),

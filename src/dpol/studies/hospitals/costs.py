@@ -16,17 +16,19 @@ from dpol.show.words import mu_title
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Facts, Frames
 
+_KEYS = ["algorithm", "noise", "stream", "mu"]
+_COSTS = ["noise_cost", "noise_cost_half_width", "noise_cost_share"]
+
 
 def shown_costs(summary: pd.DataFrame, settings: Hospitals) -> pd.DataFrame:
     """The rows with a cost of the systems compared, or of the first private algorithm shown.
 
     They are in the order of systems, streams and levels; none if no cost is known.
     """
-    keys = ["algorithm", "noise", "stream", "mu"]
-    known = summary[summary["noise_cost"].notna()].set_index(keys, drop=False)
+    costs = summary[summary["noise_cost"].notna()].set_index(_KEYS, drop=False)
     order = product(_systems(summary, settings), settings.streams, settings.levels.values())
     shown = [(*system, stream, mu) for system, stream, mu in order]
-    return known.loc[[it for it in shown if it in known.index]].reset_index(drop=True)
+    return costs.loc[[cell for cell in shown if cell in costs.index]].reset_index(drop=True)
 
 
 def _systems(summary: pd.DataFrame, settings: Hospitals) -> list[tuple[str, str]]:
@@ -75,7 +77,7 @@ def cost_table(frames: Frames, settings: Hospitals, facts: Facts) -> Table:
             f" those of the table of total gains. {COVERS} †: ours, not in the paper."
             " —: not played both with and without noise.",
         ),
-        numbers=costs,
+        numbers=costs[[*_KEYS, "ours", "gain_without_noise", *_COSTS]],
     )
 
 

@@ -125,7 +125,9 @@ NOISE_COSTS = Section(
     title="What noise costs",
     about="How much an algorithm loses when its inputs have noise, compared with itself without.",
     results=("summary",),
-    tables=(TableSpec("cost", "Total gain lost to noise", f"{_HERE}.costs:cost_table"),),
+    tables=(
+        TableSpec(name="cost", title="Total gain lost to noise", build=f"{_HERE}.costs:cost_table"),
+    ),
 )
 BEYOND = Section(
     name="beyond",
