@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from dpol.core.rounding import rounded_up
 from dpol.show import panels
-from dpol.show.looks import BAND, BLACK, RULE, Look, tell_apart
+from dpol.show.looks import BAND, BLACK, RULE, SOLID, Look, tell_apart
 from dpol.show.names import OURS
 from dpol.show.words import power
 from dpol.studies.labels.points import COLUMN_OF
@@ -38,12 +38,11 @@ _SELECTORS = {
 
 
 def looks() -> dict[str, Look]:
-    """Look of every registered learner."""
-    known = {
-        name: Look(kind.colour, marker=kind.marker)
-        for name, kind in LEARNERS.items()
-        if kind.colour
-    }
+    """Look of every registered learner; one that inherits another's colour gets its own."""
+    known: dict[str, Look] = {}
+    for name, kind in LEARNERS.items():
+        if kind.colour and kind.colour not in {look.colour for look in known.values()}:
+            known[name] = Look(kind.colour, SOLID, kind.marker)
     return tell_apart(LEARNERS, known)
 
 
