@@ -92,9 +92,17 @@ class Log:
     def add_releases(self, report: int, rows: Sequence[Release]) -> None:
         """Enter rows of a report; a further row for a period supersedes those before."""
         values = [
-            vars(row.terms)
-            | row.cells._asdict()
-            | {"report": report, "chain": row.chain, "place": row.place}
+            {
+                **row.cells._asdict(),
+                "report": report,
+                "chain": row.chain,
+                "place": row.place,
+                "a": row.terms.a,
+                "b": row.terms.b,
+                "unit_weeks": row.terms.unit_weeks,
+                "scale": row.terms.scale,
+                "decimals": row.terms.decimals,
+            }
             for row in rows
         ]
         noise = "mu, count_sensitivity, a, b, unit_weeks, scale, decimals"
