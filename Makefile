@@ -87,6 +87,7 @@ format: $(VENV)/.dev ## format the code, renew what is generated from the config
 	$(VENV)/bin/snakefmt Snakefile workflow .test
 	$(VENV)/bin/dpol config write
 	$(VENV)/bin/python tools/conda_recipe.py
+	$(VENV)/bin/python tools/contributing.py
 
 clean: ## remove results and the environment; fetched tables in data/raw stay
 	rm -rf $(VENV) .snakemake results/*/ docs/_build

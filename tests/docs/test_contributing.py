@@ -1,0 +1,30 @@
+"""The map for contributors is that of today."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from code_blocks import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import contributing
+
+PAGE = contributing.PAGE.read_text(encoding="utf-8")
+
+
+def test_rooms_and_targets_are_those_of_today() -> None:
+    assert contributing.renewed(PAGE) == PAGE, "run: make format"
+
+
+def test_every_file_that_is_named_exists() -> None:
+    named = re.findall(r"(?:`|\]\()((?:src|docs|tests|workflow)/[\w./-]+)", PAGE)
+    assert len(named) > 15
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_room_has_its_line() -> None:
+    drawn = set(re.findall(r"\w+", contributing.rooms())) - {"mermaid", "flowchart", "TD"}
+    lines = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
+    assert sorted(lines) == sorted(drawn)
