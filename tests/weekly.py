@@ -123,8 +123,15 @@ def chain_of(entity, *, b="0.6", a="0.2", releases=2, first_row=1, first_period=
     """A chain of a record, as `dpol privatize` states it."""
     numbers = Decimal(a), Decimal(b)
     terms = terms_of(CountNoise(MU), numbers, Memory(numbers, weeks))
-    part = vars(terms) | {"a": float(a), "b": float(b), "mu": float(MU), "entity": entity}
-    return part | {
+    return {
+        "a": float(a),
+        "b": float(b),
+        "mu": float(MU),
+        "unit_weeks": weeks,
+        "chain_periods": terms.chain_periods,
+        "decimals": terms.decimals,
+        "scale": terms.scale,
+        "entity": entity,
         "first_row": first_row,
         "first_period": day(first_period),
         "releases": releases,

@@ -189,7 +189,7 @@ def test_a_folder_keeps_its_deployment(world):
 
 
 def test_nothing_begins_without_a_good_deployment(world):
-    with pytest.raises(DataError, match="name the file with --deployment"):
+    with pytest.raises(DataError, match="name the deployment's file with --deployment"):
         collect([], world.folder)
     with pytest.raises(DataError, match="there is no log yet"), open_log(world.base / "none"):
         pass

@@ -19,7 +19,7 @@ def test_what_was_killed_is_run_again_and_ends_as_without(under_faults, tmp_path
 
 def test_unsafe_commands_are_noticed(under_faults, tmp_path):
     """Files written in place, and a log without a transaction."""
-    kills = under_faults(RUNNER, tmp_path, "unsafe", 40)
+    kills = under_faults(RUNNER, tmp_path, "unsafe", 20)
     wrong = {(kill["who"], text) for kill in kills for text in kill["wrong"]}
     assert {who for who, _ in wrong} == {"collect", "decide"}
     assert ("collect", "state/log.sqlite differs") in wrong

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -87,5 +86,5 @@ def choices_before(
 
 def may_be_chosen(deployment: Deployment, number: int) -> NDArray[np.bool_]:
     """(n,) flags of the entities that take part in a period."""
-    day: datetime.date = deployment.period_of(number)
+    day = deployment.period_of(number)
     return np.array([it.takes_part(day) for it in deployment.entities.values()])

@@ -92,9 +92,17 @@ class Log:
     def add_releases(self, report: int, rows: Sequence[Release]) -> None:
         """Enter rows of a report; a further row for a period supersedes those before."""
         values = [
-            vars(row.terms)
-            | row.cells._asdict()
-            | {"report": report, "chain": row.chain, "place": row.place}
+            {
+                **row.cells._asdict(),
+                "report": report,
+                "chain": row.chain,
+                "place": row.place,
+                "a": row.terms.a,
+                "b": row.terms.b,
+                "unit_weeks": row.terms.unit_weeks,
+                "scale": row.terms.scale,
+                "decimals": row.terms.decimals,
+            }
             for row in rows
         ]
         noise = "mu, count_sensitivity, a, b, unit_weeks, scale, decimals"
@@ -160,16 +168,19 @@ def open_log(
     path, copy = folder / LOG_NAME, folder / DEPLOYMENT_NAME
     if path.exists() and not path.is_file():
         raise DataError(f"{path}: {_NO_LOG}")
-    if not new and not path.exists():
-        raise DataError(f"{path}: there is no log yet; make one with dpol collect --into {folder}")
-    if deployment is None and not copy.exists():
-        raise DataError(f"{copy}: is missing; put it back, or name the file with --deployment")
-    agreed = read_deployment(deployment or copy)
+    if not path.exists():
+        if not new:
+            raise DataError(
+                f"{path}: there is no log yet; make one with dpol collect --into {folder}"
+            )
+        _agreed(deployment, copy)  # before anything is made
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with opened(path, _LOG) as base, transaction(base, write=new or write):
             base.row_factory = sqlite3.Row
-            if new and is_empty(base):
+            begins = new and is_empty(base)
+            agreed = _agreed(deployment, copy)
+            if begins:
                 make_tables(base, _LOG)
                 base.execute("INSERT INTO deployment VALUES (?)", (agreed.sha256(),))
             check_kind(base, path, _LOG)
@@ -190,3 +201,12 @@ def open_log(
             yield Log(path=path, connection=base, deployment=agreed, sha256=begun_with)
     except OSError as error:  # one of a write has no name
         raise output_error(error.filename or folder, error) from error
+
+
+def _agreed(deployment: Path | None, copy: Path) -> Deployment:
+    """The deployment of a file, or of its copy in the folder."""
+    if deployment is None and not copy.exists():
+        raise DataError(
+            f"{copy}: is missing; put it back, or name the deployment's file with --deployment"
+        )
+    return read_deployment(deployment or copy)

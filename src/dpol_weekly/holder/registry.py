@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 import math
 from decimal import Decimal
 from pathlib import Path
@@ -14,7 +15,6 @@ from dpol.core.rounding import rounded_up
 from dpol.core.words import printable
 from dpol.privacy.guarantee import Guarantee
 from dpol.show.pages import load_template
-from dpol_weekly.released import read_facts
 
 _OPEN = "Which entities are in the table and for which periods; their capacities, where it has them"
 # What damaged facts lead to; RuntimeError: no convergence, or too deep.
