@@ -35,8 +35,9 @@ def registry_entry(path: Path) -> str:
     Raises:
         DataError: the file cannot be read, is not a release's record, or its noise is not secure.
     """
-    facts, names = read_facts(path), {field.name for field in dataclasses.fields(Guarantee)}
+    names = {field.name for field in dataclasses.fields(Guarantee)}
     try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
         guarantee = Guarantee(**{name: facts[name] for name in names & set(facts)})
         mu, stays = guarantee.mu, guarantee.stays or ()
         numbers = {
@@ -52,6 +53,8 @@ def registry_entry(path: Path) -> str:
             raise ValueError("counts are released with Gaussian noise")
         runs, rows = len(facts["releases"]), int(facts["rows"])
         first = datetime.date.fromisoformat(facts["releases"][0]["date"])
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except _NO_RECORD:
         wrong = "is not the record of a release; give the .csv.guarantee.json of dpol privatize"
         raise DataError(f"{path}: {wrong}") from None
