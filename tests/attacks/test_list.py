@@ -12,7 +12,7 @@ import yaml
 TESTS = Path(__file__).parents[1]
 LISTS = yaml.safe_load((TESTS / "attacks/list.yaml").read_text(encoding="utf-8"))
 LETTERS = "46b", "46c", "56b", "59b", "59c", "66b", "67b", "92b"
-REASONS = "documented", "later", "leaves"
+REASONS = "documented", "later", "gone"
 
 
 @cache

@@ -107,4 +107,4 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     plain = block("hospitals").model_copy(update={"comparison": None, "replayed": False})
     assert main.results_of(plain) == ("summary", "ranking", "cumulative")
     names = [section.name for section in main.sections_of(plain)]
-    assert names == ["privacy-utility", "average-gain", "cumulative-gain", "rivals"]
+    assert names == ["privacy-utility", "average-gain", "cumulative-gain", "rivals", "noise-costs"]

@@ -104,7 +104,7 @@ GOOD = HEADER + "a,2021-01-01,1,10\nb,2021-01-01,2,10\na,2021-01-08,1,10\nb,2021
     ("text", "message"),
     [
         (HEADER, "has a header but no rows"),
-        (GOOD.replace("a,2021-01-08,1,10", "a,2021-01-08,-1,10"), "    negative_counts: missing\n"),
+        (GOOD.replace("a,2021-01-08,1,10", "a,2021-01-08,-1,10"), "negative_counts"),
     ],
     ids=["read", "negative"],
 )

@@ -197,7 +197,7 @@ def jobs_of(*studies: str) -> set[str]:
 
 
 MAIN_SHOWN = {"privacy_utility_shown", "replay_shown", "average_gain_shown"}
-MAIN_SHOWN |= {"cumulative_gain_shown", "beyond_shown", "memory_shown"}
+MAIN_SHOWN |= {"cumulative_gain_shown", "beyond_shown", "memory_shown", "noise_costs_shown"}
 # Of the claims some read results of the main experiment.
 MAIN = {"hospitals_point", "hospitals_results", *MAIN_SHOWN, *jobs_of("claims")}
 OF_LAZY = jobs_of("lazy", "convex", "audits")
@@ -316,9 +316,10 @@ def test_a_new_algorithm_in_a_suite_of_its_own_runs_alone(whole: Path) -> None:
     (package / "newest.py").write_text(text.replace("FollowTheLeader", "Newest"))
     registry = package / "registry.py"
     before = registry.read_text()
-    line = '    "follow-the-leader": "dpol.experts.follow_the_leader:FollowTheLeader",\n'
-    new = '    "newest": "dpol.experts.newest:Newest",\n'
-    registry.write_text(before.replace(line, line + new))
+    line = '    "follow-the-leader": Entry(\n'
+    new = '    "newest": Entry("dpol.experts.newest:Newest"),\n'
+    registry.write_text(before.replace(line, new + line))
+    assert registry.read_text() != before
     write_config(whole, DEMO, suites={**DEMO["suites"], "new": {"algorithms": ["newest"]}})
     found = planned(whole)
     registry.write_text(before)

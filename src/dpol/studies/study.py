@@ -259,7 +259,8 @@ def code_of_shown(study: Study, section: Section, settings: Any) -> str:
 
 def page_modules(study: Study) -> list[str]:
     """The modules of what a study brings to the page."""
-    return _modules(study.answers, *(section.widget for section in study.every_section()))
+    widgets = (section.widget for section in study.every_section())
+    return _modules(study.answers, study.sections, *widgets)
 
 
 _JOBS = "dpol.studies.jobs"
