@@ -12,8 +12,8 @@ from importlib.metadata import entry_points
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.cli.options import drop_output
 from dpol.core.errors import ConfigError, DpolError
+from dpol.core.options import drop_output
 from dpol.core.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.

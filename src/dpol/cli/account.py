@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from dpol.cli.options import Commands, add_delta, between
 from dpol.core.errors import DpolError
+from dpol.core.options import Commands, between
 
 _ACCOUNT = """\
 Show what a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person."""
@@ -28,7 +28,8 @@ def add(commands: Commands) -> None:
     words = "numbers of noise with memory, between -1 and 1 (default: independent noise)"
     memory = between(-0.999999, 0.999999)
     parser.add_argument("--memory", type=memory, nargs=2, metavar=("A", "B"), help=words)
-    add_delta(parser)
+    words = "delta at which epsilon is given (default: 1e-6)"
+    parser.add_argument("--delta", type=between(1e-100, 0.999), default=1e-6, help=words)
     parser.set_defaults(run=_account, failure=2)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from dpol.cli.options import Commands, between, path
+from dpol.core.options import Commands, between, path
 
 _COMPARE = """\
 Compare two finished runs: settings, mean total gains with intervals, and verdicts. Differences are

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpol.cli.options import Commands, path
+from dpol.core.options import Commands, path
 
 
 def add(commands: Commands) -> None:

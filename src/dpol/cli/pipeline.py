@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NoReturn
 
 import dpol
-from dpol.cli.options import Commands
 from dpol.core.errors import DpolError, OutputError
 from dpol.core.files import check_writable
+from dpol.core.options import Commands
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
 --cores 2 uses two cores (default: all). dpol run CONFIG --help lists all flags."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.cli.options import Commands
+from dpol.core.options import Commands
 from dpol_weekly.commands import coordinator, deployment, history, privatize, registry
 
 

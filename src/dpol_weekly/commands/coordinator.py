@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from dpol.cli.options import Commands, date, given, path
 from dpol.core.errors import DpolError
+from dpol.core.options import Commands, date, given, path
 from dpol.core.words import counted, printable
 
 _COLLECT = """\

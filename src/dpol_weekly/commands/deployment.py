@@ -6,8 +6,8 @@ import argparse
 import math
 from pathlib import Path
 
-from dpol.cli.options import Commands, path
 from dpol.core.errors import OutputError
+from dpol.core.options import Commands, path
 
 TEMPLATE = Path(__file__).parents[1] / "deployment.yaml"
 """A file of a deployment with comments, to be filled in."""

@@ -7,8 +7,8 @@ import dataclasses
 import sys
 from typing import TYPE_CHECKING
 
-from dpol.cli.options import Commands, date, decimal, drop_output, given, path, show
 from dpol.core.errors import DpolError
+from dpol.core.options import Commands, date, decimal, drop_output, given, path, show
 
 if TYPE_CHECKING:
     from dpol.privacy.noise import NoiseSampler

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from dpol.cli.options import Commands, path
 from dpol.core.errors import DpolError
+from dpol.core.options import Commands, path
 
 _REGISTRY = """\
 Write an entry for the OpenDP registry of differential-privacy deployments, as YAML. What dpol

@@ -1,4 +1,4 @@
-"""Options of several commands, and readers of their values."""
+"""Readers of what a person types: the values of options; and what a command shows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ from typing import TypeAlias
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """The object to which a module adds its commands."""
-
-
-def add_delta(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--delta`."""
-    words = "delta at which epsilon is given (default: 1e-6)"
-    parser.add_argument("--delta", type=between(1e-100, 0.999), default=1e-6, help=words)
 
 
 def show(text: str) -> None:
@@ -67,11 +61,6 @@ def decimal(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
-
-
-def number(text: str) -> float:
-    """A number, whole if it is written so; what may be given is for others to check."""
-    return int(text) if text.isdecimal() and len(text) < 19 else float(decimal(text))
 
 
 def between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
