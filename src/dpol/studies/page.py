@@ -3,7 +3,7 @@
 Two functions, each named by its section as "module:function" and called with
 (frames, settings, facts): its result tables by name, its settings, and `PageFacts`.
 
-`answers` returns the `Answer`s of the study. A study that the config does not ask for is called
+`answers` returns a sequence of `Answer`. A study that the config does not ask for is called
 with no tables and with settings None: it may say what was left out.
 
 `widget` returns the `Widget` of the section: an interactive figure.
