@@ -179,7 +179,10 @@ def test_of_every_module_no_token_is_lost_but_docstrings_and_comments():
         assert wanted is None, path
 
 
-def test_where_a_table_is_fetched_is_no_code():
-    files = {path.name for path in imports.watched("dpol.data.sources")}
-    assert "sources.py" in files
-    assert "sources.yaml" not in files
+def test_addresses_of_tables_and_words_about_figures_are_watched_by_name_only():
+    names = ("dpol.data.sources", "dpol.studies.lazy.study")
+    files = {path.name for path in imports.watched(*names)}
+    assert files >= {"sources.py", "study.py", "results.yaml"}
+    assert not files & set(imports.UNWATCHED)
+    shown = imports.PACKAGE / "studies/lazy/shown.yaml"
+    assert shown in imports.watched(shown)

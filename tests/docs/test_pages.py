@@ -98,7 +98,7 @@ def shown(name: str, kind: str) -> set[str]:
     config = parse_experiment(yaml.safe_load(path.read_text()), path.name).config
     shown = [(it, block) for study, block in config.studies() for it in study.sections_of(block)]
     if kind == "figures":
-        return {figure.name for section, block in shown for figure in section.figures(block)}
+        return {figure.name for section, block in shown for figure in section.figures}
     return {table.name for section, _ in shown for table in section.tables}
 
 

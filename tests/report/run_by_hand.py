@@ -191,7 +191,7 @@ def write_run(folder: Path) -> None:
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     studies = config(*STUDIES).studies()
     shown = [(it, block) for study, block in studies for it in study.sections_of(block)]
-    for name in (it.name for section, block in shown for it in section.figures(block)):
+    for name in (it.name for section, block in shown for it in section.figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
     group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))

@@ -41,7 +41,7 @@ def shown(request: pytest.FixtureRequest):
 
 
 def functions_of(section, settings):
-    figures = [figure.draw for figure in section.figures(settings)]
+    figures = [figure.draw for figure in section.figures]
     return [*figures, *(table.build for table in section.tables)]
 
 
@@ -82,22 +82,22 @@ def test_what_shows_a_section_is_there_and_takes_what_its_job_gives(shown):
     for reference in functions_of(section, settings):
         assert len(inspect.signature(load(reference)).parameters) == 3, reference
     assert set(section.results) <= set(study.results)
-    assert code_of_shown(study, section, settings)
+    assert code_of_shown(study, section)
 
 
 def test_names_of_files_and_sections_are_its_own():
     results = chain.from_iterable(load_study(name).results for name in STUDIES)
     sections = [(section, block(name)) for name, section in SECTIONS]
-    figures = (it.name for section, settings in sections for it in section.figures(settings))
+    figures = (it.name for section, settings in sections for it in section.figures)
     tables = (it.name for section, _ in sections for it in section.tables)
     for names in map(list, (results, figures, tables, (it.name for it, _ in sections))):
         assert len(set(names)) == len(names)
 
 
 def test_its_texts_are_sentences(shown):
-    section, _, settings = shown
+    section, *_ = shown
     assert section.about.endswith(".")
-    for figure in section.figures(settings):
+    for figure in section.figures:
         assert figure.description.endswith(".")
         assert figure.title[0].isupper()
 

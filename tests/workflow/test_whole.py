@@ -85,7 +85,7 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     for study in map(load_study, OTHERS):
         block = study.settings.model_validate(DEMO[study.name])
         for section in study.sections_of(block):
-            figures = [figure.name for figure in section.figures(block)]
+            figures = [figure.name for figure in section.figures]
             wanted += [f"figures/{it}.{kind}" for it in figures for kind in ("svg", "png", "pdf")]
             wanted += [
                 f"tables/{it.name}.{kind}" for it in section.tables for kind in ("md", "csv")
@@ -236,7 +236,7 @@ REGISTRY = "experts/registry.py"
             set(),
         ),
         (
-            {"studies/hospitals/sections.py": ("Week by week", "Again and again")},
+            {"studies/hospitals/shown.yaml": ("Week by week", "Again and again")},
             {*MAIN_SHOWN, "render_report"},
             set(),
         ),

@@ -16,8 +16,8 @@ from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.studies.registry import PACKAGES, load_studies
 from dpol.studies.study import (
     code_of_results,
+    code_of_page,
     code_of_shown,
-    page_modules,
     codes_of_points,
     played_by,
 )
@@ -156,9 +156,9 @@ FIGURE_FORMATS = ("svg", "png", "pdf")
 TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
 
 
-def shown_of(section, block):
+def shown_of(section):
     """The files of all figures and tables of a section; `snakemake --report` shows one of each."""
-    kinds = [("figure", it, FIGURE_FORMATS) for it in section.figures(block)]
+    kinds = [("figure", it, FIGURE_FORMATS) for it in section.figures]
     kinds += [("table", it, TABLE_FORMATS) for it in section.tables]
     paths = []
     for kind, it, formats in kinds:

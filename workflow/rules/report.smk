@@ -18,7 +18,7 @@ rule render_report:
         code=code_of_script(
             "render_report",
             *PACKAGES.values(),
-            *(name for study in load_studies().values() for name in page_modules(study)),
+            *(it for study in load_studies().values() for it in code_of_page(study)),
         ),
         config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
         config_text=config_text(),

@@ -62,7 +62,7 @@ for study, block in STUDIES:
             input:
                 **below_results(result_tables(section.results)),
             output:
-                shown_of(section, block),
+                shown_of(section),
             log:
                 f"{RESULTS}/logs/{shown_rule(section)}.log",
             benchmark:
@@ -73,7 +73,7 @@ for study, block in STUDIES:
                 settings=dump(block),
                 facts=facts_of(study),
                 about=section.about,
-                code=code_of_shown(study, section, block),
+                code=code_of_shown(study, section),
             message:
                 f"{section.title}: drawing the figures, rendering the tables"
             script:

@@ -19,8 +19,9 @@ from typing import Any
 PACKAGE = Path(__file__).parents[1]
 NAME = PACKAGE.name
 
-UNWATCHED = ("data/sources.yaml",)
-"""Data files that no result depends on: addresses, with which a table is fetched once and kept."""
+UNWATCHED = ("sources.yaml", "shown.yaml")
+"""Data files that no result depends on: addresses, with which a table is fetched once and kept, and
+words about figures and tables, which those watch by name that show them."""
 
 
 def load(reference: str) -> Any:
@@ -33,7 +34,7 @@ def closure(*starts: str | Path) -> frozenset[Path]:
     """Files of the package that run when `starts` are imported.
 
     Args:
-        starts: dotted names of modules, such as `dpol.lazy.transform`, or files of scripts.
+        starts: dotted names of modules, such as `dpol.lazy.transform`, or files: scripts and data.
 
     Raises:
         ModuleNotFoundError: a module is not a file of the package.
@@ -58,8 +59,7 @@ def watched(*starts: str | Path) -> frozenset[Path]:
         ModuleNotFoundError: a module is not a file of the package.
     """
     code = closure(*starts)
-    beside = {path for folder in {path.parent for path in code} for path in _data_files(folder)}
-    return code | {it for it in beside if it.relative_to(PACKAGE).as_posix() not in UNWATCHED}
+    return code.union(*(_data_files(folder) for folder in {path.parent for path in code}))
 
 
 def code_hash(*starts: str | Path, made: str = "") -> str:
@@ -121,7 +121,11 @@ def _tree(path: Path) -> ast.Module:
 def _data_files(folder: Path) -> Iterator[Path]:
     found = [*folder.iterdir(), *folder.glob("templates/*")]
     return (
-        path for path in found if path.is_file() and path.suffix not in (".py", ".pyi", ".typed")
+        path
+        for path in found
+        if path.is_file()
+        and path.suffix not in (".py", ".pyi", ".typed")
+        and path.name not in UNWATCHED
     )
 
 
@@ -139,7 +143,7 @@ def _imports(path: Path) -> tuple[Path, ...]:
     found = [
         folder / "__init__.py" for folder in path.parents if PACKAGE in (folder, *folder.parents)
     ]
-    for node in _statements(_tree(path)):
+    for node in _statements(_tree(path)) if path.suffix == ".py" else ():
         if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
         names = [alias.name for alias in node.names]

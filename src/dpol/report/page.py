@@ -25,7 +25,7 @@ from dpol.report.reading import read_fragment, read_image
 from dpol.show.pages import load_template
 from dpol.studies.page import PAPERS, QUESTIONS, Answer, PageFacts, Widget
 from dpol.studies.registry import load_studies
-from dpol.studies.study import FigureSpec, Frames, Section, Study, page_modules, schemas_of
+from dpol.studies.study import Frames, Section, Study, schemas_of
 
 
 def write_report(page: Path, params: Params, *, files: Iterable[Path], checkout: Path) -> None:
@@ -74,7 +74,7 @@ def build_page(
         if study.answers:
             answers += load(study.answers)(results, settings, facts)
         for section in study.sections_of(settings):
-            part = _part(folder, section, settings)
+            part = _part(folder, section)
             if section.widget:
                 widget = load(section.widget)(results, settings, facts)
                 part = _with_widget(part, widget)
@@ -145,20 +145,19 @@ def page_facts(config: Config) -> PageFacts:
 
 def _read_results(folder: Path, study: Study, settings: Any) -> Frames:
     """The result tables of a study by name, if it brings something that is computed from them."""
-    if not page_modules(study):
+    if not (study.answers or any(it.widget for it in study.every_section())):
         return {}
     schemas = schemas_of(study)
     names = study.results_of(settings)
     return {it: read_frame(folder / f"{it}.parquet", schemas[it]) for it in names}
 
 
-def _part(folder: Path, section: Section, settings: Any) -> Part:
+def _part(folder: Path, section: Section) -> Part:
     """A section; under figures its tables are folded, as are tables that always are."""
-    figures = section.figures(settings)
     shown, folded = [], []
     for it in section.tables:
         table = read_fragment(folder / f"tables/{it.name}.fragment.html")
-        if figures or it.folded:
+        if section.figures or it.folded:
             folded.append((it.title, table))
         else:
             shown.append(table)
@@ -166,10 +165,12 @@ def _part(folder: Path, section: Section, settings: Any) -> Part:
         key=section.name,
         title=section.title,
         intro=section.about,
-        pictures=tuple((it, *read_image(folder / f"figures/{it.name}.svg")) for it in figures),
+        pictures=tuple(
+            (it, *read_image(folder / f"figures/{it.name}.svg")) for it in section.figures
+        ),
         tables=tuple(shown),
         folded=tuple(folded),
-        files=_files(section, figures),
+        files=_files(section),
     )
 
 
@@ -185,9 +186,9 @@ def _with_widget(part: Part, widget: Widget) -> Part:
     )
 
 
-def _files(section: Section, figures: Sequence[FigureSpec]) -> tuple[tuple[str, str], ...]:
+def _files(section: Section) -> tuple[tuple[str, str], ...]:
     """The files that a section is made of: figures, tables, and the numbers behind them."""
-    names = [f"figures/{it.name}.{kind}" for it in figures for kind in ("svg", "pdf")]
+    names = [f"figures/{it.name}.{kind}" for it in section.figures for kind in ("svg", "pdf")]
     names += [f"tables/{it.name}.{kind}" for it in section.tables for kind in ("csv", "html")]
     names += [f"{name}.parquet" for name in section.results]
     return tuple((Path(name).name, f"../{name}") for name in names)

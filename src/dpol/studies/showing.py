@@ -35,11 +35,11 @@ def write_shown(
     Raises:
         DataError: a result table is missing, or not what its schema says.
     """
-    (section,) = (section for section in study.every_section() if section.name == name)
     block = study.settings.model_validate(settings)
+    (section,) = (section for section in study.sections_of(block) if section.name == name)
     schemas = schemas_of(study)
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
-    for figure in section.figures(block):
+    for figure in section.figures:
         drawn = load(figure.draw)(frames, block, facts)
         save_figure(drawn, _files_of("figures", figure.name, files))
     for table in section.tables:

@@ -2,7 +2,7 @@
 
 A study is a folder of `dpol.studies` whose package holds `STUDY`, and one line in
 `dpol.studies.registry`. The config gets its block from `settings`, the workflow its jobs from
-`points`, the manual its tables from `results`, the report its sections from `figures` and `tables`.
+`points`, the manual its tables from `results.yaml`, the report its sections from `shown.yaml`.
 
 Functions that run are named as text, "module:function", and imported when a job calls them. So
 planning imports no mathematics, and each job watches just the modules behind the function it calls.
@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import yaml
 
 from dpol.core.imports import code_hash, load
 from dpol.core.schemas import Schema, read_schemas
@@ -65,8 +67,7 @@ class Facts:
     confidence: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class FigureSpec:
+class FigureSpec(Settings):
     """A figure of a study.
 
     Args:
@@ -84,8 +85,7 @@ class FigureSpec:
     folded: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableSpec:
+class TableSpec(Settings):
     """A table of a study.
 
     Args:
@@ -101,13 +101,7 @@ class TableSpec:
     folded: bool = False
 
 
-def no_figures(settings: Any) -> tuple[FigureSpec, ...]:
-    """Figures of a study that draws none."""
-    return ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Section:
+class Section(Settings):
     """Results of a study that are shown together on the page, and by one job.
 
     Args:
@@ -115,7 +109,7 @@ class Section:
         title: its heading.
         about: what it is about, in one or two sentences.
         results: names of the result tables that it shows.
-        figures: its figures under the settings of the study.
+        figures: its figures.
         tables: its tables.
         widget: "module:function" that takes (frames, settings, facts) and returns its interactive
             figure (`dpol.studies.page`); empty for none.
@@ -125,7 +119,7 @@ class Section:
     title: str
     about: str
     results: tuple[str, ...]
-    figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
+    figures: tuple[FigureSpec, ...] = ()
     tables: tuple[TableSpec, ...] = ()
     widget: str = ""
 
@@ -139,9 +133,11 @@ class Study:
         title: heading of its section in the report.
         about: what it is about, in one or two sentences.
         settings: model of its block in a config.
-        folder: where it lives, with `results.yaml`: the columns of its result tables.
+        folder: where it lives, with `results.yaml`, the columns of its result tables, and
+            `shown.yaml`, its sections: what is shown of them.
         results: names of its result tables, files below results/<run>/.
-        optional: which of them these settings do not ask for.
+        optional: names of the result tables, and of the figures, that these settings do not ask
+            for.
         points: takes (settings, labels of the gain streams): what each job computes, by label.
         run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
             result table.
@@ -154,9 +150,6 @@ class Study:
             it each name has the rows of all points in their order.
         collect: "module:function" that takes (what was read, settings, facts) and returns the
             result tables; without it the rows are the tables.
-        figures: its figures under these settings.
-        tables: its tables.
-        sections: "module:NAME" of its sections, if it has several; figures and tables are theirs.
         answers: "module:function" that takes (frames, settings, facts) and returns its answers for
             the page (`dpol.studies.page`); empty for none.
     """
@@ -175,9 +168,6 @@ class Study:
     reads: Callable[[Sequence[str]], Mapping[str, Sequence[str]]] = lambda streams: {}
     read: str = "dpol.studies.jobs:read_rows"
     collect: str = ""
-    figures: Callable[[Any], tuple[FigureSpec, ...]] = no_figures
-    tables: tuple[TableSpec, ...] = ()
-    sections: str = ""
     answers: str = ""
 
     @property
@@ -194,30 +184,31 @@ class Study:
         folder = f"points/{self.name}/{{point}}"
         return self.parts or {name: f"{folder}/{name}.parquet" for name in self.results}
 
+    @property
+    def shown(self) -> Path:
+        """The file with its sections."""
+        return self.folder / "shown.yaml"
+
     def every_section(self) -> tuple[Section, ...]:
-        """Its sections, whatever its settings are."""
-        if self.sections:
-            sections: tuple[Section, ...] = load(self.sections)
-            return sections
-        return (
-            Section(
-                name=self.name,
-                title=self.title,
-                about=self.about,
-                results=self.results,
-                figures=self.figures,
-                tables=self.tables,
-            ),
-        )
+        """Its sections, with all their figures; what one does not say is said of the study."""
+        own = {
+            "name": self.name,
+            "title": self.title,
+            "about": self.about,
+            "results": self.results,
+        }
+        sections = yaml.safe_load(self.shown.read_text(encoding="utf-8"))
+        return tuple(Section.model_validate(own | section) for section in sections)
 
     def sections_of(self, settings: Any) -> tuple[Section, ...]:
         """The sections that have results, and something to show, under these settings."""
-        made = set(self.results_of(settings))
-        return tuple(
-            section
-            for section in self.every_section()
-            if made.issuperset(section.results) and (section.figures(settings) or section.tables)
-        )
+        left_out = self.optional(settings)
+        found = []
+        for section in self.every_section():
+            figures = tuple(it for it in section.figures if it.name not in left_out)
+            if left_out.isdisjoint(section.results) and (figures or section.tables):
+                found.append(section.model_copy(update={"figures": figures}))
+        return tuple(found)
 
 
 def schemas_of(study: Study) -> Mapping[str, Schema]:
@@ -247,20 +238,18 @@ def code_of_results(study: Study) -> str:
     return code_hash(*_modules(study.collect, study.read), _JOBS, study.module)
 
 
-def code_of_shown(study: Study, section: Section, settings: Any) -> str:
+def code_of_shown(study: Study, section: Section) -> str:
     """A hash of the code that draws the figures and renders the tables of a section."""
-    figures = (figure.draw for figure in section.figures(settings))
+    figures = (figure.draw for figure in section.figures)
     builds = (table.build for table in section.tables)
     looks = repr(load("dpol.experts.registry:known_looks")())
-    return code_hash(
-        *_modules(*figures, *builds, study.sections), *_SHOWING, study.module, made=looks
-    )
+    return code_hash(*_modules(*figures, *builds), *_SHOWING, study.module, study.shown, made=looks)
 
 
-def page_modules(study: Study) -> list[str]:
-    """The modules of what a study brings to the page."""
+def code_of_page(study: Study) -> list[str | Path]:
+    """The modules and the file of what a study brings to the page."""
     widgets = (section.widget for section in study.every_section())
-    return _modules(study.answers, study.sections, *widgets)
+    return [*_modules(study.answers, *widgets), study.shown]
 
 
 _JOBS = "dpol.studies.jobs"

@@ -6,18 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpol.studies.audits.settings import Audits
-from dpol.studies.study import FigureSpec, Point, Study, TableSpec
+from dpol.studies.study import Point, Study
 
 _HERE = "dpol.studies.audits"
 _AUDITORS = ("noisy-gains", "tree", "sums", "stays", "rw-adabatch", "l2p", "labels")
-_FIGURE = FigureSpec(
-    name="audits",
-    title="What the outputs prove, compared with what is claimed",
-    description="A line for each audit: its lower bound as a share of the claimed parameter; a"
-    " vertical line marks the claim, and a bound to its right refutes it. The numbers are in the"
-    " table below.",
-    draw=f"{_HERE}.figure:draw",
-)
 
 
 def points(settings: Audits, streams: Sequence[str]) -> dict[str, Point]:
@@ -37,7 +29,5 @@ STUDY = Study(
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
-    figures=lambda settings: (_FIGURE,),
-    tables=(TableSpec(name="audits", title="Audits of privacy", build=f"{_HERE}.table:build"),),
     answers=f"{_HERE}.answers:answers",
 )

@@ -6,20 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpol.studies.batching.settings import Batching
-from dpol.studies.study import FigureSpec, Point, Study, TableSpec
+from dpol.studies.study import Point, Study
 
 _HERE = "dpol.studies.batching"
-_CURVES = FigureSpec(
-    name="amplification",
-    title="How much batches amplify privacy",
-    description="Left: error rates of the best attack on one round, false negatives against false"
-    " positives, for the fewest experts and the μ nearest 1: perfect privacy, not amplified, and"
-    " for each switching bound the analytic bound and the Monte Carlo estimate. Right: ε as a"
-    " share of the ε that is not amplified, against μ: a line for each bound and number of"
-    " experts, open markers for Monte Carlo. All ε are in the table below, all curves in the file"
-    " amplification.parquet.",
-    draw=f"{_HERE}.figure:draw",
-)
 
 
 def points(settings: Batching, streams: Sequence[str]) -> dict[str, Point]:
@@ -38,11 +27,4 @@ STUDY = Study(
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
-    figures=lambda settings: (_CURVES,),
-    tables=(
-        TableSpec(
-            name="amplification", title="Amplified privacy", build=f"{_HERE}.tables:amplification"
-        ),
-        TableSpec(name="batching", title="What batching costs", build=f"{_HERE}.tables:batching"),
-    ),
 )

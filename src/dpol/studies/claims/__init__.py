@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpol.studies.claims.settings import Claims
-from dpol.studies.study import Point, Study, TableSpec
+from dpol.studies.study import Point, Study
 
 _HERE = "dpol.studies.claims"
 
@@ -28,13 +28,5 @@ STUDY = Study(
     results=("claims",),
     points=points,
     run=f"{_HERE}.study:run",
-    tables=(
-        TableSpec(
-            name="claims-open", title="What fails or is open", build=f"{_HERE}.table:build_open"
-        ),
-        TableSpec(
-            name="claims", title="The whole ledger", build=f"{_HERE}.table:build", folded=True
-        ),
-    ),
     answers=f"{_HERE}.answers:answers",
 )

@@ -13,12 +13,13 @@ _HERE = "dpol.studies.hospitals"
 
 
 def not_asked(settings: Hospitals) -> frozenset[str]:
-    """The result tables that these settings do not ask for."""
+    """The result tables and figures that these settings do not ask for."""
     asked = {
         "replay": settings.replayed,
         "comparison": settings.comparison is not None,
         "ablation": settings.comparison is not None,
         "memory": settings.noise_memories is not None,
+        "rivals": bool(settings.report.rivals),
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
@@ -38,7 +39,6 @@ STUDY = Study(
     reads=lambda streams: {"streams": [f"streams/{label}.parquet" for label in streams]},
     read=f"{_HERE}.findings:read",
     collect=f"{_HERE}.findings:collect",
-    sections=f"{_HERE}.sections:SECTIONS",
     answers=f"{_HERE}.answers:answers",
 )
 

@@ -8,38 +8,11 @@ from pathlib import Path
 
 from dpol.show.papers import LAZY
 from dpol.studies.lazy.settings import ADVERSARIES, LEADERS, Lazy, algorithms_of
-from dpol.studies.study import FigureSpec, Point, Study, TableSpec
+from dpol.studies.study import Point, Study
 
 _HERE = "dpol.studies.lazy"
 LONG = 200_000
 """Number of rounds from which on each adversary is a point of its own."""
-REGRETS = (
-    "Mean regret against the number of rounds T, both on logarithmic axes. A panel for each"
-    " dimension d (rows) and privacy ε (columns); a marker for each algorithm, those of one T side"
-    " by side, joined by a line where there are at least three T. Bars are intervals (Student’s t)"
-    " that hold together; one that leaves the panel below reaches 0 or less. They cover the"
-    " randomness of the runs on these losses, not other losses. Means of 0 or less have no marker."
-    " All numbers are in the table of measured regret."
-)
-"""Caption of the intervals in figures of regret."""
-_FIGURES = (
-    FigureSpec(
-        name="lazy-rates",
-        title="Rates that the paper of L2P states",
-        description="Three panels: online convex optimisation with d = polylog T and with d ="
-        " T^(1/3), and prediction with d = T experts. Each draws the exponent b of the regret T^b"
-        " against a, where ε = T^(−a): L2P, prior work, and the lower bound for few switches where"
-        " one is known. A shade marks where L2P is worse than prior work. Formulas of the paper"
-        " are drawn; nothing is measured.",
-        draw=f"{_HERE}.rates:draw_rates",
-    ),
-    FigureSpec(
-        name="lazy-regret",
-        title="Regret against the best of d experts",
-        description=REGRETS,
-        draw=f"{_HERE}.shown:draw_regret",
-    ),
-)
 
 
 def points(settings: Lazy, streams: Sequence[str]) -> dict[str, Point]:
@@ -74,8 +47,4 @@ STUDY = Study(
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
-    figures=lambda settings: _FIGURES,
-    tables=(
-        TableSpec(name="lazy-regret", title="Regret, experts", build=f"{_HERE}.shown:regret_table"),
-    ),
 )

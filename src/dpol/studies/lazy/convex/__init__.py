@@ -7,17 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpol.show.papers import LAZY
-from dpol.studies.lazy import REGRETS
 from dpol.studies.lazy.convex.settings import Convex
-from dpol.studies.study import FigureSpec, Point, Study, TableSpec
+from dpol.studies.study import Point, Study
 
 _HERE = "dpol.studies.lazy.convex"
-_REGRET = FigureSpec(
-    name="convex-regret",
-    title="Regret against the best point of a ball",
-    description=REGRETS,
-    draw="dpol.studies.lazy.shown:draw_regret",
-)
 
 
 def points(settings: Convex, streams: Sequence[str]) -> dict[str, Point]:
@@ -43,12 +36,4 @@ STUDY = Study(
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
-    figures=lambda settings: (_REGRET,),
-    tables=(
-        TableSpec(
-            name="convex-regret",
-            title="Regret, convex losses",
-            build="dpol.studies.lazy.shown:regret_table",
-        ),
-    ),
 )
