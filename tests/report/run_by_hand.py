@@ -18,13 +18,12 @@ from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
 from dpol.show.table import Entry, Group, Section, Table, to_fragment
-from dpol.studies import hospitals
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.table import build as claims_table
 from dpol.studies.claims.table import build_open as open_claims
 from dpol.studies.hospitals.costs import cost_table
 from dpol.studies.hospitals.findings import rank_meta
-from dpol.studies.registry import load_study
+from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
 from replays import replay_of, stream_of
 from tables_by_hand import LEVELS, STREAM, build, cumulative, summary
@@ -177,17 +176,20 @@ def write_run(folder: Path) -> None:
     for name in ("tables", "figures", "data"):
         (folder / name).mkdir(parents=True)
     made = summary()
-    for name, frame, schema in (
-        ("summary", made, hospitals.schema("summary")),
-        ("cumulative", cumulative(), hospitals.schema("cumulative")),
-        ("ranking", rank_meta(made), hospitals.schema("ranking")),
-        ("replay", replay(), hospitals.schema("replay")),
-        ("comparison", pd.DataFrame(index=[0]), hospitals.schema("comparison")),
-        ("ablation", pd.DataFrame(index=[0]), hospitals.schema("ablation")),
-        ("claims", claims(), schemas_of(load_study("claims"))["claims"]),
-        ("audits", audits(), schemas_of(load_study("audits"))["audits"]),
-    ):
-        write_frame(complete(frame, schema), folder / f"{name}.parquet")
+    frames = {
+        "summary": made,
+        "cumulative": cumulative(),
+        "ranking": rank_meta(made),
+        "replay": replay(),
+        "comparison": pd.DataFrame(index=[0]),
+        "ablation": pd.DataFrame(index=[0]),
+        "claims": claims(),
+        "audits": audits(),
+    }
+    for study in load_studies().values():
+        for name, schema in schemas_of(study).items():
+            if name in frames:
+                write_frame(complete(frames[name], schema), folder / f"{name}.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     studies = config(*STUDIES).studies()
     shown = [(it, block) for study, block in studies for it in study.sections_of(block)]

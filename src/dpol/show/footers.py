@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -31,6 +32,11 @@ def plus_minus(half_width: float, digits: int = 2) -> str:
         return " ± ∞" if half_width else " exact"
     text = f"{half_width:,.{digits}f}"
     return f" ± {text}" if float(text.replace(",", "")) > 0 else f" ± <{10.0**-digits:.{digits}f}"
+
+
+def signed(row: Mapping[Any, Any]) -> str:
+    """The difference of a row of a result table, with its sign and half width."""
+    return f"{row['difference']:+.2f}{plus_minus(row['difference_half_width'])}"
 
 
 MODELS = {
@@ -75,6 +81,15 @@ def describe_interval(
         f"±: half width of the {100 * confidence:g}% confidence interval (Student's t),"
         f" Bonferroni-corrected over {comparisons:,} {intervals}. exact: all runs give the"
         f" same number. {covers}"
+    )
+
+
+def describe_intervals_behind(numbers: pd.DataFrame) -> str:
+    """The same, of all intervals of the numbers behind a table."""
+    return describe_interval(
+        numbers["confidence"].iloc[0],
+        numbers["ci_comparisons"].iloc[0],
+        "intervals of the numbers behind this table (.csv)",
     )
 
 

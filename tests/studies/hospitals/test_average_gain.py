@@ -235,10 +235,3 @@ def test_csv_has_a_line_per_cell_that_is_not_empty() -> None:
         ("rw-meta", "capacity"),
         ("best linear model", "capacity"),
     }
-
-
-def test_input_is_left_alone() -> None:
-    found = summary()
-    before = found.copy(deep=True)
-    average_gain_table({"summary": found}, main(), FACTS)
-    pd.testing.assert_frame_equal(found, before)

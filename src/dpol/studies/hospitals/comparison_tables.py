@@ -106,7 +106,7 @@ def _names(rows: pd.DataFrame) -> str:
     named = []
     for row in rows.head(_MOST_NAMED).to_dict("records"):
         noise = "a curator" if row["other_model"] == "central" else f"{row['other_noise']} noise"
-        named.append(f"{row['other_algorithm']} ({noise}): {_difference(row)}, {row['verdict']}")
+        named.append(f"{row['other_algorithm']} ({noise}): {footers.signed(row)}, {row['verdict']}")
     more = len(rows) - len(named)
     return "; ".join([*named, *([f"and {more} more"] if more else [])])
 
@@ -129,12 +129,8 @@ def _amounts(row: _Row) -> tuple[Entry, Entry, Entry]:
     return (
         Entry(footers.amount(row["other_mean_gain"], row["other_ci_half_width"])),
         Entry(footers.amount(row["mean_gain"], row["ci_half_width"])),
-        Entry(_difference(row)),
+        Entry(footers.signed(row)),
     )
-
-
-def _difference(row: _Row) -> str:
-    return f"{row['difference']:+.2f}{footers.plus_minus(row['difference_half_width'])}"
 
 
 def _footers(
@@ -148,7 +144,7 @@ def _footers(
         f" {first['replicates']} runs of the gain summed over all T rounds; same seeds, data"
         " and privacy level in both."
     )
-    yield _intervals(comparison)
+    yield footers.describe_intervals_behind(comparison)
     same = paper.loc[paper["mu"] < math.inf, "common_noise"].all()
     shared = "the same." if same else "independent, so pairing does not narrow theirs."
     yield (
@@ -192,7 +188,7 @@ def ablation_table(frames: Frames, main: Hospitals, facts: Facts) -> Table:
         sections=tuple(sections),
         footers=(
             *_ABOUT_LOSSES,
-            _intervals(ablation),
+            footers.describe_intervals_behind(ablation),
             f"Means over {ablation['replicates'].iloc[0]} runs. What is guaranteed at each μ: below"
             " the table of the comparison, and in summary.parquet for every system.",
         ),
@@ -211,12 +207,3 @@ def _losses(row: _Row, comparison: Comparison | None) -> Line:
         for name in TERMS
     ]
     return label, (Entry(f"{row['mean_gain']:.2f}"), *terms, Entry(row["oracle"]))
-
-
-def _intervals(frame: pd.DataFrame) -> str:
-    """Note on the half widths of a table with `confidence` and `ci_comparisons`."""
-    return footers.describe_interval(
-        frame["confidence"].iloc[0],
-        frame["ci_comparisons"].iloc[0],
-        "intervals of the numbers behind this table (.csv)",
-    )

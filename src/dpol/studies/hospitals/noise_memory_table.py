@@ -64,8 +64,8 @@ def _lines(rows: pd.DataFrame, settings: NoiseMemories) -> Iterator[Line]:
             (
                 Entry(footers.amount(same["mean_gain"], same["ci_half_width"])),
                 Entry(footers.amount(memory["mean_gain"], memory["ci_half_width"])),
-                Entry(f"{_difference(same)}, {same['verdict']}"),
-                Entry(f"{_difference(more)}, {more['aim_verdict']}"),
+                Entry(f"{footers.signed(same)}, {same['verdict']}"),
+                Entry(f"{footers.signed(more)}, {more['aim_verdict']}"),
                 Entry(_span(memory["smallest_b"], memory["largest_b"])),
                 Entry(_stays(memory), (f"independent: {_stays(same)}",)),
             ),
@@ -73,10 +73,6 @@ def _lines(rows: pd.DataFrame, settings: NoiseMemories) -> Iterator[Line]:
     verdict = rows.loc[(rows["noise"] == INDEPENDENT) & (rows["times"] == 1), "aim_verdict"]
     cells = ("", "", verdict.iloc[0], "", "", "")
     yield "Aim: at or above in every unit", tuple(map(Entry, cells))
-
-
-def _difference(row: _Row) -> str:
-    return f"{row['difference']:+.2f}{footers.plus_minus(row['difference_half_width'])}"
 
 
 def _span(low: float, high: float) -> str:
@@ -104,11 +100,7 @@ def _footers(frame: pd.DataFrame, times: float, facts: Facts) -> Iterator[str]:
         " unit has a larger μ than was asked for, and with memory it grows faster. b: how much of"
         " a hospital's noise cancels earlier noise; 0 is independent noise."
     )
-    yield footers.describe_interval(
-        first["confidence"],
-        first["ci_comparisons"],
-        "intervals of the numbers behind this table (.csv)",
-    )
+    yield footers.describe_intervals_behind(frame)
     yield footers.describe_data(facts.simulated)
     # The unit has a column of its own.
     shown = frame.assign(adjacency=STAY.format("w"), unit=STAY_UNIT.format("w"))
