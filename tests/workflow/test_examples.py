@@ -24,11 +24,11 @@ LEVELS = {"mu-inf": float("inf"), "mu-1": 1}
 workflow = pytest.mark.workflow
 
 
-def play(folder: Path, name: str, *results: str, **changes: Any) -> Done:
-    """Run a shipped config in a folder, smaller: up to some results, or to the report."""
+def play(folder: Path, name: str, *files: str, **changes: Any) -> Done:
+    """Run a shipped config in a folder, smaller: up to some files, or to the report."""
     config = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
     write_config(folder, config, **{"replicates": 3, "privacy": {"levels": LEVELS}, **changes})
-    return snakemake(folder, *(f"results/{name}/{it}.parquet" for it in results))
+    return snakemake(folder, *(f"results/{name}/{it}" for it in files))
 
 
 def put_examples(folder: Path) -> None:
@@ -69,7 +69,7 @@ def test_other_columns_and_states_of_the_hospital_table(tmp_path: Path) -> None:
         }
     )
     write_table(table, tmp_path / "data/raw/hhs-icu-new-england.csv.gz")
-    text = succeed(play(tmp_path, "icu", "summary"))
+    text = succeed(play(tmp_path, "icu", "summary.parquet"))
     assert "fetch_dataset" not in text
     stream = stream_of(tmp_path, "icu", "new-england")
     assert {name[4:6] for name in stream.entities} == {"CT", "MA", "ME", "NH", "RI", "VT"}
@@ -102,7 +102,7 @@ def test_admissions_of_the_hospital_table(tmp_path: Path) -> None:
         },
         "report": {"algorithms": ["empirical-bayes"], "envelope": "kalman", "noise": "capacity"},
     }
-    said = succeed(play(tmp_path, "admissions", "summary", "memory", **smaller))
+    said = succeed(play(tmp_path, "admissions", "memory.parquet", **smaller))
     assert "fetch_dataset" not in said
     stream = stream_of(tmp_path, "admissions", "NM")
     reported = table.drop_duplicates().pivot(index="collection_week", columns="hospital_pk")
@@ -120,7 +120,7 @@ def test_admissions_of_the_hospital_table(tmp_path: Path) -> None:
 def test_a_table_with_names_and_markers_of_its_own(tmp_path: Path) -> None:
     put_examples(tmp_path)
     town_only = {"town": {"title": "Whole town", "groups": ["Old Town", "Riverside"]}}
-    succeed(play(tmp_path, "shelters", streams=town_only))
+    succeed(play(tmp_path, "shelters", "tables/average-gain.md", streams=town_only))
     table = pd.read_csv(EXAMPLES / "shelters.csv", dtype=str)
     report = json.loads((tmp_path / "results/shelters/data/cleaning.json").read_text())
     (town,) = report["streams"]
@@ -177,9 +177,9 @@ SUITES = {"local": {"algorithms": ["rw-ftpl"]}, "open": {"algorithms": ["follow-
 def play_gains(folder: Path, text: str) -> Done:
     (folder / "gains.csv").write_text(text)
     changes = {"dataset": {"source": SOURCE}, "suites": SUITES, "replicates": 2}
-    return play(
-        folder, "clicks", **changes, report={"algorithms": ["rw-ftpl"], "envelope": "rw-ftpl"}
-    )
+    changes["report"] = {"algorithms": ["rw-ftpl"], "envelope": "rw-ftpl"}
+    files = ("figures/cumulative-gain.png", "tables/average-gain.md")
+    return play(folder, "clicks", *files, **changes)
 
 
 @workflow

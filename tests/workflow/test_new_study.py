@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
 import pipeline
 from code_blocks import blocks
-from pipeline import ROOT, Done, fail, succeed, write_config
+from pipeline import ROOT, Done, succeed
 
 PAGE = ROOT / "docs/how-to/add-study.md"
 
@@ -72,10 +70,3 @@ def test_a_new_study_has_its_place_in_the_manual(project: Path) -> None:
     tables = (project / "docs/reference/tables.md").read_text()
     assert "## coins.parquet" in tables
     assert "| `half_width` | number | half-width of its interval |" in tables
-
-
-def test_a_mistake_in_its_block_is_told(project: Path) -> None:
-    config = yaml.safe_load((project / "config/coins.yaml").read_text())
-    write_config(project, config, coins={"bias": [0.5]})
-    said = fail(run(project, "snakemake", "-n", "--configfile", "config.yaml"))
-    assert re.search(r"coins\.bias = \[0\.5\]: unknown key; .*biases", said)

@@ -85,7 +85,7 @@ def describe_interval(
 
 
 def describe_intervals_behind(numbers: pd.DataFrame) -> str:
-    """The same, of all intervals of the numbers behind a table."""
+    """A sentence that defines the half widths of the numbers behind a table."""
     return describe_interval(
         numbers["confidence"].iloc[0],
         numbers["ci_comparisons"].iloc[0],
