@@ -54,12 +54,17 @@ def closure(*starts: str | Path) -> frozenset[Path]:
 def watched(*starts: str | Path) -> frozenset[Path]:
     """The files that `code_hash` hashes: the closure, and the data files next to it.
 
+    A data file of the name of a module counts with that module only.
+
     Raises:
         ModuleNotFoundError: a module is not a file of the package.
     """
     code = closure(*starts)
     beside = {path for folder in {path.parent for path in code} for path in _data_files(folder)}
-    return code | {it for it in beside if it.relative_to(PACKAGE).as_posix() not in UNWATCHED}
+    others = {it for it in beside if (own := it.with_suffix(".py")).exists() and own not in code}
+    return code | {
+        it for it in beside - others if it.relative_to(PACKAGE).as_posix() not in UNWATCHED
+    }
 
 
 def code_hash(*starts: str | Path, made: str = "") -> str:
