@@ -80,41 +80,6 @@ def test_the_required_gap_is_the_root_of_the_bound_or_a_little_above(name, game,
 
 
 @NAMES
-def test_required_gaps_grow_with_size_and_round(name):
-    size, t = np.arange(1, 61), np.arange(1, 61)
-    needed = rule_of(name).required_gap(size[:, None], t[None, :])
-    assert (np.diff(needed, axis=0) > 0).all()
-    assert (np.diff(needed, axis=1) > 0).all()
-
-
-@NAMES
-@pytest.mark.parametrize(("alpha", "n", "rounds"), [(2.0, 3, 40), (5.0, 10, 40), (1.3, 8, 9)])
-def test_a_target_of_one_or_more_allows_every_gap(name, alpha, n, rounds):
-    """alpha sqrt(log n / (t + B)) >= 1 for every B up to alpha^2 log n - t."""
-    rule = rule_of(name, alpha=alpha, n=n, rounds=rounds)
-    longest = alpha**2 * math.log(n)
-    for t in range(1, rounds + 1):
-        expected = min(max(1, math.floor(longest - t)), rounds)
-        assert rule.batch_sizes(np.zeros(2), t).tolist() == [expected, expected]
-    assert rule.batch_sizes(np.zeros(1), 1)[0] > 1
-
-
-@NAMES
-def test_planned_sizes_run_past_the_last_round_but_are_at_most_its_number(name):
-    rule = rule_of(name)
-    assert rule.batch_sizes(np.array([20.0]), 58)[0] > 3
-    assert rule.batch_sizes(np.array([1e6]), 60)[0] == 60
-    assert rule.batch_sizes(np.array([1e6, 0.0, 20.0]), 1)[[0, 1]].tolist() == [60, 1]
-
-
-@NAMES
-def test_without_noise_a_batch_lasts_while_its_lead_cannot_be_lost(name):
-    rule = rule_of(name, eta=0.0, r=0.5, alpha=0.01)
-    gaps = np.array([0.0, 0.5, 1.0, 1.01, 5.0, 5.2, 29.9, 1e9])
-    assert rule.batch_sizes(gaps, 4).tolist() == [1, 1, 1, 2, 9, 10, 59, 60]
-
-
-@NAMES
 def test_a_game_without_noise_by_hand(name, make_noisy, crowd):
     """A lead of k gives k - 1 rounds, because it may be gone after k."""
     gains = np.zeros((1, 20, 2))

@@ -13,7 +13,6 @@ import sys
 import numpy as np
 import pytest
 
-from dpol.core.imports import closure
 from dpol.core.randomness import replicate_generators
 from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.interface import can_read
@@ -492,12 +491,6 @@ def test_names_and_parameters_make_the_algorithm(spec, algorithm):
     assert spec == before
 
 
-def test_the_papers_algorithms_are_told_from_ours():
-    ridges = [member.algorithm for member in MEMBERS if member.family == "ridge"]
-    assert len(ridges) == 12
-    assert {it.origin for it in (by_label("rw-meta"), by_label("rw-ftpl"), *ridges)} == {"paper"}
-
-
 def test_one_learner_can_be_given_a_label_and_several_cannot(monkeypatch):
     """A bank of learners that has no line of its own is a family too."""
     monkeypatch.setitem(REGISTRY, "leader", LEARNERS["rw-ftpl"])
@@ -547,22 +540,6 @@ def test_another_default_is_another_code_for_those_that_use_it_and_for_no_other(
     assert [it for it, *both in zip(specs, before, after, strict=True) if len({*both}) > 1] == [
         [name]
     ]
-
-
-def test_a_fixed_parameter_and_the_class_are_part_of_the_code(monkeypatch):
-    before = {name: code_that_plays([], [name]) for name in REGISTRY}
-    least = REGISTRY["tree-ftpl-min-regret"]
-    monkeypatch.setitem(REGISTRY, "tree-ftpl-min-noise", least)
-    monkeypatch.setitem(REGISTRY, "noisy-max", REGISTRY["follow-the-leader"])
-    after = {name: code_that_plays([], [name]) for name in REGISTRY}
-    assert {it for it in before if before[it] != after[it]} == {"tree-ftpl-min-noise", "noisy-max"}
-
-
-def test_what_plays_an_entry_knows_no_other_and_not_the_registry():
-    """A new line in the registry therefore runs no job again."""
-    files = {path.stem for path in closure("dpol.studies.hospitals.runs", *modules_of("rw-ftpl"))}
-    assert {"ftpl", "leader", "interface", "play"} <= files
-    assert not {"registry", "games", "meta", "ridge", "tree_ftpl"} & files
 
 
 def test_only_the_modules_of_an_entry_are_loaded_for_it():
