@@ -95,11 +95,3 @@ def test_a_source_without_a_seed_is_refused(random_stream, make_noisy):
         dpol.play(dpol.TreeFTPL(), dpol.RawGains(random_stream(3, 2), 1.0))
     with pytest.raises(ValueError, match=r"no seed; make them by dpol\.privatize"):
         dpol.play(dpol.RandomWalkFTPL(), make_noisy(np.zeros((1, 3, 2))))
-
-
-def test_the_wrong_source_is_refused(random_stream):
-    stream = random_stream(3, 2)
-    with pytest.raises(TypeError, match="an algorithm of model local cannot play"):
-        dpol.play(dpol.RWMeta(), dpol.RawGains(stream, 1.0, seed=1))
-    with pytest.raises(ValueError, match="at least one replicate is needed"):
-        dpol.RawGains(stream, 1.0, replicates=0)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special
 
 import adabatch_plain as plain
 from dpol.experts.adabatch import RWAdaBatch, play_batches
@@ -121,34 +120,6 @@ def test_for_alpha_near_zero_it_is_rw_ftpl(name, alpha, draw_noisy, crowd):
     assert (sizes == 1).all()
     np.testing.assert_array_equal(actions, play_rounds(RandomWalkFTPL(), noisy, crowd(200)))
     assert (batched(RWAdaBatch(0.5, name), noisy, crowd)[1] > 1).any()
-
-
-@pytest.mark.parametrize(
-    ("n", "mu", "replicates", "expected"),
-    [
-        (2, 0.1, 6_000, {"borell-tis": (22.2, 0.6), "reflection": (41.5, 1.0)}),
-        (10, 0.1, 2_000, {"borell-tis": (5.1, 0.2), "reflection": (10.8, 0.3)}),
-        (50, 0.25, 1_200, {"borell-tis": (2.64, 0.08), "reflection": (4.91, 0.16)}),
-    ],
-)
-def test_the_mean_containing_batch_is_that_of_the_reference(
-    n, mu, replicates, expected, make_noisy, crowd
-):
-    """Round 500 of 1,000 on all-zero gains, alpha = 0.1.
-
-    Two-sided normal test with both standard errors: error below 1e-6 for each pair.
-    """
-    rng, eta = np.random.default_rng(n), math.sqrt(n) / mu
-    gains = np.zeros((1_000, replicates, n))  # later rounds are not read
-    gains[:499] = eta * rng.standard_normal((499, replicates, n))
-    initial = eta * rng.standard_normal((replicates, n))
-    noisy = make_noisy(gains.transpose(1, 0, 2), eta, initial)
-    for name, (mean, error) in expected.items():
-        sizes = batched(RWAdaBatch(0.1, name), noisy, crowd)[1][:, 499]
-        own = sizes.std(ddof=1) / math.sqrt(replicates)
-        limit = -special.ndtri(ERROR / 2) * math.hypot(own, error)
-        assert abs(sizes.mean() - mean) < limit
-        assert limit < mean / 3
 
 
 def test_the_paper_is_told_from_ours():

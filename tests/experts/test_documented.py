@@ -40,11 +40,6 @@ def test_every_learner_is_described(name):
     assert all(f"`{parameter}`" in parameters for parameter in LEARNERS[name].parameters(name))
 
 
-def test_a_new_name_has_its_row(monkeypatch):
-    monkeypatch.setitem(LEARNERS, "mine", LEARNERS["rw-ftpl"])
-    assert row("mine", algorithms().split("\nLearners:\n")[1])[0] == "`mine`"
-
-
 def test_every_noise_is_described():
     rows = {line.split(" | ")[0]: line.split(" | ")[1:] for line in noises().splitlines()[2:]}
     assert list(rows) == [f"| `{name}`" for name in NOISES]

@@ -36,7 +36,7 @@ from dpol.noise import NOISES, NoisyGains, privatize
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
 from dpol.studies.audits.bounds import audit_runs, with_fitted_direction
-from dpol.studies.hospitals.runs import play_suite, read_runs, write_runs
+from dpol.studies.hospitals.runs import play_suite
 from steps import pure_step
 
 ERROR = 1e-6
@@ -366,27 +366,6 @@ def test_a_noise_that_no_curator_has_is_refused(stream, noise):
         RawGains(stream, 0.5, noise=noise)
 
 
-def test_noise_of_trees_and_moves_of_l2p_follow_the_given_sensitivity(given_stream):
-    """12 rounds have 4 levels; the tree of least regret has noise sqrt(T) at any mu."""
-    setup = setup_of(RawGains(given_stream, math.inf, 2))
-    assert (setup.sensitivity, setup.largest_change) == (GIVEN_SENSITIVITY,) * 2
-    found = by_label("tree-ftpl-min-regret").guarantee(setup).mu
-    assert found == pytest.approx(GIVEN_SENSITIVITY * 4 / math.sqrt(12))
-
-
-@every_member
-@pytest.mark.parametrize("mu", [0.5, math.inf])
-def test_runs_survive_the_disk(member, stream, tmp_path, mu):
-    block = suite_of(member, stream, range(2, 5), mu=mu)
-    first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
-    write_runs(block, first)
-    again = read_runs(first)
-    write_runs(again, second)
-    assert second.read_bytes() == first.read_bytes()
-    assert again.played[0].actions.dtype == np.int32
-    assert repr(again.played[0].guarantee) == repr(block.played[0].guarantee)
-
-
 # --- No privacy is the limit of little privacy ---
 
 # Those for which the limit is another than the same actions, and is tested below. An algorithm
@@ -460,12 +439,8 @@ def test_without_noise_it_is_follow_the_leader(label, game):
 
 BLOCK = {"process_variance": 0.1}
 MADE = [
-    ("rw-meta", RWMeta()),
-    ("tree-ftpl-min-noise", TreeFTPL("min-noise")),
     ("tree-ftpl-min-regret", TreeFTPL("min-regret")),
-    ("exponential-weights", ExponentialWeights()),
     ("fixed-share", ExponentialWeights(0.02)),
-    ("empirical-bayes", LearnerAlone(EmpiricalBayesBank(MODELS, "expert", 0.95))),
     ("bayesian-average", LearnerAlone(EmpiricalBayesBank(MODELS, "common", 1.0))),
     ({"algorithm": "rw-meta", "exploration_floor": 0.5, "decorrelate": False}, RWMeta(0.5, False)),
     (

@@ -139,19 +139,6 @@ def test_noise_with_memory_is_conditioned_on_exactly(model):
     assert np.isfinite(errors).all()
 
 
-def test_a_memory_of_nothing_is_independent_noise():
-    rng = np.random.default_rng(3)
-    fresh, deviations = rng.uniform(0.02, 0.2, (9, 3)), 0.1 * rng.standard_normal((9, 4, 3))
-    nothing = Chains(np.full(3, 0.3), np.full(3, 0.3))
-    for own, plain in zip(
-        filtered(MODELS[2], deviations, fresh, nothing)[0],
-        filtered(MODELS[2], deviations, fresh)[0],
-        strict=True,
-    ):
-        np.testing.assert_allclose(own.mean, plain.mean, atol=1e-14)
-        np.testing.assert_allclose(own.variance, plain.variance, rtol=1e-12)
-
-
 def test_variances_do_not_depend_on_the_data_and_never_are_negative():
     rng = np.random.default_rng(2)
     scale = np.where(rng.random((200, 4)) < 0.3, 0.0, 1.0)

@@ -40,7 +40,7 @@ def test_levels_are_the_most_nodes_that_a_round_really_enters(rounds, levels):
 @pytest.mark.parametrize("objective", ["min-noise", "min-regret"])
 @pytest.mark.parametrize("rounds", [1, 2, 5, 9, 40])
 def test_fast_equals_plain(random_stream, objective, rounds, noise):
-    """In the plain game nodes are drawn one by one, shared by prefixes, and padded."""
+    """The plain game draws nodes one by one; prefixes share them, and are padded."""
     stream, replicates = random_stream(rounds, 5), 20
     generators = ReplicateGenerators(tuple(map(np.random.default_rng, range(replicates))))
     source = RawGains(stream, 0.7, replicates, noise=noise)
