@@ -12,7 +12,6 @@ import pytest
 
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import CentralAlgorithm, LearnerBank, LocalAlgorithm
-from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.play import RawGains, observations, play_rounds
 from dpol.experts.registry import LEARNERS, REGISTRY, Entry, make_members
 from dpol.noise import privatize
@@ -100,7 +99,6 @@ class Bank(Functions, LearnerBank[Any]):
 def test_a_bank_without_sound_labels_is_refused_as_family_and_as_learner(labels, message, register):
     register(Bank)
     register(Bank, LEARNERS)
-    make_members({"algorithm": "rw-meta", "learners": ["mine"]})
     wrong = {"labels": labels}
     for spec in (
         {"algorithm": "mine", **wrong},
@@ -109,8 +107,6 @@ def test_a_bank_without_sound_labels_is_refused_as_family_and_as_learner(labels,
         with pytest.raises(ValueError, match="mine: class Bank ") as caught:
             make_members(spec)
         assert message in str(caught.value)
-    register(LeaderBank, LEARNERS)
-    make_members({"algorithm": "rw-meta", "learners": ["mine"]})
 
 
 # ---- while playing -------------------------------------------------------------------------------

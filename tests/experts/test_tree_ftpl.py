@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -118,23 +117,3 @@ def test_achieved_mu_is_that_of_the_scale_of_the_nodes(random_stream, objective,
 def test_an_unknown_objective_is_refused(objective):
     with pytest.raises(ValueError, match="objective must be min-noise or min-regret"):
         TreeFTPL(objective)
-
-
-# --- Capacity noise ---
-
-
-def own_setup(changes, gain_range=1.0):
-    setup = setup_for(5, 0.5, gain_range)
-    return dataclasses.replace(setup, changes=np.tile(changes, (5, 1)), noise="capacity")
-
-
-def test_capacity_scales_by_hand():
-    """L = 3 levels for 5 rounds; 2, 5 and 10 beds; mu = 0.5."""
-    changes = np.array([0.5, 0.2, 0.1])
-    state = TreeFTPL().init(own_setup(changes))
-    expected = math.sqrt(2) * 3 * changes / 0.5
-    np.testing.assert_allclose(state.relative * state.total_scale, expected)
-    np.testing.assert_allclose(state.relative * state.node_scale, expected / math.sqrt(3))
-    for gain_range, root in ((2.0, math.sqrt(20)), (0.5, math.sqrt(1.25))):
-        state = TreeFTPL("min-regret").init(own_setup(changes, gain_range))
-        np.testing.assert_allclose(state.relative * state.total_scale, np.maximum(expected, root))
