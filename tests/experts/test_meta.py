@@ -15,7 +15,8 @@ from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import observations, play_rounds, setup_of
 from dpol.noise import privatize
-from steps import FixedBank, final_state
+from dpol.studies.claims.experts import TurncoatBank
+from steps import FixedBank, bank_actions, final_state
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
 BANKS = (RidgeBank(WINDOWS, PENALTIES), LeaderBank())
@@ -168,6 +169,33 @@ def test_learner_gains_plus_fresh_noise_are_independent_with_variance_tau(
     assert checks.columns_are_unit_normals((state.gains + fresh) @ basis)
     assert not checks.columns_are_unit_normals(state.gains @ basis)
     assert not checks.columns_are_unit_normals((state.gains + 1.1 * fresh) @ basis)
+
+
+def bound(eta, rounds):
+    """Theorem 3 with two learners that always act differently: lambda_max(Sigma*) = eta^2 t."""
+    return (max(math.sqrt(2), eta) + math.sqrt(2)) * math.sqrt(2 * rounds * math.log(2))
+
+
+def test_only_learners_that_see_nothing_keep_the_regret_bound(draw_noisy, crowd, checks):
+    """Two learners, each always with its own expert: mean regret plus 5 standard errors.
+
+    Where they see the noise and the leader turns to the bad expert, the mean regret is 526 up
+    to chance (error probability 1e-6), far above the bound.
+    """
+    raw = np.tile([1.0, 0.0], (1000, 1))
+    noisy, rounds, limit = draw_noisy(raw, 2.0, 50), np.arange(1000), bound(2.0, 1000)
+
+    def regret(bank):
+        """(R,) regret against the best learner."""
+        learners = raw[rounds[None, :, None], bank_actions(bank, noisy)].sum(axis=1)
+        played = play_rounds(RWMeta(learners=(bank,)), noisy, crowd(50))
+        return learners.max(axis=1) - raw[rounds, played].sum(axis=1)
+
+    blind, turncoats = regret(FixedBank(((1, 0),))), regret(TurncoatBank())
+    assert limit == pytest.approx(127, abs=0.5)
+    assert 0 < blind.mean() < limit - 5 * blind.std() / math.sqrt(50)
+    assert checks.mean(turncoats, 526)
+    assert turncoats.min() > 3 * limit
 
 
 def test_the_papers_learners_and_origin():
