@@ -138,11 +138,14 @@ def most_nodes_of_a_round(rounds: int) -> tuple[int, list[int]]:
 
 
 def tree_ftpl(
-    gains: np.ndarray, total_scale: float, levels: int, rng: np.random.Generator
+    gains: np.ndarray, total_scale: np.ndarray, levels: int, rng: np.random.Generator
 ) -> list[int]:
-    """The tree leader: noise of a node drawn when it is first needed, then fresh padding."""
+    """The tree leader: noise of a node drawn when it is first needed, then fresh padding.
+
+    `total_scale` (n,) is the scale of the noise on every prefix.
+    """
     n = gains.shape[1]
-    node_scale = total_scale / math.sqrt(levels) if levels else 0.0
+    node_scale = total_scale / math.sqrt(levels) if levels else 0.0 * total_scale
     noise: dict[tuple[int, int], np.ndarray] = {}
     played = []
     for t in range(len(gains)):
@@ -151,7 +154,7 @@ def tree_ftpl(
             if node not in noise:
                 noise[node] = node_scale * rng.standard_normal(n)
         missing = total_scale**2 - len(nodes) * node_scale**2
-        padding = math.sqrt(max(missing, 0.0)) * rng.standard_normal(n)
+        padding = np.sqrt(np.maximum(missing, 0.0)) * rng.standard_normal(n)
         noisy = gains[:t].sum(axis=0) + sum((noise[node] for node in nodes), padding)
         played.append(int(noisy.argmax()))
     return played

@@ -61,27 +61,5 @@ def test_each_kind_is_found_in_code(code: str, count: int) -> None:
     assert len(list(words.code_problems(code))) == count
 
 
-def test_texts_of_tests_and_tools_are_data() -> None:
-    assert list(words.docstring_problems('X = "mend it"')) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("# They can be told\n# apart.\ntold: `beside`", 1),  # the key
-        ('t:\n  about: "What is counted."\n  columns:\n    a: [text, "whose it is"]', 2),
-        ('t:\n  about: One row.\n  columns:\n    a: [optional number, "the count"]', 0),
-    ],
-)
-def test_each_kind_is_found_in_yaml(text: str, count: int) -> None:
-    assert len(list(words.yaml_problems(text))) == count
-
-
-def test_each_kind_is_found_in_a_template() -> None:
-    hidden = '<style>.beside {}</style>{# anew #}{% if told %}<b class="mend">'
-    assert list(words.template_problems(f"{hidden}Text</b>")) == []
-    assert len(list(words.template_problems(f"{hidden}Mended</b> {{{{ 'anew' }}}}"))) == 2
-
-
 def test_only_what_is_allowed_is_left(capsys: pytest.CaptureFixture[str]) -> None:
     assert words.main() == 0, capsys.readouterr().out

@@ -19,16 +19,6 @@ def test_follow_the_leader_by_hand(make_stream, crowd):
     assert play_rounds(FollowTheLeader(), source, crowd(2)).tolist() == [[0, 0, 0, 1]] * 2
 
 
-def test_weights_by_hand(make_stream):
-    # T = 2, n = 2: rate sqrt(8 log 2 / 2); after gains (1, 0) the odds are exp(rate).
-    source = RawGains(make_stream([[1.0, 0.0], [0.0, 0.0]]), math.inf, 3)
-    odds = math.exp(math.sqrt(4 * math.log(2)))
-    edge = odds / (1 + odds)
-    drawn = FixedUniform([0.0, edge - 1e-9, edge + 1e-9])
-    actions = play_rounds(MultiplicativeWeights(), source, drawn)
-    assert actions.tolist() == [[0, 0], [1, 0], [1, 1]]
-
-
 def test_the_gain_range_divides_the_learning_rate(make_stream):
     # Gains and range doubled: the same game.
     uniform = FixedUniform(np.linspace(0, 0.999, 50))

@@ -40,28 +40,6 @@ def test_every_learner_is_described(name):
     assert all(f"`{parameter}`" in parameters for parameter in LEARNERS[name].parameters(name))
 
 
-def test_descriptions_by_hand():
-    assert row("rw-adabatch") == [
-        "`rw-adabatch`",
-        "RW-FTPL that looks at its noisy gains only between batches.",
-        "noisy gains of constant scale (`isotropic-constant`)",
-        "`alpha` (0.1): tolerance for batching; `bound` (`borell-tis`): switching bound,"
-        " `borell-tis` (Theorem 1) or `reflection` (ours)",
-    ]
-    assert row("ridge")[1].endswith(
-        "One algorithm for each of its learners, such as `ridge-w8-weak`."
-    )
-    assert row("ridge")[3].startswith("`windows` (8, 16, 32, 64): window lengths in rounds; `penal")
-    assert row("follow-the-leader")[2:] == ["raw gains, no privacy", "none"]
-    assert row("fixed-share")[3].startswith("`share` (0.02): share of the weight")
-    assert row("rw-meta")[3].count("`learners` (`ridge`, `rw-ftpl`): banks of learners") == 1
-
-
-def test_a_new_name_has_its_row(monkeypatch):
-    monkeypatch.setitem(LEARNERS, "mine", LEARNERS["rw-ftpl"])
-    assert row("mine", algorithms().split("\nLearners:\n")[1])[0] == "`mine`"
-
-
 def test_every_noise_is_described():
     rows = {line.split(" | ")[0]: line.split(" | ")[1:] for line in noises().splitlines()[2:]}
     assert list(rows) == [f"| `{name}`" for name in NOISES]

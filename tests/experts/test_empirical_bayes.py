@@ -144,12 +144,3 @@ def test_it_predicts_better_than_a_wrong_model_and_about_as_well_as_the_truth(ma
     oracle = np.where(np.arange(60) < 30, predictions[1], predictions[0])
     assert mixed < 1.02 * ((oracle - target) ** 2).mean()
     assert 1.05 * mixed < min(slow, fast)
-
-
-# --- Edges ---
-
-
-def test_equal_experts_are_a_tie_that_goes_to_the_lowest_index(make_noisy, crowd):
-    for noise in (0.0, 0.3):
-        noisy = make_noisy(np.full((2, 20, 4), 0.25), noise)
-        assert not play_rounds(LearnerAlone(EmpiricalBayesBank()), noisy, crowd(2)).any()

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from dpol.experts.exponential_weights import (
     ExponentialWeights,
     unshared_noise,
-    weighted_variance,
 )
 from dpol.experts.play import play_rounds, rounds
 from steps import FixedBank, FixedUniform
@@ -27,12 +26,6 @@ def last(algorithm, noisy, crowd):
 # --- By hand ---
 
 
-def test_weighted_variance_by_hand():
-    """Values 0, 4 with weights 1/4, 3/4: mean 3, variance 9/4 + 3/4."""
-    variance = weighted_variance(np.array([[0.0, 4.0]]), np.array([[0.25, 0.75]]))
-    assert variance.tolist() == [3.0]
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 4))
 def test_unshared_noise_is_the_expected_variance(seed, m, n):
     """sum_j w_j Sigma_jj - w' Sigma w with Sigma = X diag(eta^2) X'."""
@@ -43,24 +36,6 @@ def test_unshared_noise_is_the_expected_variance(seed, m, n):
     sigma = choice @ np.diag(scale**2) @ choice.T
     expected = weights[0] @ np.diag(sigma) - weights[0] @ sigma @ weights[0]
     assert unshared_noise(actions, weights, scale)[0] == pytest.approx(expected, abs=1e-12)
-
-
-def test_two_rounds_by_hand(make_noisy, crowd):
-    """Experts 0 and 1, gains (1, 0), then (0, 2), and no noise.
-
-    Round 1: even weights, variance 1/4, rate sqrt(8 log 2), weights 1 : exp(-rate).
-    Round 2: variance p (1 - p) 4 more, p the second weight; scores 1 and 2.
-    """
-    noisy = make_noisy([[[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]])
-    bank = FixedBank([(0, 1)])
-    start, one, two = states(ExponentialWeights(learners=(bank,)), noisy, crowd)
-    np.testing.assert_array_equal(start.weights, [[0.5, 0.5]])
-    rate = math.sqrt(8 * math.log(2))
-    assert one.rate.tolist() == [pytest.approx(rate)]
-    p = math.exp(-rate) / (1 + math.exp(-rate))
-    np.testing.assert_allclose(one.weights, [[1 - p, p]])
-    assert two.variance.tolist() == [pytest.approx(0.25 + 4 * p * (1 - p))]
-    np.testing.assert_array_equal(two.scores, [[1.0, 2.0]])
 
 
 # --- Against plain loops ---
@@ -114,13 +89,6 @@ def test_weights_that_miss_1_by_rounding_draw_the_last_learner(make_noisy):
     algorithm = ExponentialWeights(learners=(FixedBank([range(10)]),))
     drawn = FixedUniform([1 - 2**-53])
     assert play_rounds(algorithm, make_noisy(np.zeros((1, 1, 10))), drawn).tolist() == [[9]]
-
-
-def test_more_noise_makes_a_lower_rate(draw_noisy, crowd):
-    raw = np.tile([0.3, 0.1], (40, 1))
-    algorithm = ExponentialWeights(learners=(FixedBank([(0, 1)]),))
-    low, high = (last(algorithm, draw_noisy(raw, eta, 50), crowd).rate for eta in (0.1, 1.0))
-    assert (high < low / 3).all()
 
 
 def test_fixed_share_follows_a_change_sooner(draw_noisy, crowd):

@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-from dpol.experts.learners.state_space import MODELS, KalmanBank, StateSpaceModel, as_models
 from dpol.experts.parameters import check_number
 from dpol.experts.registry import make_members
 
@@ -99,9 +98,3 @@ def test_a_parameter_out_of_range_is_refused(family, parameters, message):
 def test_an_unknown_algorithm_is_refused(spec):
     with pytest.raises(ValueError, match=r"^algorithm .* is not one of rw-ftpl, "):
         make_members(spec)
-
-
-def test_models_of_a_config():
-    block = {"process_variance": 0.1, "persistence": 0.5}
-    expected = (StateSpaceModel(0.1, 0.5), MODELS[0])
-    assert as_models([block, MODELS[0]]) == KalmanBank((block, MODELS[0])).models == expected

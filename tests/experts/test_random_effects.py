@@ -30,17 +30,16 @@ CHAINS = Chains(np.array([0.0, 0.2, 0.0, -0.3, 0.5]), np.array([0.6, 0.6, 0.9, 0
 def play_with(make_noisy):
     """6 rounds of 5 hospitals and 2 replicates; capacities differ and change by week."""
 
-    def made(memory=None, size=1.0):
+    def made(memory=None):
         rng = np.random.default_rng(4)
         capacity = rng.uniform(20, 300, 5) * rng.uniform(0.8, 1.2, (6, 5))
-        fresh = size * 10 / capacity
+        fresh = 10 / capacity
         law = memory or Chains(np.zeros(5), np.zeros(5))
         noise = np.stack([law.noise(rng.standard_normal((6, 5))) for _ in range(2)])
-        level = size * np.array([[0.1], [0.3], [0.2], [0.02], [0.0], [0.1]])
+        level = np.array([[0.1], [0.3], [0.2], [0.02], [0.0], [0.1]])
         own = np.exp(0.3 * rng.standard_normal(5) + 0.2 * rng.standard_normal((6, 5)))
         return dataclasses.replace(
             make_noisy(level * own + fresh * noise, fresh * law.deviations(6, 5)),
-            gain_range=size,
             memory=memory,
             fresh_scale=None if memory is None else fresh,
             capacity=capacity,
@@ -139,24 +138,6 @@ def test_another_law_of_the_noise_is_told_apart(play_with):
 
 
 # --- Properties ---
-
-
-def test_the_order_of_the_hospitals_does_not_matter(play_with):
-    noisy, order = play_with(CHAINS), np.array([3, 0, 4, 1, 2])
-    moved = dataclasses.replace(
-        noisy,
-        **{name: getattr(noisy, name)[..., order] for name in ("initial", "gains", "noise_scale")},
-        **{name: getattr(noisy, name)[:, order] for name in ("fresh_scale", "capacity")},
-        memory=Chains(CHAINS.a[order], CHAINS.b[order]),
-    )
-    expected = final_state(RandomEffectsBank(), noisy).predicted[:, order]
-    np.testing.assert_allclose(final_state(RandomEffectsBank(), moved).predicted, expected)
-
-
-def test_the_unit_of_the_gains_does_not_matter(play_with):
-    expected = 4 * final_state(RandomEffectsBank(), play_with(CHAINS)).predicted
-    found = final_state(RandomEffectsBank(), play_with(CHAINS, size=4.0)).predicted
-    np.testing.assert_allclose(found, expected)
 
 
 def test_without_capacities_all_hospitals_are_of_one_size(play_with):

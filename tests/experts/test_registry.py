@@ -13,7 +13,6 @@ import sys
 import numpy as np
 import pytest
 
-from dpol.core.imports import closure
 from dpol.core.randomness import replicate_generators
 from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.interface import can_read
@@ -37,7 +36,7 @@ from dpol.noise import NOISES, NoisyGains, privatize
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
 from dpol.studies.audits.bounds import audit_runs, with_fitted_direction
-from dpol.studies.hospitals.runs import play_suite, read_runs, write_runs
+from dpol.studies.hospitals.runs import play_suite
 from steps import pure_step
 
 ERROR = 1e-6
@@ -367,27 +366,6 @@ def test_a_noise_that_no_curator_has_is_refused(stream, noise):
         RawGains(stream, 0.5, noise=noise)
 
 
-def test_noise_of_trees_and_moves_of_l2p_follow_the_given_sensitivity(given_stream):
-    """12 rounds have 4 levels; the tree of least regret has noise sqrt(T) at any mu."""
-    setup = setup_of(RawGains(given_stream, math.inf, 2))
-    assert (setup.sensitivity, setup.largest_change) == (GIVEN_SENSITIVITY,) * 2
-    found = by_label("tree-ftpl-min-regret").guarantee(setup).mu
-    assert found == pytest.approx(GIVEN_SENSITIVITY * 4 / math.sqrt(12))
-
-
-@every_member
-@pytest.mark.parametrize("mu", [0.5, math.inf])
-def test_runs_survive_the_disk(member, stream, tmp_path, mu):
-    block = suite_of(member, stream, range(2, 5), mu=mu)
-    first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
-    write_runs(block, first)
-    again = read_runs(first)
-    write_runs(again, second)
-    assert second.read_bytes() == first.read_bytes()
-    assert again.played[0].actions.dtype == np.int32
-    assert repr(again.played[0].guarantee) == repr(block.played[0].guarantee)
-
-
 # --- No privacy is the limit of little privacy ---
 
 # Those for which the limit is another than the same actions, and is tested below. An algorithm
@@ -461,12 +439,8 @@ def test_without_noise_it_is_follow_the_leader(label, game):
 
 BLOCK = {"process_variance": 0.1}
 MADE = [
-    ("rw-meta", RWMeta()),
-    ("tree-ftpl-min-noise", TreeFTPL("min-noise")),
     ("tree-ftpl-min-regret", TreeFTPL("min-regret")),
-    ("exponential-weights", ExponentialWeights()),
     ("fixed-share", ExponentialWeights(0.02)),
-    ("empirical-bayes", LearnerAlone(EmpiricalBayesBank(MODELS, "expert", 0.95))),
     ("bayesian-average", LearnerAlone(EmpiricalBayesBank(MODELS, "common", 1.0))),
     ({"algorithm": "rw-meta", "exploration_floor": 0.5, "decorrelate": False}, RWMeta(0.5, False)),
     (
@@ -490,12 +464,6 @@ def test_names_and_parameters_make_the_algorithm(spec, algorithm):
     (member,) = make_members(spec)
     assert member.algorithm == algorithm
     assert spec == before
-
-
-def test_the_papers_algorithms_are_told_from_ours():
-    ridges = [member.algorithm for member in MEMBERS if member.family == "ridge"]
-    assert len(ridges) == 12
-    assert {it.origin for it in (by_label("rw-meta"), by_label("rw-ftpl"), *ridges)} == {"paper"}
 
 
 def test_one_learner_can_be_given_a_label_and_several_cannot(monkeypatch):
@@ -547,22 +515,6 @@ def test_another_default_is_another_code_for_those_that_use_it_and_for_no_other(
     assert [it for it, *both in zip(specs, before, after, strict=True) if len({*both}) > 1] == [
         [name]
     ]
-
-
-def test_a_fixed_parameter_and_the_class_are_part_of_the_code(monkeypatch):
-    before = {name: code_that_plays([], [name]) for name in REGISTRY}
-    least = REGISTRY["tree-ftpl-min-regret"]
-    monkeypatch.setitem(REGISTRY, "tree-ftpl-min-noise", least)
-    monkeypatch.setitem(REGISTRY, "noisy-max", REGISTRY["follow-the-leader"])
-    after = {name: code_that_plays([], [name]) for name in REGISTRY}
-    assert {it for it in before if before[it] != after[it]} == {"tree-ftpl-min-noise", "noisy-max"}
-
-
-def test_what_plays_an_entry_knows_no_other_and_not_the_registry():
-    """A new line in the registry therefore runs no job again."""
-    files = {path.stem for path in closure("dpol.studies.hospitals.runs", *modules_of("rw-ftpl"))}
-    assert {"ftpl", "leader", "interface", "play"} <= files
-    assert not {"registry", "games", "meta", "ridge", "tree_ftpl"} & files
 
 
 def test_only_the_modules_of_an_entry_are_loaded_for_it():

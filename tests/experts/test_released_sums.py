@@ -11,7 +11,6 @@ from dpol.experts.matrix_discounted import MatrixDiscounted
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, play_rounds, setup_of
-from dpol.experts.registry import make_members
 from dpol.noise import CENTRAL_NOISES
 from dpol.privacy.factorizations import decayed_sums, prefix_sums
 from replicates import many
@@ -61,12 +60,6 @@ def test_each_has_its_factorization():
     ):
         np.testing.assert_array_equal(made.left, expected.left)
     assert NoisyMax(window=3).factorization(7).column_norms[0] == pytest.approx(math.sqrt(3))
-
-
-def test_names():
-    (whole,) = make_members("mf-ftpl")
-    (window,) = make_members({"algorithm": "mf-window", "window": 16})
-    assert (whole.algorithm, window.algorithm.window) == (MatrixFTPL(), 16)
 
 
 @pytest.mark.parametrize(

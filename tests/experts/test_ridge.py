@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,38 +12,6 @@ from steps import bank_actions
 def line_actions(make_noisy, gains, window, penalty):
     bank = RidgeBank((window,), {"only": penalty})
     return bank_actions(bank, make_noisy([gains]))[0, :, 0].tolist()
-
-
-@pytest.mark.parametrize(
-    ("window", "penalty", "prediction"),
-    [
-        (8, 1e-9, 8.0),  # the line itself
-        (4, 1e9, 3.0),  # its mean
-        # w = 4: u = -1, -3/4, -1/2, -1/4 with mean -5/8 and squares about it V = 5/16;
-        # x = 0, 2, 4, 6 with mean 3 has slope 8, with penalty 5/112 it is 8 V/(V + 5/112) = 7:
-        # 3 + 7 * 5/8 = 59/8. Penalty 5/224 gives 8 * 14/15 = 112/15: 3 + 14/3 = 23/3.
-        (4, 5 / 112, 59 / 8),
-        (4, 5 / 224, 23 / 3),
-    ],
-)
-def test_the_prediction_of_a_rising_line_by_hand(make_noisy, window, penalty, prediction):
-    """Gains 0, 2, 4, 6, against a rival whose gains are constant."""
-    for rival, expected in ((prediction - 0.01, 1), (prediction + 0.01, 0)):
-        gains = [[rival, level] for level in (0.0, 2.0, 4.0, 6.0)] + [[0.0, 0.0]]
-        assert line_actions(make_noisy, gains, window, penalty)[4] == expected
-
-
-def test_the_plain_prediction_by_hand():
-    assert plain.ridge_prediction([0.0, 2.0, 4.0, 6.0], 4, 5 / 112) == pytest.approx(59 / 8)
-    assert plain.ridge_prediction([9.0, 0.0, 2.0, 4.0, 6.0], 4, 5 / 224) == pytest.approx(23 / 3)
-
-
-def test_only_the_window_counts(make_noisy):
-    """A window of one follows the last winner."""
-    gains = [[100.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
-    assert line_actions(make_noisy, gains, 2, 10.0) == [0, 0, 0, 1]
-    gains = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
-    assert line_actions(make_noisy, gains, 1, 1.0) == [0, 1, 2, 0]
 
 
 def test_round_one_is_expert_zero_even_if_the_initial_noise_says_otherwise(make_noisy):

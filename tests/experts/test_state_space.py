@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
@@ -52,30 +51,6 @@ def filtered(model, deviations, noise_scale, memory=None):
 
 
 # --- By hand ---
-
-
-def test_two_rounds_of_a_local_level_by_hand():
-    """Prior variance 0.01, process variance 0.005, noise variances 0.01 and 0.03.
-
-    Round 1 sees 0.2: gain 0.01 / 0.02, mean 0.1, variance 0.005, then 0.01. Round 2 sees 0.3:
-    variance 0.04, gain 1/4, error 0.2, mean 0.15, variance 0.0075, then 0.0125.
-    """
-    model = StateSpaceModel(0.005)
-    scale = np.sqrt([[0.01], [0.03]])
-    states, errors, variances = filtered(model, np.array([[[0.2]], [[0.3]]]), scale)
-    assert errors.ravel() == pytest.approx([0.2, 0.2])
-    assert variances.ravel() == pytest.approx([0.02, 0.04])
-    assert [state.mean.item() for state in states] == pytest.approx([0, 0.1, 0.15])
-    assert [state.variance.item() for state in states] == pytest.approx([0.01, 0.01, 0.0125])
-
-
-def test_two_rounds_of_a_reverting_level_by_hand():
-    """Persistence 1/2: stationary variance 0.03 / (3/4) = 0.04; gain 4/5 of an error of 0.5."""
-    model = StateSpaceModel(0.03, 0.5)
-    states, _, _ = filtered(model, np.array([[[0.5]]]), np.array([[0.1]]))
-    assert states[0].variance.item() == pytest.approx(0.04)
-    assert states[1].mean.item() == pytest.approx(0.2)
-    assert states[1].variance.item() == pytest.approx(0.008 / 4 + 0.03)
 
 
 def test_the_shared_level_by_hand():
@@ -164,30 +139,6 @@ def test_noise_with_memory_is_conditioned_on_exactly(model):
     for wrong in (None, other):
         assert abs(filtered(model, deviations, fresh, wrong)[0][9].mean - means).max() > 1e-4
     assert np.isfinite(errors).all()
-
-
-def test_a_memory_of_nothing_is_independent_noise():
-    rng = np.random.default_rng(3)
-    fresh, deviations = rng.uniform(0.02, 0.2, (9, 3)), 0.1 * rng.standard_normal((9, 4, 3))
-    nothing = Chains(np.full(3, 0.3), np.full(3, 0.3))
-    for own, plain in zip(
-        filtered(MODELS[2], deviations, fresh, nothing)[0],
-        filtered(MODELS[2], deviations, fresh)[0],
-        strict=True,
-    ):
-        np.testing.assert_allclose(own.mean, plain.mean, atol=1e-14)
-        np.testing.assert_allclose(own.variance, plain.variance, rtol=1e-12)
-
-
-@pytest.mark.parametrize("persistence", [1.0, 0.8])
-def test_the_steady_state_solves_the_riccati_equation(persistence):
-    """P = f^2 P s / (P + s) + q, whose solution is a root of P^2 - (q + s (f^2 - 1)) P - q s."""
-    process, noise = 0.002, 0.05
-    model, scale = StateSpaceModel(process, persistence), np.full((400, 1), math.sqrt(noise))
-    states, _, _ = filtered(model, np.zeros((400, 1, 1)), scale)
-    half = (process + noise * (persistence**2 - 1)) / 2
-    root = half + math.sqrt(half**2 + process * noise)
-    assert states[-1].variance.item() == pytest.approx(root)
 
 
 def test_variances_do_not_depend_on_the_data_and_never_are_negative():

@@ -202,7 +202,7 @@ MAIN_SHOWN |= {"cumulative_gain_shown", "beyond_shown", "memory_shown", "noise_c
 MAIN = {"hospitals_point", "hospitals_results", *MAIN_SHOWN, *jobs_of("claims")}
 OF_LAZY = jobs_of("lazy", "convex", "audits")
 ALL_SUITES = {*DEMO["suites"], "noise-memory"}
-REGISTRY = "experts/registry.py"
+REGISTRY = "experts/registry.yaml"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ REGISTRY = "experts/registry.py"
         ),
         (
             {
-                REGISTRY: ('{"window": 8}', '{"window": 9}'),
+                REGISTRY: ("{window: 8}", "{window: 9}"),
                 "studies/registry.py": ("\n\n\n", "\n\n\nNEW = 1\n"),
             },
             {"render_report"},
@@ -240,8 +240,7 @@ REGISTRY = "experts/registry.py"
             {*MAIN_SHOWN, "render_report"},
             set(),
         ),
-        ({REGISTRY: ('"objective": "min-noise"', '"objective": "x"[:0] or "min-regret"')}, MAIN,
-         {"central"}),
+        ({REGISTRY: ("{objective: min-noise}", "{objective: min-regret}")}, MAIN, {"central"}),
         (
             {
                 "experts/learners/joined.py": (
@@ -314,10 +313,10 @@ def test_a_new_algorithm_in_a_suite_of_its_own_runs_alone(whole: Path) -> None:
     package = whole / "src/dpol/experts"
     text = (package / "follow_the_leader.py").read_text()
     (package / "newest.py").write_text(text.replace("FollowTheLeader", "Newest"))
-    registry = package / "registry.py"
+    registry = package / "registry.yaml"
     before = registry.read_text()
-    line = '    "follow-the-leader": Entry(\n'
-    new = '    "newest": Entry("dpol.experts.newest:Newest"),\n'
+    line = "  follow-the-leader:\n"
+    new = '  newest: {target: "dpol.experts.newest:Newest"}\n'
     registry.write_text(before.replace(line, new + line))
     assert registry.read_text() != before
     write_config(whole, DEMO, suites={**DEMO["suites"], "new": {"algorithms": ["newest"]}})

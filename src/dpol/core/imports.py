@@ -55,11 +55,15 @@ def closure(*starts: str | Path) -> frozenset[Path]:
 def watched(*starts: str | Path) -> frozenset[Path]:
     """The files that `code_hash` hashes: the closure, and the data files next to it.
 
+    A data file of the name of a module counts with that module only.
+
     Raises:
         ModuleNotFoundError: a module is not a file of the package.
     """
     code = closure(*starts)
-    return code.union(*(_data_files(folder) for folder in {path.parent for path in code}))
+    beside = {path for folder in {path.parent for path in code} for path in _data_files(folder)}
+    others = {it for it in beside if (own := it.with_suffix(".py")).exists() and own not in code}
+    return code | (beside - others)
 
 
 def code_hash(*starts: str | Path, made: str = "") -> str:

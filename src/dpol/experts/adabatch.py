@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -146,13 +146,9 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
             actions, planned, left = actions.copy(), planned.copy(), left.copy()
             actions[due] = rows.argmax(axis=1)
             planned[due] = left[due] = sizes
-        return AdaBatchState(
-            rule=state.rule,
-            started=t,
-            cumulative=cumulative,
-            actions=actions,
-            planned=planned,
-            left=left - 1,
+        left = left - 1
+        return replace(
+            state, started=t, cumulative=cumulative, actions=actions, planned=planned, left=left
         ), actions
 
 

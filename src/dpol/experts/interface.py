@@ -6,8 +6,10 @@ acts for all its learners at once.
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from inspect import isabstract
 from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
@@ -91,6 +93,27 @@ class CuratorSetup(Setup):
         if own and self.changes is None:
             raise ValueError(f"the noise {self.noise} needs gains with capacities")
         return own
+
+    def guarantee(
+        self, mechanism: str, mu: float, mu_of_rounds: Callable[[int], float]
+    ) -> Guarantee:
+        """The record of Gaussian noise that is scaled as the game says.
+
+        Args:
+            mechanism: what adds the noise.
+            mu: what the noise achieves.
+            mu_of_rounds: the mu of a person counted in so many rounds, in a row or not.
+        """
+        own = self.by_capacity
+        return Guarantee(
+            mechanism=mechanism + (f", {self.noise} noise" if own else ""),
+            **self.neighbours.as_fields(mu_of_rounds),
+            sensitivity=math.sqrt(2.0) if own else self.sensitivity,
+            sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
+            mu=mu,
+            model="central",
+            sampler="seeded",
+        )
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -135,17 +135,16 @@ class RWMeta(LocalAlgorithm[MetaState]):
             least = self.exploration_floor * rounds * state.gain_range**2
             scores = gains + decorrelating_noise(covariance, least, now)
         chosen = actions[np.arange(len(actions)), scores.argmax(axis=1)]
-        known = MetaState(
+        state = replace(
+            state,
             rounds=rounds,
             learners=learners,
             actions=actions,
             gains=gains,
             covariance=covariance,
             normals=normals,
-            n_rounds=state.n_rounds,
-            gain_range=state.gain_range,
         )
-        return known, chosen
+        return state, chosen
 
 
 def shared_noise(actions: Actions, noise_scale: Floats) -> Floats:

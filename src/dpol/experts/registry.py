@@ -1,16 +1,18 @@
-"""All algorithms and learners by name. To add one: its file, and one line here.
+"""All algorithms and learners by name. To add one: its file, and one line in registry.yaml.
 
 An entry says where a class is, and imports it when it is asked for: to know the names, or to play
-one algorithm, no other is loaded. docs/how-to/add-algorithm.md and add-learner.md are examples.
+one algorithm, no other is loaded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from dpol.core.imports import code_hash, load
+from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import (
     LABEL,
     AnyAlgorithm,
@@ -19,7 +21,7 @@ from dpol.experts.interface import (
     check_class,
     check_made,
 )
-from dpol.show.looks import DASH_DOT, DASH_DOT_DOT, DASHED, GREY, SHORT, SOLID, Look
+from dpol.show.looks import DASHES, Look
 
 JOINED = "dpol.experts.learners.joined"  # as text: only jobs that play learners alone watch it
 
@@ -94,104 +96,27 @@ class Entry:
         return made
 
 
-LEARNERS: dict[str, Entry] = {
-    "ridge": Entry("dpol.experts.learners.ridge:RidgeBank"),
-    "rw-ftpl": Entry("dpol.experts.learners.leader:LeaderBank"),
-    "kalman": Entry("dpol.experts.learners.state_space:KalmanBank"),
-    "empirical-bayes": Entry(
-        "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
-        look=Look("#332288", SOLID, "*", width=1.9),
-    ),
-    "random-effects": Entry(
-        "dpol.experts.learners.random_effects:RandomEffectsBank",
-        look=Look("#00868B", DASH_DOT_DOT, "P", width=1.9),
-    ),
-}
+def _look(colour: str, dashes: str, marker: str, width: float = 1.2) -> Look:
+    return Look(colour, DASHES[dashes], marker, width=width)
+
+
+def _entry(block: Mapping[str, Any]) -> Entry:
+    variants = block.get("variants", {})
+    return Entry(
+        block["target"],
+        fixed=block.get("fixed", {}),
+        defaults=block.get("defaults", {}),
+        look=_look(**block["look"]) if "look" in block else None,
+        variants={label: _look(**look) for label, look in variants.items()},
+        rival=block.get("rival", ""),
+    )
+
+
+_FILE: Any = read_yaml(Path(__file__).with_suffix(".yaml"))
+LEARNERS = {name: _entry(block) for name, block in _FILE["learners"].items()}
 """Banks of learners, by the name that `learners` in a config gives them."""
-REGISTRY: dict[str, Entry] = {
-    "rw-ftpl": Entry("dpol.experts.ftpl:RandomWalkFTPL", look=Look("#3A9AD9", DASHED, "s")),
-    "rw-adabatch": Entry(
-        "dpol.experts.adabatch:RWAdaBatch",
-        look=Look("#7B4FB5", DASH_DOT, "^"),
-        variants={"rw-adabatch-reflection": Look("#C06FD8", SHORT, ">")},
-    ),
-    "rw-meta": Entry(
-        "dpol.experts.meta:RWMeta",
-        look=Look("#0072B2", SOLID, "o", width=1.7),
-        variants={
-            "rw-meta-floor-0": Look("#0072B2", DASH_DOT, "<"),
-            "rw-meta-kalman": Look("#0072B2", DASHED, ">"),
-        },
-    ),
-    "persistence": Entry(
-        "dpol.experts.persistence:Persistence", look=Look("#1F3A5F", DASH_DOT, "+")
-    ),
-    # A bank that shares its name with an algorithm is a learner only.
-    **{name: bank for name, bank in LEARNERS.items() if name != "rw-ftpl"},
-    "bayesian-average": Entry(
-        "dpol.experts.learners.empirical_bayes:EmpiricalBayesBank",
-        defaults={"pooling": "common", "forgetting": 1.0},
-        look=Look("#6A5ACD", DASHED, "h"),
-    ),
-    "exponential-weights": Entry(
-        "dpol.experts.exponential_weights:ExponentialWeights", look=Look("#4A7A9C", SOLID, "d")
-    ),
-    "fixed-share": Entry(
-        "dpol.experts.exponential_weights:ExponentialWeights",
-        defaults={"share": 0.02},
-        look=Look("#7A7500", DASH_DOT, "p"),
-    ),
-    "l2p": Entry(
-        "dpol.lazy.algorithm:LazyWeights",
-        look=Look("#CC6699", DASH_DOT_DOT, "p"),
-        variants={
-            "l2p-sound": Look("#CC6699", SOLID, "p"),
-            "l2p-published": Look("#5C1A45", DASHED, "s"),
-            "l2p-one-round": Look("#A0308A", SHORT, "^"),
-            "l2p-theorem-3.10": Look("#8F7FC0", SHORT, "v"),
-            "l2p-theorem-3.12": Look("#8F7FC0", DASHED, "v"),
-        },
-    ),
-    "tree-ftpl-min-noise": Entry(
-        "dpol.experts.tree_ftpl:TreeFTPL",
-        fixed={"objective": "min-noise"},
-        look=Look("#D55E00", DASHED, "D"),
-        rival="tree",
-    ),
-    "tree-ftpl-min-regret": Entry(
-        "dpol.experts.tree_ftpl:TreeFTPL",
-        fixed={"objective": "min-regret"},
-        look=Look("#8C3B00", DASH_DOT, "v"),
-        rival="tree",
-    ),
-    "mf-ftpl": Entry(
-        "dpol.experts.matrix_ftpl:MatrixFTPL",
-        fixed={"window": None},
-        look=Look("#009E73", SOLID, "s"),
-        rival="factorised prefix sums",
-    ),
-    "mf-window": Entry(
-        "dpol.experts.matrix_ftpl:MatrixFTPL",
-        defaults={"window": 8},
-        variants={"mf-window-8": Look("#4C9A2A", SOLID, "v")},
-        rival="factorised window sums",
-    ),
-    "mf-discounted": Entry(
-        "dpol.experts.matrix_discounted:MatrixDiscounted",
-        variants={
-            "mf-discounted-0.8": Look("#00614A", SHORT, "<"),
-            "mf-discounted-0.9": Look("#00614A", DASHED, "^"),
-        },
-        rival="factorised decayed sums",
-    ),
-    "noisy-max": Entry("dpol.experts.noisy_max:NoisyMax", rival="fresh noise"),
-    "follow-the-leader": Entry(
-        "dpol.experts.follow_the_leader:FollowTheLeader", look=Look(GREY, SHORT, "X")
-    ),
-    "multiplicative-weights": Entry(
-        "dpol.experts.multiplicative_weights:MultiplicativeWeights", look=Look(GREY, DASHED, "P")
-    ),
-}
+_ALGORITHMS = {name: _entry(block) for name, block in _FILE["algorithms"].items()}
+REGISTRY = _ALGORITHMS | {name: it for name, it in LEARNERS.items() if name not in _ALGORITHMS}
 """Algorithms by name, and banks whose learners are played one by one."""
 
 

@@ -7,7 +7,6 @@ and the same mu (`dpol.privacy.matrix_mechanism.Silo`).
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -103,14 +102,6 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
         """Gaussian DP of all released sums, and of the actions made from them."""
-        mechanism, own = self.mechanism(setup), setup.by_capacity
+        mechanism = self.mechanism(setup)
         name = f"Gaussian noise on factorised sums ({mechanism.factorization.name})"
-        return Guarantee(
-            mechanism=name + (f", {setup.noise} noise" if own else ""),
-            **setup.neighbours.as_fields(mechanism.mu_of_rounds),
-            sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
-            sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
-            mu=mechanism.achieved_mu,
-            model="central",
-            sampler="seeded",
-        )
+        return setup.guarantee(name, mechanism.achieved_mu, mechanism.mu_of_rounds)

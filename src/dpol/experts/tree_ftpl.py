@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -105,17 +106,9 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
         """Gaussian DP of the noisy prefix sums, and of the actions made from them."""
-        own = setup.by_capacity
-        return Guarantee(
-            mechanism="Gaussian noise on tree-aggregated prefix sums"
-            + (f", {setup.noise} noise" if own else ""),
-            **setup.neighbours.as_fields(lambda rounds: self.achieved_mu(setup, rounds)),
-            sensitivity=math.sqrt(2.0) if own else setup.sensitivity,
-            sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
-            mu=self.achieved_mu(setup),
-            model="central",
-            sampler="seeded",
-        )
+        name = "Gaussian noise on tree-aggregated prefix sums"
+        mu_of_rounds = partial(self.achieved_mu, setup)
+        return setup.guarantee(name, self.achieved_mu(setup), mu_of_rounds)
 
     def achieved_mu(self, setup: CuratorSetup, stay: int | None = None) -> float:
         """Delta L / S; 0 for T = 1, where no gain is ever used.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -131,27 +131,21 @@ CAPACITY = Noise(
     on_counts=True,
     central=True,
 )
-MEMORY = Noise(
+MEMORY = replace(
+    CAPACITY,
     name="capacity-memory",
     title="as `capacity`, but each hospital's noise cancels part of its earlier noise"
     " (`privacy.memory`)",
-    origin="ours",
-    scale=_capacity,
-    needs_capacities=True,
-    on_counts=True,
+    central=False,
     memory="chains",
     independent=CAPACITY.name,
 )
-SUMS = Noise(
+SUMS = replace(
+    MEMORY,
     name="capacity-prefix-sums",
     title="as `capacity`, with a memory made for the sums of all noisy gains so far (for"
     " `rw-ftpl`)",
-    origin="ours",
-    scale=_capacity,
-    needs_capacities=True,
-    on_counts=True,
     memory="sums",
-    independent=CAPACITY.name,
 )
 
 NOISES: dict[str, Noise] = {

@@ -29,6 +29,14 @@ DASH_DOT_DOT: Dashes = (6.0, 1.3, 1.2, 1.3, 1.2, 1.3)
 SHORT: Dashes = (2.2, 1.2)
 DOTTED: Dashes = (1.0, 1.65)
 """Dashes of references; no algorithm has them."""
+DASHES = {
+    "solid": SOLID,
+    "dashed": DASHED,
+    "dash-dot": DASH_DOT,
+    "dash-dot-dot": DASH_DOT_DOT,
+    "short": SHORT,
+}
+"""Dashes of algorithms, by name."""
 
 
 @dataclass(frozen=True)

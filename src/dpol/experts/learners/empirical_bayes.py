@@ -7,7 +7,7 @@ noisy gains and of public numbers, hence post-processing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,12 +83,8 @@ class EmpiricalBayesBank(ModelAverage[AverageState]):
         predicted = np.zeros_like(above)
         for weight, it in zip(weighing.weights, filters, strict=True):
             predicted += weight * it.mean
-        return AverageState(
-            filters=tuple(filters),
-            weighing=weighing,
-            predicted=predicted,
-            level=level,
-            unit=state.unit,
+        return replace(
+            state, filters=tuple(filters), weighing=weighing, predicted=predicted, level=level
         )
 
     def forecast(self, state: AverageState, place: int) -> Forecast:

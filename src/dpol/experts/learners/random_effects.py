@@ -174,15 +174,14 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             innovations.append((error, variance))
         weighing = state.weighing.after(innovations, seen, self.forgetting)
         predicted, spread, noise = _averages(filters, weighing.weights, level, state.unit)
-        return RandomEffectsState(
+        return dataclasses.replace(
+            state,
             filters=tuple(filters),
             weighing=weighing,
             predicted=predicted,
             spread=spread,
             noise=noise,
             level=level,
-            memory=state.memory,
-            unit=state.unit,
         )
 
     def forecast(self, state: RandomEffectsState, place: int) -> Forecast:
