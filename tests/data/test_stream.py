@@ -221,17 +221,6 @@ def test_a_file_that_is_not_whole_is_refused(path: Path, kept: float | None) -> 
     assert str(caught.value).endswith("move it away and run snakemake again, which makes it")
 
 
-def test_another_table_is_told_where_streams_are_and_not_to_be_deleted(tmp_path: Path) -> None:
-    summary = tmp_path / "summary.parquet"
-    pd.DataFrame({"mean_gain": [1.0]}).to_parquet(summary)
-    with pytest.raises(DataError) as caught:
-        read_stream(summary)
-    text = str(caught.value)
-    assert text.startswith(f"{summary} is not a stream (another table); give a file of results/RUN")
-    assert "delete" not in text
-    assert "b'" not in text
-
-
 def column(table: pa.Table, name: str, row: int, value: object) -> pa.Table:
     """The table with one cell changed."""
     values = table.column(name).to_pylist()
