@@ -150,10 +150,17 @@ BOMB = b"a: &a [%s]\nb: &b [%s]\nc: [%s]\n" % (b"x," * 99, b"*a," * 99, b"*b," *
         (b"run: x\n\tseed: 1\n", "is not YAML: line 2: a tab; indent with spaces\n"),
         (b"run:x\nseed: 1\n", "is not YAML: line 2: a key where none can be; is a space missing"),
         (b"run: x\nrun: y\n", "is not YAML: line 2: key run is given twice\n"),
-        *((content, "is not YAML: ") for content in (
-            b"run: M\xfcnchen\n", b"run: !!python/name:os.sep\n", b"run: !!int x\n",
-            b"? [run]\n: x\n", b"seed: " + b"9" * 5000 + b"\n", BOMB,
-        )),
+        *(
+            (content, "is not YAML: ")
+            for content in (
+                b"run: M\xfcnchen\n",
+                b"run: !!python/name:os.sep\n",
+                b"run: !!int x\n",
+                b"? [run]\n: x\n",
+                b"seed: " + b"9" * 5000 + b"\n",
+                BOMB,
+            )
+        ),
         (b"run: &a [*a]\n", "is not YAML: line 1: aliases make a block that is endless or far"),
     ],
 )

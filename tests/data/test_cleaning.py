@@ -62,18 +62,6 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
     )
 
 
-def test_exact_duplicates_are_dropped_and_counted_however_they_are_written() -> None:
-    once = rows({**PLAIN, "a": ("1 * . 4 5", "9 9 9 9 9")})
-    repeated = [once[0], once[5], once[7], once[7]]
-    other_way = [
-        {**once[0], "patients": "1.0", "beds": " 10.00", "week": "2021-01-03T00:00:00.000"},
-        {**once[6], "patients": "-999999.0"},
-    ]
-    panel = clean(once + repeated + other_way)
-    pd.testing.assert_frame_equal(panel.table, clean(once).table)
-    assert touched(panel) == {"exact_duplicates": 6, "suppressed_counts": 1, "carried_counts": 1}
-
-
 @pytest.mark.parametrize("change", [{"patients": "3"}, {"beds": "11"}, {"patients": "-999999"}])
 def test_conflicting_duplicates_are_refused_with_both_rows(change: Row) -> None:
     once = rows(PLAIN)
@@ -89,17 +77,6 @@ def test_a_suppressed_and_a_missing_count_of_one_week_are_in_conflict() -> None:
     once = [{**row, "cases": "1"} for row in rows({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")})]
     hidden = {**once[5], "patients": "-999999"}
     assert "rows 7 and 12: a has" in refused([*once, hidden], dataset({"cases": ["cases"]}))
-
-
-def test_the_last_of_conflicting_rows_can_be_kept() -> None:
-    first = rows({**PLAIN, "a": ("1 1 1 1 1", "9 9 9 9 9")})
-    # Three rows for one cell, of which the first and the last are equal; two for another.
-    more = [{**first[0], "patients": "7"}, first[0], {**first[6], "patients": "3", "beds": "8"}]
-    panel = clean([*first, *more], dataset(conflicting_duplicates="last"))
-    assert line(panel, "h", "count") == [1, 2, 3, 4, 5]
-    assert line(panel, "a", "count") == [1, 3, 1, 1, 1]
-    assert line(panel, "a", "capacity") == [9, 8, 9, 9, 9]
-    assert touched(panel) == {"exact_duplicates": 1, "conflicting_duplicates": 2}
 
 
 def test_equal_numbers_in_two_groups_are_one_row_repeated() -> None:
@@ -149,16 +126,6 @@ def test_negative_numbers_are_missing_or_refused(
     assert key in message
     assert (dataset().cleaning.negative_counts, dataset().cleaning.negative_capacities) == (
         "error", "missing")  # fmt: skip
-
-
-@pytest.mark.parametrize("marker", ["", " ", "NA", "NaN", "null"], ids=repr)
-def test_missing_counts_are_carried_and_missing_capacities_too(marker: str) -> None:
-    given_rows = rows({**PLAIN, "a": ("7 8 9 1 2", "10 20 30 40 50")})
-    given_rows[7] |= {"patients": marker, "beds": marker}
-    panel = clean(given_rows)
-    assert line(panel, "a", "count") == [7, 8, 8, 1, 2]
-    assert line(panel, "a", "capacity") == [10, 20, 20, 40, 50]
-    assert touched(panel) == {"carried_counts": 1, "carried_capacities": 1}
 
 
 @pytest.mark.parametrize("max_carry", [0, 1, 4])
@@ -308,42 +275,12 @@ def test_missing_periods_are_reported_and_a_move_from_friday_to_sunday_is_none(
     assert report.periods == len(dates.split())
 
 
-def test_streams_join_groups_and_may_share_them() -> None:
-    of = rows({"a": ("1 1", "4 4"), "b": ("2 2", "5 5")}, "A")
-    of += rows({"c": ("3 3", "6 6"), "d": ("* .", "7 0")}, "B")
-    of += rows({"e": ("5 5", "8 8")}, "C")
-    panel = clean(of, dataset(), streams(X=["B", "A"], Y=["A"]))
-    entities = {
-        label: dict(zip(part["entity"], part["group"], strict=True))
-        for label, part in panel.table.groupby("stream")
-    }
-    assert entities == {"X": {"a": "A", "b": "A", "c": "B", "d": "B"}, "Y": {"a": "A", "b": "A"}}
-    assert [report.stream for report in panel.reports] == ["X", "Y"]
-    assert [report.entities for report in panel.reports] == [4, 2]
-    assert touched(panel, 0) == {
-        "suppressed_counts": 1,
-        "carried_counts": 1,
-        "carried_capacities": 1,
-    }
-    assert touched(panel, 1) == {}
-    assert (panel.rows_read, panel.rows_outside) == (10, 2)
-
-
 def test_a_period_that_one_stream_lacks_is_no_hole_in_it() -> None:
     of = rows({"a": ("1 _ 1", "4 4 4"), "b": ("2 _ 2", "5 5 5")}, "A")
     of += rows({"c": ("3 3 3", "6 6 6"), "d": ("3 3 3", "6 6 6")}, "B")
     panel = clean(of, dataset(), streams(X=["A"], Y=["B"]))
     assert [report.periods for report in panel.reports] == [2, 3]
     assert panel.reports[0].missing_periods == ("1 between 2021-01-03 and 2021-01-17",)
-
-
-def test_a_table_without_groups_is_the_group_all() -> None:
-    of = [
-        {k: v for k, v in row.items() if k != "state"} for row in rows({**PLAIN, "a": PLAIN["h"]})
-    ]
-    panel = clean(of, dataset({"group": None}), streams(S=["all"]))
-    assert set(panel.table["group"]) == {"all"}
-    assert panel.reports[0].entities == 2
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 0, 2, 3), (3, 2, 1, 0)], ids=str)
@@ -505,9 +442,9 @@ def test_who_plays(cleaning: dict[str, Any], selection: str, kept: str) -> None:
 @pytest.mark.parametrize("cell", range(0, 20, 3))
 def test_no_count_decides_who_plays_where_all_or_a_list_does(cell: int) -> None:
     """Counts do decide with `counts`: a count of 99 lets d play."""
-    counts_of = {name: list(cells[0].split()) for name, cells in FOUR.items()}
-    counts_of["abcd"[cell // 5]][cell % 5] = "99" if cell // 5 else "0"
-    changed = {name: (" ".join(counts_of[name]), FOUR[name][1]) for name in FOUR}
+    name, counts = "abcd"[cell // 5], FOUR["abcd"[cell // 5]][0].split()
+    counts[cell % 5] = "99" if cell // 5 else "0"
+    changed = {**FOUR, name: (" ".join(counts), FOUR[name][1])}
     for entities in ("all", ["a", "d"]):
         rules = dataset(entities=entities, min_total_cases=100)
         assert clean(changed, rules).reports[0].dropped == clean(FOUR, rules).reports[0].dropped

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from data import drawn
-from dpol.core.errors import DataError
 from dpol.data import panel as panels
 from dpol.data.cleaning import clean_panel
 from dpol.data.settings import Dataset
@@ -37,6 +36,8 @@ ADULTS = dataset(
     case_factor=7,
     min_total_cases=100,
 )
+
+
 def read(file: Path, rules: Dataset) -> RawTable:
     if not file.exists():
         pytest.skip(f"{file.name} is not in {FOLDER} (DPOL_REAL_DATA names another folder)")

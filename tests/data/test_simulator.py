@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,8 @@ TEXTS = ["hospital_pk", "collection_week", "state", "hospital_name", "hospital_s
 PAIRS = {"adult confirmed": (COUNTS[3], BEDS[1]), "all": (COUNTS[0], BEDS[0])}
 KEY = ["hospital_pk", "collection_week"]
 HIDDEN, MISSING = "-999999", ["", "NA"]
+
+
 def numbers(cells: pd.DataFrame) -> pd.DataFrame:
     """Cells as numbers; hidden becomes 2, missing NaN."""
     return cells.replace({HIDDEN: "2", "": "nan", "NA": "nan"}).astype(float)
