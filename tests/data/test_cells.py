@@ -30,9 +30,7 @@ def test_everything_that_is_wrong_is_in_one_message() -> None:
         (7, "hospital", " "),
         (8, "week", "2021-13-01"),
     )
-    assert (
-        refused(of)
-        == f"""\
+    assert refused(of).startswith(f"""\
 hospitals.csv: 7 cells cannot be used
   column week, which needs a date like 2021-01-31, from 1900 to 2100:
     '2021-13-01': 1 cell, first in row 10
@@ -44,14 +42,9 @@ hospitals.csv: 7 cells cannot be used
     '16,8': 1 cell, first in row 7
   column beds, which needs {BEDS_WANTED}:
     'n/a': 2 cells, first in row 3
-Write dates like 2021-01-31, say how they are written with dataset.format.date (D.M.YYYY, \
-YYYY-Www, ...), or name another column under dataset.columns.period.
-Name the entity of each row.
-Fix such cells in the table; or say in the config what they are. dataset.format: how numbers are \
-written, if not like 1234.5. dataset.cleaning: texts that stand for missing numbers \
-(missing_markers) or for numbers too small to publish (suppressed_markers); what becomes of \
-negative ones (negative_counts, negative_capacities: missing)."""
-    )
+""")
+    for remedy in ("format.date", "columns.period", "format: how numbers", "cleaning: texts"):
+        assert f"dataset.{remedy}" in refused(of)
 
 
 @pytest.mark.parametrize(

@@ -72,36 +72,6 @@ def test_the_panel_of_the_real_weeks() -> None:
 
 
 # Of the table's 127 columns, counts of COVID or influenza patients and the beds they lie in.
-PAIRS = [
-    ("inpatient_beds_used_covid", "total_beds"),
-    ("total_adult_patients_hospitalized_confirmed_covid", "all_adult_hospital_beds"),
-    ("total_pediatric_patients_hospitalized_confirmed_covid", "all_pediatric_inpatient_beds"),
-    ("staffed_icu_adult_patients_confirmed_covid", "total_icu_beds"),
-    ("total_patients_hospitalized_confirmed_influenza_and_covid", "inpatient_beds"),
-]
-MARKER = "-999999"
-
-
-@pytest.mark.parametrize(("count", "capacity"), PAIRS)
-def test_no_pair_of_published_columns_stops_a_run_and_all_markers_are_counted(
-    count: str, capacity: str
-) -> None:
-    columns = {"count": f"{count}_7_day_avg", "capacity": f"{capacity}_7_day_avg"}
-    rules = dataset(columns)
-    table = read(VERBATIM, rules)
-    panel = clean_panel(table, rules, STREAMS)
-    kept = panel.table[["group", "entity"]].drop_duplicates()
-    mine = table.cells.merge(
-        kept, left_on=["state", "hospital_pk"], right_on=["group", "entity"]
-    ).groupby("state")
-    for kind, column in (("counts", columns["count"]), ("capacities", columns["capacity"])):
-        for rule, markers in (("suppressed", [MARKER]), ("missing", ["", "NA"])):
-            held = mine[column].agg(lambda cells, markers=markers: cells.isin(markers).sum())
-            counted = {it.stream: it.cells[f"{rule}_{kind}"] for it in panel.reports}
-            assert counted == held.to_dict()
-    assert all(it.cells["clipped_densities"] == 0 for it in panel.reports) or "icu" in count
-
-
 @pytest.mark.parametrize(
     ("name", "file"),
     [(name, VERBATIM) for name in ("config", "icu", "panel", "beyond", "admissions")]
