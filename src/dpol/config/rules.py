@@ -172,14 +172,14 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
                 families = ", ".join(it for it in REGISTRY if it in deaf)
                 allowed = f"must not have {noise}: not made for noise with memory: {families}"
                 yield Problem((*place, "noises"), suite.noises, allowed)
-        own = [member.label for member in made if _has_noise_of_its_own(member)]
+        own = [
+            member.label
+            for member in made
+            if isinstance(member.algorithm, CentralAlgorithm) and not member.algorithm.scales_noise
+        ]
         if own and suite.noises != [ISOTROPIC.name]:
             allowed = f"must be [{ISOTROPIC.name}], because {', '.join(own)} has noise of its own"
             yield Problem((*place, "noises"), suite.noises, allowed)
-
-
-def _has_noise_of_its_own(member: Member) -> bool:
-    return isinstance(member.algorithm, CentralAlgorithm) and not member.algorithm.scales_noise
 
 
 def labels(config: Config, members: Members) -> Iterator[Problem]:
@@ -259,15 +259,7 @@ def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, st
             yield from ((member, noise) for member in made if member.algorithm.model != "none")
 
 
-OF_KEYS: tuple[Rule, ...] = (
-    blocks,
-    groups,
-    levels,
-    gains,
-    memory,
-    comparison,
-    noise_memories,
-)
+OF_KEYS: tuple[Rule, ...] = (blocks, groups, levels, gains, memory, comparison, noise_memories)
 """Rules that can be checked even if an algorithm cannot be made."""
 OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
 """Rules that need all algorithms."""
