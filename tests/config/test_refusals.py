@@ -147,7 +147,7 @@ def test_a_wrong_value_is_named_with_what_is_allowed(base, line):
 
 ELSEWHERE = [
     ({"suites.noisy.algorithms": ["rw-ftpl", "rw-meta"]},
-     "report.envelope = 'ridge': no suite plays this family; known: rw-ftpl, rw-meta, tree-ftpl-min-noise, follow-the-leader; play it in a suite, or set report.envelope to a family that is played"),
+     "report.envelope = 'ridge': no suite plays this family; known: rw-ftpl, rw-meta, tree-ftpl-min-noise, follow-the-leader"),
     ({"streams.both.groups": ["A", "C"]},
      "streams.both.groups = ['C']: must be among dataset.source.hospitals: A, B"),
     ({"suites.trusted.algorithms[1]": "rw-meta"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,9 +104,8 @@ def test_utf_8_read_in_another_encoding_is_refused_with_the_key(
     if column == "group":
         swapped = raw.cells.rename(columns={"state": "hospital", "hospital": "state"})
         raw, groups = replace(raw, cells=swapped), ["Zürich", "Genève"]
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=r"garbled[^.]*\. Set the right dataset\.format\.encoding"):
         clean_panel(raw, rules(read), streams(S=groups))
-    assert re.search('encoding: "?utf-8', str(caught.value))
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,11 @@ def levels(config: Config, members: Members) -> Iterator[Problem]:
     for label, mu in given.items():
         if first.setdefault(mu, label) != label:
             yield Problem((*place, label), mu, f"must differ from the mu of {first[mu]}")
-    reasons = [f"suite {label} has no privacy" for label in members if not _private(members[label])]
+    reasons = [
+        f"suite {label} has no privacy"
+        for label, made in members.items()
+        if any(member.algorithm.model == "none" for member in made)
+    ]
     if config.comparison is not None:
         reasons.append("comparison splits the loss against no noise")
     if reasons and math.inf not in given.values():
@@ -209,8 +213,6 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
     families = dict.fromkeys(member.family for member in played)
     if shown.envelope not in families:
         allowed = f"no suite plays this family{nearest(shown.envelope, families)}"
-        if "envelope" not in shown.model_fields_set:
-            allowed += "; play it in a suite, or set report.envelope to a family that is played"
         yield Problem(("report", "envelope"), shown.envelope, allowed)
     runs = _private_runs(config, members)
     local = {noise for member, noise in runs if member.algorithm.model == "local"}
@@ -246,10 +248,6 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
                 yield Problem((*place, "learners"), family, allowed)
         if not NOISES[system.noise].none_at_infinity:
             yield Problem((*place, "noise"), system.noise, "must have no noise at the level .inf")
-
-
-def _private(made: Sequence[Member]) -> bool:
-    return all(member.algorithm.model != "none" for member in made)
 
 
 def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, str]]:
