@@ -267,7 +267,3 @@ def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:
     stream = read_gains(of, "S", {}, form)
     assert stream.gains.tolist() == [[0.5, 1.125], [1, 0]]
     assert stream.periods.astype(str).tolist() == ["2021-02-01", "2021-02-08"]
-    with pytest.raises(DataError, match="separated by ';'"):
-        read_gains(of, "S", {})
-    with pytest.raises(DataError, match=r"'1,125': 1 cell, first in row 2[\s\S]*1,230 may be 1.23"):
-        read_gains(of, "S", {}, Format(delimiter=";", date="YYYY-Www"))

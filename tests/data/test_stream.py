@@ -83,9 +83,7 @@ def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> No
     [
         ({"gains": [0.1, 0.2]}, "gains have shape (2,), not (rounds, experts)"),
         ({"gains": np.zeros((0, 2))}, "gains have shape (0, 2), not (rounds, experts)"),
-        ({"gains": np.zeros((3, 0))}, "gains have shape (3, 0), not (rounds, experts)"),
         ({"capacity": [[10.0, 20.0]]}, "capacity has shape (1, 2), not (3, 2)"),
-        ({"capacity": 10.0}, "capacity has shape (), not (3, 2)"),
         ({"periods": FACTS["periods"][:2]}, "periods has shape (2,), not (3,)"),
         ({"entities": ("a", "b", "c")}, "entities has shape (3,), not (2,)"),
         ({"names": ("A",)}, "names has shape (1,), not (2,)"),
@@ -94,9 +92,6 @@ def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> No
         ({"given_sensitivity": SENSITIVITY}, "needs either capacities or sensitivities"),
         ({"periods": np.array(["2021-01-03", "NaT", "2021-01-24"], "M8[D]")},
          "a period has no date"),
-        ({"periods": FACTS["periods"][[0, 2, 1]]},
-         "periods out of order: round 3 (2021-01-10) does not come after round 2 (2021-01-24); sort"
-         " the table by period"),
         ({"periods": FACTS["periods"][[1, 1, 2]]},
          "periods out of order: round 2 (2021-01-10) does not come after round 1 (2021-01-10); sort"
          " the table by period"),

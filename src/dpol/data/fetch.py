@@ -8,7 +8,7 @@ import importlib.metadata
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,7 +123,17 @@ def fetch_table(
             write_json(f"{destination}.provenance.json", provenance)
             log(f"{delivered['rows']:,} rows from {endpoint.url}")
             return
-        raise FetchError(_advice(failures, query, destination))
+        lines = "".join(f"\n  {failure}" for failure in failures)
+        raise FetchError(
+            f"cannot fetch {destination}; no endpoint delivered:{lines}\n"
+            "This machine may be offline, or behind a proxy. Then either\n"
+            "- run again when there is a connection; or\n"
+            f"- get the table on another machine and place it by hand as {destination}, a"
+            " gzip-compressed CSV file\n"
+            f"  with the columns {', '.join(query.columns)};\n"
+            f"  the rows that matter: {query.where or 'all'}; or\n"
+            "- work with simulated hospitals, without network: dpol demo (or: make demo)"
+        )
 
 
 class _BrokenError(Exception):
@@ -253,20 +263,3 @@ def _innermost(error: BaseException) -> str:
 def _plain(text: str) -> str:
     """Text from a server as one line without control characters, of at most 400 characters."""
     return printable(" ".join(text.split()))[:400]
-
-
-def _advice(failures: Sequence[str], query: Query, destination: Path) -> str:
-    """The failure of each endpoint, and the user's ways out."""
-    return "\n".join(
-        [
-            f"cannot fetch {destination}; no endpoint delivered:",
-            *(f"  {failure}" for failure in failures),
-            "This machine may be offline, or behind a proxy. Then either",
-            "- run again when there is a connection; or",
-            f"- get the table on another machine and place it by hand as {destination}, "
-            "a gzip-compressed CSV file",
-            f"  with the columns {', '.join(query.columns)};",
-            f"  the rows that matter: {query.where or 'all'}; or",
-            "- work with simulated hospitals, without network: dpol demo (or: make demo)",
-        ]
-    )
