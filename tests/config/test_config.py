@@ -38,15 +38,11 @@ def test_a_good_config_is_accepted_with_its_values():
     assert config.comparison is None
 
 
-@pytest.mark.parametrize("source", [WEB, LOCAL], ids=["web", "local"])
-def test_every_kind_of_source_is_accepted(source):
-    assert parse({"dataset.source": source}).config.raw_file == source["file"]
-
-
 def test_a_table_of_gains_is_accepted():
     keys = {"period": "day", "sensitivity": "moves", "gain_range": 2}
     config = parse(GAINS, {f"dataset.source.{key}": value for key, value in keys.items()}).config
     assert config.raw_file == "gains.parquet"
+    assert parse({"dataset.source": WEB}).config.raw_file == WEB["file"]
     with pytest.raises(ValueError, match=r"has no dataset\.columns"):
         _ = config.dataset.needed_columns
 
@@ -68,26 +64,14 @@ def test_a_made_up_table_may_be_declared(source, simulated):
     assert Dataset.model_validate({"source": source}).simulated is simulated
 
 
-@pytest.mark.parametrize("learners", [["ridge"], [{"learner": "ridge"}]], ids=repr)
-def test_the_learners_of_rw_meta_can_be_named_in_a_config(learners):
-    spec = {"algorithm": "rw-meta", "label": "small", "learners": learners}
-    (member,) = parse({"suites.extra.algorithms": [spec]}).members["extra"]
-    assert member.label == "small"
-
-
 def test_10_000_jobs_can_be_planned():
     config = parse({"replicates": 1000, "block_replicates": 1}).config
     assert len(points(config.hospitals, list(config.streams))) == 10_000
 
 
-@pytest.mark.parametrize("first", ["2021-01-01", datetime.date(2021, 1, 1)], ids=repr)
-def test_a_day_is_text_or_a_date(first):
-    periods = parse({"dataset.periods.first": first}).config.dataset.periods
-    assert periods.first == datetime.date(2021, 1, 1)
-
-
 def test_parsing_leaves_the_raw_config_alone():
-    raw = changed({"suites.extra.algorithms": [{"algorithm": "rw-meta", "label": "x"}]})
+    spec = {"algorithm": "rw-meta", "label": "x", "learners": ["ridge", {"learner": "kalman"}]}
+    raw = changed({"suites.extra.algorithms": [spec]})
     before = copy.deepcopy(raw)
     parse_experiment(raw, "x")
     assert raw == before
@@ -118,11 +102,7 @@ def test_a_local_table_that_is_not_there_is_refused(changes, tmp_path):
     )
     path.write_text("a\n1\n")
     check_local_table(config)
-
-
-@pytest.mark.parametrize("source", [WEB, SMALL["dataset"]["source"]], ids=["web", "simulated"])
-def test_only_a_local_table_has_to_be_there(source):
-    check_local_table(parse({"dataset.source": source}).config)
+    check_local_table(parse({"dataset.source": WEB}).config)
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -154,7 +134,7 @@ def test_a_missing_file_is_refused(tmp_path):
         load_experiment(tmp_path / "no.yaml")
 
 
-@pytest.mark.parametrize("content", [b"", b"# nothing\n", b"- run\n", b"run\n", b"3\n"])
+@pytest.mark.parametrize("content", [b"", b"- run\n", b"3\n"])
 def test_a_file_without_keys_is_refused(refused, content):
     assert refused(content) == "holds no keys; config/demo.yaml shows a whole config"
 
@@ -170,14 +150,18 @@ BOMB = b"a: &a [%s]\nb: &b [%s]\nc: [%s]\n" % (b"x," * 99, b"*a," * 99, b"*b," *
         (b"run: x\n\tseed: 1\n", "is not YAML: line 2: a tab; indent with spaces\n"),
         (b"run:x\nseed: 1\n", "is not YAML: line 2: a key where none can be; is a space missing"),
         (b"run: x\nrun: y\n", "is not YAML: line 2: key run is given twice\n"),
-        (b"run: M\xfcnchen\n", "is not YAML: "),
-        (b"run: !!python/name:os.sep\n", "is not YAML: "),
-        (b"run: !!timestamp x\n", "is not YAML: "),
-        (b"? [run]\n: x\n", "is not YAML: "),
-        (b"run: !!int x\n", "is not YAML: "),
-        (b"seed: " + b"9" * 5000 + b"\n", "is not YAML: "),
+        *(
+            (content, "is not YAML: ")
+            for content in (
+                b"run: M\xfcnchen\n",
+                b"run: !!python/name:os.sep\n",
+                b"run: !!int x\n",
+                b"? [run]\n: x\n",
+                b"seed: " + b"9" * 5000 + b"\n",
+                BOMB,
+            )
+        ),
         (b"run: &a [*a]\n", "is not YAML: line 1: aliases make a block that is endless or far"),
-        (BOMB, "is not YAML: line "),
     ],
 )
 def test_what_is_not_plain_yaml_is_refused(refused, content, start):

@@ -82,16 +82,12 @@ def test_a_job_holds_just_what_it_depends_on():
     }
 
 
-def test_a_suite_without_privacy_runs_at_the_level_without_noise_only():
-    levels = {"low": 2, "off": math.inf, "high": 0.5}
-    played = jobs(tiny(privacy={"levels": levels}))
-    assert [level for _, suite, _, level, _ in played if suite == "open"] == ["off"]
-
-
-def test_noises_are_ignored_without_privacy():
+def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():
     suites = tiny().config.model_dump()["suites"]
     suites["open"]["noises"] = ["isotropic", "capacity"]
-    assert sum(suite == "open" for _, suite, *_ in jobs(tiny(suites=suites))) == 1
+    levels = {"low": 2, "off": math.inf, "high": 0.5}
+    played = jobs(tiny(privacy={"levels": levels}, suites=suites))
+    assert [level for _, suite, _, level, _ in played if suite == "open"] == ["off"]
 
 
 @given(replicates=st.integers(1, 300), block=st.none() | st.integers(1, 400))

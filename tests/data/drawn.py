@@ -103,22 +103,6 @@ def sources(panel: CleanPanel, entity: str, column: str) -> str:
     return "".join(source[0] for source in line(panel, entity, column))
 
 
-FILLED = (
-    *("exact_duplicates", "conflicting_duplicates", "suppressed_counts", "carried_counts"),
-    *("zero_counts", "carried_capacities", "backfilled_capacities", "clipped_densities"),
-)
-
-
-def touched(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
-    """The rules that changed a row or filled a cell, and how many."""
-    return {rule: n for rule, n in counts(panel, stream).items() if rule in FILLED}
-
-
-def found(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
-    """Numbers of the table's cells that needed a rule, by rule."""
-    return {rule: n for rule, n in counts(panel, stream).items() if rule not in FILLED}
-
-
 def counts(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
     """All rules that concerned something."""
     assert list(panel.reports[stream].cells) == list(RULES)

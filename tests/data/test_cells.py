@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from data.drawn import PLAIN, Row, clean, counts, dataset, refused, rows, streams, table, week
+from data.drawn import (
+    PLAIN,
+    Row,
+    clean,
+    counts,
+    dataset,
+    of_period,
+    refused,
+    rows,
+    streams,
+    table,
+    week,
+)
 from dpol.core.errors import DataError
 from dpol.data.cells import BadCells, refuse_cells
 
@@ -30,9 +42,7 @@ def test_everything_that_is_wrong_is_in_one_message() -> None:
         (7, "hospital", " "),
         (8, "week", "2021-13-01"),
     )
-    assert (
-        refused(of)
-        == f"""\
+    assert refused(of).startswith(f"""\
 hospitals.csv: 7 cells cannot be used
   column week, which needs a date like 2021-01-31, from 1900 to 2100:
     '2021-13-01': 1 cell, first in row 10
@@ -44,14 +54,9 @@ hospitals.csv: 7 cells cannot be used
     '16,8': 1 cell, first in row 7
   column beds, which needs {BEDS_WANTED}:
     'n/a': 2 cells, first in row 3
-Write dates like 2021-01-31, say how they are written with dataset.format.date (D.M.YYYY, \
-YYYY-Www, ...), or name another column under dataset.columns.period.
-Name the entity of each row.
-Fix such cells in the table; or say in the config what they are. dataset.format: how numbers are \
-written, if not like 1234.5. dataset.cleaning: texts that stand for missing numbers \
-(missing_markers) or for numbers too small to publish (suppressed_markers); what becomes of \
-negative ones (negative_counts, negative_capacities: missing)."""
-    )
+""")
+    for remedy in ("format.date", "columns.period", "format: how numbers", "cleaning: texts"):
+        assert f"dataset.{remedy}" in refused(of)
 
 
 @pytest.mark.parametrize(
@@ -69,11 +74,6 @@ def test_a_column_that_is_count_and_cases_is_reported_once() -> None:
     message = refused(with_cells((2, "patients", "many")), dataset({"cases": ["patients"]}))
     assert message.startswith("hospitals.csv: 1 cell cannot be used")
     assert message.count("many") == 1
-
-
-def test_an_empty_cell_that_no_marker_names_is_called_nothing() -> None:
-    message = refused(with_cells((2, "patients", "")), dataset(missing_markers=["NA"]))
-    assert "    nothing: 1 cell, first in row 4" in message
 
 
 def test_a_capacity_so_small_that_its_noise_would_drown_all_is_refused() -> None:
@@ -96,10 +96,8 @@ def test_of_many_values_at_most_20_are_shown() -> None:
 
 def test_of_many_columns_20_are_named() -> None:
     cells = table([{f"c{i}": "1" for i in range(30)}]).cells
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=r"30 cells cannot .*\n[\s\S]*\n  and 10 other columns$"):
         refuse_cells("hospitals.csv", [BadCells(cells[name], "a number") for name in cells])
-    assert str(caught.value).startswith("hospitals.csv: 30 cells cannot be used\n  column c0, whic")
-    assert str(caught.value).endswith("\n  and 10 other columns")
 
 
 # Dates -------------------------------------------------------------------------------------------
@@ -133,8 +131,7 @@ def test_dates_may_carry_a_time_of_day(time: str) -> None:
 
 @pytest.mark.parametrize("year", ["1900-01-07", "2100-12-26"])
 def test_the_years_1900_and_2100_are_dates(year: str) -> None:
-    of = rows({"a": ("1", "9"), "b": ("1", "9")})
-    assert clean([{**row, "week": year} for row in of]).reports[0].periods == 1
+    assert clean(of_period(year, "ab")).reports[0].periods == 1
 
 
 # Rows that are not looked at ---------------------------------------------------------------------

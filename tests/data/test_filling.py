@@ -77,15 +77,6 @@ def test_a_period_in_which_almost_no_entity_has_a_row_is_named(
     assert [entry in text for text in caplog.messages] == [True] * named
 
 
-def test_a_lone_row_between_other_periods_is_named_and_plays() -> None:
-    of = weeks(27, week(0), week(1), week(4))
-    of[5]["week"] = week(2)
-    panel = clean(of)
-    assert panel.reports[0].sparse_periods == (f"{week(2)} (1 of 27 entities)",)
-    # Row 5 was its row of the first week.
-    assert sources(panel, "h05", "count_source") == "zrrr"
-
-
 def test_overlapping_periods_name_the_rarer_one() -> None:
     of = weeks(3, week(0), week(1), week(2))
     of[4]["week"] = "2021-01-09"
@@ -137,16 +128,6 @@ def test_a_date_with_day_and_month_swapped_is_asked_about_in_any_stream(n: int, 
         assert said.startswith(f"hospitals.csv, row {wrong + 2}: ")
     kept = clean(of, dataset(periods={"swapped": "keep"}))
     assert kept.reports[0].periods == 13
-
-
-@pytest.mark.parametrize("late", [1, 3, 5, 11])
-def test_new_entities_and_such_as_end_early_are_not_taken_for_wrong_dates(late: int) -> None:
-    """One entity alone in the first weeks or in the last; others join, or have ended."""
-    every = [week(t) for t in range(12)]
-    joins = [it for it in weekly("abcd") if it["hospital"] == "a" or it["week"] in every[late:]]
-    ends = [it for it in weekly("abcd") if it["hospital"] == "a" or it["week"] not in every[late:]]
-    for of in (joins, ends):
-        assert clean(of).reports[0].periods == 12
 
 
 DATES = ["2021-01-10", "2021-10-01", "2021-02-07", "2021-07-02", "2021-03-21", "2021-05-05"]

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -22,7 +20,7 @@ from dpol.data.cells import date_of, number_of, numbers_of, parse_numbers
 from dpol.data.cleaning import clean_panel
 from dpol.data.format import Format
 from dpol.data.gains import read_gains
-from dpol.data.settings import Cleaning, Dataset, GainsSource
+from dpol.data.settings import Cleaning, GainsSource
 from dpol.data.table import read_table
 
 FORMATS = [
@@ -249,30 +247,16 @@ def test_bytes_of_excel_are_told_with_all_keys_at_once(tmp_path: Path) -> None:
 
 def test_numbers_and_dates_of_parquet_need_no_keys(tmp_path: Path) -> None:
     frame = pd.DataFrame({"n": [1.125, 16.5], "day": pd.to_datetime(["2021-01-04"] * 2)})
+    frame["whole"] = 20210104
     frame.assign(text=["1,5", "1.125"]).to_parquet(tmp_path / "t.parquet")
     raw = read_table(tmp_path / "t.parquet", None, Format(**KEYS))
     assert raw.cells.index.tolist() == [1, 2]
     assert numbers_of(raw.cells["n"], raw.formats["n"]).tolist() == [1.125, 16.5]
     assert numbers_of(raw.cells["text"], raw.formats["text"]).tolist() == [1.5, 1125]
     assert date_of(raw.cells["day"][1], raw.formats["day"]) == datetime.date(2021, 1, 4)
-
-
-def test_dates_of_parquet_that_are_whole_numbers_need_the_key(tmp_path: Path) -> None:
-    two = [datetime.date(2021, 1, 4), datetime.date(2021, 1, 11)]
-    columns = {"hospital": ["a", "a", "b", "b"], "patients": [1] * 4, "beds": [9] * 4}
-    numbers = [int(f"{day:%Y%m%d}") for day in two]
-    pq.write_table(pa.table({**columns, "week": numbers * 2}), tmp_path / "n.parquet")
-    pq.write_table(pa.table({**columns, "week": two * 2}), tmp_path / "d.parquet")
-    raw = dataset().model_dump(mode="json")
-    raw["columns"]["group"] = None
-    for name, keys in (("n", {"date": "YYYYMMDD"}), ("d", {}), ("d", {"date": "YYYYMMDD"})):
-        rules = Dataset.model_validate({**raw, "format": keys})
-        table = read_table(tmp_path / f"{name}.parquet", None, rules.format)
-        panel = clean_panel(table, rules, streams(S=["all"]))
-        assert sorted({day.date() for day in panel.table["period"]}) == two
-    plain, table = Dataset.model_validate(raw), read_table(tmp_path / "n.parquet")
-    with pytest.raises(DataError, match=r"'20210104': 2 cells, first in row 1"):
-        clean_panel(table, plain, streams(S=["all"]))
+    for form, expected in ((Format(date="YYYYMMDD"), datetime.date(2021, 1, 4)), (Format(), None)):
+        raw = read_table(tmp_path / "t.parquet", None, form)
+        assert date_of(raw.cells["whole"][1], raw.formats["whole"]) == expected
 
 
 def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:
@@ -283,7 +267,3 @@ def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:
     stream = read_gains(of, "S", {}, form)
     assert stream.gains.tolist() == [[0.5, 1.125], [1, 0]]
     assert stream.periods.astype(str).tolist() == ["2021-02-01", "2021-02-08"]
-    with pytest.raises(DataError, match="separated by ';'"):
-        read_gains(of, "S", {})
-    with pytest.raises(DataError, match=r"'1,125': 1 cell, first in row 2[\s\S]*1,230 may be 1.23"):
-        read_gains(of, "S", {}, Format(delimiter=";", date="YYYY-Www"))

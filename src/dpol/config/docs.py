@@ -47,13 +47,6 @@ def schema() -> str:
     return json.dumps(found, indent=2) + "\n"
 
 
-def manual() -> str:
-    """A Markdown section per block of the config: key, type, default, meaning."""
-    whole = WHOLE.model_json_schema()
-    blocks = _blocks("", _inlined(whole, whole["$defs"]))
-    return _rendered("keys.md", blocks=blocks, type_name=_type_name, json=json.dumps)
-
-
 def _inlined(part: Any, models: JsonSchema) -> Any:
     """A JSON schema with its models, and a summary of each, where they are referred to."""
     if isinstance(part, list):
@@ -153,8 +146,11 @@ def results() -> str:
 
 
 def with_manual(page: str) -> str:
-    """The README of the configs with what the code says now."""
-    return filled(page, algorithms=algorithms(), noises=noises(), keys=manual())
+    """The README of the configs with what the code says now: algorithms, noises, and all keys."""
+    whole = WHOLE.model_json_schema()
+    blocks = _blocks("", _inlined(whole, whole["$defs"]))
+    keys = _rendered("keys.md", blocks=blocks, type_name=_type_name, json=json.dumps)
+    return filled(page, algorithms=algorithms(), noises=noises(), keys=keys)
 
 
 def filled(page: str, **texts: str) -> str:

@@ -57,7 +57,11 @@ def levels(config: Config, members: Members) -> Iterator[Problem]:
     for label, mu in given.items():
         if first.setdefault(mu, label) != label:
             yield Problem((*place, label), mu, f"must differ from the mu of {first[mu]}")
-    reasons = [f"suite {label} has no privacy" for label in members if not _private(members[label])]
+    reasons = [
+        f"suite {label} has no privacy"
+        for label, made in members.items()
+        if any(member.algorithm.model == "none" for member in made)
+    ]
     if config.comparison is not None:
         reasons.append("comparison splits the loss against no noise")
     if reasons and math.inf not in given.values():
@@ -172,14 +176,14 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
                 families = ", ".join(it for it in REGISTRY if it in deaf)
                 allowed = f"must not have {noise}: not made for noise with memory: {families}"
                 yield Problem((*place, "noises"), suite.noises, allowed)
-        own = [member.label for member in made if _has_noise_of_its_own(member)]
+        own = [
+            member.label
+            for member in made
+            if isinstance(member.algorithm, CentralAlgorithm) and not member.algorithm.scales_noise
+        ]
         if own and suite.noises != [ISOTROPIC.name]:
             allowed = f"must be [{ISOTROPIC.name}], because {', '.join(own)} has noise of its own"
             yield Problem((*place, "noises"), suite.noises, allowed)
-
-
-def _has_noise_of_its_own(member: Member) -> bool:
-    return isinstance(member.algorithm, CentralAlgorithm) and not member.algorithm.scales_noise
 
 
 def labels(config: Config, members: Members) -> Iterator[Problem]:
@@ -209,8 +213,6 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
     families = dict.fromkeys(member.family for member in played)
     if shown.envelope not in families:
         allowed = f"no suite plays this family{nearest(shown.envelope, families)}"
-        if "envelope" not in shown.model_fields_set:
-            allowed += "; play it in a suite, or set report.envelope to a family that is played"
         yield Problem(("report", "envelope"), shown.envelope, allowed)
     runs = _private_runs(config, members)
     local = {noise for member, noise in runs if member.algorithm.model == "local"}
@@ -248,10 +250,6 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
             yield Problem((*place, "noise"), system.noise, "must have no noise at the level .inf")
 
 
-def _private(made: Sequence[Member]) -> bool:
-    return all(member.algorithm.model != "none" for member in made)
-
-
 def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, str]]:
     """Each algorithm with privacy, with each noise of its suite."""
     for label, made in members.items():
@@ -259,15 +257,7 @@ def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, st
             yield from ((member, noise) for member in made if member.algorithm.model != "none")
 
 
-OF_KEYS: tuple[Rule, ...] = (
-    blocks,
-    groups,
-    levels,
-    gains,
-    memory,
-    comparison,
-    noise_memories,
-)
+OF_KEYS: tuple[Rule, ...] = (blocks, groups, levels, gains, memory, comparison, noise_memories)
 """Rules that can be checked even if an algorithm cannot be made."""
 OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
 """Rules that need all algorithms."""

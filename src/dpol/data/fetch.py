@@ -8,9 +8,9 @@ import importlib.metadata
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -118,22 +118,22 @@ def fetch_table(
                 "retrieved": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 "sha256": sha256(table),
                 "dpol": importlib.metadata.version("dpol"),
-                **asdict(delivered),
+                **delivered,
             }
             write_json(f"{destination}.provenance.json", provenance)
-            log(f"{delivered.rows:,} rows from {endpoint.url}")
+            log(f"{delivered['rows']:,} rows from {endpoint.url}")
             return
-        raise FetchError(_advice(failures, query, destination))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Delivered:
-    """Facts about a whole table: its rows, and the final address and version that headers state."""
-
-    rows: int
-    final_url: str
-    etag: str
-    last_modified: str
+        lines = "".join(f"\n  {failure}" for failure in failures)
+        raise FetchError(
+            f"cannot fetch {destination}; no endpoint delivered:{lines}\n"
+            "This machine may be offline, or behind a proxy. Then either\n"
+            "- run again when there is a connection; or\n"
+            f"- get the table on another machine and place it by hand as {destination}, a"
+            " gzip-compressed CSV file\n"
+            f"  with the columns {', '.join(query.columns)};\n"
+            f"  the rows that matter: {query.where or 'all'}; or\n"
+            "- work with simulated hospitals, without network: dpol demo (or: make demo)"
+        )
 
 
 class _BrokenError(Exception):
@@ -148,7 +148,7 @@ class _Retry(urllib3.Retry):
         return asked and min(asked, LONGEST_PAUSE)
 
 
-def _fetch(endpoint: Endpoint, query: Query, table: Path, source: WebSource) -> _Delivered:
+def _fetch(endpoint: Endpoint, query: Query, table: Path, source: WebSource) -> dict[str, Any]:
     """The table of one endpoint; what may pass is tried again, with growing pauses."""
     retries = _Retry(
         total=source.attempts - 1,
@@ -170,8 +170,11 @@ def _fetch(endpoint: Endpoint, query: Query, table: Path, source: WebSource) -> 
 
 def _fetch_once(
     session: requests.Session, endpoint: Endpoint, query: Query, table: Path, silence: float
-) -> _Delivered:
+) -> dict[str, Any]:
     """One try to download a CSV file, plain or gzip, and to find it whole.
+
+    Returns what the provenance says of it: its number of rows, and the final address and version
+    that the headers state.
 
     Raises:
         _BrokenError: something that may pass, such as a body cut short.
@@ -215,12 +218,12 @@ def _fetch_once(
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total not in (None, rows):
         raise _BrokenError(f"{rows:,} rows instead of {total:,}")
-    return _Delivered(
-        rows=rows,
-        final_url=_plain(answer.url.partition("?")[0]),
-        etag=_plain(answer.headers.get("ETag", "")),
-        last_modified=_plain(answer.headers.get("Last-Modified", "")),
-    )
+    return {
+        "rows": rows,
+        "final_url": _plain(answer.url.partition("?")[0]),
+        "etag": _plain(answer.headers.get("ETag", "")),
+        "last_modified": _plain(answer.headers.get("Last-Modified", "")),
+    }
 
 
 @contextmanager
@@ -260,20 +263,3 @@ def _innermost(error: BaseException) -> str:
 def _plain(text: str) -> str:
     """Text from a server as one line without control characters, of at most 400 characters."""
     return printable(" ".join(text.split()))[:400]
-
-
-def _advice(failures: Sequence[str], query: Query, destination: Path) -> str:
-    """The failure of each endpoint, and the user's ways out."""
-    return "\n".join(
-        [
-            f"cannot fetch {destination}; no endpoint delivered:",
-            *(f"  {failure}" for failure in failures),
-            "This machine may be offline, or behind a proxy. Then either",
-            "- run again when there is a connection; or",
-            f"- get the table on another machine and place it by hand as {destination}, "
-            "a gzip-compressed CSV file",
-            f"  with the columns {', '.join(query.columns)};",
-            f"  the rows that matter: {query.where or 'all'}; or",
-            "- work with simulated hospitals, without network: dpol demo (or: make demo)",
-        ]
-    )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
+from dpol.core.words import counted
 from dpol.data.cells import BadCells, dates_of, numbers_of, refuse_cells, undated, which_sign
 from dpol.data.format import DEFAULT, Format
 from dpol.data.settings import GainsSource
@@ -35,7 +36,19 @@ def read_gains(
             not positive, dates that do not go forward, fewer than two rounds or experts.
     """
     raw = read_table(source.file, form=form)
-    experts, top, rounds = _experts(raw, source.others), source.gain_range, len(raw.cells)
+    present, top, rounds = list(raw.cells.columns), source.gain_range, len(raw.cells)
+    refuse_columns(raw.file, source.others, present, "dataset.source")
+    experts = [name for name in present if name not in source.others]
+    if blank := [number for number, name in enumerate(present, 1) if not name.strip()]:
+        raise DataError(
+            f"{raw.file}: column {blank[0]} has no name; name the expert, or take the column out if"
+            " it only numbers the rows"
+        )
+    if len(experts) < 2 or rounds < 2:
+        raise DataError(
+            f"{raw.file}: has {counted(rounds, 'round')} and {counted(len(experts), 'column')} of"
+            " gains; at least 2 are needed, a row for each round and a column for each expert"
+        )
     periods, bad = np.datetime64("2000-01-01") + np.arange(rounds), []
     if source.period is not None:
         texts, written = raw.cells[source.period], raw.formats[source.period]
@@ -53,8 +66,6 @@ def read_gains(
     else:
         sensitivity = np.full(rounds, column)
     refuse_cells(raw.file, bad)
-    if rounds < 2:
-        raise DataError(f"{raw.file}: has 1 round, at least 2 are needed; add a row for each round")
     try:
         return GainStream(
             label=label,
@@ -68,25 +79,6 @@ def read_gains(
         )
     except DataError as error:
         raise DataError(f"{raw.file}: {error}") from None
-
-
-def _experts(raw: RawTable, others: list[str]) -> list[str]:
-    """The columns of gains: all but the `others`."""
-    present = list(raw.cells.columns)
-    refuse_columns(raw.file, others, present, "dataset.source")
-    experts = [name for name in present if name not in others]
-    for number, name in enumerate(present, 1):
-        if not name.strip():
-            raise DataError(
-                f"{raw.file}: column {number} has no name; name the expert, or take the column"
-                " out if it only numbers the rows"
-            )
-    if len(experts) < 2:
-        raise DataError(
-            f"{raw.file}: has {len(experts)} column of gains, at least 2 are needed:"
-            " one for each expert"
-        )
-    return experts
 
 
 def _bad_cells(

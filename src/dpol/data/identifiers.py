@@ -84,11 +84,10 @@ def garbled(texts: Texts, encoding: str) -> BadCells:
     if encoding != "utf-8" and len(misread) < len(values):
         misread = set()
     bad = texts[texts.isin({*misread, *(text for text in values if _BROKEN.search(text))})]
-    remedy = "The letters of a name are garbled: it was read, or once saved, in a wrong encoding."
-    if misread and encoding != "utf-8":
-        remedy += " In the config:\ndataset:\n  format:\n    encoding: utf-8"
-    else:
-        remedy += " Get a good copy of the table, or set the right dataset.format.encoding."
+    remedy = (
+        "The letters of a name are garbled: it was read, or once saved, in a wrong encoding. Set"
+        " the right dataset.format.encoding (most are utf-8), or get a good copy of the table."
+    )
     return BadCells(bad, "text whose letters are whole", (remedy,))
 
 

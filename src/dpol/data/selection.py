@@ -11,13 +11,6 @@ from dpol.data.cells import Texts
 from dpol.data.panel import Selection
 from dpol.data.settings import Cleaning
 
-_MORE: dict[Selection, str] = {
-    "counts": "lower dataset.cleaning.min_total_cases or ",
-    "given": "list more of its entities under dataset.cleaning.entities or ",
-    "all": "",
-}
-"""Ways to let more entities play, besides a correct column of capacities."""
-
 
 def selection_of(rules: Cleaning) -> Selection:
     """The way in which the rules choose the entities that play."""
@@ -74,15 +67,15 @@ def choose(
     if without := sorted({*_listed(rules)} & {*out.index}):
         raise DataError(
             f"{file}: dataset.cleaning.entities lists {', '.join(without[:20])}, but stream"
-            f" {label} has no capacity above 0 for {'it' if len(without) == 1 else 'them'};"
-            " take such entities out of the list, or check dataset.columns.capacity"
+            f" {label} has no capacity above 0 there; take such entities out of the list, or check"
+            " dataset.columns.capacity"
         )
     if (kept := len(reasons) - len(out)) < 2:
-        more = f"{_MORE[selection]}check dataset.columns.capacity"
-        remedy = more if len(reasons) > 1 else f"add groups to streams.{label}.groups"
         raise DataError(
             f"{file}: stream {label} keeps {kept} of {len(reasons)} entities after filtering,"
-            f" at least 2 are needed; {remedy}"
+            " at least 2 are needed; lower dataset.cleaning.min_total_cases, list more under"
+            f" dataset.cleaning.entities, add groups to streams.{label}.groups, or check"
+            " dataset.columns.capacity"
         )
     names = by_entity["name"].last()[out.index]
     dropped = [

@@ -8,12 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from dpol.core.settings import (
-    MISSING,
-    Label,
-    Problem,
-    Settings,
-)
+from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.format import DEFAULT, Format
 from dpol.data.sources import Endpoint, TableName, known_tables
 from dpol.data.values import (
@@ -244,11 +239,8 @@ class Dataset(Settings):
     @property
     def untitled(self) -> Dataset:
         """The dataset without titles, and not said to be public: no number depends on either."""
-        plain = self.model_copy(update={"public": False})
-        if self.columns is None:
-            return plain
-        columns = self.columns.model_copy(update={"titles": Titles()})
-        return plain.model_copy(update={"columns": columns})
+        columns = self.columns and self.columns.model_copy(update={"titles": Titles()})
+        return self.model_copy(update={"public": False, "columns": columns})
 
     def as_local(self, file: str) -> Dataset:
         """The dataset once its table is on this machine: on how it came there no number depends."""
@@ -279,12 +271,8 @@ class Dataset(Settings):
         rules = self.cleaning
         if source == "gains":
             for key in sorted(self.model_fields_set - {"source", "public", "format"}):
-                yield Problem(
-                    (key,),
-                    "a block",
-                    "must not be given because dataset.source.kind is gains: there is nothing to"
-                    " clean",
-                )
+                allowed = "must not be given because dataset.source.kind is gains:"
+                yield Problem((key,), "a block", f"{allowed} there is nothing to clean")
         elif self.columns is None:
             allowed = "is missing: name the columns of entity, period, count and capacity"
             yield Problem(("columns",), MISSING, allowed)

@@ -24,11 +24,6 @@ from dpol.core.files import atomic_path, packed_file
 from dpol.core.words import counted, shortened
 from dpol.data.format import DEFAULT, PLAIN, Format
 
-_KINDS = {
-    ".gz": (b"\x1f\x8b", "packed with gzip", "pack it, or take .gz off its name"),
-    ".parquet": (b"PAR1", "a Parquet table", "name it .csv"),
-}
-"""The first bytes of a file by suffix, the name of its kind, and the remedy for plain CSV."""
 _SEMICOLONS = {"delimiter": ";", "decimal": ","}
 
 
@@ -95,7 +90,11 @@ def read_table(
     except UnicodeError:
         raise _undecoded(path, form) from None
     except (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException) as error:
-        raise DataError(f"{path}: {_damaged(path, error)}") from None
+        cause = " ".join(str(error)[:200].split())
+        raise DataError(
+            f"{path}: is damaged, cut short or no {path.suffix} file ({cause}); {_again(path)}, or"
+            " name the file after what it holds"
+        ) from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
     if table.cells.empty:
@@ -119,7 +118,12 @@ def _read_csv(path: Path, columns: list[str] | None, form: Format) -> RawTable:
         places = [header.index(name) for name in columns]
         for line, row in rows:
             if len(row) != len(header):
-                raise DataError(_odd_row(path, line, len(row), len(header), form.delimiter))
+                raise DataError(
+                    f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
+                    f" {len(header)}. Put cells that hold {form.delimiter!r} or a line break in"
+                    " quotes, and write numbers with a decimal point (16.8). If the file is cut"
+                    f" short here, {_again(path)}"
+                )
             lines.append(line)
             kept.append([row[place] for place in places])
     return raw_table(str(path), pd.DataFrame(kept, lines, columns, dtype=str), form)
@@ -205,36 +209,11 @@ def _unlike(path: Path, what: str, keys: Mapping[str, str]) -> DataError:
     )
 
 
-def _damaged(path: Path, error: Exception) -> str:
-    """The reason why a file is not a table, and a remedy; the user may have no other copy of it."""
-    magic, kind, rename = _KINDS.get(path.suffix, (b"", "", ""))
-    with path.open("rb") as stream:
-        start = stream.read(len(magic))
-    if not magic.startswith(start):
-        remedy = _again(path) if _fetched(path) else f"if it holds plain CSV, {rename}"
-        return f"is not {kind}, though its name ends in {path.suffix}; {remedy}"
-    return f"is damaged or cut short ({' '.join(str(error)[:200].split())}); {_again(path)}"
-
-
-def _fetched(path: Path) -> bool:
-    return path.with_name(path.name + ".provenance.json").exists()
-
-
 def _again(path: Path) -> str:
     """The way to a good copy of a table: one that dpol has fetched can be fetched again."""
-    if _fetched(path):
+    if path.with_name(path.name + ".provenance.json").exists():
         return "delete it and run again, which fetches it again"
     return "get an intact copy of it"
-
-
-def _odd_row(path: Path, line: int, cells: int, wanted: int, sign: str) -> str:
-    """The refusal of a row with more or fewer cells than the header."""
-    cause = f"Put cells that hold {sign!r} or a line break in quotes"
-    if cells < wanted:
-        cause += f"; or the file is cut short here: {_again(path)}"
-    elif sign == ",":
-        cause += ", or write the number with a decimal point (16.8)"
-    return f"{path}, row {line}: has {counted(cells, 'cell')}, but the header has {wanted}. {cause}"
 
 
 def refuse_columns(

@@ -96,8 +96,7 @@ MODELS = (
 )
 """Deviations, from those that hardly exist to ones that are new every week.
 
-Set on simulated streams (benchmarks/learner_design.py) and checked on the first 20 weeks of
-config/panel.yaml's.
+Set on simulated streams, and checked on the first 20 weeks of config/panel.yaml's.
 """
 
 
