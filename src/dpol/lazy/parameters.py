@@ -17,7 +17,7 @@ from dpol.lazy.accounting import (
     LazyGame,
     sound_epsilon,
 )
-from dpol.lazy.transform import LazyParameters
+from dpol.lazy.transform import NORMALISERS, LazyParameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,7 +245,7 @@ class _Goal:
             batch_size,
             eta,
             fake_switch=p,
-            normaliser=self.game.normaliser_name,
+            normaliser=next(it for it, c in NORMALISERS.items() if c == self.game.normaliser),
             epsilon=epsilon,
             objective=value,
         )

@@ -50,9 +50,8 @@ class LinearLosses:
 
     def total(self, points: Iterable[Floats]) -> Floats:
         """(R,) summed losses of what is played in each round, (R, d) a round."""
-        return np.asarray(
-            sum((x * a).sum(axis=1) for x, a in zip(points, self.gradients, strict=True))
-        )
+        pairs = zip(points, self.gradients, strict=True)
+        return np.asarray(sum((x * gradient).sum(axis=1) for x, gradient in pairs))
 
     def least_total(self, diameter: float) -> float:
         """The total loss of the best fixed point, `-D/2 A/|A|` for the summed gradients A."""
