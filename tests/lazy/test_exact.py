@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -70,18 +71,18 @@ def test_laws_are_those_of_every_draw_by_itself(B, eta, p, c):
 @pytest.mark.parametrize("c", [1.0, 2.0])
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize(("eta", "p"), [(0.05, 0.1), (1.0, 0.5), (2.0, 0.0), (3.0, 1.0)])
-def test_marginals_are_the_measures(game, eta, p, c):
+def test_marginals_are_the_measures_and_the_shadow_follows_its_last_redraw(game, eta, p, c):
     d, rest, values, B = game
     cells = list(itertools.product(values, repeat=d))
     rng = np.random.default_rng(0)
     sums = np.array(cells, dtype=float)[rng.integers(len(cells), size=(40, rest))]
-    for row, law in zip(
-        sums,
-        output_laws(sums, law_of(B, eta, p, c)),
-        strict=True,
-    ):
+    laws = paths_and_shadow(sums, law_of(B, eta, p, c))
+    for row, law in zip(sums, laws, strict=True):
         nu = [plain.weights(row[:s].sum(axis=0).tolist(), eta) for s in range(rest + 1)]
-        np.testing.assert_allclose(plain.marginals(law, d), nu, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(plain.marginals(law.sum(axis=1), d), nu, rtol=0, atol=1e-12)
+        # y follows the measure of its last redraw.
+        shadow = functools.reduce(lambda old, new: (1 - p) * old + p * new, map(np.array, nu))
+        np.testing.assert_allclose(law.sum(axis=0), shadow, rtol=0, atol=1e-12)
 
 
 def test_without_a_normaliser_the_marginals_are_wrong():
@@ -117,19 +118,6 @@ def test_neighbours_are_all_pairs_that_differ_in_one_batch(change):
         assert len(first) == wanted.sum()
 
 
-def test_the_worst_pair_is_found():
-    cells = list(itertools.product((0.0, 1.0), repeat=2))
-    games, laws = list(itertools.product(cells, repeat=2)), []
-    for game in games:
-        found = by_paths(game, B=1, eta=0.7, p=0.2, c=1.0)
-        plays = itertools.product((0, 1), repeat=3)
-        laws.append(np.array([[found[xs, 0] + found[xs, 1] for xs in plays]]))
-    worst = max(
-        float(exact_epsilon(laws[one], laws[other], 0.01)[0])
-        for one, other in itertools.permutations(range(len(games)), 2)
-        if sum(a == b for a, b in zip(games[one], games[other], strict=True)) == 1
-    )
-    law = law_of(1, 0.7, 0.2, 1.0)
-    assert worst_epsilon(2, 2, law, (0, 1), delta=0.01) == pytest.approx(worst, rel=1e-9)
+def test_losses_outside_their_range_are_refused():
     with pytest.raises(ValueError, match=r"values must lie in \[0, 1\], got \(0, 2\)"):
-        worst_epsilon(2, 1, law, (0, 2), delta=0.1)
+        worst_epsilon(2, 1, law_of(1, 0.7, 0.2, 1.0), (0, 2), delta=0.1)

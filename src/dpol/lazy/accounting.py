@@ -16,8 +16,6 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from dpol.lazy.transform import NORMALISERS, Normaliser
-
 Accountant = Literal["published", "sound"]
 """Names of the accountants."""
 AccountantFunction = Callable[["LazyGame", int, float, float], float]
@@ -50,11 +48,6 @@ class LazyGame:
             raise ValueError(f"delta must lie in (0, 1), got {self.delta}")
         if not 0 < self.largest_change <= 1:
             raise ValueError(f"largest_change must lie in (0, 1], got {self.largest_change}")
-
-    @property
-    def normaliser_name(self) -> Normaliser:
-        """The name of c."""
-        return next(name for name, c in NORMALISERS.items() if c == self.normaliser)
 
 
 def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:
@@ -131,21 +124,15 @@ def account_redraws(
         delta: delta of the guarantee.
     """
     p = fake_switch
-    indicator = _indicator_epsilon(indicator_change, p)
-    if math.isinf(indicator):
+    if p <= 0:
         return math.inf
+    # Pure epsilon of the indicator.
+    indicator = max(indicator_change, math.log1p((1 - p) * -math.expm1(-indicator_change) / p))
     redraw = -math.expm1(math.log1p(-p) + log_keep) if p < 1 else 1.0
     count = _upper_quantile(batches, redraw, delta / 4) + _upper_quantile(batches, p, delta / 4)
     rho = count * redraw_zcdp
     together = zcdp_epsilon(indicator**2 / 2 + rho, delta / 2)
     return min(together, indicator + zcdp_epsilon(rho, delta / 2))
-
-
-def _indicator_epsilon(change: float, p: float) -> float:
-    """Pure epsilon of the indicator whose log probability of keeping x moves by `change`."""
-    if p <= 0:
-        return math.inf
-    return max(change, math.log1p((1 - p) * -math.expm1(-change) / p))
 
 
 @lru_cache(maxsize=65536)

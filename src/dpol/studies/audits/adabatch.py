@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.data.stream import GainStream
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.play import rounds
@@ -38,7 +37,10 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
     size = _promised_size()
     local = settings.mu * math.sqrt(size)
     played = []
-    for stream, replicates in zip(_two_vectors(), replicates_of(settings), strict=True):
+    one, other = np.zeros((2, _ROUNDS, _EXPERTS))
+    one[0, : _EXPERTS // 2], other[0, _EXPERTS // 2 :] = 1.0, 1.0
+    for gains, replicates in zip((one, other), replicates_of(settings), strict=True):
+        stream = synthetic_stream("audit: vectors", gains)
         noisy, unused = noisy_game(stream, local, seed, replicates)
         played.append(_play(noisy, unused))
     made = noisy.guarantee
@@ -52,7 +54,11 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
         asked=settings.mu,
         recorded=made.mu / math.sqrt(size),
     )
-    yield _audit_actions(subject, [actions for actions, _ in played], settings)
+    # The rounds in which one half of the experts leads, weighted evenly or fitted.
+    halves = [(actions >= _EXPERTS // 2).astype(float) for actions, _ in played]
+    statistics = [[it.sum(axis=1) for it in halves], with_fitted_direction(*halves)]
+    event = "an event of the rounds in which one half of the experts lead"
+    yield by_event(subject, event, statistics, settings)
     # All gains of a round change, from end to end.
     changes = np.array([(1.0, *it) for it in itertools.product((1.0, -1.0), repeat=_EXPERTS - 1)])
     for number, batch in enumerate(("first", "second")):
@@ -65,12 +71,6 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
         )
         sums = [reads[number] for _, reads in played]
         yield by_covariance(of_batch, "the sums", sums, changes, settings)
-
-
-def _two_vectors() -> tuple[GainStream, GainStream]:
-    one, other = np.zeros((2, _ROUNDS, _EXPERTS))
-    one[0, : _EXPERTS // 2], other[0, _EXPERTS // 2 :] = 1.0, 1.0
-    return synthetic_stream("audit: vectors", one), synthetic_stream("audit: vectors", other)
 
 
 def _promised_size() -> int:
@@ -103,11 +103,3 @@ def _play(noisy: NoisyGains, generators: ReplicateGenerators) -> tuple[Floats, l
         added = cumulative[rows, following] - cumulative[rows, start]
         reads.append(added / np.sqrt(recorded[rows, start])[:, None])
     return np.stack([chosen for _, chosen in played], axis=1).astype(float), reads
-
-
-def _audit_actions(subject: Subject, actions: list[Floats], settings: Audits) -> Audited:
-    """An audit by the rounds in which one half of the experts leads, weighted evenly or fitted."""
-    halves = [(it >= _EXPERTS // 2).astype(float) for it in actions]
-    statistics = [[it.sum(axis=1) for it in halves], with_fitted_direction(*halves)]
-    event = "an event of the rounds in which one half of the experts lead"
-    return by_event(subject, event, statistics, settings)

@@ -87,7 +87,7 @@ def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterato
     yield by_event(subject, "an event of the index and the value", [columns], settings, "epsilon")
 
     edges, bins = _bin_laws(clipping, clipping.sensitivity[0] / _EPSILON)
-    law = np.einsum("z,jzb->jb", _blocks(clipping, 0), bins) / len(bins)
+    law = np.einsum("z,jzb->jb", _blocks_of_label_0(clipping), bins) / len(bins)
     index, value = messages[0].index[0], messages[0].values[0]
     subject = _subject(client, "private EXP3, law of a message", variant, "messages about label 0")
     yield by_fit(subject, (index, _bins_of(edges[index], value)), law, settings)
@@ -111,16 +111,14 @@ def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[
     edges, bins = _bin_laws(clipping, factor * clipping.sensitivity[0])
     # The values are independent, given the block.
     given = [np.prod(it, axis=0) for it in itertools.product(*bins.transpose(0, 2, 1))]
-    law = np.array([_blocks(clipping, 0) @ it for it in given]).reshape((_BINS,) * n)
+    law = np.array([_blocks_of_label_0(clipping) @ it for it in given]).reshape((_BINS,) * n)
     subject = _subject(client, "private WMA, law of a message", variant, "messages about label 0")
     yield by_fit(subject, list(_bins_of(edges, values[0]).T), law, settings)
 
 
-def _blocks(clipping: Clipping, label: int) -> Floats:
-    """(M,) probabilities of the blocks to which a label that has cells is mapped."""
-    share = clipping.cells[0] / clipping.n_cells[0]
-    stays = np.arange(len(share)) == label
-    return np.asarray(clipping.keep * stays + (1 - clipping.keep) * share)
+def _blocks_of_label_0(clipping: Clipping) -> Floats:
+    """(M,) probabilities of the blocks to which label 0 is mapped."""
+    return clipping.masses_of_blocks(np.eye(clipping.hypotheses.n_labels)[0], 0)
 
 
 def _bin_laws(clipping: Clipping, scales: Floats) -> tuple[Floats, Floats]:

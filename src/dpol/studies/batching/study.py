@@ -18,7 +18,7 @@ from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import LocalSetup
 from dpol.experts.play import play_rounds, setup_of
 from dpol.noise import CONSTANT, NoisyGains, privatize
-from dpol.privacy.mixtures import BatchMixture, BatchSizes
+from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
@@ -83,10 +83,11 @@ def amplified_curves(
     """
     frames = []
     zeros = synthetic_stream("all-zero", np.zeros((study.n_rounds, n)))
-    alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
+    alone, columns = BatchMixture(mu, np.array([1]), np.array([1.0])), np.array(study.rounds) - 1
     for bound in study.bounds:
         algorithm = RWAdaBatch(study.alpha, bound)
-        sizes = _observe(algorithm, zeros, mu, study, seed)
+        games = _blocks(zeros, mu, study.replicates, seed)
+        sizes = np.concatenate([play_batches(algorithm, *game)[1][:, columns] for game in games])
         for t, observed in zip(study.rounds, sizes.T, strict=True):
             kinds = {
                 UNAMPLIFIED: alone,
@@ -97,14 +98,6 @@ def amplified_curves(
                 frames.append(_curve(mixture, delta).assign(t=t, bound=bound, kind=kind))
     setting = {"T": study.n_rounds, "n": n, "mu": mu, "alpha": study.alpha}
     return pd.concat(frames, ignore_index=True).assign(**setting)
-
-
-def _observe(
-    algorithm: RWAdaBatch, zeros: GainStream, mu: float, study: Batching, seed: int
-) -> BatchSizes:
-    """Containing batch sizes of the study's rounds, (replicates, rounds)."""
-    columns, games = np.array(study.rounds) - 1, _blocks(zeros, mu, study.replicates, seed)
-    return np.concatenate([play_batches(algorithm, *game)[1][:, columns] for game in games])
 
 
 def _blocks(

@@ -43,7 +43,16 @@ from dpol.studies.hospitals.reported import PAPER_NOISE
 
 def local_noise(seed: int) -> Findings:
     """The Gaussian mechanism on gain vectors: what one person who moves can tell."""
-    stream, mu = _hospitals(seed), 0.5
+    rng, mu = generator(seed, "hospitals"), 0.5
+    capacity = rng.integers(5, 100, (20, 24)).astype(float)
+    capacity[0, :2] = 4.0  # two smallest ones of the same size: the worst move
+    stream = GainStream(
+        label="claims: hospitals",
+        gains=rng.random(capacity.shape),
+        capacity=capacity,
+        entities=tuple(f"hospital {i}" for i in range(24)),
+        periods=np.datetime64("2000-01-01") + np.arange(20),
+    )
     for name in ("isotropic", "capacity"):
         shift = 1 / (stream.capacities_for("the claim") * noise_scale(stream, name, mu))
         # One person leaves hospital i for j: the two coordinates move by independent noises.
@@ -57,22 +66,6 @@ def local_noise(seed: int) -> Findings:
             "shift": largest,
         }
         yield of_number(f"{name}-noise", mu, _mu_of_shift(largest), numbers=numbers)
-
-
-def _hospitals(seed: int) -> GainStream:
-    rng = generator(seed, "hospitals")
-    capacity = rng.integers(5, 100, (20, 24)).astype(float)
-    capacity[0, :2] = 4.0  # two smallest ones of the same size: the worst move
-    names = tuple(f"hospital {i}" for i in range(24))
-    periods = np.datetime64("2000-01-01") + np.arange(20)
-    gains = rng.random(capacity.shape)
-    return GainStream(
-        label="claims: hospitals",
-        gains=gains,
-        capacity=capacity,
-        entities=names,
-        periods=periods,
-    )
 
 
 def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:

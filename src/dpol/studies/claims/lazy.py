@@ -335,7 +335,10 @@ def experts_as_stated(_: int) -> Findings:
         parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=2)
         B, eta = parameters.batch_size, parameters.eta * math.log(T / delta)
         of_proof = min(10 * eta / epsilon, 1.0)
-        lowers = {p: _of_plays(T, B, eta, p, delta) for p in (*_SWITCHES, of_proof)}
+        lowers = {}
+        for p in (*_SWITCHES, of_proof):
+            one, other = (times_played(T // B, B, eta, p, loser)[None] for loser in (0, 1))
+            lowers[p] = _distance(one, other, delta)
         p = min(lowers, key=lambda it: lowers[it])
         numbers = {
             "delta": delta,
@@ -347,12 +350,6 @@ def experts_as_stated(_: int) -> Findings:
         }
         case = f"ε = {epsilon:g}, B = {B}, η = {eta:.4f}"
         yield of_number("experts-as-stated", 1.0, lowers[p] / epsilon, case, numbers=numbers)
-
-
-def _of_plays(T: int, B: int, eta: float, p: float, delta: float) -> float:
-    """The exact epsilon of how often expert 1 is played, if expert 0 or 1 lost round 1."""
-    laws = [times_played(T // B, B, eta, p, loser)[None] for loser in (0, 1)]
-    return _distance(laws[0], laws[1], delta)
 
 
 def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floats:

@@ -74,7 +74,13 @@ def claims(paper: str, *, seed: int) -> list[Claim]:
         by_statement |= findings(check, seed)
     if odd := by_statement.keys() ^ about.keys():
         raise ValueError(f"found_by says something else of {', '.join(sorted(odd))}")
-    return [worst(Claim(about[name], it) for it in by_statement[name]) for name in about]
+    return _worst_of_each(by_statement)
+
+
+def _worst_of_each(found: Mapping[str, list[Finding]]) -> list[Claim]:
+    """The worst claim of each statement, in the order of the ledger."""
+    about = {name: it for name, it in statements().items() if name in found}
+    return [worst(Claim(it, one) for one in found[name]) for name, it in about.items()]
 
 
 def claims_of_run(ranking: pd.DataFrame) -> list[Claim]:
@@ -82,9 +88,7 @@ def claims_of_run(ranking: pd.DataFrame) -> list[Claim]:
 
     A rival that the run does not play has no row.
     """
-    by_statement = _by_statement(experts.headline(ranking))
-    about = {name: it for name, it in statements().items() if name in by_statement}
-    return [worst(Claim(about[name], it) for it in by_statement[name]) for name in about]
+    return _worst_of_each(_by_statement(experts.headline(ranking)))
 
 
 def run(settings: Claims, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:

@@ -178,7 +178,7 @@ def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) 
     """The blocks of a game, as many at once as memory allows."""
     size, length = block_length(learner, game, generators), _CHUNK // game.law.size
     length //= game.hypotheses.n_hypotheses
-    one = _repeats(game)
+    one = game.n_rounds >= 2 * _LEAST and bool((game.features == game.features[0]).all())
     at_once = learner if one and size > 1 and isinstance(learner, BlockLearner) else None
     length = min(max(64, length) * size, _CHUNK) if at_once else max(64, length)
     length = max(length // size, 1) * size
@@ -241,11 +241,6 @@ def _blocks(features: Ints, size: int) -> tuple[Ints, Ints]:
     starts = B[since % size == 0]
     rounds = np.diff(starts, append=len(features))
     return starts + rounds // 2, rounds
-
-
-def _repeats(game: LabelGame) -> bool:
-    """True if a game is long and all its rounds show the same feature."""
-    return game.n_rounds >= 2 * _LEAST and bool((game.features == game.features[0]).all())
 
 
 def _settled(game: LabelGame, logs: Floats) -> int | None:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.adversaries import Losses
@@ -36,10 +35,11 @@ def play_leaders(
             np.multiply(noise, math.sqrt(d) / mu, out=noisy)
             noisy += sums[losses][1]
             noisy.argmin(axis=1, out=chosen[r])
-    return [
-        _outcome(sums[losses][0], chosen)
-        for (losses, _), chosen in zip(games, actions, strict=True)
-    ]
+    outcomes = []
+    for (losses, _), chosen in zip(games, actions, strict=True):
+        total = sums[losses][0][np.arange(T), chosen].sum(axis=1)
+        outcomes.append((total, np.count_nonzero(np.diff(chosen), axis=1).astype(float)))
+    return outcomes
 
 
 def tree_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Floats]:
@@ -89,9 +89,3 @@ def _rounds_and_prefixes(losses: Losses) -> tuple[Floats, Floats]:
     before = np.zeros_like(every)
     before[1:] = every[:-1].cumsum(axis=0)
     return every, before
-
-
-def _outcome(every: Floats, actions: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """(R,) total losses and (R,) switches of (R, T) actions."""
-    total = every[np.arange(len(every)), actions].sum(axis=1)
-    return total, np.count_nonzero(np.diff(actions), axis=1).astype(float)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.core.randomness import Floats
@@ -66,13 +65,6 @@ RATE_PANELS = (
 """Rates of "Private Online Learning via Lazy Algorithms", Figure 1; logarithms dropped."""
 
 
-def _shade_where_worse(ax: Axes, a: Floats, panel: RatePanel) -> None:
-    worse = a[panel.new(a) > panel.prior(a) + 1e-9]
-    if len(worse):
-        ax.axvspan(worse[0], worse[-1], color=BAND, linewidth=0, zorder=0)
-        ax.text(worse.mean(), 0.6, "here L2P is\nworse than\nprior work", ha="center", fontsize=7)
-
-
 def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
     """The paper's Figure 1: rates of L2P and prior work, and the lower bound where known.
 
@@ -84,7 +76,11 @@ def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
         for ax, panel in zip(drawn.axes, RATE_PANELS, strict=True):
             ax.plot(a, panel.prior(a), **_PRIOR.line)
             ax.plot(a, panel.new(a), **new.line)
-            _shade_where_worse(ax, a, panel)
+            worse = a[panel.new(a) > panel.prior(a) + 1e-9]
+            if len(worse):
+                ax.axvspan(worse[0], worse[-1], color=BAND, linewidth=0, zorder=0)
+                note = "here L2P is\nworse than\nprior work"
+                ax.text(worse.mean(), 0.6, note, ha="center", fontsize=7)
             if panel.lower_bound:
                 ax.plot(a, panel.new(a), **_LOWER_BOUND.line)
             ax.set(title=panel.title, xlabel="a, where ε = T⁻ᵃ", xlim=(0, 1), ylim=(0.45, 1.02))

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import add_intervals
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, total_losses
 from dpol.lazy.blocks import play_weights
@@ -109,11 +109,6 @@ class _Sequence:
         """The total loss of the best expert in hindsight."""
         return float(self._totals.min())
 
-    @cached_property
-    def regret_of_weights(self) -> float:
-        """The expected regret of multiplicative weights without privacy."""
-        return weights_loss(self.losses) - self.least
-
     def row(
         self, settings: Lazy, epsilon: float, algorithm: str, result: dict[str, object]
     ) -> dict[str, object]:
@@ -147,16 +142,20 @@ def _played(
 ) -> Iterator[dict[str, object]]:
     """Rows of weights and L2P at every epsilon; games that no parameters reach are left out."""
     losses, delta = sequence.losses, settings.delta
+    # It has no randomness: every replicate is the same.
+    weights = np.full(settings.replicates, weights_loss(losses) - sequence.least)
     lazy: dict[tuple[float, str], AccountedParameters] = {}
     for epsilon, algorithm in itertools.product(sequence.epsilons, algorithms):
         if algorithm == WEIGHTS:
-            result = regret_row(np.full(settings.replicates, sequence.regret_of_weights))
-            yield sequence.row(settings, epsilon, algorithm, result)
-        elif parameters := _parameters(
-            losses.n_rounds, losses.n_experts, algorithm, epsilon, delta
-        ):
-            lazy[epsilon, algorithm] = parameters
-    games = [(it, _generators(settings, losses, game, seed)) for game, it in lazy.items()]
+            yield sequence.row(settings, epsilon, algorithm, regret_row(weights))
+        elif found := _parameters(losses.n_rounds, losses.n_experts, algorithm, epsilon, delta):
+            lazy[epsilon, algorithm] = found
+    games = []
+    for (epsilon, algorithm), parameters in lazy.items():
+        key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
+        purpose = f"algorithm {algorithm}"
+        coins = replicate_generators(seed, key, range(settings.replicates), purpose)
+        games.append((parameters, coins))
     outcomes = zip(lazy.items(), play_weights(losses, games), strict=True)
     for ((epsilon, algorithm), parameters), (total, redraws) in outcomes:
         guarantee = central_guarantee(
@@ -183,14 +182,6 @@ def _led(
         guarantee = central_guarantee(_MECHANISMS[algorithm], sensitivity, "L2, loss", mu=mu)
         result = regret_row(total - sequence.least, switches, guarantee)
         yield sequence.row(settings, epsilon, algorithm, result)
-
-
-def _generators(
-    settings: Lazy, losses: Losses, game: tuple[float, str], seed: int
-) -> ReplicateGenerators:
-    epsilon, algorithm = game
-    key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
-    return replicate_generators(seed, key, range(settings.replicates), f"algorithm {algorithm}")
 
 
 @lru_cache(maxsize=64)
