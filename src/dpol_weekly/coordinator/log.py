@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, output_error
-from dpol.core.sqlite import Kind, check_kind, is_empty, make_tables, opened, transaction
+from dpol.core.sqlite import Kind, opened, prepare, transaction
 from dpol_weekly.deployment import Deployment, read_deployment
 from dpol_weekly.memory import ChainTerms
 from dpol_weekly.released import Cells
@@ -178,12 +178,9 @@ def open_log(
         folder.mkdir(parents=True, exist_ok=True)
         with opened(path, _LOG) as base, transaction(base, write=new or write):
             base.row_factory = sqlite3.Row
-            begins = new and is_empty(base)
             agreed = _agreed(deployment, copy)
-            if begins:
-                make_tables(base, _LOG)
+            if prepare(base, path, _LOG, new=new):
                 base.execute("INSERT INTO deployment VALUES (?)", (agreed.sha256(),))
-            check_kind(base, path, _LOG)
             (begun_with,) = base.execute("SELECT sha256 FROM deployment").fetchone()
             if agreed.sha256() != begun_with and deployment:
                 raise DataError(
