@@ -107,14 +107,9 @@ def prepare(base: sqlite3.Connection, path: Path, kind: Kind, *, new: bool = Tru
     Raises:
         DataError: it is of another kind or version.
     """
-    application, version, tables = (
-        base.execute(question).fetchone()[0]
-        for question in (
-            "PRAGMA application_id",
-            "PRAGMA user_version",
-            "SELECT COUNT(*) FROM sqlite_master",
-        )
-    )
+    (application,) = base.execute("PRAGMA application_id").fetchone()
+    (version,) = base.execute("PRAGMA user_version").fetchone()
+    (tables,) = base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
     if new and not tables and not application:
         statement = ""
         for line in kind.script.read_text(encoding="utf-8").splitlines(keepends=True):

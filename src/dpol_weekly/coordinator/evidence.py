@@ -20,8 +20,11 @@ from dpol_weekly.coordinator.log import Log
 from dpol_weekly.coordinator.spent import Spent, spent_of, weight_of
 
 _TERMS = "mu", "count_sensitivity", "a", "b", "unit_weeks", "scale", "decimals"
-_OF_RELEASE = tuple("entity period version noisy_count capacity noisy_share chain place".split())
-_ROW = np.dtype([(name, float) for name in (*_OF_RELEASE, "set_aside", *_TERMS, "weight")])
+_HASHED = (
+    *("entity", "period", "version", "noisy_count", "capacity", "noisy_share", "chain", "place"),
+    *(*_TERMS, "set_aside"),
+)
+_ROW = np.dtype([(name, float) for name in (*_HASHED, "weight")])
 _REPORT = np.dtype(
     [(name, float) for name in ("share", "capacity", "fresh", "noise", "a", "b", "place", "chain")]
 )
@@ -201,10 +204,11 @@ def _rows(
     place_of = {name: place for place, name in enumerate(deployment.entities)}
     number_of = {deployment.period_of(it).isoformat(): it for it in range(periods)}
     ignored = {(it.entity, it.period, it.version) for it in aside}
-    terms = {}
+    terms, weights = {}, {}
     for noise in log.connection.execute("SELECT * FROM noise"):
-        weight = weight_of(noise["mu"], noise["a"], noise["b"], noise["unit_weeks"], longest_stay)
-        terms[noise["number"]] = [*(float(noise[name]) for name in _TERMS), float(weight)]
+        number, key = noise["number"], (noise["mu"], noise["a"], noise["b"], noise["unit_weeks"])
+        terms[number] = [float(noise[name]) for name in _TERMS]
+        weights[number] = float(weight_of(*key, longest_stay))
     chains: dict[str, int] = {}
     cursor = log.connection.execute(
         "SELECT * FROM release WHERE period < ? ORDER BY entity, period, version",
@@ -226,8 +230,9 @@ def _rows(
                 float(row["noisy_share"]),
                 chains.setdefault(row["chain"], len(chains)),
                 row["place"],
-                key in ignored,
                 *terms[row["noise"]],
+                key in ignored,
+                weights[row["noise"]],
             )
 
     return np.fromiter(numbers(), dtype=_ROW)
@@ -248,7 +253,7 @@ def _reported(rows: NDArray[Any]) -> NDArray[Any]:
 def _hash_of(log: Log, rows: NDArray[Any]) -> str:
     whole = sha256(log.sha256.encode())
     rank = np.argsort(np.argsort(np.array(list(log.deployment.entities)))).astype(float)
-    for name in (*_OF_RELEASE, *_TERMS, "set_aside"):
+    for name in _HASHED:
         column = rank[rows["entity"].astype(int)] if name == "entity" else rows[name]
         whole.update(np.ascontiguousarray(column, dtype="<f8").tobytes())
     return whole.hexdigest()
