@@ -142,5 +142,3 @@ def test_a_truncated_file_is_never_taken_for_a_result(
 def test_code_blocks_of_the_manual_run(cluster: Path, tmp_path: Path) -> None:
     page = ROOT / "docs/how-to/slurm.md"
     run_page(page, Reader(copy_project(tmp_path), one_node.environment(cluster), QUICK))
-
-
