@@ -154,6 +154,8 @@ CHAINS = [
 
 
 RECORDS += [({"chains": [chain_of("X") | {key: it}]}, message) for key, it, message in CHAINS]
+RECORDS += [({"deployment": None}, "does not say which deployment")]
+RECORDS += [({"deployment": {"name": "other", "sha256": "0"}}, "of another deployment (other)")]
 RECORDS += [({"chains": []}, "its noise_sd is not that of")]
 
 
