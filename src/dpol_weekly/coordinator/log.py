@@ -70,39 +70,29 @@ class Log:
 
     def add_report(self, *, sha256: str, file: str, ledger: str, output: str) -> int:
         """Enter a report; its number."""
-        number, now = self._next()
-        insert = "INSERT INTO report VALUES (?, ?, ?, ?, ?, ?)"
-        self.connection.execute(insert, (number, now, sha256, file, ledger, output))
-        return number
+        return self._add("report", sha256, file, ledger, output)
 
     def add_act(self, *, kind: str, entity: str, period: str, reason: str) -> None:
         """Note what is done about an entity, see log.sql; period '': about all its periods."""
-        number, now = self._next()
-        insert = "INSERT INTO act VALUES (?, ?, ?, ?, ?, ?)"
-        self.connection.execute(insert, (number, now, kind, entity, period, reason))
+        self._add("act", kind, entity, period, reason)
 
-    def _next(self) -> tuple[int, str]:
-        """The next number of the sequence of reports and acts, and the time."""
+    def _add(self, table: str, *cells: str) -> int:
+        """Enter a row with the next number of the sequence of reports and acts, and the time."""
         last = "SELECT MAX(number) AS number FROM"
         (number,) = self.connection.execute(
             f"SELECT 1 + IFNULL(MAX(number), 0) FROM ({last} report UNION ALL {last} act)"
         ).fetchone()
-        return number, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        insert = f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?)"
+        self.connection.execute(insert, (number, now, *cells))
+        return int(number)
 
     def add_releases(self, report: int, rows: Sequence[Release]) -> None:
         """Enter rows of a report; a further row for a period supersedes those before."""
         values = [
-            {
-                **row.cells._asdict(),
-                "report": report,
-                "chain": row.chain,
-                "place": row.place,
-                "a": row.terms.a,
-                "b": row.terms.b,
-                "unit_weeks": row.terms.unit_weeks,
-                "scale": row.terms.scale,
-                "decimals": row.terms.decimals,
-            }
+            row.cells._asdict()
+            | row.terms._asdict()
+            | {"mu": row.cells.mu, "report": report, "chain": row.chain, "place": row.place}
             for row in rows
         ]
         noise = "mu, count_sensitivity, a, b, unit_weeks, scale, decimals"
