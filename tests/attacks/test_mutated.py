@@ -549,7 +549,7 @@ def test_a_broken_check_is_noticed(below, name, broken, campaign, message, reque
     assert having
     for module in having:
         monkeypatch.setattr(module, name, broken(getattr(module, name)))
-    told = failures(f"{campaign}/broken", range(200), of_a_case, Counter())
+    told = failures(f"{campaign}/x3", range(200), of_a_case, Counter())
     assert any(re.search(message, it) for it in told)
 
 
