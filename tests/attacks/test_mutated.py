@@ -510,7 +510,7 @@ def config(tmp_path, monkeypatch):
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("campaign", ["deployment", "report", "record", "table", "config"])
 def test_a_changed_file_is_refused_or_read_as_what_it_says(campaign, part, request):
-    """Of good and of bad files there are some: otherwise all might be refused."""
+    """Good files and bad ones are among them: otherwise all might be refused."""
     accepted = Counter()
     numbers = range(part, CASES, len(PARTS))
     wrong = list(failures(campaign, numbers, request.getfixturevalue(campaign), accepted))

@@ -181,7 +181,7 @@ def test_a_damaged_record_loses_its_own_report_only(world, changed, message):
 
 
 def test_what_nobody_foresaw_loses_one_report_only(world, monkeypatch):
-    """Of the bad report nothing stays, not even the rows that were good."""
+    """Nothing of the bad report stays, not even its good rows."""
     known = Log.add_releases
 
     def add_releases(log, number, rows):
