@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from dpol.core.errors import DataError, OutputError
-from dpol.core.sqlite import Kind, check_kind, is_empty, make_tables, opened, transaction
+from dpol.core.sqlite import Kind, opened, prepare, transaction
 
 SCRIPT = """\
 -- A table; and a trigger.
@@ -34,11 +34,9 @@ def kind(tmp_path):
 
 def test_every_statement_of_a_script_makes_its_part(tmp_path, kind):
     with opened(tmp_path / "x", kind) as base, transaction(base):
-        assert is_empty(base)
-        make_tables(base, kind)
+        assert prepare(base, tmp_path / "x", kind)
     with opened(tmp_path / "x", kind) as base, transaction(base, write=False):
-        check_kind(base, tmp_path / "x", kind)
-        assert not is_empty(base)
+        assert not prepare(base, tmp_path / "x", kind)
         assert base.execute("SELECT * FROM kept").fetchall() == [(1,)]
     with (
         pytest.raises(sqlite3.IntegrityError, match="kept; as it is"),
@@ -54,16 +52,16 @@ def test_every_statement_of_a_script_makes_its_part(tmp_path, kind):
 )
 def test_a_database_of_another_kind_or_version_is_refused(tmp_path, kind, pragma, message):
     with opened(tmp_path / "x", kind) as base, transaction(base):
-        make_tables(base, kind)
+        prepare(base, tmp_path / "x", kind)
         base.execute(f"PRAGMA {pragma}")
     with pytest.raises(DataError, match=message), opened(tmp_path / "x", kind) as base:
-        check_kind(base, tmp_path / "x", kind)
+        prepare(base, tmp_path / "x", kind)
 
 
 def test_a_failure_names_the_file_and_the_remedy(tmp_path, kind):
     (tmp_path / "x").write_text("no database, and long enough to be looked at" * 99)
     with pytest.raises(DataError, match="x: is no list"), opened(tmp_path / "x", kind) as base:
-        is_empty(base)
+        prepare(base, tmp_path / "x", kind)
     unopened = pytest.raises(OutputError, match="the list cannot be opened; make it and its folder")
     with unopened, opened(tmp_path / "none" / "x", kind):
         pass

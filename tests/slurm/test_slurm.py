@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -144,24 +142,3 @@ def test_a_truncated_file_is_never_taken_for_a_result(
 def test_code_blocks_of_the_manual_run(cluster: Path, tmp_path: Path) -> None:
     page = ROOT / "docs/how-to/slurm.md"
     run_page(page, Reader(copy_project(tmp_path), one_node.environment(cluster), QUICK))
-
-
-def traces() -> dict[Path, float]:
-    """Times of the last change of Slurm's and munge's usual places."""
-    folders = [Path(name) for name in ("/etc", "/run", "/var/lib", "/var/log", "/var/spool")]
-    roots = [path for each in folders for kind in ("slurm*", "munge*") for path in each.glob(kind)]
-    return {path: path.stat().st_mtime for root in roots for path in [root, *root.rglob("*")]}
-
-
-def test_a_killed_test_leaves_nothing(tmp_path: Path) -> None:
-    before = traces()
-    folder = tmp_path / "cluster"
-    user = subprocess.Popen([sys.executable, one_node.__file__, folder], stdout=subprocess.PIPE)
-    assert user.stdout is not None
-    assert user.stdout.readline()  # it is up
-    one_node.run(folder, "sbatch", f"--chdir={tmp_path}", "--wrap=sleep 600")
-    assert len(one_node.processes(folder, "munged", "slurmctld", "slurmd")) == 3
-    user.kill()
-    user.communicate()
-    one_node.wait_until(lambda: not one_node.processes(folder), "everything to end")
-    assert traces() == before

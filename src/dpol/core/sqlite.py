@@ -101,41 +101,33 @@ def transaction(
                 base.execute("ROLLBACK")
 
 
-def is_empty(base: sqlite3.Connection) -> bool:
-    """True if a database is nobody's yet."""
-    (tables,) = base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
-    return not tables and _header(base, "application_id") == 0
-
-
-def make_tables(base: sqlite3.Connection, kind: Kind) -> None:
-    """Make the tables of a new database."""
-    statement = ""
-    for line in kind.script.read_text(encoding="utf-8").splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            base.execute(statement)
-            statement = ""
-    base.execute(statement)  # what no semicolon ends
-    base.execute(f"PRAGMA application_id = {kind.application}")
-    base.execute(f"PRAGMA user_version = {kind.version}")
-
-
-def check_kind(base: sqlite3.Connection, path: Path, kind: Kind) -> None:
-    """Refuse a database that is of another kind or version.
+def prepare(base: sqlite3.Connection, path: Path, kind: Kind, *, new: bool = True) -> bool:
+    """Make the tables of a database that is nobody's yet, if it may be `new`; True if it was.
 
     Raises:
-        DataError: it is.
+        DataError: it is of another kind or version.
     """
-    if _header(base, "application_id") != kind.application:
+    (application,) = base.execute("PRAGMA application_id").fetchone()
+    (version,) = base.execute("PRAGMA user_version").fetchone()
+    (tables,) = base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    if new and not tables and not application:
+        statement = ""
+        for line in kind.script.read_text(encoding="utf-8").splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                base.execute(statement)
+                statement = ""
+        base.execute(statement)  # what no semicolon ends
+        base.execute(f"PRAGMA application_id = {kind.application}")
+        base.execute(f"PRAGMA user_version = {kind.version}")
+        return True
+    if application != kind.application:
         raise DataError(f"{path}: {kind.foreign}")
-    if _header(base, "user_version") != kind.version:
+    if version != kind.version:
         raise DataError(
             f"{path}: was written by another version of dpol; run the version that wrote it"
         )
-
-
-def _header(base: sqlite3.Connection, key: str) -> int:
-    return int(base.execute(f"PRAGMA {key}").fetchone()[0])
+    return False
 
 
 def _patiently(base: sqlite3.Connection, statement: str) -> None:

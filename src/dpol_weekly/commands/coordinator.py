@@ -127,10 +127,9 @@ def _decide(options: argparse.Namespace) -> None:
         for it in found.choices:
             other = "" if it.agrees else f" ({found.deployed}: {', '.join(it.deployed)})"
             print(f"{it.period}: {', '.join(it.named)}{other}")
-        print(
-            f"{found.algorithm} names the same as {found.deployed} in {found.agreed} of"
-            f" {counted(len(found.choices), 'period')}."
-        )
+        agreed = f"{sum(it.agrees for it in found.choices)} of"
+        agreed += f" {counted(len(found.choices), 'period')}"
+        print(f"{found.algorithm} names the same as {found.deployed} in {agreed}.")
     else:
         decision = decide(options.folder, options.period)
         print(f"{decision.period}: {', '.join(decision.named)}")

@@ -52,11 +52,6 @@ class Alternative:
     deployed: str
     choices: tuple[TwoChoices, ...]
 
-    @property
-    def agreed(self) -> int:
-        """The number of periods in which both name the same entities."""
-        return sum(it.agrees for it in self.choices)
-
 
 def alternative(
     folder: Path, spec: AlgorithmSpec, period: datetime.date | None = None
@@ -106,12 +101,8 @@ def alternative(
         )
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
-    periods = [deployment.period_of(number).isoformat() for number in numbers]
-    return Alternative(
-        algorithm=label_of(algorithm),
-        deployed=label_of(own),
-        choices=tuple(
-            TwoChoices(period=period, named=other, deployed=chosen)
-            for period, other, chosen in zip(periods, named, deployed, strict=True)
-        ),
+    choices = tuple(
+        TwoChoices(period=deployment.period_of(it).isoformat(), named=other, deployed=chosen)
+        for it, other, chosen in zip(numbers, named, deployed, strict=True)
     )
+    return Alternative(algorithm=label_of(algorithm), deployed=label_of(own), choices=choices)

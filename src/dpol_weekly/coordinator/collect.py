@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -164,6 +164,9 @@ def _take(log: Log, file: Path, may_change: set[str], today: datetime.date) -> C
             sha256=report.sha256, file=file.name, ledger=report.ledger, output=report.output
         )
         log.add_releases(number, new)
+    periods_of: dict[str, set[str]] = {}
+    for release in new:
+        periods_of.setdefault(release.cells.entity, set()).add(release.cells.period)
     return Collected(
         file=file,
         new=new,
@@ -171,7 +174,7 @@ def _take(log: Log, file: Path, may_change: set[str], today: datetime.date) -> C
         aside=sum(part.aside for part in parts),
         corrections=sum(part.corrections for part in parts),
         refused=tuple(line for part in parts for line in part.refused),
-        above=tuple(line for part in parts for line in part.above),
+        above=tuple(line for it in periods_of.items() for line in _above(log, *it)),
     )
 
 
@@ -232,7 +235,6 @@ def _of_entity(
         aside=sum(reason is not None for reason in known),
         corrections=len(new) - len({release.cells.period for release in new} - standing),
         refused=tuple(refused),
-        above=tuple(_above(deployment, logged, new)),
     )
 
 
@@ -270,30 +272,19 @@ def _another_ledger(report: Report, rows: Sequence[Row], logged: Sequence[sqlite
     return ""
 
 
-def _above(
-    deployment: Deployment, logged: Sequence[sqlite3.Row], new: Sequence[Release]
-) -> list[str]:
-    """Sentences on periods in which new rows of an entity take it above its part of the budget."""
-    stay, lines = deployment.longest_stay, []
-    weights = [
-        (it["period"], weight_of(it["mu"], it["a"], it["b"], it["unit_weeks"], stay))
-        for it in logged
-    ]
-    weights += [
-        (
-            it.cells.period,
-            weight_of(it.cells.mu, it.terms.a, it.terms.b, it.terms.unit_weeks, stay),
-        )
-        for it in new
-    ]
-    for period in sorted({it.cells.period for it in new}):
-        of_period = [weight for start, weight in weights if start == period]
-        spent = sum(of_period, Fraction(0))
-        if spent > period_budget(deployment):
-            lines.append(
-                f"above the budget: {new[0].cells.entity} has released {period}"
-                f" {counted(len(of_period), 'time')}; a stay of {counted(stay, 'such period')} has"
-                f" mu {rounded_up(mu_of_such_stay(spent, stay), 4)}, and the deployment allows"
-                f" {deployment.budget_mu:g}; the rows are collected, as they are public already"
+def _above(log: Log, entity: str, periods: set[str]) -> Iterator[str]:
+    """Sentences on those of some periods in which an entity is above its part of the budget."""
+    stay, budget = log.deployment.longest_stay, period_budget(log.deployment)
+    weights: dict[str, list[Fraction]] = {}
+    for row in log.releases("entity = ?", entity):
+        weight = weight_of(row["mu"], row["a"], row["b"], row["unit_weeks"], stay)
+        weights.setdefault(row["period"], []).append(weight)
+    for period in sorted(periods):
+        if (spent := sum(weights[period], Fraction(0))) > budget:
+            yield (
+                f"above the budget: {entity} has released {period}"
+                f" {counted(len(weights[period]), 'time')}; a stay of"
+                f" {counted(stay, 'such period')} has mu"
+                f" {rounded_up(mu_of_such_stay(spent, stay), 4)}, and the deployment allows"
+                f" {log.deployment.budget_mu:g}; the rows are collected, as they are public already"
             )
-    return lines

@@ -15,8 +15,14 @@ from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
 from dpol_weekly.coordinator.choices import choices_before
-from dpol_weekly.coordinator.decision import Decision, Outlook, as_ranges, read_decision
-from dpol_weekly.coordinator.evidence import Inputs, Reports, read_evidence
+from dpol_weekly.coordinator.decision import (
+    Decision,
+    Outlook,
+    as_ranges,
+    from_ranges,
+    read_decision,
+)
+from dpol_weekly.coordinator.evidence import Evidence, Reports, read_evidence
 from dpol_weekly.coordinator.game import Choice
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
@@ -44,7 +50,8 @@ def decide(folder: Path, period: datetime.date | None = None) -> Decision:
         OutputError: the decision cannot be written.
     """
     with open_log(folder) as log:
-        decision = _decided(log, number_of(log, period))
+        number = number_of(log, period)
+        decision = _decided(log, number, read_evidence(log, number))
         with locked(folder / "decisions"):
             written = _written(folder / "decisions")
             _write(log, _path(folder, decision.period), decision)
@@ -69,7 +76,9 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
         number = number_of(log, period)
         path = _path(folder, log.deployment.period_of(number).isoformat())
         before = read_decision(path)
-        again = _decided(log, number, before.inputs(log.deployment, number))
+        versions = from_ranges(before.read, list(log.deployment.entities), number)
+        evidence = read_evidence(log, number, versions=versions, set_aside=before.set_aside)
+        again = _decided(log, number, evidence)
     if before.log_sha256 != again.log_sha256:
         raise DataError(f"{path}: the log is not what this was made from: put it back as it was")
     again = replace(again, dpol=before.dpol)
@@ -160,7 +169,7 @@ def _since(log: Log, before: Decision, now: Decision) -> str:
     """The difference between what two decisions for one period read."""
     deployment, names = log.deployment, list(log.deployment.entities)
     number = number_of(log, datetime.date.fromisoformat(now.period))
-    then, here = (it.inputs(deployment, number).versions for it in (before, now))
+    then, here = (from_ranges(it.read, names, number) for it in (before, now))
     came = [
         f"{names[place]} for {deployment.period_of(period)}"
         for period, place in np.argwhere(here > then).tolist()
@@ -174,10 +183,9 @@ def _since(log: Log, before: Decision, now: Decision) -> str:
     return ", ".join(told) or "the log has other rows than then"
 
 
-def _decided(log: Log, number: int, only: Inputs | None = None) -> Decision:
-    """The decision for a period, from all reports, or from those that a decision read."""
+def _decided(log: Log, number: int, evidence: Evidence) -> Decision:
+    """The decision for a period, from the reports before it."""
     deployment, period = log.deployment, log.deployment.period_of(number).isoformat()
-    evidence = read_evidence(log, number, only)
     try:
         (choice,) = choices_before(deployment, algorithm_of(deployment), evidence.reports, [number])
     except ValueError as error:
@@ -200,8 +208,8 @@ def _decided(log: Log, number: int, only: Inputs | None = None) -> Decision:
         },
         dpol=__version__,
         releases=evidence.releases,
-        read=as_ranges(evidence.inputs.versions, names),
-        set_aside=tuple(evidence.inputs.set_aside),
+        read=as_ranges(evidence.versions, names),
+        set_aside=evidence.set_aside,
         log_sha256=evidence.sha256,
     )
 

@@ -17,9 +17,8 @@ from pydantic import TypeAdapter
 
 from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
-from dpol_weekly.coordinator.evidence import Inputs, SetAside
+from dpol_weekly.coordinator.evidence import SetAside
 from dpol_weekly.coordinator.spent import Spent
-from dpol_weekly.deployment import Deployment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,10 +96,6 @@ class Decision:
     def missing(self) -> tuple[str, ...]:
         """Identifiers of who was to report for the last period, and did not."""
         return tuple(it.entity for it in self.outlooks if it.missing)
-
-    def inputs(self, deployment: Deployment, rounds: int) -> Inputs:
-        """The rows that the decision read, of the first `rounds` periods of a deployment."""
-        return Inputs(from_ranges(self.read, list(deployment.entities), rounds), self.set_aside)
 
     def as_json(self) -> str:
         """The decision as text; equal decisions give equal bytes."""

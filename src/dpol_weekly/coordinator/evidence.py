@@ -5,7 +5,7 @@ Arrays have a row for each period and a column for each entity, in the order of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -19,7 +19,6 @@ from dpol.privacy.chains import Chains, chain_growth
 from dpol_weekly.coordinator.log import Log
 from dpol_weekly.coordinator.spent import Spent, spent_of, weight_of
 
-_CHUNK = 50_000  # Rows that are read at once.
 _TERMS = "mu", "count_sensitivity", "a", "b", "unit_weeks", "scale", "decimals"
 _HASHED = (
     *("entity", "period", "version", "noisy_count", "capacity", "noisy_share", "chain", "place"),
@@ -46,19 +45,6 @@ class SetAside:
     period: str
     version: int
     reason: str
-
-
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """The rows that a decision read.
-
-    Args:
-        versions: (T, n) how many releases of each period and entity.
-        set_aside: those that did not count.
-    """
-
-    versions: NDArray[np.int_]
-    set_aside: Sequence[SetAside]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +107,8 @@ class Evidence:
 
     Args:
         reports: those that count.
-        inputs: which rows were read.
+        versions: (T, n) how many releases of each period and entity were read.
+        set_aside: those of them that do not count.
         releases: how many of them count.
         spent: what all of them cost a person.
         sha256: of the rows, whatever the order in which they were collected; the manual for
@@ -129,19 +116,27 @@ class Evidence:
     """
 
     reports: Reports
-    inputs: Inputs
+    versions: NDArray[np.int_]
+    set_aside: tuple[SetAside, ...]
     releases: int
     spent: Spent
     sha256: str
 
 
-def read_evidence(log: Log, periods: int, only: Inputs | None = None) -> Evidence:
+def read_evidence(
+    log: Log,
+    periods: int,
+    *,
+    versions: NDArray[np.int_] | None = None,
+    set_aside: tuple[SetAside, ...] = (),
+) -> Evidence:
     """The evidence of the first periods.
 
     Args:
         log: what is read.
         periods: their number T.
-        only: what of it is read, as a decision did; None: all.
+        versions: (T, n) how many releases of each period and entity are read; None: all.
+        set_aside: with `versions`, those of them that do not count.
 
     Raises:
         DataError: nothing was reported that counts, or the log lacks what is to be read.
@@ -154,13 +149,10 @@ def read_evidence(log: Log, periods: int, only: Inputs | None = None) -> Evidenc
         " ORDER BY entity, period, version",
         (end,),
     )
-    aside = [SetAside(**row) for row in found]
-    rows = _rows(
-        log,
-        periods,
-        aside=only.set_aside if only else aside,
-        versions=only.versions if only else None,
-    )
+    aside = tuple(SetAside(**row) for row in found)
+    if versions is None:
+        set_aside = aside
+    rows = _rows(log, periods, aside=set_aside, versions=versions)
     place, period = rows["entity"].astype(int), rows["period"].astype(int)
     shape = periods, len(deployment.entities)
 
@@ -170,11 +162,9 @@ def read_evidence(log: Log, periods: int, only: Inputs | None = None) -> Evidenc
         np.add.at(sums, (period, place), values)
         return sums
 
-    versions = summed(np.ones(len(rows), dtype=int))
-    if only:
-        if (versions != only.versions).any() or not set(only.set_aside) <= set(aside):
-            raise DataError(f"{log.path}: lacks rows, or acts, that this decision rests on")
-        aside = list(only.set_aside)
+    there = summed(np.ones(len(rows), dtype=int))
+    if versions is not None and ((there != versions).any() or not set(set_aside) <= set(aside)):
+        raise DataError(f"{log.path}: lacks rows, or acts, that this decision rests on")
     counts = rows["set_aside"] == 0
     if not counts.any():
         raise DataError(f"{log.path}: nothing was reported before {end}; take a later one")
@@ -183,7 +173,8 @@ def read_evidence(log: Log, periods: int, only: Inputs | None = None) -> Evidenc
     reports, releases = Reports(cells), int(counts.sum())
     return Evidence(
         reports=reports,
-        inputs=Inputs(versions, aside),
+        versions=there,
+        set_aside=set_aside,
         releases=releases,
         spent=spent_of(
             deployment,
@@ -213,39 +204,38 @@ def _rows(
     place_of = {name: place for place, name in enumerate(deployment.entities)}
     number_of = {deployment.period_of(it).isoformat(): it for it in range(periods)}
     ignored = {(it.entity, it.period, it.version) for it in aside}
+    terms, weights = {}, {}
+    for noise in log.connection.execute("SELECT * FROM noise"):
+        number, key = noise["number"], (noise["mu"], noise["a"], noise["b"], noise["unit_weeks"])
+        terms[number] = [float(noise[name]) for name in _TERMS]
+        weights[number] = float(weight_of(*key, longest_stay))
     chains: dict[str, int] = {}
-    noises = log.connection.execute("SELECT * FROM noise ORDER BY number").fetchall()
-    terms = {name: np.array([0, *(float(it[name]) for it in noises)]) for name in _TERMS}
-    weights = (
-        weight_of(it["mu"], it["a"], it["b"], it["unit_weeks"], longest_stay) for it in noises
-    )
-    terms["weight"] = np.array([0, *map(float, weights)])
-    blocks = [np.zeros(0, dtype=_ROW)]
     cursor = log.connection.execute(
         "SELECT * FROM release WHERE period < ? ORDER BY entity, period, version",
         (deployment.period_of(periods).isoformat(),),
     )
-    while chunk := cursor.fetchmany(_CHUNK):
-        if versions is not None:
-            chunk = [
-                row
-                for row in chunk
-                if row["version"] <= versions[number_of[row["period"]], place_of[row["entity"]]]
-            ]
-        block = np.empty(len(chunk), dtype=_ROW)
-        block["entity"] = [place_of[row["entity"]] for row in chunk]
-        block["period"] = [number_of[row["period"]] for row in chunk]
-        block["chain"] = [chains.setdefault(row["chain"], len(chains)) for row in chunk]
-        block["set_aside"] = [
-            (row["entity"], row["period"], row["version"]) in ignored for row in chunk
-        ]
-        for name in ("version", "noisy_count", "capacity", "noisy_share", "place"):
-            block[name] = [float(row[name]) for row in chunk]
-        noise = [row["noise"] for row in chunk]
-        for name, values in terms.items():
-            block[name] = values[noise]
-        blocks.append(block)
-    return np.concatenate(blocks)
+
+    def numbers() -> Iterator[tuple[float, ...]]:
+        for row in cursor:
+            key = row["entity"], row["period"], row["version"]
+            place, period = place_of[row["entity"]], number_of[row["period"]]
+            if versions is not None and row["version"] > versions[period, place]:
+                continue
+            yield (
+                place,
+                period,
+                row["version"],
+                float(row["noisy_count"]),
+                float(row["capacity"]),
+                float(row["noisy_share"]),
+                chains.setdefault(row["chain"], len(chains)),
+                row["place"],
+                *terms[row["noise"]],
+                key in ignored,
+                weights[row["noise"]],
+            )
+
+    return np.fromiter(numbers(), dtype=_ROW)
 
 
 def _reported(rows: NDArray[Any]) -> NDArray[Any]:

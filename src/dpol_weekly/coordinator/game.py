@@ -159,17 +159,9 @@ class Game:
         elif period <= played.period:
             raise ValueError(f"period {period} must be above the last one, {played.period}")
         nothing = np.full(n, np.nan)
-        for silent in range(played.period + 1, period):
-            played = _step(self, played, silent, shares=nothing, noise_scale=nothing)
-        played = _step(
-            self,
-            played,
-            period,
-            shares=shares,
-            noise_scale=noise_scale,
-            fresh_scale=fresh_scale,
-            begun=begun,
-        )
+        for _ in range(played.period + 1, period):
+            played = _step(self, played, nothing, nothing)
+        played = _step(self, played, shares, noise_scale, fresh_scale=fresh_scale, begun=begun)
         return dataclasses.replace(self, played=played)
 
     def decide(self, among: NDArray[np.bool_] | None = None) -> Choice:
@@ -236,15 +228,14 @@ def _start(game: Game, period: int, shares: Floats, noise_scale: Floats) -> Play
 def _step(
     game: Game,
     before: Played,
-    period: int,
-    *,
     shares: Floats,
     noise_scale: Floats,
+    *,
     fresh_scale: Floats | None = None,
     begun: NDArray[np.bool_] | None = None,
 ) -> Played:
     """The game one period later; arguments as of `Game.learn`."""
-    reported = ~np.isnan(shares)
+    period, reported = before.period + 1, ~np.isnan(shares)
     joined = before.joined | reported
     mean = _mean(shares, noise_scale) if reported.any() else before.mean
     fresh = noise_scale if fresh_scale is None else fresh_scale

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, output_error
-from dpol.core.sqlite import Kind, check_kind, is_empty, make_tables, opened, transaction
+from dpol.core.sqlite import Kind, opened, prepare, transaction
 from dpol_weekly.deployment import Deployment, read_deployment
 from dpol_weekly.memory import ChainTerms
 from dpol_weekly.released import Cells
@@ -70,39 +70,29 @@ class Log:
 
     def add_report(self, *, sha256: str, file: str, ledger: str, output: str) -> int:
         """Enter a report; its number."""
-        number, now = self._next()
-        insert = "INSERT INTO report VALUES (?, ?, ?, ?, ?, ?)"
-        self.connection.execute(insert, (number, now, sha256, file, ledger, output))
-        return number
+        return self._add("report", sha256, file, ledger, output)
 
     def add_act(self, *, kind: str, entity: str, period: str, reason: str) -> None:
         """Note what is done about an entity, see log.sql; period '': about all its periods."""
-        number, now = self._next()
-        insert = "INSERT INTO act VALUES (?, ?, ?, ?, ?, ?)"
-        self.connection.execute(insert, (number, now, kind, entity, period, reason))
+        self._add("act", kind, entity, period, reason)
 
-    def _next(self) -> tuple[int, str]:
-        """The next number of the sequence of reports and acts, and the time."""
+    def _add(self, table: str, *cells: str) -> int:
+        """Enter a row with the next number of the sequence of reports and acts, and the time."""
         last = "SELECT MAX(number) AS number FROM"
         (number,) = self.connection.execute(
             f"SELECT 1 + IFNULL(MAX(number), 0) FROM ({last} report UNION ALL {last} act)"
         ).fetchone()
-        return number, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        insert = f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?)"
+        self.connection.execute(insert, (number, now, *cells))
+        return int(number)
 
     def add_releases(self, report: int, rows: Sequence[Release]) -> None:
         """Enter rows of a report; a further row for a period supersedes those before."""
         values = [
-            {
-                **row.cells._asdict(),
-                "report": report,
-                "chain": row.chain,
-                "place": row.place,
-                "a": row.terms.a,
-                "b": row.terms.b,
-                "unit_weeks": row.terms.unit_weeks,
-                "scale": row.terms.scale,
-                "decimals": row.terms.decimals,
-            }
+            row.cells._asdict()
+            | row.terms._asdict()
+            | {"mu": row.cells.mu, "report": report, "chain": row.chain, "place": row.place}
             for row in rows
         ]
         noise = "mu, count_sensitivity, a, b, unit_weeks, scale, decimals"
@@ -178,12 +168,9 @@ def open_log(
         folder.mkdir(parents=True, exist_ok=True)
         with opened(path, _LOG) as base, transaction(base, write=new or write):
             base.row_factory = sqlite3.Row
-            begins = new and is_empty(base)
             agreed = _agreed(deployment, copy)
-            if begins:
-                make_tables(base, _LOG)
+            if prepare(base, path, _LOG, new=new):
                 base.execute("INSERT INTO deployment VALUES (?)", (agreed.sha256(),))
-            check_kind(base, path, _LOG)
             (begun_with,) = base.execute("SELECT sha256 FROM deployment").fetchone()
             if agreed.sha256() != begun_with and deployment:
                 raise DataError(

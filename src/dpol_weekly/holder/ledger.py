@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dpol.core import sqlite
 from dpol.core.errors import DataError, OutputError
-from dpol.core.sqlite import Kind, check_kind, is_empty, make_tables, opened
+from dpol.core.sqlite import Kind, opened, prepare
 from dpol_weekly.holder.seal import is_sealed, seal
 
 LEDGER_NAME = "dpol-ledger.sqlite"
@@ -88,11 +88,9 @@ def transaction(ledger: Ledger) -> Iterator[None]:
     """
     base = ledger.connection
     with sqlite.transaction(base, settings=_SETTINGS):
-        if is_empty(base):
-            make_tables(base, _LEDGER)
+        if prepare(base, ledger.path, _LEDGER):
             ledger.execute("INSERT INTO ledger VALUES (?, '')", new_token())
         else:
-            check_kind(base, ledger.path, _LEDGER)
             whole = ledger.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
             if not (whole and is_sealed(base)):
                 raise DataError(f"{ledger.path}: {_LEDGER.damaged}")
