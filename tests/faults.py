@@ -1,4 +1,4 @@
-"""Faults of the system, each in a process of its own: kills, errors, and files that may not grow."""
+"""Faults of the system, a process each: kills, errors, and files that may not grow."""
 
 from __future__ import annotations
 
