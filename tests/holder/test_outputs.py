@@ -54,7 +54,7 @@ def test_what_is_older_is_written_again_by_any_run(damage, refused):
     before = files()
     damage()
     if refused:
-        refuse("a later one was.* was not up to date and was written again", A1)
+        refuse("a later one was", A1)
         assert NOISY.read_bytes() == before["noisy.csv"]
         assert RECORD.read_bytes() == before["noisy.csv.guarantee.json"]
     else:
