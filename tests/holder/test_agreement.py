@@ -15,7 +15,6 @@ import yaml
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.privacy.noise import SeededNoise
-from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.deployment import checked_deployment, read_deployment
 from dpol_weekly.holder.agreement import NotConfirmedError
 from dpol_weekly.holder.release import release
@@ -112,24 +111,6 @@ def test_the_hash_covers_what_touches_the_guarantee_and_nothing_else():
     usual = checked_deployment(PLAIN, "x").sha256()
     assert len({*hashes, usual}) == len(TERMS) + 1
     assert {checked_deployment(PLAIN | keys, "x").sha256() for keys in OTHERS} == {usual}
-
-
-def test_collect_goes_on_after_a_change_of_what_is_the_coordinators():
-    rows = ROWS.replace("73519.25", "15")  # no count is so far above its capacity
-    table(rows)
-    agreed()
-    confirmed()
-    assert [it.refused for it in collect([NOISY], Path("state"), Path("d.yaml"))] == [()]
-    agreed(**OTHERS[0], **OTHERS[1])
-    table(rows + LATER)
-    assert "2 rows released for 2024-01-14" in privatize()[1]  # nothing is asked
-    (done,) = collect([NOISY], Path("state"), Path("d.yaml"))
-    assert (done.taken, done.known, done.refused) == (2, 2, ())
-    # The newest file is what decisions are made by.
-    assert Path("state/deployment.yaml").read_bytes() == Path("d.yaml").read_bytes()
-    agreed(budget_mu=0.72)
-    with pytest.raises(DataError, match="is another agreement"):
-        collect([NOISY], Path("state"), Path("d.yaml"))
 
 
 # ---- the question -------------------------------------------------------------------------------

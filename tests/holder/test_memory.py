@@ -358,15 +358,6 @@ def test_what_was_changed_in_a_ledger_is_noticed():
     put(A4, made=SOME)
 
 
-def test_an_entity_has_one_state_at_most():
-    put(A1, made=SOME)
-    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
-        ask(
-            "INSERT INTO chain SELECT NULL, output, entity, a, b, unit_weeks, chain_periods, mu,"
-            " decimals, scale, u FROM chain"
-        )
-
-
 # ---- what is asked, recorded and said ------------------------------------------------------------
 
 
