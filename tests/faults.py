@@ -14,7 +14,7 @@ CHANGES = "os.rename", "os.remove", "os.chmod"
 
 
 def in_child(act, how=None, k=0):
-    """What a function returns ("killed" if it never does), and how often it changed files.
+    """The answer of a function ("killed" if it gives none), and how often it changed files.
 
     A change is a file that Python opens to write, syncs, renames or removes, and the beginning or
     end of a transaction of SQLite, whose pages are written at its end.

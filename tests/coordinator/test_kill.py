@@ -104,7 +104,7 @@ def world(work, monkeypatch):
 
 
 def wrong_after_kills(work, monkeypatch, times, unsafe=()):
-    """What is wrong after kills at moments drawn from a fixed seed, so many of each command."""
+    """Faults after so many kills of each command, at moments drawn from a fixed seed."""
     whole = list(world(work, monkeypatch))
     for name, by in unsafe:
         monkeypatch.setattr(name, by)

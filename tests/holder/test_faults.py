@@ -56,7 +56,7 @@ def release_week(week):
 
 
 def wrong_after(said, before):
-    """What is wrong after a faulty run, and after two undisturbed ones."""
+    """Faults of the files and answers after a faulty run, and after two undisturbed ones."""
     wrong = [it.name for it in Path().iterdir() if CANARY.encode() in it.read_bytes()]
     again = release_week(WEEKS[1])
     if again not in ("released", HELD):
@@ -75,7 +75,7 @@ def wrong_after(said, before):
 
 
 def wrong_files():
-    """What does not fit: table and record to the ledger, and its memories to the noise."""
+    """Faults of the files: table and record fit the ledger, and its memories the noise."""
     wrong = sorted({it.name for it in Path().iterdir()} ^ {*map(str, (LEDGER, NOISY, RECORD))})
     ledger = ask("SELECT name, period, noisy_count FROM release ORDER BY number")
     if [(row["hospital"], row["week"], row["noisy_count"]) for row in output()] != ledger:
@@ -92,7 +92,7 @@ def wrong_files():
 
 
 def outcomes(before):
-    """For each fault of a first release, or of one after others: what was said, what is wrong."""
+    """The answer to each fault of a first release, or of a later one, and what is wrong then."""
     rows = "".join(f"h{i},WEEK,{CANARY},99999\n" for i in range(ROWS))
     with tempfile.TemporaryDirectory(dir=FAST) as folder, pytest.MonkeyPatch.context() as patch:
         template, case = Path(folder, "template"), Path(folder, "case")
@@ -125,7 +125,7 @@ def outcomes(before):
 
 @pytest.mark.parametrize("before", [0, ROWS])
 def test_no_fault_bricks_a_ledger_or_releases_a_period_twice(before):
-    """After each the same command succeeds or says that the rows are released; so does the next."""
+    """Afterwards the command succeeds, or says that the rows are released; so does the next."""
     seen = list(outcomes(before))
     assert [fault for fault in seen if fault[-1]] == []
     # The faults were there, and of all kinds.

@@ -114,9 +114,9 @@ def memories(
 
 
 def parts_of(ledger: Ledger, output: Output) -> list[dict[str, Any]]:
-    """What a receiver needs to know of the chains of an output, in the order of their first rows.
+    """The facts of the chains of an output for a receiver, in the order of their first rows.
 
-    Rows are counted over the whole output, from 1. States are secret, so none is told.
+    Rows are counted over the whole output, from 1. States are secret, so none is among the facts.
     """
     found = select(
         ledger,
