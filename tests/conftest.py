@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -145,25 +140,3 @@ def crowd():
 def checks():
     """Statistical tests."""
     return Checks
-
-
-@pytest.fixture(scope="session")
-def under_faults(tmp_path_factory):
-    """Run a script with holder/faults.c loaded before libc: the JSON lines that it prints."""
-    library = tmp_path_factory.mktemp("shim") / "faults.so"
-    command = ["gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library]
-    source = Path(__file__).parent / "holder" / "faults.c"
-    subprocess.run([*command, source, "-ldl"], check=True)
-
-    def run(script, *arguments):
-        result = subprocess.run(
-            [sys.executable, script, *map(str, arguments)],
-            env={**os.environ, "LD_PRELOAD": str(library), "PYTHONPATH": os.pathsep.join(sys.path)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert result.returncode == 0, result.stderr
-        return [json.loads(line) for line in result.stdout.splitlines()]
-
-    return run

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import json
 import sqlite3
 from pathlib import Path
 
@@ -87,15 +86,6 @@ def test_one_entity_needs_no_column_of_a_capacity_that_is_agreed():
     assert privatize(*rows, header=header)[0] == 2
 
 
-def test_the_record_names_the_deployment_whatever_its_comments_say():
-    privatize(ROWS[0])
-    named = json.loads(Path("o.csv.guarantee.json").read_text())["deployment"]
-    Path("d.yaml").write_text("# a comment\n" + FILE.replace("0.5", "5e-1"))
-    assert named == {"name": "winter", "sha256": read_deployment("d.yaml").sha256()}
-    Path("d.yaml").write_text(FILE.replace("1.5", "1.6"))
-    assert named["sha256"] != read_deployment("d.yaml").sha256()
-
-
 @pytest.mark.parametrize(
     ("rows", "more", "message"),
     [
@@ -130,24 +120,6 @@ def test_a_period_that_was_left_out_or_is_corrected_has_to_be_allowed():
     assert privatize(*ROWS[::2], more=["--correct", "2024-01-14"])[0] == 0
     assert [row["period"][-2:] for row in table()] == ["14", "07", "14"]
     assert "none can be corrected" in privatize(*ROWS, more=["--correct", "2024-01-21"])[2]
-
-
-def test_outputs_of_deployments_are_not_mixed():
-    privatize(*ROWS)
-    Path("d.yaml").write_text(FILE.replace("winter", "summer"))
-    assert "was released for the deployment winter" in privatize(*ROWS)[2]
-    Path("d.yaml").write_text(FILE.replace("2024-01-07", "2024-01-14"))
-    assert (
-        "knows the deployment winter with periods of 7 days from 2024-01-07"
-        in (privatize(ROWS[2])[2])
-    )
-
-
-def test_all_mistakes_of_the_file_are_told():
-    Path("d.yaml").write_text(FILE.replace("mu: 0.5", "mue: 0.5"))
-    code, _, err = privatize(*ROWS)
-    assert (code, err.count("\n")) == (2, 4)
-    assert "mue = 0.5: unknown key" in err
 
 
 def test_the_history_shows_no_count():

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import subprocess
 import sys
 from contextlib import suppress
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy
 import yaml
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.privacy.noise import SeededNoise
-from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.deployment import checked_deployment, read_deployment
-from dpol_weekly.holder.agreement import NotConfirmedError, changes
+from dpol_weekly.holder.agreement import NotConfirmedError
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from releases import LEDGER, NOISY, Halted, ask, deployment, output, put, refuse, run
@@ -117,24 +113,6 @@ def test_the_hash_covers_what_touches_the_guarantee_and_nothing_else():
     assert {checked_deployment(PLAIN | keys, "x").sha256() for keys in OTHERS} == {usual}
 
 
-def test_collect_goes_on_after_a_change_of_what_is_the_coordinators():
-    rows = ROWS.replace("73519.25", "15")  # no count is so far above its capacity
-    table(rows)
-    agreed()
-    confirmed()
-    assert [it.refused for it in collect([NOISY], Path("state"), Path("d.yaml"))] == [()]
-    agreed(**OTHERS[0], **OTHERS[1])
-    table(rows + LATER)
-    assert "2 rows released for 2024-01-14" in privatize()[1]  # nothing is asked
-    (done,) = collect([NOISY], Path("state"), Path("d.yaml"))
-    assert (done.taken, done.known, done.refused) == (2, 2, ())
-    # The newest file is what decisions are made by.
-    assert Path("state/deployment.yaml").read_bytes() == Path("d.yaml").read_bytes()
-    agreed(budget_mu=0.72)
-    with pytest.raises(DataError, match="is another agreement"):
-        collect([NOISY], Path("state"), Path("d.yaml"))
-
-
 # ---- the question -------------------------------------------------------------------------------
 
 
@@ -215,12 +193,6 @@ def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
     assert "right at most 100 times in 100" in asked()
     agreed()
     assert privatize()[0] == 0  # what was confirmed before is known
-
-
-def test_changes_are_named_key_by_key():
-    old, new = {"mu": 1, "a": {"b": True, "c": 1}}, {"mu": 1.5, "a": {"b": 1, "c": 1}, "d": "x"}
-    lines = list(changes(json.dumps(old), json.dumps(new)))
-    assert lines == ["a.b: true -> 1", "d: nothing -> x", "mu: 1 -> 1.5"]
 
 
 def test_a_confirmed_agreement_stays_confirmed_if_its_rows_are_refused():
@@ -311,17 +283,11 @@ def test_columns_do_not_change_from_counts_to_capacities_or_back():
     for columns, message in (
         ({"count": "beds", "capacity": "covid"}, "column covid is, or was, released with noise"),
         ({"count": "beds", "capacity": "icu"}, "column beds was published as a capacity"),
+        ({"count": "gym", "capacity": "COVID"}, "column COVID is, or was, released with noise"),
     ):
         columns = {"entity": "hospital", "period": "week", **columns}
         made = deployment(name="other", columns=columns)
         refuse(message, ("A", "2021-01-08", "3", "20"), to="o.csv", made=made)
-
-
-def test_a_column_of_an_agreement_is_folded_as_names_are():
-    agreed(columns=PLAIN["columns"] | {"count": "COVID", "capacity": "covid"})
-    Path("raw.csv").write_text("hospital,week,COVID,beds,covid\nA,2024-01-07,3,20,5\n")
-    code, _, err = privatize("--agree", read_deployment("d.yaml").sha256())
-    assert (code, "column covid is, or was" in err) == (2, True)
 
 
 def test_an_output_holds_one_quantity():
@@ -368,18 +334,11 @@ def test_entities_have_to_be_disjoint(value):
     ("name", "entity", "message"),
     [
         (" C", {}, "entities. C = ' C': begins or ends with a blank"),
-        ("C ", {}, "begins or ends with a blank"),
         ("a", {}, "entities.a = 'a': differs from 'A' in its spelling only"),
         ("A.", {}, "differs from 'A' in its spelling only"),
         ("C", {"title": "a\nb"}, "entities.C.title = 'a\\nb': must be plain text"),
-        ("C", {"title": "a\x00"}, "must be plain text"),
-        ("C", {"title": "\u202eton"}, "must be plain text"),
-        ("C", {"title": "a\u2066b"}, "must be plain text"),
-        ("C", {"title": "a\ufe0fb"}, "must be plain text"),
         ("C", {"title": '=HYPERLINK("http://x")'}, "a spreadsheet takes for a formula"),
         ("C", {"capacity": 1e-320}, "entities.C.capacity = 1e-320: must be a number from 0.001 to"),
-        ("C", {"capacity": 1e9}, "must be a number from 0.001 to 999999999, or reported"),
-        ("C", {"capacity": float("nan")}, "must be a number from 0.001"),
     ],
 )
 def test_names_titles_and_capacities_can_be_met_and_shown(name, entity, message):
@@ -414,27 +373,6 @@ def test_without_corrections_no_flag_releases_a_period_twice():
 
 
 # ---- the noise that the command draws -----------------------------------------------------------
-
-
-@pytest.mark.parametrize(("sensitivity", "weeks"), [(1, 1), (3, 1), (1, 4), (2, 2)])
-def test_the_command_draws_the_noise_of_sensitivity_and_unit(monkeypatch, sensitivity, weeks):
-    """1,000 rows of equal counts; the test is wrong with probability 1e-6.
-
-    Noise whose deviation is wrong by a third is noticed with a probability above 1 - 1e-6.
-    """
-    rng = np.random.default_rng((7, sensitivity, weeks))
-    monkeypatch.setattr("dpol.privacy.noise.SecureNoise", lambda: SeededNoise(rng))
-    names, mu, n = [f"h{i}" for i in range(1000)], 0.5, 1000
-    table("".join(f"{name},2024-01-07,50,100,9\n" for name in names))
-    numbers = {"count_sensitivity": sensitivity, "unit_weeks": weeks, "mu": mu}
-    agreed(entities={name: {} for name in names}, budget_mu=9, **numbers)
-    confirmed()
-    noise = np.array([float(row["noisy_count"]) for row in output()]) - 50
-    wanted = 2 * weeks * (sensitivity / mu) ** 2
-    low, high = scipy.stats.chi2(n).ppf([5e-7, 1 - 5e-7])
-    assert low < (noise**2).sum() / wanted < high
-    # Power: what a deviation two thirds as large would give is below that, or almost never not.
-    assert scipy.stats.chi2(n).cdf(low / (2 / 3) ** 2) > 1 - 1e-6
 
 
 # ---- standard output ----------------------------------------------------------------------------
@@ -474,22 +412,3 @@ def test_an_output_without_unicode_is_no_obstacle():
     assert (code, err) == (0, "")
     assert "Pl\\xe4tze" in out
     assert "1 row released" in out
-
-
-def test_a_table_without_a_header_is_not_repeated():
-    agreed()
-    Path("raw.csv").write_text("north,week of 2024,n=31,b\nsouth,w,n=36,c\n")
-    code, out, err = run("privatize", "raw.csv", "--output", "o.csv", "--deployment", "d.yaml")
-    assert (code, out) == (2, "")
-    assert "add a first line with the columns hospital, week, covid" in err
-    assert "31" not in err
-
-
-def test_the_sensitivity_that_is_confirmed_is_the_one_that_is_used():
-    with pytest.raises(DataError, match="the count sensitivity is 1; confirm that number, or none"):
-        Request(
-            table=Path("raw.csv"),
-            output=NOISY,
-            deployment=agreed(),
-            agree_sensitivity=Decimal("0.5"),
-        )

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -246,30 +244,6 @@ def test_no_path_moves_the_centres_further_than_the_proof_says(numbers):
         assert furthest(fed_with_the_draw, (a, b), 40) > norm + math.sqrt(40)
 
 
-def counts_read_off(counts, noise):
-    """Number of first counts that the digits below the step reveal, modulo 5 steps."""
-    right = 0
-    for count, (first, second) in zip(counts, noise, strict=True):
-        below = (count + second) % 1  # -.4 d_1 modulo 1, if the noise is d + u
-        guess = next((d for d in range(5) if (Fraction(-2, 5) * d - below) % 1 == 0), 0)
-        right += (count + first - guess) % 5 == count % 5
-    return right
-
-
-def test_noise_that_is_not_rounded_would_give_counts_away():
-    rng = np.random.default_rng(4)
-    draws = rng.integers(-1000, 1001, size=(200, 2)).tolist()
-    counts = rng.integers(0, 1000, size=200).tolist()
-    plain = [(d1, d2 - Fraction(2, 5) * d1) for d1, d2 in draws]
-    assert counts_read_off(counts, plain) == 200
-    ours = []
-    for d1, d2 in draws:
-        first, chain = released(begun(), "", d1)
-        ours.append((first, released(chain, "", d2)[0]))
-    assert all(isinstance(value, int) for pair in ours for value in pair)
-    assert counts_read_off(counts, ours) < 80  # a fifth by chance; above 80 once in 1e8
-
-
 # ---- chains in the ledger ------------------------------------------------------------------------
 
 
@@ -337,46 +311,8 @@ def test_rows_without_memory_end_a_chain():
     assert steps("3", "7.5", "4")[2] == 7
 
 
-def test_a_chain_never_goes_on_from_an_older_state():
-    put(A1, B1, made=SOME, sampler=Draws(500, 500))
-    shutil.copy(LEDGER, "older")
-    put(A2, made=SOME)
-    shutil.copy("older", LEDGER)
-    refuse("knows of releases that the ledger", A3, made=SOME)
-
-
 OTHER = "b.csv"
 C1, C2, C3 = (("C", week, "4") for _, week, _ in (A1, A2, A3))
-
-
-def gone_on():
-    """An older ledger, put back after two outputs have gone on from it."""
-    put(A1, made=SOME, sampler=Draws(500))
-    put(C1, made=SOME, sampler=Draws(500), to=OTHER)
-    shutil.copy(LEDGER, "older")
-    put(A2, made=SOME, sampler=Draws(300))
-    put(C2, made=SOME, sampler=Draws(300), to=OTHER)
-    shutil.copy("older", LEDGER)
-
-
-def clear_away(*names):
-    for name in names:
-        Path(name).unlink()
-        Path(f"{name}.guarantee.json").unlink()
-
-
-def test_an_older_ledger_never_continues_a_chain_although_the_files_are_gone():
-    """Week 2 is drawn again only after a question, and then with all of its noise fresh."""
-    gone_on()
-    clear_away(NOISY, OTHER)
-    refuse("was written once, and is gone.*--write-again", A2, made=SOME)
-    put(A2, sampler=Draws(7), write_again=True, made=SOME)
-    assert steps("3", "7.5")[1] == 7
-    # So it is in the other output, about which nothing was asked yet: u was -200.
-    assert ask("SELECT COUNT(*) FROM chain WHERE output = 2 AND u IS NOT NULL") == [(0,)]
-    refuse("was written once, and is gone.*--write-again", C2, to=OTHER, made=SOME)
-    put(C2, sampler=Draws(9), to=OTHER, write_again=True, made=SOME)
-    assert output(OTHER)[1]["noisy_count"] == "4.000009"
 
 
 def contents(tables):
@@ -420,15 +356,6 @@ def test_what_was_changed_in_a_ledger_is_noticed():
     assert noticed > 40
     LEDGER.write_bytes(whole)
     put(A4, made=SOME)
-
-
-def test_an_entity_has_one_state_at_most():
-    put(A1, made=SOME)
-    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
-        ask(
-            "INSERT INTO chain SELECT NULL, output, entity, a, b, unit_weeks, chain_periods, mu,"
-            " decimals, scale, u FROM chain"
-        )
 
 
 # ---- what is asked, recorded and said ------------------------------------------------------------

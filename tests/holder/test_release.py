@@ -88,14 +88,6 @@ def test_further_periods_are_added_and_do_not_add_up():
     assert (done.added, done.skipped, len(output()), record()["mu"]) == (2, 1, 3, 0.5)
 
 
-def test_names_that_need_quotes_can_be_added_to():
-    made = deployment(entities={'A, "x"': {}, "B": {}})
-    odd = ('"A, ""x"""', "2021-01-01", "3")
-    put(odd, made=made)
-    assert put(odd, B1, made=made).skipped == 1
-    assert [row["hospital"] for row in output()] == ['A, "x"', "B"]
-
-
 def test_a_period_is_not_released_twice():
     put(A1, B1)
     before = files()
@@ -124,15 +116,6 @@ def test_a_period_released_again_adds_up():
     assert record()["mu_of_one_entity_alone"] == pytest.approx(math.sqrt(0.75))
     assert record()["mu_levels"] == [{"mu": 0.5, "rows": 3}, {"mu": 1, "rows": 2}]
     assert [row["mu"] for row in output()] == ["0.5", "0.5", "0.5", "1", "1"]
-
-
-def test_another_output_of_the_ledger_counts():
-    put(A1)
-    put(A1, to="b.csv", made=deployment(name="other"))
-    for name in ("b.csv", "noisy.csv"):
-        put(A2, to=name, made=deployment(name="other") if name == "b.csv" else USUAL)
-        stated = record(f"{name}.guarantee.json")
-        assert (stated["mu"], stated["mu_over_all_outputs"]) == (0.5, pytest.approx(0.5**0.5))
 
 
 @pytest.mark.parametrize(("name", "other"), [("Café", "CAFÉ"), ("050002", "50002")])
@@ -204,24 +187,6 @@ def test_an_output_is_of_one_deployment_quantity_and_sensitivity(keys, message):
 def test_an_output_that_cannot_be_is_refused_before_noise_is_drawn(to, message):
     Path("folder.csv").mkdir()
     refuse(message, A1, to=to)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"entity": "b"}, "the deployment d has no entity 'b'"),
-        ({"correct": ["2021-01-01"]}, "allows no corrections"),
-        ({"correct": ["2021-01-01"], "made": CORRECTED}, "none can be corrected"),
-    ],
-)
-def test_what_the_deployment_does_not_know_is_refused(options, message):
-    refuse(message, A1, **options)
-
-
-def test_an_earlier_period_needs_corrections():
-    put(A2)
-    refuse("was not released, and a later one was", A1)
-    assert put(A1, made=CORRECTED).added == 1
 
 
 def test_a_lone_hospital_releases():

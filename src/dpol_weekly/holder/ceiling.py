@@ -110,9 +110,6 @@ def refuse_above(ledger: Ledger, run: int, places: Sequence[Place]) -> None:
         new = [load for load in loads if load.row.run == run]
         # Off the grid, a row may also raise what other rows of its chain weigh.
         such = [load for load in new if load.pairs() & above.keys()] or new
-        left_out = {load.row for load in such}
-        rest = _loads(deployment, of_chains, [row for row in rows if row not in left_out])
-        fit = len(such) < len(new) and not _raised_above(deployment, before, rest)
         by_key = {(load.row.entity, load.row.period, load.row.version): load for load in such}
         first, load = next(
             (place, by_key[key])
@@ -128,7 +125,6 @@ def refuse_above(ledger: Ledger, run: int, places: Sequence[Place]) -> None:
             f" {deployment.name} allows {_down(share)}, so that {deployment.longest_stay} periods"
             f" stay within budget_mu {deployment.budget_mu:g}, over all outputs of {ledger.path}"
             f" ({len(such)} of {len(new)} rows are such): leave such rows out"
-            f"{', the others fit' if fit else ''}"
         )
 
 

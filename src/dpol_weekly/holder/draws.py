@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from dpol.privacy.noise import NoiseSampler
 from dpol_weekly.holder.counts import Count
@@ -30,25 +31,6 @@ class Place:
     count: Count
     entity: int
     version: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """The rows of an output that one chain released: those of its entity, one after the other.
-
-    Args:
-        entity: its name in the first row.
-        first_row: counted over the whole output, from 1.
-        first_period: the earliest.
-        releases: how many rows.
-        terms: what is public of the chain.
-    """
-
-    entity: str
-    first_row: int
-    first_period: str
-    releases: int
-    terms: ChainTerms
 
 
 def draw(
@@ -131,28 +113,21 @@ def memories(
     }
 
 
-def parts_of(ledger: Ledger, output: Output) -> list[Part]:
-    """The chains of an output, in the order of their first rows."""
+def parts_of(ledger: Ledger, output: Output) -> list[dict[str, Any]]:
+    """The facts of the chains of an output for a receiver, in the order of their first rows.
+
+    Rows are counted over the whole output, from 1. States are secret, so none is among the facts.
+    """
     found = select(
         ledger,
-        f"SELECT name, row, MIN(period) AS first, COUNT(*) AS rows, {_TERMS} FROM (SELECT"
+        "SELECT name AS entity, row AS first_row, MIN(period) AS first_period,"
+        f" COUNT(*) AS releases, {_TERMS} FROM (SELECT"
         " release.*, ROW_NUMBER() OVER (ORDER BY release.number) AS row FROM held AS release"
         " JOIN run ON run.number = release.run WHERE run.output = ?)"
         " AS release JOIN chain ON chain.number = release.chain GROUP BY chain.number ORDER BY row",
         output.number,
     )
-    parts = []
-    for row in found:
-        facts = dict(row)
-        part = Part(
-            entity=facts.pop("name"),
-            first_row=facts.pop("row"),
-            first_period=facts.pop("first"),
-            releases=facts.pop("rows"),
-            terms=ChainTerms(**facts),
-        )
-        parts.append(part)
-    return parts
+    return [{**row, **{name: float(row[name]) for name in ("a", "b", "mu")}} for row in found]
 
 
 def _independent(

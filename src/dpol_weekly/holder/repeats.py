@@ -89,8 +89,16 @@ def unreleased(
                 f" {deployment.name} does not allow that; leave the row out, or agree on"
                 " corrections: true"
             )
-        if before and not gap:
-            _refuse_gap(where, before, period, deployment)
+        if before and not gap:  # its date may be mistyped
+            first, second = (
+                deployment.number_on(datetime.date.fromisoformat(day)) for day in (before, period)
+            )
+            if second - first > LONGEST_GAP:
+                raise DataError(
+                    f"{where}: its entity released no period after that from {before},"
+                    f" {second - first} periods earlier; correct the date, add the periods between,"
+                    " or add --gap if nobody counted in them"
+                )
         last[row.entity] = max(before or period, period)
         kept.append(row)
     if missing := sorted(correct - corrected):
@@ -159,18 +167,4 @@ def refuse_mixed_columns(ledger: Ledger, deployment: Deployment, *, capacity_rea
         raise DataError(
             f"columns.count: column {count} was published as a capacity, without noise; noise does"
             " not hide it any more; count another column"
-        )
-
-
-def _refuse_gap(where: str, before: str, period: str, deployment: Deployment) -> None:
-    """Refuse a period long after the last one of its entity: its date may be mistyped."""
-    first, second = (
-        deployment.number_on(datetime.date.fromisoformat(day)) for day in (before, period)
-    )
-    gap = second - first
-    if gap > LONGEST_GAP:
-        raise DataError(
-            f"{where}: its entity released no period after that from {before}, {gap} periods"
-            " earlier; correct the date, add the periods between, or add --gap if nobody counted"
-            " in them"
         )

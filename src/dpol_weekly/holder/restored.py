@@ -31,7 +31,6 @@ from dpol_weekly.holder.entries import (
     add_run,
     entities_of,
     output_at,
-    select,
     versions,
 )
 from dpol_weekly.holder.ledger import Ledger, new_token
@@ -74,15 +73,6 @@ class ExportedRow:
     chain: str
     place: int
     terms: ChainTerms | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Held:
-    """A row that an output holds; its number is that of the ledger."""
-
-    number: int
-    key: _Key
-    chain: int | None
 
 
 def read_export(
@@ -132,8 +122,7 @@ def continue_from(
     ledger.execute("UPDATE ledger SET id = ?", last.ledger)
     entities = entities_of(ledger, (row.entity for row in rows))
     keys = [(entities[row.entity], row.period, row.numbers) for row in rows]
-    staying = _withdraw_others(ledger, output, keys, rows)
-    known = {held.key: held.chain for held in staying}
+    known = _withdraw_others(ledger, output, keys, rows)
     if any(key not in known for key in keys):
         run = add_run(
             ledger,
@@ -172,40 +161,36 @@ def continue_from(
 
 def _withdraw_others(
     ledger: Ledger, output: Output, keys: Sequence[_Key], rows: Sequence[ExportedRow]
-) -> list[_Held]:
-    """Withdraw what was drawn from an older copy and is not the coordinator's; the rows that stay.
+) -> dict[_Key, int | None]:
+    """Withdraw what was drawn from an older copy and is not the coordinator's.
 
     These are rows for periods that the coordinator has, and chains that went on in two ways.
+
+    Returns:
+        The chains of the rows that stay, in the order of their release.
     """
-    theirs = {key: row.chain for key, row in zip(keys, rows, strict=True)}
-    periods = {key[:2] for key in theirs}
-    held = {row.key: row for row in _held_rows(ledger, output)}
-    unknown = [row for key, row in held.items() if key not in theirs]
-    again = {row.number for row in unknown if row.key[:2] in periods}
-    went_on = {chain for key, chain in theirs.items() if key not in held}
-    known_as = {held[key].chain: chain for key, chain in theirs.items() if key in held}
-    ended = {row.chain for row in unknown if row.number in again}
-    ended |= {row.chain for row in unknown if known_as.get(row.chain) in went_on}
-    ended -= {None}
-    left = {row.number for row in held.values() if row.chain in ended} | again
-    ledger.connection.executemany("INSERT INTO withdrawn VALUES (?)", ((it,) for it in left))
-    return [row for row in held.values() if row.number not in left]
-
-
-def _held_rows(ledger: Ledger, output: Output) -> list[_Held]:
-    """The rows that an output holds, in the order of their release."""
-    found = select(
-        ledger,
+    numbers: dict[_Key, int] = {}
+    chains: dict[_Key, int | None] = {}
+    for number, entity, period, chain, *cells in ledger.execute(
         f"SELECT held.number, entity, period, chain, {', '.join(Noisy._fields)} FROM held"
         " JOIN run ON run.number = held.run WHERE run.output = ? ORDER BY held.number",
         output.number,
-    )
-    rows = []
-    for row in found:
-        numbers = Noisy._make(row[name] for name in Noisy._fields)
-        key = row["entity"], row["period"], numbers
-        rows.append(_Held(number=row["number"], key=key, chain=row["chain"]))
-    return rows
+    ):
+        key = entity, period, Noisy._make(cells)
+        numbers[key], chains[key] = number, chain
+    theirs = {key: row.chain for key, row in zip(keys, rows, strict=True)}
+    periods = {key[:2] for key in theirs}
+    unknown = numbers.keys() - theirs.keys()
+    again = {key for key in unknown if key[:2] in periods}
+    went_on = {chain for key, chain in theirs.items() if key not in numbers}
+    known_as = {chains[key]: chain for key, chain in theirs.items() if key in numbers}
+    ended = {chains[key] for key in again}
+    ended |= {chains[key] for key in unknown if known_as.get(chains[key]) in went_on}
+    ended -= {None}
+    left = {key for key in numbers if chains[key] in ended} | again
+    withdrawn = ((numbers[key],) for key in left)
+    ledger.connection.executemany("INSERT INTO withdrawn VALUES (?)", withdrawn)
+    return {key: chain for key, chain in chains.items() if key not in left}
 
 
 def _chains(

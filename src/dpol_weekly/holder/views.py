@@ -24,7 +24,7 @@ from dpol.privacy.guarantee import ONE_PERSON, STAY, STAY_UNIT, UNIT, Guarantee
 from dpol.privacy.stays import STAYS
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ceiling import most_in_a_period
-from dpol_weekly.holder.draws import Part, end_all, memories, parts_of
+from dpol_weekly.holder.draws import end_all, memories, parts_of
 from dpol_weekly.holder.entries import (
     Output,
     deployment_of,
@@ -93,11 +93,8 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
             )
 
 
-def write_views(ledger: Ledger, path: Path) -> bool:
+def write_views(ledger: Ledger, path: Path) -> None:
     """Write an output and its record if they are not what the ledger says, and remember that.
-
-    Returns:
-        Whether something was written.
 
     Raises:
         DataError: the table was changed after its release.
@@ -106,7 +103,7 @@ def write_views(ledger: Ledger, path: Path) -> bool:
     output = output_at(ledger, path)
     deployment = deployment_of(ledger, output) if output else None
     if output is None or deployment is None:
-        return False
+        return
     rows = table_rows(ledger, output)
     table, there = _table(deployment, rows), path.read_bytes() if path.exists() else b""
     ever = _table(deployment, table_rows(ledger, output, withdrawn=True))
@@ -120,12 +117,11 @@ def write_views(ledger: Ledger, path: Path) -> bool:
     record, text = record_of(path), _record_text(ledger, output, deployment, path.name, rows, table)
     with suppress(OSError):
         if there == table and record.read_bytes() == text:
-            return False
+            return
     # The record comes into being first, so no table is without one.
     with atomic_path(path) as new_table, atomic_path(record) as new_record:
         new_table.write_bytes(table)
         new_record.write_bytes(text)
-    return True
 
 
 def temporary_files(path: Path) -> list[Path]:
@@ -198,15 +194,8 @@ def _record_text(
         # One period's event, taken several times, would not give the mu of a stay.
         stays = zip(STAYS, guarantee.stays or (), strict=True)
         facts["dp_events_of_stays"] = {str(stay): dp_event_facts(mu) for stay, mu in stays}
-        facts["chains"] = [_part(part) for part in parts]
+        facts["chains"] = parts
     else:
         facts["dp_event"] = dp_event_facts(guarantee.mu)
     facts["sha256"] = checksum(table, facts)
     return (json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
-
-
-def _part(part: Part) -> dict[str, Any]:
-    """The facts that a receiver needs to know of a chain; its state is secret."""
-    facts = {**vars(part), **part.terms._asdict()}
-    del facts["terms"]
-    return facts | {name: float(facts[name]) for name in ("a", "b", "mu")}
