@@ -301,6 +301,15 @@ def test_batches_of_one_round_cost_regret():
     assert one.objective > best.objective
 
 
+def test_more_privacy_and_smaller_delta_cost_regret():
+    for asked in ([(1e-6, 0.1), (1e-6, 2.0), (1e-6, math.inf)], [(1e-12, 1.0), (1e-2, 1.0)]):
+        values = [
+            choose_parameters(LazyGame(20, delta), epsilon=epsilon, n_experts=10).objective
+            for delta, epsilon in asked
+        ]
+        assert (np.diff(values) < 0).all()
+
+
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
 def test_without_privacy_it_is_multiplicative_weights_at_the_best_step(accountant):
     found = choose_parameters(

@@ -82,3 +82,7 @@ def test_on_fractions_only_the_last_digits_differ():
     for (total, redraws), (expected, as_often) in pairs:
         np.testing.assert_allclose(total, expected, rtol=1e-12)
         np.testing.assert_array_equal(redraws, as_often)
+
+
+def test_no_game_is_no_work():
+    assert play_weights(SEQUENCES[0], []) == []

@@ -118,6 +118,19 @@ def test_neighbours_are_all_pairs_that_differ_in_one_batch(change):
         assert len(first) == wanted.sum()
 
 
-def test_losses_outside_their_range_are_refused():
+def test_the_worst_pair_is_found():
+    cells = list(itertools.product((0.0, 1.0), repeat=2))
+    games, laws = list(itertools.product(cells, repeat=2)), []
+    for game in games:
+        found = by_paths(game, B=1, eta=0.7, p=0.2, c=1.0)
+        plays = itertools.product((0, 1), repeat=3)
+        laws.append(np.array([[found[xs, 0] + found[xs, 1] for xs in plays]]))
+    worst = max(
+        float(exact_epsilon(laws[one], laws[other], 0.01)[0])
+        for one, other in itertools.permutations(range(len(games)), 2)
+        if sum(a == b for a, b in zip(games[one], games[other], strict=True)) == 1
+    )
+    law = law_of(1, 0.7, 0.2, 1.0)
+    assert worst_epsilon(2, 2, law, (0, 1), delta=0.01) == pytest.approx(worst, rel=1e-9)
     with pytest.raises(ValueError, match=r"values must lie in \[0, 1\], got \(0, 2\)"):
-        worst_epsilon(2, 1, law_of(1, 0.7, 0.2, 1.0), (0, 2), delta=0.1)
+        worst_epsilon(2, 1, law, (0, 2), delta=0.1)

@@ -17,7 +17,7 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy.exact import LazyLaw
 from dpol.lazy.transform import LazyParameters, advance
 from dpol.lazy.weights import WeightsMeasure
-from dpol.noise import noisy_gains, privatize
+from dpol.noise import NOISES, noisy_gains, privatize
 from dpol.noise.noises import memory_of
 from dpol.privacy.chains import Chains
 from dpol.privacy.factorizations import Factorization
@@ -395,6 +395,18 @@ def test_a_broken_mechanism_is_violated(name, fault):
     """
     audit, _, faults = AUDITS[name]
     assert refuted(audit(SEED, faults[fault]))
+
+
+def test_a_scale_that_is_too_small_does_not_move_its_claim(monkeypatch):
+    """Capacity noise x 0.9: the record admits mu = 1.11, the claim stays what was asked."""
+    sound = NOISES["capacity"]
+    small = dataclasses.replace(sound, scale=lambda stream, mu: 0.9 * sound.scale(stream, mu))
+    monkeypatch.setitem(NOISES, "capacity", small)
+    found = list(experts.audit_noise(SMALL, SEED, "capacity"))
+    assert found[0].subject.recorded == pytest.approx(1 / 0.9)
+    assert [it.result.claimed for it in found] == [1.0, 1.0]
+    assert refuted(found)
+    assert {it.verdict for it in found} == {"violated"}  # The record is enough.
 
 
 @pytest.mark.parametrize("audit", ["isotropic", "isotropic-constant", "tree"])

@@ -22,6 +22,7 @@ from dpol.studies.batching.settings import Batching
 from dpol.studies.batching.study import NOISE, synthetic_gains
 from dpol.studies.jobs import compute
 
+ERROR = 1e-6
 DELTA = 1e-5
 SEED = 7
 TINY = Batching(

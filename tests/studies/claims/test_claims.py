@@ -292,6 +292,13 @@ def test_numbers_by_hand_or_known_from_elsewhere(study, name, claimed, measured,
     assert row["measured"] == pytest.approx(measured, abs=accuracy)
 
 
+def test_the_same_seed_gives_the_same_numbers(findings):
+    for name in ("gap-law", "meta-of-turncoats"):
+        for seed in (SEED, SEED + 1):
+            found = ledger.findings(ledger.check_of(STATEMENTS[name]), seed)[name]
+            assert (found == findings[name]) == (seed == SEED)
+
+
 def test_a_point_has_the_rows_of_its_paper(study):
     own = study[study["paper"] == LABELS].reset_index(drop=True)
     pd.testing.assert_frame_equal(

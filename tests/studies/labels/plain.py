@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy import special
 
 from dpol.studies.labels.clients import Messages
 from dpol.studies.labels.clipping import Clipping
@@ -124,6 +125,12 @@ def softmax(logs):
     top = max(logs)
     raised = [math.exp(value - top) for value in logs]
     return [value / sum(raised) for value in raised]
+
+
+def weights_before(scores):
+    """(R, T, K) weights that each round's prediction uses."""
+    before = np.cumsum(scores, axis=1) - scores
+    return special.softmax(before, axis=-1)
 
 
 def draw(law, uniform):

@@ -66,6 +66,17 @@ def test_exact_never_needs_more_than_basic(n, epsilon, delta):
     assert exact == basic or composed_delta(n, exact, epsilon) <= delta
 
 
+@settings(max_examples=4)
+@given(sizes, epsilons, deltas, st.integers(1, 20), st.floats(1, 3), st.floats(1, 100))
+def test_more_coordinates_or_more_privacy_need_more_noise(n, epsilon, delta, more, times, less):
+    for rule in ("published", "exact"):
+        least = scale_factor(n, epsilon, delta, rule)
+        by_n, by_epsilon = (n + more, epsilon, delta), (n, epsilon / times, delta)
+        for harder in (by_n, by_epsilon, (n, epsilon, delta / less)):
+            # Results are rounded up to five digits.
+            assert scale_factor(*harder, rule) >= least * (1 - 1e-4)
+
+
 def test_the_ends_of_the_range():
     """Basic composition where delta is below the rounding errors; no noise without privacy."""
     assert scale_factor(64, 1.0, 5e-14, "exact") == 64

@@ -112,6 +112,31 @@ def played(learner, replicates, rounds):
     return play_labels(learner, game, coins), game.law
 
 
+def posterior_play(kind, epsilon, believed, replicates=3000, rounds=60):
+    """Final weights (R, K) and truths, where the server believes in another epsilon."""
+    learner = make(kind, believed, rounds=rounds)
+    client = make(kind, epsilon, rounds=rounds).client
+    run, law = played(SimpleNamespace(**server_of(learner), client=client), replicates, rounds)
+    return run.final_weights, law
+
+
+def calibrated(checks, weights, law):
+    """Given the weights, the truth is hypothesis j with probability w_j (the law is uniform).
+
+    So the weight of the truth is the sum of squared weights, on average.
+    """
+    own = weights[np.arange(len(law)), law]
+    return checks.mean(own - (weights**2).sum(axis=1), 0.0)
+
+
+@pytest.mark.parametrize("kind", ["response", "membership", "messages"])
+def test_posteriors_are_calibrated(checks, kind):
+    """A server with another keep probability or scale is not calibrated."""
+    assert calibrated(checks, *posterior_play(kind, 1.0, 1.0))
+    for believed in (2.0, 0.5):
+        assert not calibrated(checks, *posterior_play(kind, 1.0, believed))
+
+
 def test_bayes_without_privacy_has_an_expected_risk_of_at_most_log_k():
     """Averaged over the truths; one-sided normal test of 3,000 runs."""
     learner = make("response", math.inf)

@@ -97,6 +97,10 @@ def test_the_law_of_a_feature_that_never_occurs_does_not_matter():
     laws = LAWS.copy()
     laws[:, 1] = [30.0, 10.0, 0.0, 0.0]
     LabelGame(hypotheses=plain.HYPOTHESES, features=np.array([0, 0]), laws=laws, law=np.array([0]))
+    with pytest.raises(ValueError, match="masses of a law must be"):
+        LabelGame(
+            hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0])
+        )
 
 
 # ---- risks ---------------------------------------------------------------------------------------

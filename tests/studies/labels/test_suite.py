@@ -125,6 +125,8 @@ def test_nothing_is_changed_by_playing(name, rule):
     learner.client.privatize(labels, FEATURES, coins().clients)
     learner.scores(messages, FEATURES)
     np.testing.assert_equal((held, vars(messages)), before)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        learner.rule = "published"
 
 
 @every_member

@@ -28,6 +28,8 @@ from dpol.studies.lazy.settings import LEADERS, MATRIX, ONE_ROUND, TREE, WEIGHTS
 from dpol.studies.lazy.study import weights_loss
 from experts_plain import tree_ftpl
 
+# A sound sample is rejected with at most this probability, in every statistical test.
+ERROR = 1e-6
 ADVERSARIES: list[Losses] = [GapLosses(57, 4, 0.2, 1), EpochLosses(57, 4, 0.3, 1)]
 
 

@@ -177,6 +177,11 @@ def test_no_point_of_a_random_search_is_better(T: int, d: int, epsilon: float) -
     assert found.objective <= 1.1 * best
 
 
+def test_more_privacy_costs_regret() -> None:
+    values = [chosen(1, 2, epsilon)[1].objective for epsilon in (0.2, 1.0, 5.0)]
+    assert values[0] > 1.2 * values[1] > 1.2 * values[2]
+
+
 # ---- the preset of the paper ---------------------------------------------------------------------
 
 
