@@ -51,10 +51,9 @@ def holds(pairs, epsilon, delta):
     return all((it <= delta).all() for it in beyond)
 
 
-def accounted(game, delta, eta, p, c, change=1.0):
+def accounted(game, delta, eta, p, c, change=1.0, account=sound_epsilon):
     _, rest, _, B = game
-    lazy = LazyGame((rest + 1) * B, delta, largest_change=change, normaliser=c)
-    return sound_epsilon(lazy, B, eta, p)
+    return account(LazyGame((rest + 1) * B, delta, largest_change=change, normaliser=c), B, eta, p)
 
 
 HALVES = [(2, 2, (0, 0.5, 1), 1), (2, 3, (0, 0.5, 1), 1)]
@@ -81,6 +80,19 @@ def test_the_sound_epsilon_is_nearly_exact_in_some_games(c, game, p, delta, rati
     pairs = adjacent_laws(game, 0.01, p, c)
     exact = max(float(exact_epsilon(one, other, delta).max()) for one, other in pairs)
     assert exact / accounted(game, delta, 0.01, p, c) == pytest.approx(ratio, rel=0.01)
+
+
+def test_the_published_epsilon_also_bounds_the_exact_one():
+    """Its own normaliser is used, where its preconditions hold; they need a small eta."""
+    tried = 0
+    for game, share, p in itertools.product(GAMES, (0.1, 0.999), (0.5, 0.99)):
+        for delta in (1e-6, 1e-2):
+            T, B = (game[1] + 1) * game[3], game[3]
+            eta = share * p / (B * math.log(2 * T / delta))
+            epsilon = accounted(game, delta, eta, p, 2.0, account=published_epsilon)
+            tried += math.isfinite(epsilon)
+            assert holds(adjacent_laws(game, eta, p, 2.0), min(epsilon, 700.0), delta)
+    assert tried >= 40
 
 
 def violated(accounted, **mechanism):
@@ -174,6 +186,24 @@ def test_the_independent_computation_tells_wrong_constants_apart():
         assert abs(found / plain.sound_epsilon(**{**facts, **wrong}) - 1) > 0.005
 
 
+def test_quantiles_are_the_smallest_that_are_exceeded_rarely_enough():
+    for trials, probability, tail in itertools.product(
+        (1, 2, 7, 100, 2500), (1e-9, 1e-3, 0.2, 0.7, 1 - 1e-9, 1.0), (2.5e-10, 2.5e-7, 0.025, 0.2)
+    ):
+        expected = plain.binomial_quantile(trials, probability, tail)
+        assert accounting._upper_quantile(trials, probability, tail) == expected
+
+
+def test_the_switch_after_the_differing_round_is_exact():
+    """Worst over keep probabilities k <= 1 of the log ratios of (1 - p) k and its complement."""
+    for change, p in itertools.product((1e-4, 0.1, 2.0, 6.0), (1e-3, 0.1, 0.6, 1.0)):
+        k = np.linspace(1e-4, 1, 20001)
+        kept, other = (1 - p) * k, (1 - p) * k * math.exp(-change)
+        worst = float(np.log((1 - other) / (1 - kept)).max()) if p < 1 else 0.0
+        expected = max(change, worst)
+        assert accounting._indicator_epsilon(change, p) == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize("c", NORMALISERS)
 @pytest.mark.parametrize(("B", "p"), [(1, 0.02), (5, 0.2), (40, 1.0)])
 def test_epsilon_rises_with_eta_change_and_rounds_and_falls_with_delta(B, p, c):
@@ -197,6 +227,15 @@ def test_fake_switches_are_needed_and_the_tight_normaliser_never_costs_more():
             LazyGame(T, delta, largest_change=1.0, normaliser=c) for c in NORMALISERS
         )
         assert sound_epsilon(tight, *parameters) <= sound_epsilon(published, *parameters)
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2, 0.4])
+def test_the_conversion_is_tighter_than_the_textbook_one_and_not_below_the_optimum(delta):
+    for rho in np.geomspace(1e-7, 50, 40).tolist():
+        found = zcdp_epsilon(rho, delta)
+        assert found <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
+        assert found >= plain.zcdp_to_epsilon(rho, delta) * (1 - 1e-9) or delta**2 > rho
+    assert zcdp_epsilon(0.0, delta) == 0.0
 
 
 def test_the_conversion_is_the_library_s_at_the_best_of_all_orders():

@@ -33,21 +33,27 @@ def matrix(losses: Losses, size: int = 1) -> np.ndarray:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize(
-    ("T", "d", "size"),
-    # Losses are made in parts of two million: of 900,000 experts, two rounds.
-    [*((50, 4, it) for it in (1, 2, 7, 49, 50, 51, 1000)), *((5, 900_000, it) for it in (2, 3, 5))],
-)
-def test_losses_do_not_depend_on_the_batch_size(
-    make: Callable[..., Losses], T: int, d: int, size: int
-) -> None:
-    losses = make(T=T, d=d)  # It can be read again.
+@pytest.mark.parametrize("size", [1, 2, 7, 49, 50, 51, 1000])
+def test_losses_do_not_depend_on_the_batch_size(make: Callable[..., Losses], size: int) -> None:
+    losses = make()  # It can be read again.
     rounds, batches = matrix(losses), list(losses.batches(size))
-    assert rounds.shape == (T, d)
+    assert rounds.shape == (50, 4)
     assert set(np.unique(rounds)) == {0.0, 1.0}
     np.testing.assert_array_equal(np.concatenate(batches), rounds)
-    whole, rest = divmod(T, size)
+    whole, rest = divmod(50, size)
     assert [len(batch) for batch in batches] == [size] * whole + [rest] * (rest > 0)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_so_it_is_where_the_losses_of_many_experts_are_made_in_parts(
+    make: Callable[..., Losses], size: int
+) -> None:
+    """Parts hold two million losses: here two rounds."""
+    losses = make(T=5, d=900_000)
+    rounds = matrix(losses)
+    assert rounds.shape == (5, 900_000)
+    np.testing.assert_array_equal(matrix(losses, size), rounds)
     assert np.array_equal(total_losses(losses), rounds.sum(axis=0))
 
 

@@ -175,6 +175,14 @@ def test_it_is_accounted_for_how_far_one_person_moves_a_loss(fields, s):
     assert LazyWeights().parameters_for(setup_with(**fields)) == expected
 
 
+def test_one_small_ward_in_one_round_decides_for_all(make_stream):
+    gains = np.random.default_rng(0).random((150, 20))
+    capacity = np.full((150, 20), 50.0)
+    capacity[149, 19] = 2.0
+    small, mixed = (setup_of(RawGains(make_stream(gains, c), 1.0, 2)) for c in (2.0, capacity))
+    assert LazyWeights().parameters_for(small) == LazyWeights().parameters_for(mixed)
+
+
 def test_the_published_normaliser_is_accounted_with_its_constant():
     tight, published = (LazyWeights(normaliser=n) for n in ("tight", "published"))
     setup = setup_with(largest_change=1.0)

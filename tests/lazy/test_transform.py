@@ -9,8 +9,9 @@ import pytest
 import lazy_plain as plain
 import replicates
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.lazy import transform
 from dpol.lazy.exact import LazyLaw, paths_and_shadow
-from dpol.lazy.transform import LazyParameters, advance, start
+from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
 
 # A sound library fails a statistical test with probability at most 1e-6 per comparison.
@@ -56,6 +57,44 @@ def test_every_replicate_is_the_plain_version_on_the_same_uniforms(normaliser, B
         assert [(s.played[r], s.shadow[r]) for s in states] == points
 
 
+def measures(eta=0.7):
+    """nu_1, nu_2, ... after the losses of `BATCHES`."""
+    return [plain.weights(BATCHES[:s].sum(axis=0).tolist(), eta) for s in range(len(BATCHES) + 1)]
+
+
+def shadow_laws(p, eta=0.7):
+    """Law of y_s: nu at the batch of its last redraw, (1 - p) of the law before and p of nu_s."""
+    laws = measures(eta)[:1]
+    for nu in measures(eta)[1:]:
+        laws.append([(1 - p) * old + p * new for old, new in zip(laws[-1], nu, strict=True)])
+    return laws
+
+
+@pytest.mark.parametrize("normaliser", NORMALISERS)
+@pytest.mark.parametrize("p", [0.1, 0.3, 1.0])
+def test_laws_of_played_points_of_shadow_points_and_of_both(normaliser, p, checks):
+    """x_s follows nu_s, whatever y_1, ..., y_{s-1} are: the pairs (x_s, y_{s-1}) are independent.
+
+    y_s does not: it follows the measure of its last redraw, being kept with probability 1 - p
+    whatever the losses.
+    """
+    states, laws = many(normaliser, p=p), shadow_laws(p)
+    for state, nu, law in zip(states, measures(), laws, strict=True):
+        assert checks.frequencies(counts(state.played, 3), nu)
+        assert checks.frequencies(counts(state.shadow, 3), law)
+    assert checks.frequencies(counts(states[-1].shadow, 3), measures()[-1]) == (p == 1.0)
+    for before, state, nu, law in zip(states, states[1:], measures()[1:], laws, strict=False):
+        pairs = counts(3 * state.played + before.shadow, 9)
+        assert checks.frequencies(pairs, np.outer(nu, law).ravel())
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.5])
+def test_a_normaliser_below_one_breaks_the_marginals(monkeypatch, checks, wrong):
+    monkeypatch.setitem(transform.NORMALISERS, "tight", wrong)
+    pairs = zip(many("tight"), measures(), strict=True)
+    assert not all(checks.frequencies(counts(s.played, 3), nu) for s, nu in pairs)
+
+
 @pytest.mark.parametrize("normaliser", NORMALISERS)
 def test_whole_plays_follow_the_enumerated_law(normaliser, checks):
     """(x_1, ..., x_4, y_4) for d = 2: 32 outcomes."""
@@ -75,6 +114,52 @@ def test_whole_plays_follow_the_enumerated_law(normaliser, checks):
 
 
 # By hand, eta = log 2, B = 1, losses (1, 0): nu ratio is 1/2 for expert 0 and 1 for expert 1.
+KEEP = [
+    ("published", 0, 1, 1 / 8),
+    ("published", 1, 0, 1 / 2),
+    ("published", 0, 0, 1 / 4),
+    ("published", 1, 1, 1 / 4),
+    ("tight", 0, 1, 1 / 4),
+    ("tight", 1, 0, 1.0),
+    ("tight", 0, 0, 1 / 2),
+    ("tight", 1, 1, 1 / 2),
+]
+
+
+def advanced(eta, p, normaliser, x, y, uniforms):
+    """The next state of a replicate at x and y, after losses (1, 0), and how often y was drawn."""
+    measure, tape = WeightsMeasure(2, eta), plain.Tape(uniforms)
+    state = LazyState(
+        measure=measure.initial(),
+        played=np.array([x]),
+        shadow=np.array([y]),
+        redraws=np.zeros(1, dtype=np.int64),
+    )
+    parameters, batch = LazyParameters(1, eta, p, normaliser=normaliser), np.array([1.0, 0.0])
+    after = advance(measure, parameters, state, batch, ReplicateGenerators((tape,)))
+    return after, tape.read - 3 - int(after.redraws[0])
+
+
+@pytest.mark.parametrize(("normaliser", "x", "y", "keep"), KEEP)
+def test_keep_probability_by_hand(normaliser, x, y, keep):
+    def redraws(*uniforms):
+        after, of_shadow = advanced(math.log(2), 0.25, normaliser, x, y, [*uniforms, 0.5, 0.5])
+        return int(after.redraws[0]), of_shadow
+
+    assert redraws(keep - 1e-9, 0.9, 0.9) == (0, 0)
+    if keep < 1:
+        assert redraws(keep + 1e-9, 0.9, 0.9) == (1, 0)
+    assert redraws(0.0, 0.25, 0.9) == (0, 0)
+    assert redraws(0.0, 0.2499, 0.9) == (1, 0)
+    assert redraws(0.0, 0.9, 0.25) == (0, 0)
+    assert redraws(0.0, 0.9, 0.2499) == (0, 1)
+
+
+def test_a_redrawn_point_comes_from_the_measure_after_the_batch():
+    """eta = log 3, losses (1, 0): the new measure is (1/4, 3/4), the old one (1/2, 1/2)."""
+    for uniform, point in [(0.2499, 0), (0.2501, 1), (0.4999, 1)]:
+        after, _ = advanced(math.log(3), 1.0, "tight", 1, 0, [0.0, 0.0, 0.0, uniform, 0.9])
+        assert (after.played.tolist(), after.shadow.tolist()) == ([point], [1])
 
 
 def test_advance_leaves_states_and_batches_as_they_were():

@@ -118,6 +118,7 @@ def worst_epsilon(
     values: Sequence[float],
     *,
     delta: float,
+    largest_change: float = 1.0,
 ) -> float:
     """The largest exact epsilon at `delta` over all pairs of `neighbours`.
 
@@ -129,6 +130,6 @@ def worst_epsilon(
     >>> round(worst, 3)
     0.302
     """
-    sequences, pairs = neighbours(n_experts, rest, law, values)
+    sequences, pairs = neighbours(n_experts, rest, law, values, largest_change)
     laws = output_laws(sequences, law)
     return max(float(exact_epsilon(laws[a], laws[b], delta).max()) for a, b in pairs)

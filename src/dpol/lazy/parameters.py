@@ -90,7 +90,7 @@ Chosen = TypeVar("Chosen", bound=AccountedParameters)
 def least_objective(
     n_rounds: int,
     goal: tuple[float, float],
-    candidates: Callable[[int, float], Iterable[Chosen]],
+    candidates: Callable[[int], Iterable[Chosen]],
     *,
     least: Callable[[int], float],
     sizes: int,
@@ -102,8 +102,7 @@ def least_objective(
     Args:
         n_rounds: T, the number of rounds.
         goal: the (epsilon, delta) that the candidates reach, for the message of the error.
-        candidates: private parameters of a batch size, maybe none; takes the least objective so
-            far, too.
+        candidates: private parameters of a batch size, maybe none.
         least: the objective of a batch size without privacy; it rises with the batch size.
         sizes: number of batch sizes from 4 to T.
         accountant: whose epsilon it is, for the message.
@@ -118,8 +117,8 @@ def least_objective(
     for batch_size in sorted(size for size in grid if size <= largest):
         if best and least(batch_size) >= best.objective:
             break
-        found = candidates(batch_size, best.objective if best else math.inf)
-        best = min(filter(None, [best, *found]), key=lambda it: it.objective, default=None)
+        found = filter(None, [best, *candidates(batch_size)])
+        best = min(found, key=lambda it: it.objective, default=None)
     if best is None:
         raise ValueError(
             f"L2P cannot be ({goal[0]:g}, {goal[1]:g})-private over {n_rounds} rounds by"
@@ -260,7 +259,7 @@ class _Goal:
         return self.objective(self.game, self.n_experts, batch_size, eta)
 
 
-def _candidates(goal: _Goal, batch_size: int, _: float) -> Iterator[AccountedParameters]:
+def _candidates(goal: _Goal, batch_size: int) -> Iterator[AccountedParameters]:
     """The best eta and p for one batch size: a grid over p, then a finer one around its best."""
     most = goal.best_eta(batch_size)
 

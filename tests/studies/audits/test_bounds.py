@@ -55,6 +55,9 @@ def most_allowed(trials, probability):
     return stats.binom.isf(ERROR, trials, probability)
 
 
+# ---- Clopper-Pearson -----------------------------------------------------------------------------
+
+
 # ---- audits by runs ------------------------------------------------------------------------------
 
 

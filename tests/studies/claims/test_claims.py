@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from claims_by_hand import claim_by_hand as claim
-from dpol.core.intervals import mean_interval
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.lazy.accounting import LazyGame, published_epsilon
 from dpol.lazy.exact import LazyLaw, output_laws
@@ -189,13 +188,17 @@ def test_the_worst_claim_is_what_a_reader_must_see(worse, better):
     assert worst([worse, better]) is worst([better, worse]) is worse
 
 
-def test_the_comparisons_of_a_statement_share_its_error():
+def test_intervals_cover_with_their_confidence(monkeypatch):
+    """5,000 samples each; at 90% the share that covers is 0.9 but for chance (6 errors)."""
+    rng = np.random.default_rng(3)
+    error = 6 * math.sqrt(0.09 / 5000)
     assert shared(1) == CONFIDENCE
     assert 1 - shared(10) == pytest.approx((1 - CONFIDENCE) / 10)
-    sample = np.array([1.0, 2.0, 4.0])
-    one, tenth = (of_mean("x", 1.0, sample, comparisons=it) for it in (1, 10))
-    assert (one.confidence, one.bounds) == (CONFIDENCE, mean_interval(sample, CONFIDENCE))
-    assert tenth.confidence == shared(10)
+    monkeypatch.setattr("dpol.studies.claims.core.CONFIDENCE", 0.9)
+    found = [of_mean("x", 1.0, rng.exponential(size=400)) for _ in range(5000)]
+    covered = np.mean([it.bounds[0] <= 1 <= it.bounds[1] for it in found])
+    assert abs(covered - 0.9) < error + 0.01  # exponentials are skewed
+    assert {it.confidence for it in found} == {shared(1)}
     assert of_mean("x", 1.0, np.zeros(5)).confidence == 1.0
 
 
@@ -290,6 +293,24 @@ def test_numbers_by_hand_or_known_from_elsewhere(study, name, claimed, measured,
     row = study.loc[name]
     assert row["claimed"] == pytest.approx(claimed, abs=min(accuracy, 0.1))
     assert row["measured"] == pytest.approx(measured, abs=accuracy)
+
+
+def test_verdicts_follow_from_the_numbers_in_the_table(study):
+    """No verdict is typed by hand: a claimed number on the other side turns every verdict."""
+    for row in study.to_dict("records"):
+        lower, upper = bounds = row["lower"], row["upper"]
+        about = {"interval": bounds, "confidence": 0.9} if lower < upper else {}
+
+        def again(claimed, row=row, about=about, **more):
+            return claim(
+                claimed, row["relation"], row["measured"], rounding=0.01, **about, **more
+            ).verdict
+
+        size = max(1e-6, *map(abs, (row["claimed"], *bounds)))
+        assert again(lower - size if row["relation"] == "<=" else upper + size) == FAILS
+        trivial = None if math.isnan(row["trivial"]) else row["trivial"]
+        found = again(row["claimed"], measured_is=row["measured_is"], trivial=trivial)
+        assert found == row["verdict"]
 
 
 def test_the_same_seed_gives_the_same_numbers(findings):

@@ -20,6 +20,28 @@ epsilons = st.floats(0.05, 8)
 deltas = st.floats(-10, -0.05).map(lambda power: 10**power)
 
 
+def delta_of_two(factor, epsilon, nodes=200):
+    """Delta by the law of the privacy loss: with a = 1/b, atoms at a (1/2) and -a (the rest), and
+    between them a density exp((l - a) / 2) / 4.
+    """
+    a = 1 / factor
+    unit, weight = np.polynomial.legendre.leggauss(nodes)
+
+    def between(low):
+        """Nodes and masses of the density on (low, a); only a sum above eps counts."""
+        half = (a - np.clip(low, -a, a))[..., None] / 2
+        loss = a + half * (unit - 1)
+        return loss, half * weight * np.exp((loss - a) / 2) / 4
+
+    def total(loss, mass):
+        return float((mass * np.maximum(0.0, -np.expm1(epsilon - loss))).sum())
+
+    first, one = between(np.array(epsilon - a))
+    second, other = between(epsilon - first)
+    atoms = total(2 * a, 0.25) + total(a + first, one)
+    return atoms + total(first[:, None] + second, one[:, None] * other)
+
+
 def library_delta(n_coordinates, factor, epsilon, *, pessimistic):
     """Delta by the accountant at a resolution of its own, rounded either way."""
     one = privacy_loss_distribution.from_laplace_mechanism(
@@ -37,6 +59,14 @@ def test_one_coordinate_has_a_closed_form(epsilon, delta):
     expected = 1 / (epsilon - 2 * math.log1p(-delta))
     found = scale_factor(1, epsilon, delta, "exact")
     assert expected <= found <= expected * 1.0002
+
+
+@pytest.mark.parametrize(("factor", "epsilon"), [(0.3, 1.0), (1.5, 1.0), (0.9, 2.0), (5.0, 0.1)])
+def test_composed_delta_is_that_of_a_numerical_convolution(factor, epsilon):
+    of_one = max(0.0, -math.expm1((epsilon - 1 / factor) / 2))
+    assert composed_delta(1, factor, epsilon) == pytest.approx(of_one, rel=1e-5)
+    expected = delta_of_two(factor, epsilon)
+    assert expected <= composed_delta(2, factor, epsilon) <= expected * 1.0002
 
 
 @pytest.mark.parametrize(
@@ -123,6 +153,26 @@ def point_against_uniform(M):
     return np.array([uniform, point])
 
 
+@pytest.mark.parametrize(
+    ("F", "T", "expected"),
+    [
+        (plain.COUNTEREXAMPLE, 10, 0.920),
+        (plain.COUNTEREXAMPLE, 300, 1.0200),
+        (point_against_uniform(50), 1000, 1.050),
+    ],
+)
+def test_the_published_sensitivity_does_not_give_its_epsilon(F, T, expected):
+    """The counterexamples to the range log(KT), at eps = 1."""
+    F = np.array(F)
+    logs, c, ranges = clipped(F, T)
+    scales = np.full(2, math.log(2 * T))
+    found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+    assert found.max() == pytest.approx(expected, abs=0.0005)
+    np.testing.assert_allclose(found, on_a_grid(logs, c, 1 - 1 / T, scales), rtol=1e-12)
+    exact = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=ranges)
+    assert exact.max() <= 1
+
+
 @given(plain.cases(most_features=1), st.sampled_from([0.25, 1.0, 4.0]))
 def test_loss_is_that_of_a_dense_grid(class_, epsilon):
     """All pairs of labels and many values; the grid holds the knots, so nothing is larger."""
@@ -132,6 +182,17 @@ def test_loss_is_that_of_a_dense_grid(class_, epsilon):
         found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
         expected = on_a_grid(logs, c, 1 - 1 / T, scales, points=301)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@given(plain.cases(most_features=1), st.floats(0.05, 20))
+def test_the_exact_sensitivity_always_gives_its_epsilon(class_, epsilon):
+    (F,), T = class_
+    logs, c, ranges = clipped(F, T)
+    scales = ranges / epsilon
+    found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+    assert (found <= epsilon * (1 + 1e-12)).all()
+    half = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=2 * scales)
+    assert (half <= found).all()
 
 
 def test_half_of_the_noise_breaks_the_claim():

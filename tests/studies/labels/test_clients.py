@@ -189,6 +189,15 @@ def test_randomised_response_keeps_and_flips_at_its_rates(checks, label):
         assert checks.frequencies(counts, rates / rates.sum()) == (epsilon == 1.0)
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 6.0, 30.0])
+@pytest.mark.parametrize("M", [2, 3, 1000])
+def test_two_labels_differ_by_exactly_epsilon(epsilon, M):
+    keep = ResponseClient(M, epsilon).keep
+    assert keep == pytest.approx(math.exp(epsilon) / (math.exp(epsilon) + M - 1), rel=1e-12)
+    answer = MembershipClient(plain.HYPOTHESES, epsilon).keep
+    assert answer == pytest.approx(ResponseClient(2, epsilon).keep, rel=1e-15)
+
+
 @pytest.mark.parametrize("epsilon", [800.0, math.inf])
 def test_without_privacy_the_label_is_sent(epsilon):
     labels = np.random.default_rng(0).integers(4, size=(2, 1000))

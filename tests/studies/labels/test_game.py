@@ -76,6 +76,21 @@ def test_realisable_games_take_every_hypothesis_in_turn():
         np.testing.assert_array_equal(game.laws[j], plain.HYPOTHESES.masses[:, j])
 
 
+def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
+    one, other = (label_generators(1, ("k",), 2, client) for client in ("a", "b"))
+    again = label_generators(1, ("k",), 2, "a")
+    labels = one.nature.uniforms(5)
+    np.testing.assert_array_equal(labels, other.nature.uniforms(5))
+    coins = one.clients.uniforms(5)
+    np.testing.assert_array_equal(coins, again.clients.uniforms(5))
+    assert not np.isclose(coins, other.clients.uniforms(5)).any()
+    assert not np.isclose(coins, labels).any()
+    assert not np.isclose(labels[0], labels[1]).any()
+    elsewhere = label_generators(1, ("l",), 2, "a"), label_generators(2, ("k",), 2, "a")
+    for generators in elsewhere:
+        assert not np.isclose(labels, generators.nature.uniforms(5)).any()
+
+
 @pytest.mark.parametrize(
     ("laws", "message"),
     [
@@ -131,6 +146,13 @@ def test_risks_are_those_of_plain_python(case, block):
         for found, expected in ((kl, plain.kl), (tv, plain.tv)):
             risk = expected(laws[r].tolist(), predicted)
             assert found[r, b] == pytest.approx(risk, rel=1e-9, abs=1e-12)
+
+
+def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():
+    """No floor hides it, and no warning stops the run."""
+    kl, tv = round_risks(np.ones((1, 1, 1)), np.array([[1.0, 0.0]]), np.array([[0.9, 0.1]]))
+    assert kl.tolist() == [[math.inf]]
+    assert tv[0, 0] == pytest.approx(0.1)
 
 
 # ---- selection ----------------------------------------------------------------------------------

@@ -62,6 +62,12 @@ def assert_equal(run, expected, rtol=0.0):
         np.testing.assert_allclose(getattr(run, field), getattr(expected, field), rtol=rtol)
 
 
+def part(messages, rounds):
+    """The messages of some rounds."""
+    fields = {name: values[:, rounds] for name, values in vars(messages).items()}
+    return dataclasses.replace(messages, **fields)
+
+
 @pytest.mark.parametrize(
     ("name", "rule"), [("hedge", "exact"), ("exp3", "tight"), ("membership", "published")]
 )
@@ -88,6 +94,16 @@ def test_weights_do_not_depend_on_how_rounds_are_cut(name, rule, length, monkeyp
     # Exactly: the messages are the same.
     np.testing.assert_array_equal(cut.final_weights, whole.final_weights)
     assert_equal(cut, whole, rtol=1e-11)
+
+
+@every_member
+def test_scores_of_a_round_depend_on_its_own_message_only(name, rule):
+    learner = learner_of(name, rule)
+    _, messages = messages_of(learner)
+    whole = learner.scores(messages, FEATURES)
+    for rounds in (slice(0, 1), slice(40, 97), slice(149, 150)):
+        found = learner.scores(part(messages, rounds), FEATURES[rounds])
+        np.testing.assert_allclose(found, whole[:, rounds], rtol=1e-14)
 
 
 class Canned:
@@ -140,6 +156,19 @@ def test_replicates_at_once_are_separate_runs(name, rule):
         for field in FIELDS:
             one, expected = getattr(alone, field)[0], getattr(whole, field)[r]
             np.testing.assert_allclose(one, expected, rtol=1e-11)
+
+
+@every_member
+def test_weights_and_predictions_are_distributions(name, rule):
+    learner = learner_of(name, rule)
+    weights = plain.weights_before(learner.scores(messages_of(learner)[1], FEATURES))
+    assert weights.shape == (R, T, 3)
+    predicted = np.einsum("rtk,tky->rty", weights, learner.masses[FEATURES])
+    for values in (weights, predicted):
+        assert (values >= 0).all()
+        np.testing.assert_allclose(values.sum(axis=-1), 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(weights[:, 0], 1 / 3)  # nothing is known before the first message
+    assert weights[:, -1].std() > 1e-4
 
 
 @every_member

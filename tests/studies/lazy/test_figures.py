@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from dpol.show.looks import BLACK, GREY
 from dpol.studies.lazy import STUDY
-from dpol.studies.lazy.rates import draw_rates
+from dpol.studies.lazy.rates import RATE_PANELS, draw_rates
 from dpol.studies.lazy.shown import GAMES, LOOKS, TITLES, Game, convex_rate, draw_regret
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts
@@ -161,6 +161,20 @@ max(3/4, 35/48)); at 1/2: min(5/6, max(1, 11/12)). Of the third at 1/4: min(3/4,
 min(1, 5/6, 4/5). At 1 all are capped.
 """
 POINTS = np.array([0.0, 0.25, 0.5, 1.0])
+
+
+def test_where_the_rates_are_worse_than_prior_work_and_that_they_rise() -> None:
+    """Rates are worse for d = T^(1/3) only: 1/2 + 2a/3 > 7/12 + a/2 for 1/2 < a < 5/6."""
+    a = np.linspace(0, 1, 97)
+    for number, panel in enumerate(RATE_PANELS):
+        new, prior = panel.new(a), panel.prior(a)
+        worse = a[new > prior + 1e-12]
+        assert worse.tolist() == (a[(a > 0.5) & (a < 5 / 6 - 1e-9)].tolist() if number == 1 else [])
+        assert (prior - new).max() > 0.03
+        for curve in (new, prior):
+            assert (np.diff(curve) >= 0).all()
+            assert curve.max() <= 1
+            assert curve.min() >= 0.5
 
 
 def test_the_figure_of_rates_shows_them() -> None:

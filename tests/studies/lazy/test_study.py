@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import lazy_plain as plain
 from dpol.core.intervals import half_width
@@ -27,6 +30,7 @@ from dpol.studies.lazy.leaders import play_leaders
 from dpol.studies.lazy.settings import LEADERS, MATRIX, ONE_ROUND, TREE, WEIGHTS, Lazy
 from dpol.studies.lazy.study import weights_loss
 from experts_plain import tree_ftpl
+from replicates import many
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
@@ -39,6 +43,9 @@ def generators(replicates: int, seed: int = 0) -> ReplicateGenerators:
 
 def matrix(losses: Losses) -> np.ndarray:
     return np.concatenate(list(losses.batches(1)))
+
+
+# ---- L2P -----------------------------------------------------------------------------------------
 
 
 # ---- multiplicative weights ----------------------------------------------------------------------
@@ -93,6 +100,40 @@ def test_games_together_are_those_alone(algorithm):
     together = play_leaders(algorithm, games, generators(10))
     for game, found in zip(games, together, strict=True):
         np.testing.assert_array_equal(found, play_leaders(algorithm, [game], generators(10))[0])
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Expert 1 loses `height` in round 1, then nobody loses until round `at`: expert 1, 0.5."""
+
+    n_rounds: int
+    at: int
+    height: float
+    n_experts: int = 2
+
+    def batches(self, size: int) -> Iterator[np.ndarray]:
+        assert size == self.n_rounds
+        rounds = np.zeros((size, 2))
+        rounds[0, 1], rounds[self.at - 1, 1] = self.height, 0.5
+        yield rounds
+
+
+@pytest.mark.parametrize("T", [8, 9, 13])
+def test_noise_on_every_prefix_of_the_tree_has_the_same_variance(T):
+    """S = sqrt(d) L / mu in each coordinate: expert 1 is chosen where N(0, 2 S^2) > height.
+
+    A sound library is rejected with probability 1e-6 at most for each prefix.
+    """
+    levels, mu, replicates = math.ceil(math.log2(T)), 0.2, 20_000
+    deviation = math.sqrt(2) * math.sqrt(2) * levels / mu
+    games = [(Probe(T, at, height=deviation), mu) for at in range(2, T + 1)]
+    for total, _ in play_leaders(TREE, games, many(replicates, T)):
+        chosen = int((total % deviation > 0.25).sum())
+        assert stats.binomtest(chosen, replicates, stats.norm.cdf(-1)).pvalue > ERROR
+        # A tenth more or less noise would be seen.
+        for factor in (0.9, 1.1):
+            rate = stats.norm.cdf(-factor)
+            assert stats.binomtest(chosen, replicates, rate).pvalue < ERROR
 
 
 # ---- the study -----------------------------------------------------------------------------------

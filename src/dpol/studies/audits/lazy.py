@@ -87,11 +87,14 @@ def _audit_loss(
 
 def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Iterator[Audited]:
     """Audits of L2P as it runs, against the law with a computed loss: all points and shadow."""
+    name, variant = "L2P for experts, law of its outputs", f"{parameters.normaliser} normaliser"
+    code = "dpol.lazy.transform.start and advance"
+    inputs = "4 experts, 4 batches; the same losses in all runs"
     subject = Subject(
-        mechanism="L2P for experts, law of its outputs",
-        variant=f"{parameters.normaliser} normaliser",
-        code="dpol.lazy.transform.start and advance",
-        inputs="4 experts, 4 batches; the same losses in all runs",
+        mechanism=name,
+        variant=variant,
+        code=code,
+        inputs=inputs,
         adjacency=WHOLE_LOSSES,
         unit=ONE_ROUND,
         asked=0.0,

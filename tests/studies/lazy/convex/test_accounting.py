@@ -105,6 +105,21 @@ def test_epsilon_rises_with_temperature_and_step_and_falls_with_the_regulariser(
         assert rising[-1] > 1.2 * rising[0]
 
 
+@pytest.mark.parametrize("a", [0.01, 0.5, 3.0])
+@pytest.mark.parametrize("point", POINTS)
+def test_units_of_losses_and_lengths_do_not_matter(point: Point, a: float) -> None:
+    """beta has unit 1 / loss, lambda loss / length^2, L loss / length, D length."""
+    B, eta, p, beta, weight = point
+    reference = convex_epsilon(GAME, *point)
+    loss = replace(GAME, lipschitz=a * GAME.lipschitz)
+    found = convex_epsilon(loss, B, eta, p, beta / a, weight * a)
+    assert found == pytest.approx(reference, rel=1e-12)
+    lengths = replace(GAME, diameter=a * GAME.diameter, lipschitz=GAME.lipschitz / a)
+    found = convex_epsilon(lengths, B, eta, p, beta, weight / a**2)
+    assert found == pytest.approx(reference, rel=1e-12)
+    assert convex_epsilon(loss, *point) != pytest.approx(reference, rel=1e-3)
+
+
 # ---- the choice of parameters --------------------------------------------------------------------
 
 CASES = [(1, 2, 1.0), (3, 1, 0.2), (2, 2, 4.0), (4, 10, 1.0)]

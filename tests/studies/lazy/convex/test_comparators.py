@@ -116,6 +116,12 @@ def test_private_ftrl_meets_its_bound_which_the_regulariser_minimises(
     assert bound(weight) < min(bound(0.9 * weight), bound(1.1 * weight))
 
 
+def test_more_privacy_costs_more() -> None:
+    losses = losses_of(0, 500, 4)
+    means = [total(losses, mu, many(10)).mean() for mu in (0.3, 3, 30)]
+    assert means[0] > means[1] > means[2]
+
+
 @EVERY
 def test_a_replicate_depends_on_its_own_generator_only(problem: int) -> None:
     def run(replicates: list[int]) -> Floats:

@@ -16,11 +16,25 @@ def test_into_ball() -> None:
 def test_values_batches_and_least_totals_by_hand() -> None:
     losses = LinearLosses(np.array([[1.0, 2.0], [0.0, -1.0], [2.0, 0.0]]), 3.0)
     points = np.array([[1.0, 1.0], [2.0, 0.5]])
+    np.testing.assert_allclose(losses.value(1, points), [-1.0, -0.5])
     np.testing.assert_allclose(losses.total([points, points, 0 * points]), [2.0, 2.5])
     batches = [batch.tolist() for batch in losses.batches(2)]
     assert batches == [[[1.0, 2.0], [0.0, -1.0]], [[2.0, 0.0]]]
     assert LinearLosses(np.diag([3.0, 4.0]), 4.0).least_total(2.0) == pytest.approx(-5.0)
     assert LinearLosses(np.array([[1.0], [-1.0]]), 1.0).least_total(2.0) == 0.0
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 20])
+@pytest.mark.parametrize("diameter", [0.5, 50.0])
+def test_the_best_point_is_that_of_a_conic_solver(diameter: float, dimension: int) -> None:
+    import cvxpy as cp
+
+    losses = drifting_losses(60, dimension, 1.5, seed=dimension)
+    x = cp.Variable(dimension)
+    total = cp.sum(losses.gradients @ x)
+    problem = cp.Problem(cp.Minimize(total), [cp.norm(x) <= diameter / 2])
+    problem.solve(solver=cp.CLARABEL)
+    assert losses.least_total(diameter) == pytest.approx(problem.value, rel=1e-5)
 
 
 @pytest.mark.parametrize("lipschitz", [1.0, 0.3])

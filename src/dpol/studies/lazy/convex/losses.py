@@ -48,10 +48,13 @@ class LinearLosses:
         for first in range(0, self.n_rounds, size):
             yield self.gradients[first : first + size]
 
+    def value(self, t: int, points: Floats) -> Floats:
+        """(R,) losses of (R, d) points in round t."""
+        return np.asarray((points * self.gradients[t]).sum(axis=1))
+
     def total(self, points: Iterable[Floats]) -> Floats:
         """(R,) summed losses of what is played in each round, (R, d) a round."""
-        pairs = zip(points, self.gradients, strict=True)
-        return np.asarray(sum((x * gradient).sum(axis=1) for x, gradient in pairs))
+        return np.asarray(sum(self.value(t, x) for t, x in enumerate(points)))
 
     def least_total(self, diameter: float) -> float:
         """The total loss of the best fixed point, `-D/2 A/|A|` for the summed gradients A."""
