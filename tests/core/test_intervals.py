@@ -6,6 +6,7 @@ import math
 import re
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,6 +25,21 @@ from dpol.core.intervals import (
 )
 
 # --- Student's quantile ---
+
+
+@pytest.mark.parametrize("comparisons", [1, 7, 1000])
+def test_students_quantile_has_its_closed_forms(comparisons):
+    """Cauchy's for one degree of freedom; P(T > t) = (1 - t / sqrt(t^2 + 2)) / 2 for two."""
+    tail = 0.05 / (2 * comparisons)
+    assert student_factor(0.95, comparisons, 2) == pytest.approx(
+        float(mpmath.cot(mpmath.pi * tail)), rel=1e-9
+    )
+    t = mpmath.mpf(student_factor(0.95, comparisons, 3))
+    assert float(1 - t / mpmath.sqrt(t**2 + 2)) / 2 == pytest.approx(tail, rel=1e-8)
+    normal = -special.ndtri(tail)
+    assert student_factor(0.95, comparisons, 10**7) == pytest.approx(normal, rel=1e-5)
+    assert student_factor(0.95, comparisons, 100) > 1.01 * normal
+    assert student_factor(0.95, 0, 5) == student_factor(0.95, 1, 5), "none counts as one"
 
 
 @pytest.mark.parametrize(
@@ -127,6 +143,31 @@ def test_normal_quantiles_would_be_found_too_narrow_at_five_replicates(compariso
     found = family_coverage(normal * errors, values.mean(axis=0))
     assert found < most + 0.02
     assert found < 0.95 - 5 * math.sqrt(0.05 * 0.95 / 20_000)
+
+
+def test_welchs_intervals_cover_where_a_pooled_deviation_does_not():
+    """4,000 samples of 5 (deviation 4) and of 20 (deviation 1), at 95%.
+
+    More than 269 misses would be wrong with probability 1e-6 (binomial); a pooled deviation misses
+    a quarter of the differences.
+    """
+    rng = np.random.default_rng(3)
+    few, many = 4 * rng.standard_normal((5, 4000)), rng.standard_normal((20, 4000))
+    gaps = np.abs(few.mean(axis=0) - many.mean(axis=0))
+    spreads = np.array([few.std(axis=0, ddof=1), many.std(axis=0, ddof=1)])
+    welch = [welch_half_width(it, [5, 20], 0.95) for it in spreads.T]
+    pooled = np.sqrt((4 * spreads[0] ** 2 + 19 * spreads[1] ** 2) / 23 * (1 / 5 + 1 / 20))
+    assert (gaps > welch).sum() <= 269 < (gaps > student_factor(0.95, 1, 24) * pooled).sum()
+
+
+def test_intervals_of_shares_cover():
+    """5,000 samples at 90%, up to 6 errors; exact intervals of small counts are wider."""
+    counts = np.random.default_rng(3).binomial(50, 0.2, 5000)
+    limits = [share_interval(int(k), 50, 0.9) for k in range(51)]
+    covered = np.mean([limits[k][0] <= 0.2 <= limits[k][1] for k in counts])
+    assert 0.9 - 6 * math.sqrt(0.09 / 5000) < covered < 0.97
+    assert limits[0][0] == 0.0
+    assert limits[50][1] == 1.0
 
 
 # --- SciPy's own intervals ---

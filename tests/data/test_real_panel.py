@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from data import drawn
+from dpol.core.errors import DataError
 from dpol.data import panel as panels
 from dpol.data.cleaning import clean_panel
 from dpol.data.settings import Dataset
@@ -35,6 +36,16 @@ ADULTS = dataset(
     },
     case_factor=7,
     min_total_cases=100,
+)
+EVERYONE = dataset(
+    {
+        "count": "inpatient_beds_used_covid_7_day_avg",
+        "capacity": "inpatient_beds_7_day_avg",
+        "cases": [
+            "previous_day_admission_adult_covid_suspected_7_day_sum",
+            "previous_day_admission_pediatric_covid_suspected_7_day_sum",
+        ],
+    },
 )
 
 
@@ -71,7 +82,64 @@ def test_the_panel_of_the_real_weeks() -> None:
         assert stream.periods[0] == pd.Timestamp("2021-01-01").to_datetime64()
 
 
+def test_weeks_exactly_as_published_are_cleaned_without_an_error() -> None:
+    panel = clean_panel(read(VERBATIM, EVERYONE), EVERYONE, STREAMS)
+    panels.PANEL.check(panel.table, "panel")
+    assert (panel.rows_read, panel.rows_outside) == (2_855, 0)
+    for it, entities in zip(panel.reports, (40, 176, 352), strict=True):
+        assert (it.entities, it.periods, it.selection) == (entities, 5, "all")
+        assert it.missing_periods == it.sparse_periods == ()
+        assert {drop["reason"] for drop in it.dropped} <= {"never reports a capacity above 0"}
+        assert it.cells["exact_duplicates"] == 0
+        assert it.cells["suppressed_counts"] > 50
+
+
 # Of the table's 127 columns, counts of COVID or influenza patients and the beds they lie in.
+PAIRS = [
+    ("inpatient_beds_used_covid", "total_beds"),
+    ("total_adult_patients_hospitalized_confirmed_covid", "all_adult_hospital_beds"),
+    ("total_pediatric_patients_hospitalized_confirmed_covid", "all_pediatric_inpatient_beds"),
+    ("staffed_icu_adult_patients_confirmed_covid", "total_icu_beds"),
+    ("total_patients_hospitalized_confirmed_influenza_and_covid", "inpatient_beds"),
+]
+MARKER = "-999999"
+
+
+@pytest.mark.parametrize(("count", "capacity"), PAIRS)
+def test_no_pair_of_published_columns_stops_a_run_and_all_markers_are_counted(
+    count: str, capacity: str
+) -> None:
+    columns = {"count": f"{count}_7_day_avg", "capacity": f"{capacity}_7_day_avg"}
+    rules = dataset(columns)
+    table = read(VERBATIM, rules)
+    panel = clean_panel(table, rules, STREAMS)
+    kept = panel.table[["group", "entity"]].drop_duplicates()
+    mine = table.cells.merge(
+        kept, left_on=["state", "hospital_pk"], right_on=["group", "entity"]
+    ).groupby("state")
+    for kind, column in (("counts", columns["count"]), ("capacities", columns["capacity"])):
+        for rule, markers in (("suppressed", [MARKER]), ("missing", ["", "NA"])):
+            held = mine[column].agg(lambda cells, markers=markers: cells.isin(markers).sum())
+            counted = {it.stream: it.cells[f"{rule}_{kind}"] for it in panel.reports}
+            assert counted == held.to_dict()
+    assert all(it.cells["clipped_densities"] == 0 for it in panel.reports) or "icu" in count
+
+
+def test_occupied_beds_above_the_wrong_capacity_stop_with_the_reason() -> None:
+    """All patients over the adults' beds: 15% of New Mexico's cells are above 1."""
+    columns = {
+        "count": "inpatient_beds_used_7_day_avg",
+        "capacity": "all_adult_hospital_inpatient_beds_7_day_avg",
+    }
+    rules = dataset(columns)
+    with pytest.raises(DataError, match="stream NM has 29 cells of 200 in which the count") as told:
+        clean_panel(read(VERBATIM, rules), rules, STREAMS)
+    assert "right columns?" in str(told.value)
+    allowed = dataset(columns, max_clipped=0.15)
+    reports = clean_panel(read(VERBATIM, allowed), allowed, STREAMS).reports
+    assert [report.cells["clipped_densities"] for report in reports] == [29, 43, 185]
+
+
 @pytest.mark.parametrize(
     ("name", "file"),
     [(name, VERBATIM) for name in ("config", "icu", "panel", "beyond", "admissions")]

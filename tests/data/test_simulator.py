@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,10 @@ TEXTS = ["hospital_pk", "collection_week", "state", "hospital_name", "hospital_s
 PAIRS = {"adult confirmed": (COUNTS[3], BEDS[1]), "all": (COUNTS[0], BEDS[0])}
 KEY = ["hospital_pk", "collection_week"]
 HIDDEN, MISSING = "-999999", ["", "NA"]
+REAL = (
+    Path(__file__).parents[2].parent
+    / "shared/data/hhs-panel-nm-pa-ca-2021-01-01--2022-07-29.csv.gz"
+)
 
 
 def numbers(cells: pd.DataFrame) -> pd.DataFrame:
@@ -120,7 +125,7 @@ def test_rows_are_ordered_by_week_state_and_hospital(table: pd.DataFrame) -> Non
 # Weeks
 
 
-@pytest.mark.parametrize("weeks", [2, 3, 148])
+@pytest.mark.parametrize("weeks", [2, 3, 4, 60, 148])
 def test_fridays_become_sundays(weeks: int) -> None:
     rows = simulate_hospitals({"NM": 3}, weeks, FRIDAY, 1)
     starts = pd.to_datetime(pd.Series(rows["collection_week"].unique()))
@@ -297,6 +302,27 @@ def test_densities_move_as_in_the_real_weeks(table: pd.DataFrame) -> None:
         assert level.min() < 0.04, state
         assert level[15:30].max() > 2 * level[32:44].mean(), state  # winter 2020/21, then spring
         assert level[70:83].max() > 2 * level[88:95].mean(), state  # omicron, then spring
+
+
+@pytest.mark.skipif(not REAL.exists(), reason=f"real weeks not at hand: {REAL} is not there")
+def test_against_the_real_weeks(table: pd.DataFrame) -> None:
+    count, beds = PAIRS["adult confirmed"]
+    cells = pd.read_csv(REAL, dtype=str, keep_default_na=False).replace("-999999.0", HIDDEN)
+    weeks = set(cells["collection_week"])
+    shifted = weeks | {str((pd.Timestamp(week) + pd.Timedelta(days=2)).date()) for week in weeks}
+    levels = [0.5, 0.75, 0.9, 0.95, 0.99]
+    for state, number in STATES.items():
+        rows = cells[cells["state"] == state]
+        # As many as the paper kept: those with the most patients.
+        patients = matrix(rows, count).sum()[density(rows, count, beds).columns]
+        kept = patients.sort_values().index[-number:]
+        real = density(rows, count, beds)[kept].to_numpy()
+        ours = regular_density(table[table["state"] == state], "adult confirmed")
+        ours = ours[ours.index.isin(shifted)]
+        assert len(ours) == len(real) == 67
+        # Upper quantiles within 25% (real states differ by 20%), the median within half.
+        ratio = np.quantile(ours.to_numpy(), levels) / np.quantile(real, levels)
+        assert (np.abs(np.log(ratio)) < np.log([1.5, 1.35, 1.3, 1.3, 1.3])).all(), (state, ratio)
 
 
 def test_ids_of_a_thousand_hospitals_sort_like_numbers() -> None:

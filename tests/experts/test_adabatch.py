@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 import adabatch_plain as plain
 from dpol.experts.adabatch import RWAdaBatch, play_batches
@@ -79,6 +80,41 @@ def test_the_required_gap_is_the_root_of_the_bound_or_a_little_above(name, game,
 
 
 @NAMES
+def test_required_gaps_grow_with_size_and_round(name):
+    size, t = np.arange(1, 61), np.arange(1, 61)
+    needed = rule_of(name).required_gap(size[:, None], t[None, :])
+    assert (np.diff(needed, axis=0) > 0).all()
+    assert (np.diff(needed, axis=1) > 0).all()
+
+
+@NAMES
+@pytest.mark.parametrize(("alpha", "n", "rounds"), [(2.0, 3, 40), (5.0, 10, 40), (1.3, 8, 9)])
+def test_a_target_of_one_or_more_allows_every_gap(name, alpha, n, rounds):
+    """alpha sqrt(log n / (t + B)) >= 1 for every B up to alpha^2 log n - t."""
+    rule = rule_of(name, alpha=alpha, n=n, rounds=rounds)
+    longest = alpha**2 * math.log(n)
+    for t in range(1, rounds + 1):
+        expected = min(max(1, math.floor(longest - t)), rounds)
+        assert rule.batch_sizes(np.zeros(2), t).tolist() == [expected, expected]
+    assert rule.batch_sizes(np.zeros(1), 1)[0] > 1
+
+
+@NAMES
+def test_planned_sizes_run_past_the_last_round_but_are_at_most_its_number(name):
+    rule = rule_of(name)
+    assert rule.batch_sizes(np.array([20.0]), 58)[0] > 3
+    assert rule.batch_sizes(np.array([1e6]), 60)[0] == 60
+    assert rule.batch_sizes(np.array([1e6, 0.0, 20.0]), 1)[[0, 1]].tolist() == [60, 1]
+
+
+@NAMES
+def test_without_noise_a_batch_lasts_while_its_lead_cannot_be_lost(name):
+    rule = rule_of(name, eta=0.0, r=0.5, alpha=0.01)
+    gaps = np.array([0.0, 0.5, 1.0, 1.01, 5.0, 5.2, 29.9, 1e9])
+    assert rule.batch_sizes(gaps, 4).tolist() == [1, 1, 1, 2, 9, 10, 59, 60]
+
+
+@NAMES
 def test_a_game_without_noise_by_hand(name, make_noisy, crowd):
     """A lead of k gives k - 1 rounds, because it may be gone after k."""
     gains = np.zeros((1, 20, 2))
@@ -120,6 +156,34 @@ def test_for_alpha_near_zero_it_is_rw_ftpl(name, alpha, draw_noisy, crowd):
     assert (sizes == 1).all()
     np.testing.assert_array_equal(actions, play_rounds(RandomWalkFTPL(), noisy, crowd(200)))
     assert (batched(RWAdaBatch(0.5, name), noisy, crowd)[1] > 1).any()
+
+
+@pytest.mark.parametrize(
+    ("n", "mu", "replicates", "expected"),
+    [
+        (2, 0.1, 6_000, {"borell-tis": (22.2, 0.6), "reflection": (41.5, 1.0)}),
+        (10, 0.1, 2_000, {"borell-tis": (5.1, 0.2), "reflection": (10.8, 0.3)}),
+        (50, 0.25, 1_200, {"borell-tis": (2.64, 0.08), "reflection": (4.91, 0.16)}),
+    ],
+)
+def test_the_mean_containing_batch_is_that_of_the_reference(
+    n, mu, replicates, expected, make_noisy, crowd
+):
+    """Round 500 of 1,000 on all-zero gains, alpha = 0.1.
+
+    Two-sided normal test with both standard errors: error below 1e-6 for each pair.
+    """
+    rng, eta = np.random.default_rng(n), math.sqrt(n) / mu
+    gains = np.zeros((1_000, replicates, n))  # later rounds are not read
+    gains[:499] = eta * rng.standard_normal((499, replicates, n))
+    initial = eta * rng.standard_normal((replicates, n))
+    noisy = make_noisy(gains.transpose(1, 0, 2), eta, initial)
+    for name, (mean, error) in expected.items():
+        sizes = batched(RWAdaBatch(0.1, name), noisy, crowd)[1][:, 499]
+        own = sizes.std(ddof=1) / math.sqrt(replicates)
+        limit = -special.ndtri(ERROR / 2) * math.hypot(own, error)
+        assert abs(sizes.mean() - mean) < limit
+        assert limit < mean / 3
 
 
 def test_the_paper_is_told_from_ours():

@@ -41,6 +41,16 @@ def factor_of(covariance, least):
     return decorrelating_noise(np.tile(covariance, (m, 1, 1)), least, np.eye(m)).T
 
 
+@given(seeds, st.integers(1, 6), st.integers(1, 5))
+def test_shared_noise_is_the_matrix_product(seed, m, n):
+    rng = np.random.default_rng(seed)
+    actions = rng.integers(0, n, size=(3, m)).astype(np.int32)
+    scale = rng.uniform(0, 3, size=n)
+    for own, shared in zip(actions, shared_noise(actions, scale), strict=True):
+        choice = np.eye(n)[own]
+        np.testing.assert_allclose(shared, choice @ np.diag(scale**2) @ choice.T, rtol=1e-14)
+
+
 @pytest.mark.parametrize(("m", "n", "rounds"), [(5, 3, 6), (40, 6, 40)])
 @given(seed=seeds, least=st.sampled_from([0.0, 0.5, 10.0, 1e3, 1e5]))
 def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(m, n, rounds, seed, least):
@@ -48,6 +58,19 @@ def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(m, n, round
     tau, expected = plain.fresh_covariance(covariance, least)
     factor = factor_of(covariance, least)
     np.testing.assert_allclose(factor @ factor.T, expected, atol=1e-9 * max(tau, 1))
+
+
+def test_learners_that_share_noise_raise_tau_above_the_floor():
+    """No learner's variance reaches the floor of 11, but lambda_max(Sigma*) does.
+
+    Two groups of three learners with variance 10: Sigma* = 10 (block ones) - 5 (ones), whose
+    largest eigenvalue, 30, belongs to the difference of the groups.
+    """
+    groups = np.repeat([0, 1], 3)
+    covariance = 10.0 * (groups[:, None] == groups)
+    factor = factor_of(covariance, 11.0)
+    total = factor @ factor.T + covariance - 5.0
+    np.testing.assert_allclose(total, 30 * np.eye(6), atol=1e-8)
 
 
 def test_without_noise_in_the_gains_only_the_floor_remains():
@@ -73,6 +96,25 @@ def test_a_replicate_does_not_depend_on_the_others_of_its_block(covariance):
     for r in range(count):
         own = decorrelating_noise(covariance[r : r + 1], 4.0, normals[r : r + 1])
         np.testing.assert_array_equal(own[0], together[r])
+
+
+def test_state_counts_gains_and_covariance_by_hand(make_noisy, crowd):
+    noisy = make_noisy([[[1.0, 5.0], [2.0, 7.0]]], noise_scale=[[1.0, 2.0], [3.0, 4.0]])
+    bank = FixedBank(((0, 1, 1), (0, 0, 1), (0, 0, 0)))
+    state = final_state(RWMeta(learners=(bank,)), noisy, crowd(1))
+    assert state.rounds == 2
+    np.testing.assert_array_equal(state.gains, [[3.0, 7.0, 12.0]])
+    np.testing.assert_array_equal(
+        state.covariance, [[[10.0, 9.0, 0.0], [9.0, 13.0, 4.0], [0.0, 4.0, 20.0]]]
+    )
+
+
+def test_without_decorrelation_the_leading_learner_is_played_by_hand(make_noisy, crowd):
+    # Learners: always 0; always 1; 2, 2, 0, 0. Tie in round 1, then learner 2, 1, and 0 by a tie.
+    bank = FixedBank(((0, 1, 2), (0, 1, 2), (0, 1, 0), (0, 1, 2)))
+    gains = [[0.0, 0.0, 1.0], [0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    algorithm = RWMeta(decorrelate=False, learners=(bank,))
+    assert play_rounds(algorithm, make_noisy([gains]), crowd(1)).tolist() == [[0, 2, 1, 2]]
 
 
 def test_round_one_plays_the_first_learner_and_draws_nothing(draw_noisy):
@@ -169,6 +211,23 @@ def test_learner_gains_plus_fresh_noise_are_independent_with_variance_tau(
     assert checks.columns_are_unit_normals((state.gains + fresh) @ basis)
     assert not checks.columns_are_unit_normals(state.gains @ basis)
     assert not checks.columns_are_unit_normals((state.gains + 1.1 * fresh) @ basis)
+
+
+@pytest.mark.parametrize("floor", [0.0, 2.0])
+def test_equal_learners_are_played_equally_often(draw_noisy, crowd, checks, floor):
+    """All gains are equal, so only noise decides: each of four learners has probability 1/4.
+
+    In the last round the learners act differently. 40,000 replicates, error probability
+    1e-6. Without decorrelation the two learners that share their noise are played less.
+    """
+    noisy = draw_noisy(np.full((5, 4), 0.5), 2.0, 40_000)
+
+    def counts(decorrelate):
+        algorithm = RWMeta(floor, decorrelate, (FixedBank(SCHEDULE),))
+        return np.bincount(play_rounds(algorithm, noisy, crowd(40_000))[:, 4], minlength=4)
+
+    assert checks.frequencies(counts(True), [0.25] * 4)
+    assert not checks.frequencies(counts(False), [0.25] * 4)
 
 
 def bound(eta, rounds):

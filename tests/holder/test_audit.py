@@ -54,6 +54,13 @@ def test_the_installed_command_keeps_it(folder, scheme):
     assert refutations(seen(folder, in_real_process, 1, **WIDE, **SCHEMES[scheme]), ERROR) == []
 
 
+@pytest.mark.parametrize("scheme", ["independent", "memory, stays"])
+def test_the_installed_command_keeps_it_in_every_row(folder, scheme):
+    """A third draw of 0, or the draws of another entity, would not pass here."""
+    weekly = {**SMALL, **SCHEMES[scheme], "weeks": 3}
+    assert refutations(seen(folder, in_real_process, 1, **weekly), ERROR) == []
+
+
 def on_draws(change):
     """A fault of the sampler: `change(draw, scale, size)`, where `draw` is the sound sampler."""
     sound = SecureNoise.discrete_gaussian

@@ -194,16 +194,6 @@ def test_quantiles_are_the_smallest_that_are_exceeded_rarely_enough():
         assert accounting._upper_quantile(trials, probability, tail) == expected
 
 
-def test_the_switch_after_the_differing_round_is_exact():
-    """Worst over keep probabilities k <= 1 of the log ratios of (1 - p) k and its complement."""
-    for change, p in itertools.product((1e-4, 0.1, 2.0, 6.0), (1e-3, 0.1, 0.6, 1.0)):
-        k = np.linspace(1e-4, 1, 20001)
-        kept, other = (1 - p) * k, (1 - p) * k * math.exp(-change)
-        worst = float(np.log((1 - other) / (1 - kept)).max()) if p < 1 else 0.0
-        expected = max(change, worst)
-        assert accounting._indicator_epsilon(change, p) == pytest.approx(expected, rel=1e-9)
-
-
 @pytest.mark.parametrize("c", NORMALISERS)
 @pytest.mark.parametrize(("B", "p"), [(1, 0.02), (5, 0.2), (40, 1.0)])
 def test_epsilon_rises_with_eta_change_and_rounds_and_falls_with_delta(B, p, c):

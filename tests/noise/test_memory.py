@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -53,6 +54,25 @@ def test_the_noise_has_its_law_and_no_other(stream, checks):
     assert checks.columns_are_unit_normals(drawn_by(noise.reshape(RUNS, -1)[:, ::2], *PAIR))
     between = np.column_stack([noise[:, 0, 0], noise[:, 0, 1]])
     assert checks.columns_are_unit_normals(between)
+
+
+def test_its_covariance_over_weeks_is_that_of_the_closed_form(stream, checks):
+    """A chain whose u is never updated protects nearly as well: only this test sees it."""
+    a, b = PAIR
+    # n_1 = z_1, n_2 = z_2 + (a - b) z_1, n_3 = z_3 + (a - b) (z_2 + a z_1), ...
+    matrix = np.eye(ROUNDS)
+    for t, s in itertools.combinations(range(ROUNDS), 2):
+        matrix[s, t] = (a - b) * a ** (s - t - 1)
+    noise = noise_of(stream)[:, :, 0]
+    white = np.linalg.solve(matrix, noise.T).T
+    assert checks.columns_are_unit_normals(white)
+    forgetful = noise_of(stream, memory="none")[:, :, 0] * matrix_norm(a, b)
+    assert not checks.columns_are_unit_normals(np.linalg.solve(matrix, forgetful.T).T)
+
+
+def matrix_norm(a, b):
+    """Norm of the fresh noise of (a, b), over that of independent noise."""
+    return math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
 
 
 def test_no_memory_is_independent_noise_of_the_capacity_noise(stream):

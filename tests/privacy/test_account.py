@@ -4,9 +4,11 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 from dpol.core.rounding import rounded_down, rounded_up
 from dpol.privacy.account import best_guess, describe_account, protection
@@ -53,6 +55,13 @@ def test_weeks_compose_like_releases(mu, weeks):
 @given(st.floats(0.0, 30.0))
 def test_the_best_guess_is_half_of_one_plus_the_total_variation(mu):
     assert best_guess(mu) == pytest.approx((1 + float(delta_of_epsilon(0.0, mu))) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("mu", [0.25, 1.0, 4.0])
+def test_the_best_guess_is_the_best_test_of_the_trade_off_function(mu):
+    alpha = np.linspace(0, 1, 1001)
+    right = (1 - (alpha + special.ndtr(-special.ndtri(alpha) - mu)) / 2).max()
+    assert right == pytest.approx(best_guess(mu), abs=1e-5)
 
 
 def test_the_text_by_hand():

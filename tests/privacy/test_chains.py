@@ -198,6 +198,15 @@ def test_a_chain_continued_from_an_older_state_is_not_private_enough(a, b, late,
     assert mu_of_noise(matrix, np.eye(40)) == pytest.approx(expected, abs=0.006)
 
 
+def test_a_chain_that_is_always_a_week_late_is_not_private_enough():
+    """Each week adds the u of the week before, d_t + u_{t-1}: an echo that never fades."""
+    for rounds, expected in ((40, 1.81), (52, 2.03), (104, 2.78)):
+        matrix, norm = noise_matrix(-0.1, 0.8, rounds), chain_norm(-0.1, 0.8, 1)
+        late = norm * np.eye(rounds)
+        late[1:, :-1] += (matrix - norm * np.eye(rounds))[:-1, :-1]
+        assert mu_of_noise(late, np.eye(rounds)) == pytest.approx(expected, abs=0.006)
+
+
 def test_a_chain_begun_anew_is_private():
     for a, b in PAIRS:
         if b < max(a, 0):

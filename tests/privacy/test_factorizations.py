@@ -51,17 +51,35 @@ def test_many_rounds_need_no_matrix(t):
     np.testing.assert_allclose(prefix_sums_times(draws), expected, atol=1e-11)
 
 
+def test_two_rounds_by_hand():
+    """C0 = [[1, 0], [1/2, 1]] with column norms sqrt(5)/2 and 1."""
+    found, root = prefix_sums(2), math.sqrt(5) / 2
+    np.testing.assert_allclose(found.right, [[1 / root, 0], [0.5 / root, 1]])
+    np.testing.assert_allclose(found.left, [[root, 0], [root - 0.5, 1]])
+
+
 @pytest.mark.parametrize(
     ("t", "largest", "root_mean_square", "bound"),
     [(67, 2.226, 2.142, 2.054), (148, 2.473, 2.387, 2.300), (1024, 3.081, 2.991, 2.910)],
 )
 def test_noise_on_prefix_sums_by_the_literature(t, largest, root_mean_square, bound):
-    """The numbers agree to the last digit given."""
+    """The numbers agree to the last digit given; the square root as it is has more noise."""
     norms = prefix_sums(t).row_norms
     least = least_row_norm(np.tril(np.ones((t, t))))
     found = norms.max(), math.sqrt((norms**2).mean()), least
     np.testing.assert_allclose(found, (largest, root_mean_square, bound), atol=5.1e-4)
     assert norms.max() / least <= {67: 1.09, 148: 1.08, 1024: 1.06}[t]
+    root = prefix_sums(t).right * np.linalg.norm(_square_root(t), axis=0)
+    np.testing.assert_allclose(root, _square_root(t), atol=1e-12)
+    assert np.linalg.norm(root, axis=1).max() * np.linalg.norm(root, axis=0).max() > norms.max()
+
+
+def _square_root(t):
+    """The root of the triangle of ones, with coefficients of exact integers."""
+    own = [math.comb(2 * k, k) / 4**k if k < 500 else 0.0 for k in range(t)]
+    for k in range(500, t):  # larger ones by their ratio
+        own[k] = own[k - 1] * (2 * k - 1) / (2 * k)
+    return np.array([[own[i - j] if i >= j else 0.0 for j in range(t)] for i in range(t)])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
@@ -77,6 +78,21 @@ def test_no_information_and_no_privacy_are_the_limits():
     np.testing.assert_array_equal(delta_of_epsilon([0.0, 3.0], math.inf), [1.0, 1.0])
     assert epsilon_of_delta(1e-6, 0.0) == 0.0
     assert epsilon_of_delta(1e-6, math.inf) == math.inf
+
+
+@given(mus, st.floats(1e-12, 0.5), st.floats(1.01, 2.0))
+def test_epsilon_grows_with_mu_and_falls_with_delta(mu, delta, factor):
+    epsilon = epsilon_of_delta(delta, mu)
+    for other in (epsilon_of_delta(delta, mu * factor), epsilon_of_delta(delta / factor, mu)):
+        assert other > epsilon or other == epsilon == 0.0
+
+
+@given(mus, st.floats(0.0, 20.0), st.floats(1.01, 2.0))
+def test_delta_is_a_probability_that_grows_with_mu_and_falls_with_epsilon(mu, epsilon, factor):
+    delta = float(delta_of_epsilon(epsilon, mu))
+    assert 0 <= delta <= 1
+    assert float(delta_of_epsilon(epsilon, mu * factor)) >= delta
+    assert float(delta_of_epsilon(epsilon * factor, mu)) <= delta
 
 
 def test_composition_is_the_root_of_the_sum_of_squares():

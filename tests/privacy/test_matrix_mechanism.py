@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
 import numpy as np
 import pytest
 
+from dpol.core.intervals import standard_error
 from dpol.privacy.factorizations import decayed_sums, fresh_window_sums, prefix_sums
 from dpol.privacy.matrix_mechanism import MatrixMechanism, Silo, scaled_to
 from replicates import many
@@ -56,6 +58,18 @@ def test_mu_is_met_where_two_experts_have_their_worst_round_together(factorizati
     ).achieved_mu == pytest.approx(MU)
 
 
+def test_scales_by_hand():
+    """Two rounds of two gains; columns of norm 1; mu = 1/2."""
+    changes = np.array([[0.5, 0.1], [0.2, 0.4]])
+    isotropic, capacity = (
+        scaled_to(prefix_sums(2), changes, 2, 0.5, by_capacity=it) for it in (False, True)
+    )
+    np.testing.assert_allclose(isotropic.scale, math.sqrt(2) / 0.5 * np.array([0.5, 0.5]))
+    np.testing.assert_allclose(capacity.scale, math.sqrt(2) / 0.5 * np.array([0.5, 0.4]))
+    assert isotropic.achieved_mu == pytest.approx(0.5 / math.sqrt(2) * math.hypot(1, 0.2))
+    assert capacity.achieved_mu == pytest.approx(0.5 / math.sqrt(2) * math.hypot(0.4, 1))
+
+
 def test_a_given_sensitivity_holds_for_any_change_of_a_round():
     mechanism = scaled_to(fresh_window_sums(T, 4), 0.3, 1, MU, by_capacity=False)
     assert mechanism.scale.tolist() == pytest.approx([2 * 0.3 / MU])
@@ -70,6 +84,40 @@ def test_no_noise_without_privacy():
     mechanism = scaled_to(prefix_sums(T), changes_of(), N, math.inf, by_capacity=True)
     assert mechanism.achieved_mu == math.inf
     assert not mechanism.noise(many(2)).any()
+
+
+# ---- law of the noise ----------------------------------------------------------------------------
+
+RUNS = 20_000
+Z = 6.0  # of 9 * 10 / 2 covariances of 4 experts, one exceeds it with probability below 1e-6
+
+
+def has_the_law(noise, mechanism):
+    """True if (T, R, n) noise has covariance sigma_i^2 B B' within experts, and 0 between them."""
+    left = mechanism.factorization.left
+    covariance = left @ left.T
+    for i, j in itertools.combinations_with_replacement(range(len(mechanism.scale)), 2):
+        products = noise[:, None, :, i] * noise[None, :, :, j]
+        expected = covariance * mechanism.scale[i] ** 2 if i == j else np.zeros((T, T))
+        errors = np.abs(products.mean(axis=2) - expected)
+        if (errors > Z * standard_error(products.transpose(2, 0, 1))).any():
+            return False
+    return True
+
+
+@every_factorization
+def test_the_noise_has_its_law(factorization):
+    """Error probability below 1e-6. Rejected: factors swapped, noise shared by two experts."""
+    mechanism = scaled_to(factorization, changes_of(), N, MU, by_capacity=True)
+    noise = mechanism.noise(many(RUNS))
+    assert has_the_law(noise, mechanism)
+    swapped = dataclasses.replace(
+        factorization, left=factorization.right, right=np.eye(T), name="swapped"
+    )
+    wrong = dataclasses.replace(mechanism, factorization=swapped)
+    assert not has_the_law(wrong.noise(many(RUNS)), mechanism)
+    relative = mechanism.scale / mechanism.scale[0]
+    assert not has_the_law(noise[:, :, :1] * relative, mechanism)
 
 
 # ---- without a curator ---------------------------------------------------------------------------

@@ -75,6 +75,13 @@ def test_the_last_digit_of_fine_noise_is_uniform(draw, checks, name):
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
+def test_neighbouring_draws_are_independent(draw, checks, name):
+    pairs = draw(name, FINE).reshape(-1, 2) / FINE
+    assert checks.columns_are_unit_normals(pairs)
+    assert not checks.columns_are_unit_normals(np.stack([pairs[:, 0]] * 2, axis=1))
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
 def test_every_place_of_a_call_has_the_same_law(checks, name):
     """3,000 calls for five draws: variance 1 in each place, no two places related.
 
