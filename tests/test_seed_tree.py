@@ -127,7 +127,7 @@ def recorded(experiment, random_stream, tmp_path_factory):
         load(study.run)  # What it imports is there before it is watched.
         with recording(uses, study.name), pytest.MonkeyPatch.context() as patch:
             # A calibration of seconds that draws nothing.
-            patch.setattr(lazy, "_of_plays", lambda *_: 1.0)
+            patch.setattr(lazy, "times_played", lambda *_: np.ones(2) / 2)
             smallest = changed(block, SMALL[study.name])
             streams = list(config.streams)
             compute(study, smallest, seed=config.seed, streams=streams, folder=folder)

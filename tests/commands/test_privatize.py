@@ -196,7 +196,7 @@ def stop(*_, **__):
         (release_module, "check_newest", "nothing was released", 0),
         (release_module, "draw", "nothing was released", 0),
         (release_module, "add_rows", "nothing was released", 0),
-        (release_module, "write_views", "the rows are released, and any further run with this", 1),
+        (release_module, "worst_stay", "the rows are released, and any further run with this", 1),
         (release_text, "describe", "the rows are released and written to noisy.csv", 1),
     ],
 )

@@ -146,7 +146,7 @@ KEY_BY_KEY = [
     ({"unit_weeks": 9}, "longest_stay = 8: must be at least unit_weeks (9)"),
     ({"budget_mu": 1.414}, "must be at least 1.415: 8 periods of two entities"),
     ({"algorithm": "l2p"}, "algorithm = 'l2p': l2p needs raw counts"),
-    ({"algorithm": "l2p"}, "these can decide: rw-ftpl, rw-meta, persistence, empir"),
+    ({"algorithm": "l2p"}, "these can decide: rw-ftpl, rw-meta, persistence, bayes"),
     ({"algorithm": "ridge"}, "algorithm = 'ridge': stands for 12"),
     ({"algorithm": "kalmn"}, "algorithm = 'kalmn': is not an algorithm; did you mean kalman?"),
     ({"algorithm": "rw-meta", "noise": {"memory": "designed"}, "budget_mu": 9}, "as independent"),

@@ -35,6 +35,8 @@ RUN = "runs/NM/local/isotropic/mu-0.5/block-0.parquet"
 NOT_HASHED = {
     "__init__.pyi": "names the public functions, which jobs do not use",
     "experts/registry.py": "the algorithms that it makes are hashed with all their parameters",
+    "experts/registry.yaml": "as of registry.py; its looks are hashed where figures are drawn",
+    "core/yaml_files.py": "reads the registry, whose entries are hashed as above",
     "show/__init__.py": "is empty",
     "show/looks.py": "is watched by what draws; the registry holds looks, which nothing plays by",
 }
