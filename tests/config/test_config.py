@@ -79,7 +79,7 @@ def test_parsing_leaves_the_raw_config_alone():
 
 @pytest.mark.parametrize(
     "model",
-    # What studies show is no part of a config.
+    # The words of figures and tables are not in a config.
     [it for it in Settings.__subclasses__() if it.__module__ != "dpol.studies.study"],
     ids=lambda model: model.__name__,
 )
