@@ -134,8 +134,10 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
             refuse_unconfirmed(target.deployment, consent, new_ledger=target.ledger)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was released") from None
-    saying = _saying_what_is_released
-    with open_ledger(target.ledger) as ledger, saying(ledger, target.output, token):
+    with (
+        open_ledger(target.ledger) as ledger,
+        _saying_what_is_released(ledger, target.output, token),
+    ):
         confirm(ledger, target.deployment, consent)
         with transaction(ledger):
             _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
