@@ -9,13 +9,15 @@ import pandas as pd
 from dpol.core.rounding import rounded_up
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
+from dpol.show.names import marked, name_of
 from dpol.show.words import each, mu_title, power
-from dpol.studies.hospitals.costs import shown_costs
+from dpol.studies.hospitals.costs import compared_systems
+from dpol.studies.hospitals.privacy_utility import mean_share, ordered_levels
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.setting import setting_answer
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW
-from dpol.studies.page import COST, PAPERS, PRIVACY, Answer, PageFacts
+from dpol.studies.page import COST, PAPERS, PRIVACY, RIGHT, Answer, PageFacts
 from dpol.studies.study import Frames
 
 _INFINITE = float("inf")
@@ -25,9 +27,10 @@ def answers(frames: Frames, settings: Hospitals, facts: PageFacts) -> list[Answe
     """The answers to all questions of a reader, and the setting that they hold in."""
     summary = frames["summary"]
     return [
-        answer_on_papers(summary, frames["ranking"]),
-        answer_on_cost(shown_costs(summary, settings)),
+        answer_on_cost(summary, settings, facts),
+        *([answer_on_names(frames["replay"], facts)] if "replay" in frames else []),
         answer_on_privacy(summary),
+        answer_on_papers(summary, frames["ranking"]),
         setting_answer(summary, settings, facts),
     ]
 
@@ -167,31 +170,82 @@ def _models(private: pd.DataFrame) -> str:
     )
 
 
-def answer_on_cost(costs: pd.DataFrame) -> Answer:
-    """The share of the gain that noise takes; `costs` are rows of `shown_costs`."""
-    if costs.empty:
-        text = "This run cannot tell: no private algorithm was played both with and without noise."
+def answer_on_cost(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts) -> Answer:
+    """The share of the possible gain that privacy leaves to the systems compared.
+
+    Shares are means over the streams; intervals of all streams hold together, so that of a mean is
+    their mean.
+    """
+    systems = compared_systems(summary, settings)
+    levels = [mu for mu in ordered_levels(settings) if mu < _INFINITE]
+    rows = [
+        own.assign(name=f"{algorithm} with {marked(f'{noise} noise', name_of(noise).ours)}")
+        for algorithm, noise in systems
+        for own in [summary[(summary["algorithm"] == algorithm) & (summary["noise"] == noise)]]
+    ]
+    rows = [own for own in rows if not own["gain_share"].isna().any()]
+    if not rows or not levels:
+        text = "This run cannot tell: no private algorithm was played with noise."
         return Answer(question=COST, finding=text)
-    finding, *more = (
-        _cost(system) for _, system in costs.groupby(["algorithm", "noise"], sort=False)
+    middle = levels[len(levels) // 2]
+    kept = "; ".join(f"{_share(own, middle)} ({own['name'].iloc[0]})" for own in rows)
+    where = f"{'Simulated' if facts.simulated else 'Real'} data, {_streams(facts)}"
+    finding = f"When an attacker guesses right at most {_guess(middle)} of 100 times (a coin: 50),"
+    return Answer(
+        question=COST,
+        finding=f"{finding} this much of the possible gain is left: {kept}."
+        f" Without privacy: {_share(rows[0], _INFINITE)}. {where}.",
+        more=tuple(
+            f"{own['name'].iloc[0]}: {', '.join(f'{_share(own, mu)} at {_mu(mu)}' for mu in levels)}."
+            for own in rows
+        ),
+        see=("noise-costs", "beyond"),
     )
-    return Answer(question=COST, finding=finding, more=tuple(more), see=("noise-costs", "beyond"))
 
 
-def _cost(costs: pd.DataFrame) -> str:
-    """One system, over all streams."""
-    parts: list[str] = []
-    for mu, rows in costs.dropna(subset="noise_cost_share").groupby("mu", sort=False):
-        percent = (100 * rows["noise_cost_share"]).round().astype(int)
-        both = " to ".join(dict.fromkeys((f"{percent.min()}", f"{percent.max()}")))
-        what = "" if parts else " of what it gains above chance"
-        parts.append(f"{both}%{what} at {_mu(mu)}".replace("-", "−"))
-    if not parts:
-        parts.append("nothing: without noise it gains no more than chance")
-    first, streams = costs.iloc[0], costs["stream"].nunique()
-    noise = f"{first['noise']} noise" + (" (ours)" if first["ours"] else "")
-    where = f", over {streams} streams" if streams > 1 else ""
-    return f"With {noise}, {first['algorithm']} loses {', '.join(parts)}{where}."
+def _share(rows: pd.DataFrame, mu: float) -> str:
+    """The share at a level, with its interval."""
+    if not (rows["mu"] == mu).any():
+        return "not played"
+    share, half = mean_share(rows, mu)
+    if not 0 < half < _INFINITE:
+        return f"{100 * share:.0f}%"
+    return f"{100 * share:.0f}% ({100 * (share - half):.0f} to {100 * (share + half):.0f}%)"
+
+
+def _guess(mu: float) -> str:
+    return f"{100 * best_guess(mu):.0f}"
+
+
+def _streams(facts: PageFacts) -> str:
+    *others, last = facts.streams.values()
+    return f"mean over {', '.join(others)} and {last}" if others else last
+
+
+def answer_on_names(replay: pd.DataFrame, facts: PageFacts) -> Answer:
+    """How often the first algorithm of the replay named the right expert in advance."""
+    entity = facts.columns.called("entity") if facts.columns else "expert"
+    noise = replay["noise"].iloc[0]
+    rows = replay[replay["noise"] == noise]
+    label = rows["chosen_by"].str.split().explode().dropna().iloc[0]
+    chosen = rows[rows["chosen_by"].str.split().map(lambda labels: label in labels)]
+    times = {mu: int(own["foresight"].sum()) for mu, own in chosen.groupby("mu")}
+    rounds = f"{rows['round'].nunique()} {facts.period}s"
+    best = rows[rows["foresight"] & (rows["mu"] == rows["mu"].max())]["name"].value_counts()
+    parts = [
+        f"in {times[mu]} of {rounds} without privacy"
+        if mu == _INFINITE
+        else f"in {times[mu]} when an attacker guesses right at most {_guess(mu)} of 100 times"
+        for mu in sorted(times, reverse=True)
+    ]
+    stream = facts.streams[rows["stream"].iloc[0]]
+    return Answer(
+        question=RIGHT,
+        finding=f"{best.index[0]} took the largest share most often, in {best.iloc[0]} of {rounds}"
+        f" ({stream}). {label} named the right {entity} in advance {', '.join(parts)}.",
+        more=(f"One run, with {noise} noise. Watch it {facts.period} by {facts.period}.",),
+        see=("replay",),
+    )
 
 
 def _mu(mu: object) -> str:

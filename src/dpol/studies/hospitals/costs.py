@@ -26,13 +26,13 @@ def shown_costs(summary: pd.DataFrame, settings: Hospitals) -> pd.DataFrame:
     They are in the order of systems, streams and levels; none if no cost is known.
     """
     costs = summary[summary["noise_cost"].notna()].set_index(_KEYS, drop=False)
-    order = product(_systems(summary, settings), settings.streams, settings.levels.values())
+    order = product(compared_systems(summary, settings), settings.streams, settings.levels.values())
     shown = [(*system, stream, mu) for system, stream, mu in order]
     return costs.loc[[cell for cell in shown if cell in costs.index]].reset_index(drop=True)
 
 
-def _systems(summary: pd.DataFrame, settings: Hospitals) -> list[tuple[str, str]]:
-    """Algorithm and noise of each system whose costs are shown."""
+def compared_systems(summary: pd.DataFrame, settings: Hospitals) -> list[tuple[str, str]]:
+    """Algorithm and noise of the paper's way and ours, or of the first private algorithm shown."""
     if settings.comparison is not None:
         compared = (settings.comparison.paper, settings.comparison.ours)
         return [(system.algorithm, system.noise) for system in compared]
