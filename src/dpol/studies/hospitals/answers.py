@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
-from dpol.show.names import marked, name_of
 from dpol.show.words import each, mu_title, power
-from dpol.studies.hospitals.costs import compared_systems
+from dpol.studies.hospitals.costs import named_systems
 from dpol.studies.hospitals.privacy_utility import mean_share, ordered_levels
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.setting import setting_answer
@@ -176,28 +175,30 @@ def answer_on_cost(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
     Shares are means over the streams; intervals of all streams hold together, so that of a mean is
     their mean.
     """
-    systems = compared_systems(summary, settings)
     levels = [mu for mu in ordered_levels(settings) if mu < _INFINITE]
-    rows = [
-        own.assign(name=f"{algorithm} with {marked(f'{noise} noise', name_of(noise).ours)}")
-        for algorithm, noise in systems
-        for own in [summary[(summary["algorithm"] == algorithm) & (summary["noise"] == noise)]]
-    ]
-    rows = [own for own in rows if not own["gain_share"].isna().any()]
-    if not rows or not levels:
+    systems = {
+        name: summary[(summary["algorithm"] == algorithm) & (summary["noise"] == noise)]
+        for (algorithm, noise), name in named_systems(summary, settings).items()
+    }
+    systems = {name: rows for name, rows in systems.items() if rows["gain_share"].notna().all()}
+    if not systems or not levels:
         text = "This run cannot tell: no private algorithm was played with noise."
         return Answer(question=COST, finding=text)
     middle = levels[len(levels) // 2]
-    kept = "; ".join(f"{_share(own, middle)} ({own['name'].iloc[0]})" for own in rows)
-    where = f"{'Simulated' if facts.simulated else 'Real'} data, {_streams(facts)}"
-    finding = f"When an attacker guesses right at most {_guess(middle)} of 100 times (a coin: 50),"
+    kept = ", ".join(f"{_share(rows, middle)} ({name})" for name, rows in systems.items())
+    free = ", ".join(f"{_share(rows, _INFINITE)} ({name})" for name, rows in systems.items())
+    streams = _listed(list(facts.streams.values()))
+    where = f"{'mean over ' if len(facts.streams) > 1 else ''}{streams}"
     return Answer(
         question=COST,
-        finding=f"{finding} this much of the possible gain is left: {kept}."
-        f" Without privacy: {_share(rows[0], _INFINITE)}. {where}.",
+        finding=f"Without privacy, an algorithm takes this share of the possible gain: {free}. When"
+        f" an attacker guesses right at most {_guess(middle)} of 100 times (a coin: 50): {kept}."
+        f" {'Simulated' if facts.simulated else 'Real'} data, {where}.",
         more=tuple(
-            f"{own['name'].iloc[0]}: {', '.join(f'{_share(own, mu)} at {_mu(mu)}' for mu in levels)}."
-            for own in rows
+            f"{name} ({' with '.join(rows[['algorithm', 'noise']].iloc[0])} noise): "
+            + ", ".join(f"{_share(rows, mu)} at {_guess(mu)} right guesses of 100" for mu in levels)
+            + "."
+            for name, rows in systems.items()
         ),
         see=("noise-costs", "beyond"),
     )
@@ -217,9 +218,9 @@ def _guess(mu: float) -> str:
     return f"{100 * best_guess(mu):.0f}"
 
 
-def _streams(facts: PageFacts) -> str:
-    *others, last = facts.streams.values()
-    return f"mean over {', '.join(others)} and {last}" if others else last
+def _listed(texts: Sequence[str]) -> str:
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def answer_on_names(replay: pd.DataFrame, facts: PageFacts) -> Answer:
@@ -232,17 +233,20 @@ def answer_on_names(replay: pd.DataFrame, facts: PageFacts) -> Answer:
     times = {mu: int(own["foresight"].sum()) for mu, own in chosen.groupby("mu")}
     rounds = f"{rows['round'].nunique()} {facts.period}s"
     best = rows[rows["foresight"] & (rows["mu"] == rows["mu"].max())]["name"].value_counts()
-    parts = [
-        f"in {times[mu]} of {rounds} without privacy"
-        if mu == _INFINITE
-        else f"in {times[mu]} when an attacker guesses right at most {_guess(mu)} of 100 times"
-        for mu in sorted(times, reverse=True)
-    ]
+    finite = [mu for mu in sorted(times, reverse=True) if mu < _INFINITE]
+    named = [f"in {times[_INFINITE]} without privacy"] if _INFINITE in times else []
+    if finite:
+        often, guesses = (
+            [str(it) for it in own] for own in ([times[mu] for mu in finite], map(_guess, finite))
+        )
+        named.append(
+            f"in {_listed(often)} when an attacker guesses right at most {_listed(guesses)} of 100 times"
+        )
     stream = facts.streams[rows["stream"].iloc[0]]
     return Answer(
         question=RIGHT,
-        finding=f"{best.index[0]} took the largest share most often, in {best.iloc[0]} of {rounds}"
-        f" ({stream}). {label} named the right {entity} in advance {', '.join(parts)}.",
+        finding=f"{best.index[0]} took the largest share most often: in {best.iloc[0]} of {rounds}"
+        f" ({stream}). {label} named the right {entity} in advance {', and '.join(named)}.",
         more=(f"One run, with {noise} noise. Watch it {facts.period} by {facts.period}.",),
         see=("replay",),
     )

@@ -12,9 +12,8 @@ from matplotlib.figure import Figure
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show import panels
 from dpol.show.looks import DASHED, SOLID, Look
-from dpol.show.names import marked, name_of
 from dpol.studies.hospitals.bounds import LOOKS, NAMES, sized_titles
-from dpol.studies.hospitals.costs import compared_systems
+from dpol.studies.hospitals.costs import named_systems
 from dpol.studies.hospitals.settings import BEST_STATIC, Hospitals
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
@@ -59,14 +58,16 @@ def draw_privacy_utility(
                 points = points_of(line.rows[line.rows["stream"] == stream], levels)
                 panels.add_bars(ax, points, line.look, line.name)
                 for place, last in points[["place", "gain_share"]].tail(1).to_numpy():
-                    drawn.name_line(ax, (place, last), f"{line.name} {last:.0%}", line.look.colour)
+                    name = f"{line.name.replace(', ', f',{chr(10)}')} {last:.0%}"
+                    drawn.name_line(ax, (place, last), name, line.look.colour)
         panels.set_percent(drawn.axes[0].yaxis)
         drawn.axes[0].set_ylim(
             min(0.0, *(line.rows["gain_share"].min() - 0.02 for line in lines), 0.0), 1.0
         )
         drawn.figure.supxlabel(panels.GUESSES)
         data, bars = panels.describe_runs(summary.iloc[0], facts.simulated, "bars")
-        drawn.title(data, "0%: chance; 100%: foresight", bars)
+        who = [f"{it.name}: {' '.join(it.rows[['algorithm', 'noise']].iloc[0])}" for it in lines]
+        drawn.title(data, "0%: chance; 100%: foresight", bars, *who)
         drawn.find(_finding(lines, levels))
     return drawn.figure
 
@@ -79,10 +80,7 @@ def ordered_levels(main: Hospitals) -> list[float]:
 def lines_of(summary: pd.DataFrame, main: Hospitals) -> list[Line]:
     """The systems compared, and the best curator in hindsight over all streams and levels."""
     rows = with_guesses(summary[summary["stream"].isin(main.streams)])
-    names = {
-        (algorithm, noise): f"{algorithm},\n{marked(f'{noise} noise', name_of(noise).ours)}"
-        for algorithm, noise in compared_systems(summary, main)
-    }
+    names = named_systems(summary, main)
     labels = dict.fromkeys((*main.report.algorithms, *main.report.rivals))
     central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]
     if not central.empty:
@@ -91,7 +89,7 @@ def lines_of(summary: pd.DataFrame, main: Hospitals) -> list[Line]:
         )
         best = means.idxmax()
         if best not in names:
-            names[best] = f"{best[0]},\nwith a curator"
+            names[best] = "with a curator"
     looks, lines = looks_of(algorithm for algorithm, _ in names), []
     for (algorithm, noise), name in names.items():
         own = rows[(rows["algorithm"] == algorithm) & (rows["noise"] == noise)]
@@ -128,13 +126,13 @@ def mean_share(rows: pd.DataFrame, mu: float) -> tuple[float, float]:
 
 def _finding(lines: Sequence[Line], levels: Sequence[float]) -> str:
     """The shares without privacy and with the most of it, in a sentence."""
-    shares = []
-    for line in lines:
-        ends = [mean_share(line.rows, mu)[0] for mu in (levels[0], levels[-1])]
-        name = line.name.replace("\n", " ")
-        shares.append(f"{name}: {' and '.join(f'{it:.0%}' for it in ends)}")
-    ends = [f"{100 * best_guess(mu):.0f}" for mu in (levels[0], levels[-1])]
+    falls = [
+        f"from {mean_share(line.rows, levels[0])[0]:.0%} to"
+        f" {mean_share(line.rows, levels[-1])[0]:.0%} ({line.name})"
+        for line in lines
+    ]
     return (
-        f"Share of the possible gain where an attacker guesses right at most {' and '.join(ends)} of"
-        f" 100 times, mean over all panels. {'; '.join(shares)}."
+        "Between no privacy and an attacker who guesses right at most"
+        f" {100 * best_guess(levels[-1]):.0f} of 100 times, the share of the possible gain falls"
+        f" {', '.join(falls)}; means over the panels."
     )

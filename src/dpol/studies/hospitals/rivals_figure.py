@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+
 import pandas as pd
 from matplotlib.figure import Figure
 

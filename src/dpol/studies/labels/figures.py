@@ -20,7 +20,7 @@ from dpol.core.rounding import rounded_up
 from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, RULE, SOLID, Look, tell_apart
 from dpol.show.names import OURS
-from dpol.show.words import power
+from dpol.show.words import SYMBOLS, power
 from dpol.studies.labels.points import COLUMN_OF
 from dpol.studies.labels.registry import LEARNERS, title_of
 from dpol.studies.labels.settings import Labels
@@ -70,15 +70,20 @@ def _draw_risk(risks: pd.DataFrame, names: Sequence[str], narrow: bool) -> Figur
         what = "KL risk over all T rounds of learning from locally private labels."
         how = "Solid: exact sensitivity (ours); dashed, pale: as published."
         drawn.describe(_title(sweeps[0].rows, what, how))
-        least = [(it, it.rows[it.rows["sensitivity_rule"] == "exact"]) for it in sweeps]
-        drawn.find("Least KL risk: " + "; ".join(starmap(_least_risk, least)) + ".")
+        least = [(it, _private(it.rows)) for it in sweeps]
+        drawn.find("Least KL risk with privacy: " + "; ".join(starmap(_least_risk, least)) + ".")
     return drawn.figure
+
+
+def _private(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of learners with a guarantee, with exact sensitivity."""
+    return rows[(rows["sensitivity_rule"] == "exact") & (rows["model"] != "none")]
 
 
 def _least_risk(sweep: _Sweep, rows: pd.DataFrame) -> str:
     """The learner of the least mean risk at the largest value of a sweep."""
     row = rows.loc[rows.loc[rows[sweep.x] == rows[sweep.x].max(), _RISK].idxmin()]
-    value = f"{sweep.kind} class, {sweep.x} = {power(row[sweep.x])}"
+    value = f"{sweep.kind} class, {SYMBOLS.get(sweep.x, sweep.x)} = {power(row[sweep.x])}"
     return f"{title_of(row['algorithm'])} at {value} ({row[_RISK]:.3g} nats)"
 
 
@@ -92,7 +97,8 @@ def selection(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = Fal
         what += " between estimate and truth."
         how = "Exact sensitivity (ours). Black: slopes only, not bounds."
         drawn.describe(_title(sweeps[0].rows, what, how))
-        last = sweeps[0].rows.loc[lambda it: it["T"] == it["T"].max(), "tv_average"]
+        rows = _private(sweeps[0].rows)
+        last = rows.loc[rows["T"] == rows["T"].max(), "tv_average"]
         drawn.find(
             f"After {power(sweeps[0].rows['T'].max())} rounds the average prediction is"
             f" {last.min():.2f} to {last.max():.2f} (TV) from the truth, by algorithm."
