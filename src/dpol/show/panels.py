@@ -81,7 +81,7 @@ class Panels:
         self.labels.append(Label(ax=ax, end=(x, y), text=text, colour=colour))
 
     def find(self, finding: str) -> None:
-        """Say in a sentence what the figure shows: its files carry it, and who cannot see hears it."""
+        """Say in a sentence what the figure shows; its files carry it, as an alternative to it."""
         self.figure.set_label(finding)
 
     def title(self, *parts: str) -> None:
@@ -91,12 +91,18 @@ class Panels:
 
     def describe(self, text: str) -> None:
         """Write a text above the figure."""
-        wrapped = textwrap.fill(text, self._columns, break_on_hyphens=False)
-        self.figure.suptitle(wrapped, x=0.01, ha="left", fontsize=8)
+        self.figure.suptitle(self._wrapped(text), x=0.01, ha="left", fontsize=8)
+
+    def name_x(self, text: str) -> None:
+        """Name the horizontal axis of all panels."""
+        self.figure.supxlabel(self._wrapped(text))
+
+    def _wrapped(self, text: str) -> str:
+        return textwrap.fill(text, self._columns, break_on_hyphens=False)
 
     @property
     def _columns(self) -> int:
-        """Characters of a line above the figure."""
+        """Characters of a line across the figure."""
         return int(self.figure.get_figwidth() * _CHARACTERS_PER_INCH)
 
     def legend(self, handles: Sequence[Artist], **options: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -27,10 +28,11 @@ def draw(frames: Frames, settings: Audits, facts: Facts, *, narrow: bool = False
     refuted, rows = chosen_rows(audits)
     methods = {row["method"] for row in rows}
     largest = max(_drawn_share(row) for row in rows)
-    with panels.panels(1, 1, (panels.WIDTH, 0.36 * len(rows) + 0.4), narrow=narrow) as drawn:
+    height = (0.42 if narrow else 0.3) * len(rows) + 0.3
+    with panels.panels(1, 1, (panels.WIDTH, height), narrow=narrow) as drawn:
         (ax,) = drawn.axes
         for line, row in enumerate(rows):
-            _draw_line(ax, line, row)
+            _draw_line(ax, line, row, 48 if narrow else 110)
         ax.axvline(1, color=BLACK, lw=1.0)
         ax.set_xlim(0, max(1.06, 1.04 * largest))
         ax.set_ylim(len(rows) - 0.5, -0.6)
@@ -70,14 +72,15 @@ def _drawn_share(row: Mapping[Hashable, Any]) -> float:
     return min(share_of_claim(row), _FARTHEST)
 
 
-def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
+def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any], columns: int) -> None:
+    """An audit, with its words above its line, wrapped to so many characters."""
     refuted, share = row["verdict"] == "violated", _drawn_share(row)
     colour = REFUTED if refuted else GREY
     ax.plot([0, share], [line, line], color=colour, lw=1.2, alpha=0.45)
     ax.plot([share], [line], color=colour, marker=_MARKERS[row["method"]], ms=4.5, clip_on=False)
     if refuted:  # A share just above 1 would go unseen.
         ax.axhspan(line - 0.5, line + 0.5, color=BAND, linewidth=0, zorder=0)
-    # Above its line, so that a name has all the width of a phone.
     words = f"{row['mechanism']}, {row['variant']}: {proved(row)}, {row['claimed']:.3g} claimed"
     weight, ink = ("bold" if refuted else "normal"), style.text_colour(colour)
+    words = textwrap.fill(words, columns)
     ax.text(0, line - 0.22, words, va="bottom", fontsize=7, fontweight=weight, color=ink)

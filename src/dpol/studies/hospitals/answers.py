@@ -185,14 +185,15 @@ def answer_on_cost(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
         text = "This run cannot tell: no private algorithm was played with noise."
         return Answer(question=COST, finding=text)
     middle = levels[len(levels) // 2]
-    kept = ", ".join(f"{_share(rows, middle)} ({name})" for name, rows in systems.items())
-    free = ", ".join(f"{_share(rows, _INFINITE)} ({name})" for name, rows in systems.items())
+    kept = [f"{name} keeps {_share(rows, middle)}" for name, rows in systems.items()]
+    kept[0] += " of the possible gain"
+    free = [_share(rows, _INFINITE) for rows in systems.values()]
     streams = _listed(list(facts.streams.values()))
     where = f"{'mean over ' if len(facts.streams) > 1 else ''}{streams}"
     return Answer(
         question=COST,
-        finding=f"Without privacy, an algorithm takes this share of the possible gain: {free}. When"
-        f" an attacker guesses right at most {_guess(middle)} of 100 times (a coin: 50): {kept}."
+        finding=f"When an attacker guesses right at most {_guess(middle)} of 100 times (a coin:"
+        f" 50), {_listed(kept)}. Without privacy: {_listed(free)}."
         f" {'Simulated' if facts.simulated else 'Real'} data, {where}.",
         more=tuple(
             f"{name} ({' with '.join(rows[['algorithm', 'noise']].iloc[0])} noise): "
@@ -236,12 +237,9 @@ def answer_on_names(replay: pd.DataFrame, facts: PageFacts) -> Answer:
     finite = [mu for mu in sorted(times, reverse=True) if mu < _INFINITE]
     named = [f"in {times[_INFINITE]} without privacy"] if _INFINITE in times else []
     if finite:
-        often, guesses = (
-            [str(it) for it in own] for own in ([times[mu] for mu in finite], map(_guess, finite))
-        )
-        named.append(
-            f"in {_listed(often)} when an attacker guesses right at most {_listed(guesses)} of 100 times"
-        )
+        often, guesses = [str(times[mu]) for mu in finite], [_guess(mu) for mu in finite]
+        attacker = f"when an attacker guesses right at most {_listed(guesses)} of 100 times"
+        named.append(f"in {_listed(often)} {attacker}")
     stream = facts.streams[rows["stream"].iloc[0]]
     return Answer(
         question=RIGHT,

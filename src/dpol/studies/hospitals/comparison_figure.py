@@ -68,7 +68,7 @@ def draw_comparison(
                 ax.axhline(gain, zorder=1, label=bound, **look.line)
                 drawn.name_line(ax, (end, gain), bounds.NAMES[bound], look.colour)
         drawn.axes[0].set_ylim(bottom=0)
-        drawn.figure.supxlabel(panels.GUESSES)
+        drawn.name_x(panels.GUESSES)
         paper = comparison[comparison["kind"] == "paper"].iloc[0]
         data, bars = panels.describe_runs(paper, facts.simulated, "bars")
         drawn.title(

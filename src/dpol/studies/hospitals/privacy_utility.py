@@ -64,7 +64,7 @@ def draw_privacy_utility(
         drawn.axes[0].set_ylim(
             min(0.0, *(line.rows["gain_share"].min() - 0.02 for line in lines), 0.0), 1.0
         )
-        drawn.figure.supxlabel(panels.GUESSES)
+        drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(summary.iloc[0], facts.simulated, "bars")
         who = [f"{it.name}: {' '.join(it.rows[['algorithm', 'noise']].iloc[0])}" for it in lines]
         drawn.title(data, "0%: chance; 100%: foresight", bars, *who)

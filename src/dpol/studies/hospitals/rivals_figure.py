@@ -55,7 +55,7 @@ def draw_rivals(frames: Frames, main: Hospitals, facts: Facts, *, narrow: bool =
         first = drawn.axes[0]
         panels.set_percent(first.yaxis)
         first.set_ylim(bottom=min(0.0, float(rows["gain_share"].min()) - 0.02))
-        drawn.figure.supxlabel(panels.GUESSES)
+        drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(rows.iloc[0], facts.simulated, "bars")
         chance = "0%: an expert drawn at random every round"
         drawn.title(data, f"{chance}; 100%: the best expert of every round", bars)

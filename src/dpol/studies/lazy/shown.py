@@ -209,8 +209,8 @@ def draw_learned(
         first = learned.iloc[0]
         drawn.title(
             f"Share of what can be learned in T = {first['T']:,} rounds of stochastic losses",
-            f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals,"
-            f" all {first['ci_comparisons']} together",
+            f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}%"
+            f" intervals, all {first['ci_comparisons']} together",
             "0%: a random expert; 100%: without privacy",
             OURS,
         )
