@@ -10,8 +10,7 @@ from dpol.core.rounding import rounded_up
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
 from dpol.show.words import each, mu_title, power
-from dpol.studies.hospitals.costs import named_systems
-from dpol.studies.hospitals.privacy_utility import mean_share, ordered_levels
+from dpol.studies.hospitals.privacy_utility import lines_of, mean_share, ordered_levels
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.setting import setting_answer
 from dpol.studies.hospitals.settings import Hospitals
@@ -25,9 +24,10 @@ _INFINITE = float("inf")
 def answers(frames: Frames, settings: Hospitals, facts: PageFacts) -> list[Answer]:
     """The answers to all questions of a reader, and the setting that they hold in."""
     summary = frames["summary"]
+    replays = [frames["replay"]] if "replay" in frames else []
     return [
         answer_on_cost(summary, settings, facts),
-        *([answer_on_names(frames["replay"], facts)] if "replay" in frames else []),
+        *(answer_on_names(it, summary, settings, facts) for it in replays),
         answer_on_privacy(summary),
         answer_on_papers(summary, frames["ranking"]),
         setting_answer(summary, settings, facts),
@@ -176,18 +176,14 @@ def answer_on_cost(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
     their mean.
     """
     levels = [mu for mu in ordered_levels(settings) if mu < _INFINITE]
-    systems = {
-        name: summary[(summary["algorithm"] == algorithm) & (summary["noise"] == noise)]
-        for (algorithm, noise), name in named_systems(summary, settings).items()
-    }
-    systems = {name: rows for name, rows in systems.items() if rows["gain_share"].notna().all()}
-    if not systems or not levels:
+    lines = lines_of(summary, settings)
+    if not lines or not levels:
         text = "This run cannot tell: no private algorithm was played with noise."
         return Answer(question=COST, finding=text)
     middle = levels[len(levels) // 2]
-    kept = [f"{name} keeps {_share(rows, middle)}" for name, rows in systems.items()]
+    kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in lines[:2]]
     kept[0] += " of the possible gain"
-    free = [_share(rows, _INFINITE) for rows in systems.values()]
+    free = [_share(line.rows, _INFINITE) for line in lines[:2]]
     streams = _listed(list(facts.streams.values()))
     where = f"{'mean over ' if len(facts.streams) > 1 else ''}{streams}"
     return Answer(
@@ -196,10 +192,10 @@ def answer_on_cost(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
         f" 50), {_listed(kept)}. Without privacy: {_listed(free)}."
         f" {'Simulated' if facts.simulated else 'Real'} data, {where}.",
         more=tuple(
-            f"{name} ({' with '.join(rows[['algorithm', 'noise']].iloc[0])} noise): "
-            + ", ".join(f"{_share(rows, mu)} at {_guess(mu)} right guesses of 100" for mu in levels)
+            f"{line.name} ({' with '.join(line.rows[['algorithm', 'noise']].iloc[0])} noise): "
+            + ", ".join(f"{_share(line.rows, mu)} at {_guess(mu)} of 100" for mu in levels)
             + "."
-            for name, rows in systems.items()
+            for line in lines
         ),
         see=("noise-costs", "beyond"),
     )
@@ -224,28 +220,33 @@ def _listed(texts: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def answer_on_names(replay: pd.DataFrame, facts: PageFacts) -> Answer:
-    """How often the first algorithm of the replay named the right expert in advance."""
+def answer_on_names(
+    replay: pd.DataFrame, summary: pd.DataFrame, settings: Hospitals, facts: PageFacts
+) -> Answer:
+    """How often the systems that are replayed named the right expert in advance."""
     entity = facts.columns.called("entity") if facts.columns else "expert"
-    noise = replay["noise"].iloc[0]
-    rows = replay[replay["noise"] == noise]
-    label = rows["chosen_by"].str.split().explode().dropna().iloc[0]
-    chosen = rows[rows["chosen_by"].str.split().map(lambda labels: label in labels)]
-    times = {mu: int(own["foresight"].sum()) for mu, own in chosen.groupby("mu")}
-    rounds = f"{rows['round'].nunique()} {facts.period}s"
-    best = rows[rows["foresight"] & (rows["mu"] == rows["mu"].max())]["name"].value_counts()
-    finite = [mu for mu in sorted(times, reverse=True) if mu < _INFINITE]
-    named = [f"in {times[_INFINITE]} without privacy"] if _INFINITE in times else []
-    if finite:
-        often, guesses = [str(times[mu]) for mu in finite], [_guess(mu) for mu in finite]
-        attacker = f"when an attacker guesses right at most {_listed(guesses)} of 100 times"
-        named.append(f"in {_listed(often)} {attacker}")
-    stream = facts.streams[rows["stream"].iloc[0]]
+    stream, rounds = replay["stream"].iloc[0], f"{replay['round'].nunique()} {facts.period}s"
+    named = []
+    for line in lines_of(summary, settings):
+        own = line.rows[line.rows["stream"] == stream]
+        label, noise = line.rows[["algorithm", "noise"]].iloc[0]
+        rows = replay[(replay["noise"] == noise) & replay["mu"].isin(own["mu"])]
+        chosen = rows[rows["chosen_by"].str.split().map(lambda labels, it=label: it in labels)]
+        times = chosen.groupby("mu")["foresight"].sum().sort_index(ascending=False)
+        parts = [f"in {times[mu]} without privacy" for mu in times.index if mu == _INFINITE]
+        if noisy := [mu for mu in times.index if mu < _INFINITE]:
+            often, guesses = [str(times[mu]) for mu in noisy], [_guess(mu) for mu in noisy]
+            attacker = f"when an attacker guesses right at most {_listed(guesses)} of 100 times"
+            parts.append(f"in {_listed(often)} {attacker}")
+        if parts:
+            named.append(f"{label} named the right {entity} in advance {', and '.join(parts)}")
+            named[-1] += f" ({noise} noise)."
+    best = replay[replay["foresight"]].drop_duplicates("round")["name"].value_counts()
+    most = f"{best.index[0]} took the largest share most often: in {best.iloc[0]} of {rounds}"
     return Answer(
         question=RIGHT,
-        finding=f"{best.index[0]} took the largest share most often: in {best.iloc[0]} of {rounds}"
-        f" ({stream}). {label} named the right {entity} in advance {', and '.join(named)}.",
-        more=(f"One run, with {noise} noise. Watch it {facts.period} by {facts.period}.",),
+        finding=" ".join([f"{most} ({facts.streams[stream]}).", *named[:1]]),
+        more=(*named[1:], f"One run, the first. Watch it {facts.period} by {facts.period}."),
         see=("replay",),
     )
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -23,7 +24,7 @@ Y_LABEL = "share of the possible gain"
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A system that is drawn: its name, its look and its rows of the summary, with `guess`."""
+    """A system that is drawn: its name, its look and its rows of the summary."""
 
     name: str
     look: Look
@@ -61,9 +62,8 @@ def draw_privacy_utility(
                     name = f"{line.name.replace(', ', f',{chr(10)}')} {last:.0%}"
                     drawn.name_line(ax, (place, last), name, line.look.colour)
         panels.set_percent(drawn.axes[0].yaxis)
-        drawn.axes[0].set_ylim(
-            min(0.0, *(line.rows["gain_share"].min() - 0.02 for line in lines), 0.0), 1.0
-        )
+        lowest = min((line.rows["gain_share"].min() - 0.02 for line in lines), default=0.0)
+        drawn.axes[0].set_ylim(min(0.0, lowest), 1.0)
         drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(summary.iloc[0], facts.simulated, "bars")
         who = [f"{it.name}: {' '.join(it.rows[['algorithm', 'noise']].iloc[0])}" for it in lines]
@@ -79,39 +79,39 @@ def ordered_levels(main: Hospitals) -> list[float]:
 
 def lines_of(summary: pd.DataFrame, main: Hospitals) -> list[Line]:
     """The systems compared, and the best curator in hindsight over all streams and levels."""
-    rows = with_guesses(summary[summary["stream"].isin(main.streams)])
+    rows = promised(summary[summary["stream"].isin(main.streams)])
     names = named_systems(summary, main)
     labels = dict.fromkeys((*main.report.algorithms, *main.report.rivals))
     central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]
+    central = central[central["mu"] < math.inf].dropna(subset="gain_share")
     if not central.empty:
-        means = (
-            central[central["mu"] < math.inf].groupby(["algorithm", "noise"])["gain_share"].mean()
-        )
-        best = means.idxmax()
-        if best not in names:
-            names[best] = "with a curator"
+        best = central.groupby(["algorithm", "noise"])["gain_share"].mean().idxmax()
+        names.setdefault(best, "a curator")
     looks, lines = looks_of(algorithm for algorithm, _ in names), []
     for (algorithm, noise), name in names.items():
         own = rows[(rows["algorithm"] == algorithm) & (rows["noise"] == noise)]
         again = any(line.rows["algorithm"].iloc[0] == algorithm for line in lines)
         look = replace(looks[algorithm], dashes=DASHED if again else SOLID)
-        lines.append(Line(name=name, look=look, rows=own))
+        if own["gain_share"].notna().any():
+            lines.append(Line(name=name, look=look, rows=own))
     return lines
 
 
-def with_guesses(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with `guess`: how often an attacker is right, at most, by the guarantee of the row."""
-    guess = [
+def promised(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows that keep the promise of their level: by their guarantee no more guesses are right.
+
+    An (epsilon, delta) guarantee bounds guesses less than a mu.
+    """
+    guesses = [
         best_guess_of_epsilon(epsilon, delta) if pd.isna(mu) else best_guess(mu)
         for mu, epsilon, delta in rows[["guaranteed_mu", "epsilon", "delta"]].to_numpy(dtype=float)
     ]
-    return rows.assign(guess=guess)
+    return rows[np.array(guesses) <= rows["mu"].map(best_guess) + 1e-9]
 
 
 def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
-    """Place of the level, share and half width of what keeps the promise of its level."""
-    kept = rows[rows["guess"] <= rows["mu"].map(best_guess) + 1e-9]
-    points = kept.assign(place=kept["mu"].map(levels.index)).sort_values("place")
+    """Place of the level, share and half width."""
+    points = rows.assign(place=rows["mu"].map(levels.index)).sort_values("place")
     return points[["place", "gain_share", "gain_share_half_width"]]
 
 
