@@ -27,7 +27,7 @@ def draw(number: int = 3, named: int = 3) -> Figure:
     with panels.panels(number, 2, (2.5, 2.0), "gain") as drawn:
         for ax in drawn.axes:
             panels.name_panel(ax, "A & B_<c>% $x$")
-            panels.set_levels(ax, [math.inf, 1.0, 0.25])
+            panels.set_guesses(ax, [1.0, 0.691, 0.55])
             panels.add_bars(ax, POINTS, LOOK, "bars")
             panels.add_band(ax, POINTS.assign(mean=POINTS["mean"] + 1), LOOK, "band")
             for name in range(named):
@@ -80,7 +80,7 @@ def test_intervals_are_drawn_where_they_are_finite() -> None:
 
 def test_levels_stand_side_by_side_and_no_privacy_on_a_shade() -> None:
     (ax,) = draw(1).axes
-    assert [it.get_text() for it in ax.get_xticklabels()] == ["∞\nno privacy", "1", "0.25"]
+    assert [it.get_text() for it in ax.get_xticklabels()] == ["none", "69%", "55%"]
     (shade,) = ax.patches
     ends = shade.get_extents().transformed(ax.transData.inverted()).intervalx
     assert ends == pytest.approx([-0.5, 0.5])
