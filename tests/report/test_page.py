@@ -119,13 +119,13 @@ def test_figures_are_those_of_the_run_with_numbers_and_their_findings(whole: str
     """Wide and narrow, with the sentence that their files carry as caption and alternative."""
     elements = Elements(whole)
     images, sources = elements.of("img"), elements.of("source")
-    assert len(images) == len(sources) == 11
-    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == [str(1 + it) for it in range(11)]
+    assert len(images) == len(sources) == 10
+    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == [str(1 + it) for it in range(10)]
     for attrs, source in zip(images, sources, strict=True):
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
         assert base64.b64decode(source["srcset"].split(",")[1]).decode() == NARROW
-    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 11 + 3, "three are files, and say it"
+    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 10 + 3, "three are files, and say it"
 
 
 @pytest.mark.parametrize(("width", "shown"), [(252, "24.0"), (504, "48.0"), (700, "62.0")])

@@ -106,15 +106,13 @@ def selection(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = Fal
     return drawn.figure
 
 
-def hospitals(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
+def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Mean log loss above that of the best forecast in hindsight, a panel per stream."""
     risks = frames["labels"]
     rows = risks[(risks["sweep"] == "hospitals") & (risks["sensitivity_rule"] == "exact")]
     streams = list(rows.groupby("hypotheses", sort=False))
     size, y_label = (6.0, 1.8), "extra log loss (nats per patient)"
-    with panels.panels(
-        len(streams), 1, size, y_label, narrow=narrow, sharex=True, sharey=True
-    ) as drawn:
+    with panels.panels(len(streams), 1, size, y_label, sharex=True, sharey=True) as drawn:
         for ax, (stream, own) in zip(drawn.axes, streams, strict=True):
             _draw_excesses(ax, own)
             first = own.iloc[0]
