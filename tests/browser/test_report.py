@@ -101,7 +101,7 @@ def test_cells_that_have_to_be_scrolled_to_are_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
 def test_images_follow_the_width_and_the_scheme(report: Path, width: int, scheme: str) -> None:
-    """A phone has the narrow ones; in the dark they are turned, with the white they are drawn on."""
+    """A phone has the narrow ones; in the dark they are turned, and the white below them."""
     found = look(report, width, scheme)
     turned = "none" if scheme == "light" else "invert(0.9) hue-rotate(180deg)"
     assert {tuple(it) for it in found["panels"]} == {("rgb(255, 255, 255)", turned)}

@@ -33,7 +33,7 @@ def read_image(path: Path) -> tuple[str, float, str]:
     """A figure as base64, its width in points, and its finding.
 
     Raises:
-        DataError: it is missing, or is no figure.
+        DataError: it is missing, or is not a figure.
     """
     with reading(path):
         image = path.read_bytes()

@@ -132,7 +132,7 @@ def panels(
         columns: the most panels side by side.
         size: inches of a panel with all that belongs to it.
         y_label: name of the vertical axis of all panels.
-        narrow: whether it is for a phone: all panels stand below each other.
+        narrow: whether it is for a phone, with all panels in one column.
         options: for `matplotlib.figure.Figure.subplots`.
     """
     if narrow:

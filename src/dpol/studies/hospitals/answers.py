@@ -223,7 +223,7 @@ def _listed(texts: Sequence[str]) -> str:
 def answer_on_names(
     replay: pd.DataFrame, summary: pd.DataFrame, settings: Hospitals, facts: PageFacts
 ) -> Answer:
-    """How often the systems that are replayed named the right expert in advance."""
+    """The number of rounds in which the systems that are replayed named the right expert."""
     entity = facts.columns.called("entity") if facts.columns else "expert"
     stream, rounds = replay["stream"].iloc[0], f"{replay['round'].nunique()} {facts.period}s"
     named = []

@@ -43,7 +43,7 @@ def draw_comparison(
         frames: the summary, the comparison, and the ablation, whose reference is a line.
         main: streams, a panel each, and the levels, from left to right.
         facts: titles of the streams, and whether they are simulated.
-        narrow: whether panels stand below each other.
+        narrow: whether it is for a phone.
     """
     summary, comparison, ablation = (frames[it] for it in ("summary", "comparison", "ablation"))
     titles, levels = bounds.sized_titles(facts.streams, summary), ordered_levels(main)
@@ -83,7 +83,7 @@ def draw_comparison(
 
 
 def _finding(pairs: pd.DataFrame) -> str:
-    """How often ours gains more than the paper's way, and by how much at the most privacy."""
+    """The number of cells in which ours gains more, and its ratio at the most privacy."""
     private = pairs[pairs["mu"] < math.inf]
     more = int((private["difference"] > private["difference_half_width"]).sum())
     last = private[private["mu"] == private["mu"].min()]

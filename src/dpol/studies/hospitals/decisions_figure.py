@@ -76,7 +76,7 @@ def draw_decisions(
 
 
 def _finding(chosen: pd.DataFrame, label: str, ends: Sequence[float]) -> str:
-    """How often the algorithm chose the best expert at the levels that are drawn."""
+    """The number of rounds in which the algorithm chose the best expert, by level."""
     parts = [
         f"{own['foresight'].sum()} of {len(own)} rounds at {mu_title(mu)}"
         for mu in ends

@@ -26,6 +26,8 @@ def draw(frames: Frames, main: Hospitals, facts: Facts, *, narrow: bool = False)
     frame, count, settings = frames["memory"], len(facts.streams), main.noise_memories
     assert settings is not None, "the figure is made only where memories are compared"
     with panels.panels(2 * count, count, (2.45, 2.2), narrow=narrow) as drawn:
+        for place in (*range(1, count), *range(count + 1, 2 * count)):
+            drawn.axes[place].sharey(drawn.axes[count * (place // count)])
         pairs = zip(drawn.axes[:count], drawn.axes[count:], strict=True)
         for (above, below), (label, title) in zip(pairs, facts.streams.items(), strict=True):
             rows = frame[frame["stream"] == label]
@@ -33,19 +35,16 @@ def draw(frames: Frames, main: Hospitals, facts: Facts, *, narrow: bool = False)
             panels.name_panel(below, title)
             _draw_gains(drawn, above, rows, settings)
             _draw_stays(drawn, below, rows, settings)
-        for axes in (drawn.axes[:count], drawn.axes[count:]):
-            for ax in axes[1:]:
-                ax.sharey(axes[0])
         drawn.axes[0].set_ylabel("extra gain with memory")
-        below = f"μ of that person\n(noise made for {mu_title(min(settings.mus))})"
-        drawn.axes[count].set_ylabel(below)
+        made = f"μ of that person\n(noise made for {mu_title(min(settings.mus))})"
+        drawn.axes[count].set_ylabel(made)
         drawn.title(*_title(frame.iloc[0], facts))
         drawn.find(_finding(frame))
     return drawn.figure
 
 
 def _finding(frame: pd.DataFrame) -> str:
-    """In how many cells memory gains more, and the most that it gains."""
+    """The number of cells in which memory gains more, and the most that it gains."""
     pairs = frame[(frame["noise"] == INDEPENDENT) & (frame["times"] == 1)]
     more = int((pairs["difference"] > pairs["difference_half_width"]).sum())
     return (

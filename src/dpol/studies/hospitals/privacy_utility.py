@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +41,7 @@ def draw_privacy_utility(
         frames: the summary.
         main: the streams, the levels, and the algorithms of the report.
         facts: titles of the streams, and whether they are simulated.
-        narrow: whether panels stand below each other.
+        narrow: whether it is for a phone.
     """
     summary = frames["summary"]
     lines, titles = lines_of(summary, main), sized_titles(facts.streams, summary)
@@ -85,9 +86,9 @@ def lines_of(summary: pd.DataFrame, main: Hospitals) -> list[Line]:
     central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]
     central = central[central["mu"] < math.inf].dropna(subset="gain_share")
     if not central.empty:
-        best = central.groupby(["algorithm", "noise"])["gain_share"].mean().idxmax()
+        best: Any = central.groupby(["algorithm", "noise"])["gain_share"].mean().idxmax()
         names.setdefault(best, "a curator")
-    looks, lines = looks_of(algorithm for algorithm, _ in names), []
+    looks, lines = looks_of(algorithm for algorithm, _ in names), list[Line]()
     for (algorithm, noise), name in names.items():
         own = rows[(rows["algorithm"] == algorithm) & (rows["noise"] == noise)]
         again = any(line.rows["algorithm"].iloc[0] == algorithm for line in lines)

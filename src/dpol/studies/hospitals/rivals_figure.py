@@ -24,7 +24,7 @@ def draw_rivals(frames: Frames, main: Hospitals, facts: Facts, *, narrow: bool =
         frames: the summary.
         main: streams and levels, and the rivals of the report.
         facts: titles of the streams, and whether they are simulated.
-        narrow: whether panels stand below each other.
+        narrow: whether it is for a phone.
     """
     summary = frames["summary"]
     rows = summary[summary["algorithm"].isin(main.report.rivals)]

@@ -170,7 +170,7 @@ def _cell(rows: pd.DataFrame, algorithm: str) -> Entry:
 def draw_learned(
     frames: Frames, settings: Settings, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """What each algorithm learns of what can be learned, in the longest games: a panel per epsilon.
+    """The share of what can be learned that each algorithm learns: a panel per epsilon.
 
     0 is an expert drawn at random, 1 the algorithm without privacy, on stochastic losses: those of
     the lower bound leave nothing to learn.
@@ -227,14 +227,11 @@ def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
     """Private rows of the longest games with stochastic losses, with share and half width."""
     rows = regrets[(regrets["adversary"] == "stochastic") & (regrets["T"] == regrets["T"].max())]
     free = rows["algorithm"] == "multiplicative-weights"
-    floors = rows[free].set_index(["d", "epsilon"])["mean_regret"]
-    rows = rows[~free]
-    least = floors.loc[pd.MultiIndex.from_frame(rows[["d", "epsilon"]])].to_numpy()
-    possible = rows["chance_regret"] - least
-    return rows.assign(
-        share=(rows["chance_regret"] - rows["mean_regret"]) / possible,
-        half=rows["ci_half_width"] / possible,
-    )
+    floors = rows.loc[free, ["d", "epsilon", "mean_regret"]]
+    found: pd.DataFrame = rows[~free].merge(floors, on=["d", "epsilon"], suffixes=("", "_free"))
+    possible = found["chance_regret"] - found["mean_regret_free"]
+    share = (found["chance_regret"] - found["mean_regret"]) / possible
+    return found.assign(share=share, half=found["ci_half_width"] / possible)
 
 
 def draw_regret(
