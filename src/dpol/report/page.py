@@ -192,7 +192,7 @@ def _picture(folder: Path, figure: FigureSpec, numbers: Iterator[int]) -> Pictur
         wide=wide,
         narrow=read_image(path.with_suffix(".narrow.svg"))[0],
         width=width,
-        finding=finding,
+        finding=finding or figure.title,
     )
 
 

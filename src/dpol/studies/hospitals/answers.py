@@ -192,7 +192,7 @@ def answer_on_cost(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
         f" 50), {_listed(kept)}. Without privacy: {_listed(free)}."
         f" {'Simulated' if facts.simulated else 'Real'} data, {where}.",
         more=tuple(
-            f"{line.name} ({' with '.join(line.rows[['algorithm', 'noise']].iloc[0])} noise): "
+            f"{line.explained}: "
             + ", ".join(f"{_share(line.rows, mu)} at {_guess(mu)} of 100" for mu in levels)
             + "."
             for line in lines

@@ -31,6 +31,13 @@ class Line:
     look: Look
     rows: pd.DataFrame
 
+    @property
+    def explained(self) -> str:
+        """The name, and what it stands for where it does not say so."""
+        algorithm, noise = self.rows[["algorithm", "noise"]].iloc[0]
+        said = self.name.startswith(f"{algorithm}, ")
+        return self.name if said else f"{self.name}: {algorithm}, {noise} noise"
+
 
 def draw_privacy_utility(
     frames: Frames, main: Hospitals, facts: Facts, *, narrow: bool = False
@@ -67,7 +74,7 @@ def draw_privacy_utility(
         drawn.axes[0].set_ylim(min(0.0, lowest), 1.0)
         drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(summary.iloc[0], facts.simulated, "bars")
-        who = [f"{it.name}: {' '.join(it.rows[['algorithm', 'noise']].iloc[0])}" for it in lines]
+        who = [line.explained for line in lines if line.explained != line.name]
         drawn.title(data, "0%: chance; 100%: foresight", bars, *who)
         drawn.find(_finding(lines, levels))
     return drawn.figure
