@@ -23,8 +23,7 @@ PAIRS = {"adult confirmed": (COUNTS[3], BEDS[1]), "all": (COUNTS[0], BEDS[0])}
 KEY = ["hospital_pk", "collection_week"]
 HIDDEN, MISSING = "-999999", ["", "NA"]
 REAL = (
-    Path(__file__).parents[2]
-    / "data/hospitals/hospitals-15-states-2021-01-01--2022-07-29.parquet"
+    Path(__file__).parents[2] / "data/hospitals/hospitals-15-states-2021-01-01--2022-07-29.parquet"
 )
 
 
