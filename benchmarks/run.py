@@ -4,7 +4,8 @@
    warm-started LOBPCG and learners refitted every round; and against drawing the noise alone,
    which no implementation can avoid.
 2. How a whole country, and how more learners, rounds and replicates scale (scale.py).
-3. The paper-sized grid of config/simulated.yaml, from clean panel to table and figure, on two cores.
+3. The paper-sized grid of config/simulated.yaml, from clean panel to table and figure, on two
+   cores.
 4. What a coordinator runs every week (live.py).
 
 What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md next

@@ -101,7 +101,7 @@ MEMORY = {"weeks": [1, 2], "mus": [0.5, 1]}
 
 @pytest.fixture(scope="module")
 def experiment():
-    """The simulated hospitals with two blocks of replicates, and a comparison of noise with memory."""
+    """Simulated hospitals with two blocks of replicates, and a comparison of noise with memory."""
     loaded = load_experiment(CONFIG)
     more = {"replicates": 4, "block_replicates": 2}
     more |= {"comparison": {"paper": SYSTEM, "ours": SYSTEM, "memory": MEMORY}}

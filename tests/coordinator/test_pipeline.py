@@ -9,7 +9,6 @@ import shutil
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dpol.core.randomness import replicate_generators

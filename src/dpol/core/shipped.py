@@ -1,4 +1,4 @@
-"""What comes with dpol beside its code: the workflow, configs, profiles and tables."""
+"""The files that come with dpol next to its code: workflow, configs, profiles and tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shipped_configs() -> dict[str, Path]:
 
 
 def place_of(table: str) -> str:
-    """Where a table of a config lies: in the working folder, or with dpol if it is shipped."""
+    """The path of a table that a config names: in the working folder, or next to dpol."""
     if table.startswith(_TABLES) and not Path(table).exists():
         return str(pipeline() / table)
     return table
