@@ -42,7 +42,7 @@ def load_experiment(path: Path | str) -> Experiment:
 
     >>> experiment = load_experiment("config/demo.yaml")  # in the project's folder
     >>> experiment.config.run, list(experiment.members)
-    ('demo', ['local', 'batched', 'central', 'ours', 'lazy', 'non-private'])
+    ('demo', ['local', 'batched', 'central', 'ours', 'non-private'])
     """
     path = Path(path)
     return parse_experiment(read_yaml(path), str(path))
