@@ -8,6 +8,7 @@ registry by `dpol.config.experiment`.
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, create_model
@@ -83,6 +84,8 @@ class Config(Settings):
         source = self.dataset.source
         if source.kind == "simulated":
             return f"results/{self.run}/data/simulated.csv.gz"
+        if source.member:  # a table of an archive
+            return f"results/{self.run}/data/member/{PurePosixPath(source.member).name}"
         return source.file
 
     @property

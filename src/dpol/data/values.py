@@ -63,4 +63,27 @@ def spellings(value: object) -> object:
     return {name.strip(): str(stands_for).strip() for name, stands_for in value.items()}
 
 
-TableFile = Annotated[str, AfterValidator(ends_in(".csv", ".csv.gz", ".parquet"))]
+TABLES = ".csv", ".csv.gz", ".parquet"
+ARCHIVES = ".zip", ".whl", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".deb"
+
+TableFile = Annotated[str, AfterValidator(ends_in(*TABLES, *ARCHIVES))]
+"""A table, or an archive that holds one."""
+
+
+def _inside(path: str) -> str:
+    parts = path.split("/")
+    if not {"", ".", ".."}.isdisjoint(parts):
+        raise ValueError("must be the path of a file in the archive, like folder/table.csv")
+    return path
+
+
+Member = Annotated[str, AfterValidator(ends_in(*TABLES)), AfterValidator(_inside)]
+"""The path of a table in an archive."""
+
+
+def refuse_member(file: str, member: str | None) -> None:
+    """Refuse an archive without the name of its table, and a table with one; by ValueError."""
+    if file.endswith(ARCHIVES) and member is None:
+        raise ValueError(f"{file} is an archive: give the path of the table in it as member")
+    if member is not None and not file.endswith(ARCHIVES):
+        raise ValueError(f"member is for a file that ends in {', '.join(ARCHIVES)}")

@@ -140,6 +140,8 @@ def page_facts(config: Config) -> PageFacts:
         private=dataset.private,
         period="round" if dataset.columns is None else period,
         columns=dataset.columns,
+        licence=dataset.licence,
+        citation=dataset.citation,
     )
 
 

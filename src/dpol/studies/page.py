@@ -40,6 +40,8 @@ class PageFacts(Facts):
         private: whether its results hold numbers that not everyone may see.
         period: name of a round: day, week or period.
         columns: names of the columns of its table; None for a table of gains.
+        licence: of its table; None if the config names none.
+        citation: of its table; None if the config names none.
     """
 
     run: str
@@ -48,6 +50,8 @@ class PageFacts(Facts):
     private: bool
     period: str
     columns: Columns | None
+    licence: str | None
+    citation: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
