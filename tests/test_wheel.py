@@ -14,9 +14,10 @@ from platformdirs import PlatformDirs
 from dpol.cli import main
 from pipeline import ROOT, built_wheel
 
+SHIPPED = "config", "data/examples", "data/hospitals", "profiles", "workflow"
 IN_WHEEL = {
     "src/dpol": "dpol",
-    **{it: f"dpol/pipeline/{it}" for it in ("config", "data/examples", "profiles", "workflow")},
+    **{it: f"dpol/pipeline/{it}" for it in SHIPPED},
 }
 
 

@@ -81,16 +81,16 @@ def dump(part):
 
 
 FACTS = {
-    "streams": {label: stream.title or label for label, stream in settings.streams.items()},
+    "streams": {label: asked.title for label, asked in settings.played.items()},
     "simulated": settings.dataset.simulated,
     "confidence": settings.report.confidence,
 }
 # No number depends on a title.
-UNTITLED_FACTS = {**FACTS, "streams": {label: label for label in settings.streams}}
+UNTITLED_FACTS = {**FACTS, "streams": {label: label for label in settings.played}}
 # The studies of the config with their settings, their points by name and label, and the hashes of
 # the code of what they play.
 STUDIES = settings.studies()
-POINTS = {study.name: study.points(block, list(settings.streams)) for study, block in STUDIES}
+POINTS = {study.name: study.points(block, list(settings.played)) for study, block in STUDIES}
 CODES = {study.name: codes_of_points(study, POINTS[study.name]) for study, _ in STUDIES}
 
 
@@ -225,7 +225,7 @@ def config_text():
 
 def benchmark_files():
     """Times of the jobs of this run; those of earlier configs may be in the same folder."""
-    several = {"build_stream": settings.streams}
+    several = {"build_stream": settings.played}
     several |= {f"{name}_point": points for name, points in POINTS.items()}
     folder = f"{RESULTS}/benchmarks/"
     # By their files: an importing workflow renames rules, and has others.

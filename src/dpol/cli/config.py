@@ -55,7 +55,7 @@ def _check(options: argparse.Namespace) -> None:
 
     for file in options.files:
         config = load_experiment(file).config
-        count = len(points(config.hospitals, list(config.streams)))
+        count = len(points(config.hospitals, list(config.played)))
         print(f"{file}: good (run {config.run}, {count} jobs of algorithms)")
 
 

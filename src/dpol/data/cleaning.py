@@ -75,6 +75,7 @@ def _clean_stream(
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
     }
     filled.table.insert(0, "stream", label)
+    capacities = dataset.needed_columns.capacity is not None
     report = StreamReport(
         stream=label,
         entities=played["entity"].nunique(),
@@ -85,8 +86,8 @@ def _clean_stream(
         max_carry=rules.max_carry,
         missing_periods=missing,
         sparse_periods=sparse,
-        smallest_capacity=float(filled.table["capacity"].min()),
-        largest_density=float(filled.table["density"].max()),
+        smallest_capacity=float(filled.table["capacity"].min()) if capacities else None,
+        largest_density=float(filled.table["density"].max()) if capacities else None,
     )
     return filled.table, report
 

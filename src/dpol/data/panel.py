@@ -56,8 +56,8 @@ class StreamReport:
         max_carry: for how many periods a missing count repeats the last one, at most.
         missing_periods: gaps of the calendar, in words.
         sparse_periods: periods in which almost no entity has a row, in words.
-        smallest_capacity: of a cell.
-        largest_density: of a cell.
+        smallest_capacity: of a cell; None without capacities.
+        largest_density: of a cell, likewise.
     """
 
     stream: str
@@ -69,8 +69,8 @@ class StreamReport:
     max_carry: int
     missing_periods: tuple[str, ...]
     sparse_periods: tuple[str, ...]
-    smallest_capacity: float
-    largest_density: float
+    smallest_capacity: float | None
+    largest_density: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,9 +166,10 @@ def report_rows(report: Mapping[str, Any]) -> tuple[list[tuple[str, list[float]]
         "periods": [stream["periods"] for stream in streams],
         "cells": [stream["entities"] * stream["periods"] for stream in streams],
         **{text: numbers for text, numbers in cells.items() if any(numbers)},
-        "smallest capacity": [stream["smallest_capacity"] for stream in streams],
-        "largest density": [stream["largest_density"] for stream in streams],
     }
+    if streams[0]["smallest_capacity"] is not None:
+        rows["smallest capacity"] = [stream["smallest_capacity"] for stream in streams]
+        rows["largest density"] = [stream["largest_density"] for stream in streams]
     return list(rows.items()), [text for text in cells if text not in rows]
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.refusals import did_you_mean
 from dpol.core.words import counted, shortened
-from dpol.data.cells import BadCells, dates_of, parse_numbers, refuse_cells, undated
+from dpol.data.cells import BadCells, Numbers, dates_of, parse_numbers, refuse_cells, undated
 from dpol.data.identifiers import garbled, identified, refuse_alike
 from dpol.data.settings import EARLIEST, LATEST, Dataset
 from dpol.data.table import RawTable
@@ -50,7 +50,8 @@ def read_rows(
     cells, group_of_row = raw.cells[ours & inside], group[ours & inside]
     groups_there = {*group_of_row}
 
-    names = [columns.count, columns.capacity, *(columns.cases or ())]
+    named = [columns.count, columns.capacity, *(columns.cases or ())]
+    names = [name for name in named if name is not None]
     numbers = {
         name: parse_numbers(
             cells[name], rules, raw.formats[name], capacity=name == columns.capacity
@@ -82,7 +83,10 @@ def read_rows(
                 f" Change streams.{label}.groups or dataset.periods"
             )
 
-    count, capacity = numbers[columns.count], numbers[columns.capacity]
+    count = numbers[columns.count]
+    # Without capacities, which no question needs then, any count is within them.
+    boundless = Numbers(np.full(len(cells), np.inf), np.full(len(cells), "number"), bad[0])
+    capacity = numbers[columns.capacity] if columns.capacity else boundless
     cases = [numbers[name] for name in columns.cases or ()]
     total = sum(
         np.where(column.kinds == "suppressed", rules.suppressed_value, np.nan_to_num(column.values))

@@ -180,8 +180,8 @@ class Columns(Settings):
     """Start of the period (week), a date as `format.date` says; a time of day is left out."""
     count: str
     """Number of people counted in the period (COVID patients)."""
-    capacity: str
-    """Capacity of the entity in the period (beds)."""
+    capacity: str | None = None
+    """Capacity of the entity in the period (beds); needed for every question but of counts."""
     group: str | None = None
     """Group of the row (state); without it all rows form one group named `all`."""
     name: str | None = None
@@ -199,7 +199,7 @@ class Columns(Settings):
         ('hospital', 'in use')
         """
         title: str | None = getattr(self.titles, column)
-        name = str(getattr(self, column))
+        name = str(getattr(self, column) or "")
         return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
 
     def needed(self) -> list[str]:

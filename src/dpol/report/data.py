@@ -43,7 +43,7 @@ def data_part(folder: Path, facts: PageFacts) -> Part:
     path = folder / "data/cleaning.json"
     with reading(path):
         cleaning = json.loads(path.read_text(encoding="utf-8"))
-        tables = cleaning_table(cleaning, facts.streams), dropped_table(cleaning, facts.streams)
+        tables = cleaning_table(cleaning, facts.cleaned), dropped_table(cleaning, facts.cleaned)
     return Part(
         key="data",
         title="Data and cleaning",

@@ -131,7 +131,8 @@ def page_facts(config: Config) -> PageFacts:
     dataset = config.dataset
     period = _PERIODS.get(dataset.periods.days, "period")
     return PageFacts(
-        streams={label: stream.title or label for label, stream in config.streams.items()},
+        streams={label: asked.title for label, asked in config.played.items()},
+        cleaned={label: stream.title or label for label, stream in config.streams.items()},
         simulated=dataset.simulated,
         confidence=config.report.confidence,
         run=config.run,

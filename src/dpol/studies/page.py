@@ -34,6 +34,7 @@ class PageFacts(Facts):
         streams: title of each gain stream, by label.
         simulated: whether the data are simulated.
         confidence: of the intervals that are shown together.
+        cleaned: title of each stream of the panel, by label.
         run: its name.
         seed: root of all randomness.
         replicates: repetitions of every randomised run.
@@ -44,6 +45,7 @@ class PageFacts(Facts):
         citation: of its table; None if the config names none.
     """
 
+    cleaned: Mapping[str, str]
     run: str
     seed: int
     replicates: int
