@@ -116,7 +116,10 @@ class Config(Settings):
             }
         return {
             f"{label}-{question}": Asked(
-                stream=label, question=question, gain=gain, title=f"{title}, {gain.title or question}"
+                stream=label,
+                question=question,
+                gain=gain,
+                title=f"{title}, {gain.title or question}",
             )
             for label, title in titles.items()
             for question, gain in self.questions.items()

@@ -54,16 +54,16 @@ def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) 
 def _clean_stream(
     file: str, label: str, rows: pd.DataFrame, dataset: Dataset
 ) -> tuple[pd.DataFrame, StreamReport]:
-    rules, days = dataset.cleaning, dataset.periods.days
+    rules, periods = dataset.cleaning, dataset.periods
     unique, duplicates = _without_duplicates(file, rows, rules.conflicting_duplicates == "last")
     played, dropped = choose(file, label, unique, rules)
-    if dataset.periods.swapped == "error":
+    if periods.swapped == "error":
         refuse_swapped(file, label, played)
-    missing, sparse = check_calendar(file, label, played, days)
+    missing, sparse = check_calendar(file, label, played, periods)
     for day in sparse:
         LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its date",
                        file, label, day)  # fmt: skip
-    filled = fill(played, rules, days)
+    filled = fill(played, rules, periods)
     refuse_clipped(file, label, filled, rules.max_clipped)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {

@@ -24,6 +24,7 @@ from dpol.core.files import atomic_path, locked, packed_file, sha256, write_json
 from dpol.core.words import printable
 from dpol.data.settings import Dataset, PackageSource, WebSource
 from dpol.data.sources import Endpoint
+from dpol.data.values import columns_of
 
 LONGEST_PAUSE = 600
 """Longest pause before another try in seconds, whatever a server asks for."""
@@ -67,13 +68,15 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
     if columns.group and groups:
         quoted = ",".join("'" + group.replace("'", "''") + "'" for group in sorted(groups))
         where.append(f"{columns.group} in ({quoted})")
+    if not isinstance(columns.period, str):
+        first = last = None  # cleaning chooses among years and months
     if first and last:
         where.append(f"{columns.period} between '{first}T00:00:00' and '{last}T00:00:00'")
     elif first:
         where.append(f"{columns.period} >= '{first}T00:00:00'")
     elif last:
         where.append(f"{columns.period} <= '{last}T00:00:00'")
-    order = f"{columns.period},{columns.entity},:id"
+    order = ",".join([*columns_of(columns.period), columns.entity, ":id"])
     return Query(tuple(columns.needed()), " and ".join(where), order)
 
 

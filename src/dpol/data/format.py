@@ -29,10 +29,11 @@ class Format(Settings):
     those that do not break, `'` also for the curly one."""
     date: Literal[
         "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
-        "YYYY-Www",
+        "YYYY-Www", "YYYY-M",
     ] = "YYYY-MM-DD"  # fmt: skip
     """Format of dates; D and M are one digit or two. `YYYYMMDD` also reads whole numbers.
-    `YYYY-Www` is a week such as 2021-W05, from its Monday. A time of day may follow."""
+    `YYYY-Www` is a week such as 2021-W05, from its Monday; `YYYY-M` is a month, from its
+    first day. A time of day may follow."""
     encoding: Literal["utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "gb18030", "shift_jis"] = (
         "utf-8"
     )

@@ -10,7 +10,15 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.refusals import did_you_mean
 from dpol.core.words import counted, shortened
-from dpol.data.cells import BadCells, Numbers, dates_of, parse_numbers, refuse_cells, undated
+from dpol.data.cells import (
+    BadCells,
+    Numbers,
+    dates_of,
+    parse_numbers,
+    periods_of,
+    refuse_cells,
+    undated,
+)
 from dpol.data.identifiers import garbled, identified, refuse_alike
 from dpol.data.settings import EARLIEST, LATEST, Dataset
 from dpol.data.table import RawTable
@@ -41,7 +49,7 @@ def read_rows(
             without a row.
     """
     columns, rules, periods = dataset.needed_columns, dataset.cleaning, dataset.periods
-    days, written = raw.cells[columns.period], raw.formats[columns.period]
+    days, written = periods_of(raw, columns.period)
     period = dates_of(days, written)
     first, last = periods.first or EARLIEST, periods.last or LATEST
     inside = period.between(pd.Timestamp(first), pd.Timestamp(last))
@@ -59,6 +67,10 @@ def read_rows(
         for name in names
     }
     bad = [undated(days[ours], "dataset.columns.period", written)]
+    if periods.months:
+        wanted = "the first day of a month, since dataset.periods.months is given"
+        remedy = "Write that day, or months as dataset.format.date: YYYY-M reads them (2021-01)."
+        bad.append(BadCells(days[ours & inside & (period.dt.day != 1)], wanted, (remedy,)))
     if columns.group and any(not groups_there.issuperset(groups) for groups in streams.values()):
         bad.append(garbled(group, raw.encoding))
     entity = identified(cells[columns.entity], rules)

@@ -14,8 +14,10 @@ from dpol.data.sources import Digest, Endpoint, TableName, known_tables
 from dpol.data.values import (
     ARCHIVES,
     Member,
+    Period,
     TableFile,
     all_or_names,
+    columns_of,
     ends_in,
     number_or_column,
     refuse_member,
@@ -176,8 +178,9 @@ class Columns(Settings):
 
     entity: str
     """Identifier of the entity (a hospital); each entity becomes an expert."""
-    period: str
-    """Start of the period (week), a date as `format.date` says; a time of day is left out."""
+    period: Period
+    """Start of the period (week), a date as `format.date` says; a time of day is left out. Or
+    `{year: COLUMN, month: COLUMN}`, for the first day of that month."""
     count: str
     """Number of people counted in the period (COVID patients)."""
     capacity: str | None = None
@@ -204,7 +207,7 @@ class Columns(Settings):
 
     def needed(self) -> list[str]:
         """All columns that are read from the table, each once."""
-        named = [self.entity, self.period, self.group, self.name]
+        named = [self.entity, *columns_of(self.period), self.group, self.name]
         numbers = [self.count, self.capacity, *(self.cases or ())]
         return list(dict.fromkeys(name for name in [*named, *numbers] if name))
 
@@ -218,6 +221,9 @@ class Periods(Settings):
     """Last period, included; without it the last in the table."""
     days: Annotated[int, Field(ge=1, le=36_600)] = 7
     """Length of a period in days."""
+    months: Annotated[int, Field(ge=1, le=1_200)] | None = None
+    """Length of a period in months, in place of `days`. Such a period starts on the first day of a
+    month."""
     swapped: Literal["error", "keep"] = "error"
     """Treatment of a date that looks as if day and month were swapped: `error` stops the run,
     `keep` takes it as it is. Such a date makes a period of few entities, and all of them lack the
@@ -227,7 +233,14 @@ class Periods(Settings):
     def _ordered(self) -> Periods:
         if self.first and self.last and self.first > self.last:
             raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
+        if self.months and "days" in self.model_fields_set:
+            raise ValueError("days and months must not be given together")
         return self
+
+    @property
+    def length(self) -> tuple[int, Literal["day", "month"]]:
+        """Length of a period, and its unit."""
+        return (self.months, "month") if self.months else (self.days, "day")
 
 
 class Cleaning(Settings):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Discriminator, Tag
 
-from dpol.core.settings import all_different
+from dpol.core.settings import Settings, all_different
 
 
 def relative(path: str) -> str:
@@ -87,3 +87,27 @@ def refuse_member(file: str, member: str | None) -> None:
         raise ValueError(f"{file} is an archive: give the path of the table in it as member")
     if member is not None and not file.endswith(ARCHIVES):
         raise ValueError(f"member is for a file that ends in {', '.join(ARCHIVES)}")
+
+
+class YearMonth(Settings):
+    """A period named by two columns: it starts on the first of its month."""
+
+    year: str
+    """Column with the year (2021)."""
+    month: str
+    """Column with the number of the month (1 to 12)."""
+
+
+def _name_or_block(value: object) -> str:
+    """The tag of a union's member; refusals leave out tags in brackets."""
+    return "[block]" if isinstance(value, (Mapping, Settings)) else "[name]"
+
+
+Name: TypeAlias = Annotated[str, Tag("[name]")]
+NAME_OR_BLOCK = Discriminator(_name_or_block)
+Period = Annotated[Name | Annotated[YearMonth, Tag("[block]")], NAME_OR_BLOCK]
+
+
+def columns_of(period: Period) -> list[str]:
+    """The columns that name a period."""
+    return [period] if isinstance(period, str) else [period.year, period.month]

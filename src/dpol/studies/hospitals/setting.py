@@ -40,7 +40,7 @@ def setting_answer(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
     )
 
 
-_NEXT = {"day": "the next day", "week": "next week"}
+_NEXT = {"day": "the next day", "week": "next week", "month": "next month"}
 
 
 def _choice(facts: PageFacts) -> str:
