@@ -219,8 +219,8 @@ class Periods(Settings):
     """First period, included; without it the first in the table."""
     last: Day | None = None
     """Last period, included; without it the last in the table."""
-    days: Annotated[int, Field(ge=1, le=36_600)] = 7
-    """Length of a period in days."""
+    days: Annotated[int, Field(ge=1, le=36_600)] | None = None
+    """Length of a period in days; 7 without it and `months`."""
     months: Annotated[int, Field(ge=1, le=1_200)] | None = None
     """Length of a period in months, in place of `days`. Such a period starts on the first day of a
     month."""
@@ -233,14 +233,14 @@ class Periods(Settings):
     def _ordered(self) -> Periods:
         if self.first and self.last and self.first > self.last:
             raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
-        if self.months and "days" in self.model_fields_set:
+        if self.months and self.days:
             raise ValueError("days and months must not be given together")
         return self
 
     @property
     def length(self) -> tuple[int, Literal["day", "month"]]:
         """Length of a period, and its unit."""
-        return (self.months, "month") if self.months else (self.days, "day")
+        return (self.months, "month") if self.months else (self.days or 7, "day")
 
 
 class Cleaning(Settings):
