@@ -75,7 +75,8 @@ def _reason(errors: str) -> str:
     if versions := re.search(r"\(from versions: (.*)\)", errors):
         if versions[1] == "none":
             return (
-                "the index has no wheel of that name for this Python; correct dataset.source.name"
+                "pip finds no wheel of that name for this Python; correct dataset.source.name, or"
+                " let pip reach an index"
             )
         return f"the index has only {versions[1][-200:]}; correct dataset.source.version"
     said = [line for line in errors.splitlines() if line.startswith("ERROR:")] or ["no reason"]

@@ -86,7 +86,8 @@ def refuse_member(file: str, member: str | None) -> None:
     if file.endswith(ARCHIVES) and member is None:
         raise ValueError(f"{file} is an archive: give the path of the table in it as member")
     if member is not None and not file.endswith(ARCHIVES):
-        raise ValueError(f"member is for a file that ends in {', '.join(ARCHIVES)}")
+        ends = ", ".join(ARCHIVES[:-1])
+        raise ValueError(f"member is for a file that ends in {ends} or {ARCHIVES[-1]}")
 
 
 class YearMonth(Settings):
