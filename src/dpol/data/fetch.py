@@ -39,7 +39,7 @@ class Query:
     """The part of a table that a dataset needs.
 
     Args:
-        columns: names of the columns, each once.
+        columns: names of the columns, each once; empty for all.
         where: the rows, as a condition in the language of Socrata servers; empty for all.
         order: the order of the rows.
     """
@@ -71,7 +71,7 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
     elif last:
         where.append(f"{columns.period} <= '{last}T00:00:00'")
     order = ",".join([*columns_of(columns.period), columns.entity, ":id"])
-    return Query(tuple(columns.needed()), " and ".join(where), order)
+    return Query(tuple(dataset.read_columns or ()), " and ".join(where), order)
 
 
 def must_fetch(query: Query, destination: Path) -> bool:
@@ -216,7 +216,7 @@ def _fetch_once(
     if not is_gzip and end != b"\n":
         raise _BrokenError("ends in the middle of a line")
     try:
-        rows = len(read_table(table, query.columns).cells)
+        rows = len(read_table(table, query.columns or None).cells)
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total not in (None, rows):

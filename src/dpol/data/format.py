@@ -19,6 +19,9 @@ class Format(Settings):
     """Format of the table. Columns of numbers and of dates in a Parquet table are read as they
     are."""
 
+    layout: Literal["long", "wide"] = "long"
+    """`long`: a row per entity and period. `wide`: a row per period, a column per entity, named
+    after it, with its counts."""
     delimiter: Literal[",", ";", "\t", "|"] = ","
     """The separator of the cells of a CSV table; `";"` where Excel's decimal sign is a comma."""
     decimal: Literal[".", ","] | None = None

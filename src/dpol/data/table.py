@@ -234,6 +234,15 @@ def refuse_columns(
         raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
 
 
+def refuse_unnamed(path: Path | str, present: Sequence[str]) -> None:
+    """Refuse a column without a name where columns are named after entities or experts."""
+    if blank := [number for number, name in enumerate(present, 1) if not name.strip()]:
+        raise DataError(
+            f"{path}: column {blank[0]} has no name; name it, or take the column out if it only"
+            " numbers the rows"
+        )
+
+
 def write_table(cells: pd.DataFrame, path: Path | str) -> None:
     """Write a table of text as `.csv.gz`; equal tables give equal bytes."""
     with atomic_path(path) as temporary, packed_file(temporary) as packed:

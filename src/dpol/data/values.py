@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator, Discriminator, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag, WithJsonSchema
 
 from dpol.core.settings import Settings, all_different
 
@@ -62,6 +62,18 @@ def spellings(value: object) -> object:
             raise ValueError(f"{text!r} must be text; put it in quotes")
     return {name.strip(): str(stands_for).strip() for name, stands_for in value.items()}
 
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+_TEXT = {"type": "string"}
+Texts = Annotated[
+    list[str],
+    BeforeValidator(_listed),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
+]
+"""A text, or a list of texts."""
 
 TableFile = Annotated[str, AfterValidator(ends_in(".csv", ".csv.gz", ".parquet"))]
 
