@@ -154,7 +154,8 @@ def drop_rows(raw: RawTable, drop_where: Mapping[str, Sequence[str]]) -> RawTabl
             if not (there == text).any():
                 raise DataError(
                     f"{raw.file}: no row has {text!r} in column {name}"
-                    f"{did_you_mean(text, there.unique())} Change dataset.cleaning.drop_where"
+                    f"{did_you_mean(text, there.unique()) or '.'} Change"
+                    " dataset.cleaning.drop_where"
                 )
         dropped |= there.isin(texts)
     return replace(raw, cells=raw.cells[~dropped])

@@ -65,7 +65,7 @@ class LocalSource(Settings):
     kind: Literal["local"]
     """Kind of source."""
     file: TableFile
-    """The table: `.csv`, `.csv.gz` or `.parquet`."""
+    """The table: `.csv`, `.csv.gz`, `.parquet` or `.xlsx`."""
     simulated: bool = False
     """True if the table is made up; tables and figures then say so."""
 
@@ -79,7 +79,7 @@ class GainsSource(Settings):
     kind: Literal["gains"]
     """Kind of source."""
     file: TableFile
-    """The table: `.csv`, `.csv.gz` or `.parquet`, rows in the order of the rounds."""
+    """The table: `.csv`, `.csv.gz`, `.parquet` or `.xlsx`, rows in the order of the rounds."""
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
     """Largest change of a round's gains that is protected, as an L2 norm: a number, or the column
     that holds one for each round; sqrt(n) times `gain_range` protects any change."""

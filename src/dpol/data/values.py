@@ -75,7 +75,7 @@ Texts = Annotated[
 ]
 """A text, or a list of texts."""
 
-TableFile = Annotated[str, AfterValidator(ends_in(".csv", ".csv.gz", ".parquet"))]
+TableFile = Annotated[str, AfterValidator(ends_in(".csv", ".csv.gz", ".parquet", ".xlsx"))]
 
 
 class YearMonth(Settings):
