@@ -40,7 +40,7 @@ class Query:
     """The part of a table that a dataset needs.
 
     Args:
-        columns: names of the columns, each once.
+        columns: names of the columns, each once; empty for all.
         where: the rows, as a condition in the language of Socrata servers; empty for all.
         order: the order of the rows.
     """
@@ -77,7 +77,7 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
     elif last:
         where.append(f"{columns.period} <= '{last}T00:00:00'")
     order = ",".join([*columns_of(columns.period), columns.entity, ":id"])
-    return Query(tuple(columns.needed()), " and ".join(where), order)
+    return Query(tuple(dataset.read_columns or ()), " and ".join(where), order)
 
 
 def must_fetch(query: Query, destination: Path) -> bool:
@@ -237,7 +237,7 @@ def _fetch_once(
     rows = None
     try:
         if member is None:
-            rows = len(read_table(table, query.columns).cells)
+            rows = len(read_table(table, query.columns or None).cells)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 extract_table(table, member, Path(folder, "table"))

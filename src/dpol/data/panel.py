@@ -82,6 +82,7 @@ class CleanPanel:
 
     table: pd.DataFrame
     rows_read: int
+    rows_dropped: int = 0
     rows_outside: int
     reports: tuple[StreamReport, ...] = ()
 
@@ -123,6 +124,7 @@ def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, A
     return {
         "provenance": provenance,
         "rows_read": panel.rows_read,
+        "rows_dropped": panel.rows_dropped,
         "rows_outside": panel.rows_outside,
         "rules": RULES,
         "selections": SELECTIONS,
@@ -187,8 +189,7 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     lines = [
         "# Cleaning report\n",
         f"Table `{provenance['file']}`{simulated}, SHA-256 `{provenance['sha256']}`"
-        f"{retrieved}. {report['rows_read']} rows read,"
-        f" {report['rows_outside']} of them outside the chosen groups and periods.\n",
+        f"{retrieved}. {_rows_read(report)}\n",
         "| " + _row(*(stream["stream"] for stream in streams)),
         "|---|" + "---:|" * len(streams),
         *(_row(title, *(_shown(title, number) for number in numbers)) for title, numbers in rows),
@@ -198,6 +199,16 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     for stream in streams:
         lines += [f"\n## {stream['stream']}\n", *_details(stream)]
     return "\n".join(lines) + "\n"
+
+
+def _rows_read(report: Mapping[str, Any]) -> str:
+    """A sentence on the rows that were read, and on those left out."""
+    dropped = report["rows_dropped"]
+    return (
+        f"{report['rows_read']} rows read, {report['rows_outside']} of them outside the chosen"
+        " groups and periods"
+        + (f", {dropped} more left out by dataset.cleaning.drop_where." if dropped else ".")
+    )
 
 
 def _shown(title: str, number: float) -> str:

@@ -6,16 +6,20 @@ import datetime
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
 
 from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.format import DEFAULT, Format
 from dpol.data.sources import Digest, Endpoint, TableName, known_tables
 from dpol.data.values import (
     ARCHIVES,
+    NAME_OR_BLOCK,
     Member,
+    Name,
     Period,
     TableFile,
+    TableOrArchive,
+    Texts,
     all_or_names,
     columns_of,
     ends_in,
@@ -93,9 +97,9 @@ class LocalSource(Settings):
 
     kind: Literal["local"]
     """Kind of source."""
-    file: TableFile
-    """The table: `.csv`, `.csv.gz` or `.parquet`; or an archive that holds it: `.zip`, `.whl`,
-    `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2` or `.tar.xz`."""
+    file: TableOrArchive
+    """The table: `.csv`, `.csv.gz`, `.parquet` or `.xlsx`; or an archive that holds it: `.zip`,
+    `.whl`, `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2` or `.tar.xz`."""
     member: Member | None = None
     """Path of the table in the archive, if it is one."""
     simulated: bool = False
@@ -115,7 +119,7 @@ class GainsSource(Settings):
 
     kind: Literal["gains"]
     """Kind of source."""
-    file: TableFile
+    file: TableOrArchive
     """The table, or an archive that holds it, as with `local`; rows in the order of the rounds."""
     member: Member | None = None
     """Path of the table in the archive, if it is one."""
@@ -173,18 +177,54 @@ class Titles(Settings):
     """Name of the whole that the count is a share of (beds)."""
 
 
+class CapacityTable(Settings):
+    """A second table, with the capacities of the entities that the counts name."""
+
+    file: TableFile
+    """The table: `.csv`, `.csv.gz`, `.parquet` or `.xlsx`."""
+    entity: str = "entity"
+    """Column with the entity, spelled as in the counts or as `cleaning.identifiers` says."""
+    capacity: str = "capacity"
+    """Column with its capacity. This and `entity` are required, but not in a `wide` layout."""
+    period: Period | None = None
+    """Day from which the capacity holds, until a later row; without it a capacity always holds."""
+    format: Format = DEFAULT
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns that name a period, if any."""
+        return columns_of(self.period) if self.period else []
+
+    @model_validator(mode="after")
+    def _named(self) -> CapacityTable:
+        if self.format.layout == "long" and not {"entity", "capacity"} <= self.model_fields_set:
+            raise ValueError("needs entity and capacity, the names of its columns")
+        return self
+
+
 class Columns(Settings):
     """The names the table uses for what dpol needs."""
 
-    entity: str
-    """Identifier of the entity (a hospital); each entity becomes an expert."""
+    entity: str = "entity"
+    """Identifier of the entity (a hospital); each entity becomes an expert. Required, but in a
+    `wide` layout only a word of yours for what the columns are."""
     period: Period
     """Start of the period (week), a date as `format.date` says; a time of day is left out. Or
     `{year: COLUMN, month: COLUMN}`, for the first day of that month."""
-    count: str
-    """Number of people counted in the period (COVID patients)."""
-    capacity: str | None = None
-    """Capacity of the entity in the period (beds); needed for every question but of counts."""
+    count: str = "count"
+    """Number of people counted in the period (COVID patients). Required, but in a `wide` layout
+    only a word of yours for what the cells hold."""
+    entities: list[str] | None = None
+    """Columns that are entities in a `wide` layout; without it all but those of the period and of
+    `cleaning.drop_where`."""
+    capacity: Annotated[Name | Annotated[CapacityTable, Tag("[block]")], NAME_OR_BLOCK] | None = (
+        None
+    )
+    """Capacity of the entity in the period (beds): a column, or a block that names a second
+    table. Every question but of counts needs it."""
+    capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
+    """The capacity is divided by this number. With 1000 and a population, the gain of an entity is
+    its count per 1,000 people, at most 1, and one person moves it by 1000 / population."""
     group: str | None = None
     """Group of the row (state); without it all rows form one group named `all`."""
     name: str | None = None
@@ -202,13 +242,23 @@ class Columns(Settings):
         ('hospital', 'in use')
         """
         title: str | None = getattr(self.titles, column)
-        name = str(getattr(self, column) or "")
-        return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
+        name = self.capacity_column if column == "capacity" else str(getattr(self, column))
+        name = title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
+        if column == "capacity" and self.capacity_per != 1:
+            return f"{name} (in {self.capacity_per:,.10g}s)"
+        return name
+
+    @property
+    def capacity_column(self) -> str:
+        """The name of the column with the capacities, in this table or a second one."""
+        named = self.capacity
+        return named.capacity if isinstance(named, CapacityTable) else named or ""
 
     def needed(self) -> list[str]:
         """All columns that are read from the table, each once."""
         named = [self.entity, *columns_of(self.period), self.group, self.name]
-        numbers = [self.count, self.capacity, *(self.cases or ())]
+        capacity = [self.capacity] if isinstance(self.capacity, str) else []
+        numbers = [self.count, *capacity, *(self.cases or ())]
         return list(dict.fromkeys(name for name in [*named, *numbers] if name))
 
 
@@ -246,6 +296,8 @@ class Periods(Settings):
 class Cleaning(Settings):
     """Rules that fill holes and choose the entities that play; the cleaning report counts each."""
 
+    drop_where: dict[str, Texts] = {}
+    """Rows that are left out, such as totals: `{Ort: Summe}`, or a list of texts for a column."""
     suppressed_markers: list[str] = ["-999999"]
     """Values that stand for a number too small to publish; -999999 also finds -999999.0."""
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
@@ -309,6 +361,13 @@ class Dataset(Settings):
         return self.untitled.model_copy(update={"source": source})
 
     @property
+    def read_columns(self) -> list[str] | None:
+        """The columns that are read, each once; None for all of a wide table."""
+        if self.format.layout == "wide":
+            return None
+        return list(dict.fromkeys([*self.needed_columns.needed(), *self.cleaning.drop_where]))
+
+    @property
     def needed_columns(self) -> Columns:
         """The columns of a table of counts. Raises ValueError for a table of gains."""
         if self.columns is None:
@@ -339,9 +398,35 @@ class Dataset(Settings):
         elif self.columns is None:
             allowed = "is missing: name the columns of entity, period, count and capacity"
             yield Problem(("columns",), MISSING, allowed)
+        yield from self._layout_problems(source)
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which says who plays"
             yield Problem(("cleaning", "min_total_cases"), rules.min_total_cases, allowed)
+
+    def _layout_problems(self, source: str) -> Iterator[Problem]:
+        """Keys that the layout of the table leaves without a meaning, or needs."""
+        wide, columns = self.format.layout == "wide", self.columns
+        if wide and source in ("gains", "simulated"):
+            allowed = f"must not be given because dataset.source.kind is {source}"
+            yield Problem(("format", "layout"), "wide", allowed)
+        if columns is None:
+            return
+        given = columns.model_fields_set
+        for key in () if wide else sorted({"entity", "count"} - given):
+            yield Problem(("columns", key), MISSING, "is missing and has no default")
+        if not wide and columns.entities is not None:
+            allowed = "must not be given, because dataset.format.layout is not wide"
+            yield Problem(("columns", "entities"), columns.entities, allowed)
+        for key in sorted({"group", "name", "cases"} & given) if wide else ():
+            allowed = "must not be given, because dataset.format.layout is wide"
+            yield Problem(("columns", key), getattr(columns, key), allowed)
+        if wide and isinstance(columns.capacity, str):
+            allowed = "must be a block that names a second table: {file: FILE, ...}"
+            yield Problem(("columns", "capacity"), columns.capacity, allowed)
+        for key in ("entity", "count") if wide else ():
+            if getattr(columns, key) in columns_of(columns.period):
+                allowed = "must be another word than a column of the period"
+                yield Problem(("columns", key), getattr(columns, key), allowed)
 
 
 class Stream(Settings):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator, Discriminator, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag, WithJsonSchema
 
 from dpol.core.settings import Settings, all_different
 
@@ -63,11 +63,23 @@ def spellings(value: object) -> object:
     return {name.strip(): str(stands_for).strip() for name, stands_for in value.items()}
 
 
-TABLES = ".csv", ".csv.gz", ".parquet"
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+_TEXT = {"type": "string"}
+Texts = Annotated[
+    list[str],
+    BeforeValidator(_listed),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
+]
+"""A text, or a list of texts."""
+
+TABLES = ".csv", ".csv.gz", ".parquet", ".xlsx"
 ARCHIVES = ".zip", ".whl", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".deb"
 
-TableFile = Annotated[str, AfterValidator(ends_in(*TABLES, *ARCHIVES))]
-"""A table, or an archive that holds one."""
+TableFile = Annotated[str, AfterValidator(ends_in(*TABLES))]
+TableOrArchive = Annotated[str, AfterValidator(ends_in(*TABLES, *ARCHIVES))]
 
 
 def _inside(path: str) -> str:

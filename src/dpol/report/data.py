@@ -86,6 +86,11 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Ta
     footers = [
         f"{cleaning['rows_read']:,} rows read, {cleaning['rows_outside']:,} of them outside the"
         " chosen groups and periods.",
+        *(
+            [f"{dropped:,} more left out by dataset.cleaning.drop_where."]
+            if (dropped := cleaning["rows_dropped"])
+            else []
+        ),
         *([f"None of these: {'; '.join(idle)}."] if idle else []),
         *_selections(cleaning, titles),
         *_gaps(streams, titles),

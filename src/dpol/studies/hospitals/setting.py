@@ -66,8 +66,8 @@ def _game(columns: Columns | None) -> str:
     )
     return (
         f"Each period an algorithm picks one {entity} and scores its {count} divided by its"
-        f" {capacity} (columns {columns.entity}, {columns.count}, {columns.capacity}). {lower} Each"
-        f" {entity} is an expert, its score is a gain, and a period is a round."
+        f" {capacity} (columns {columns.entity}, {columns.count}, {columns.capacity_column})."
+        f" {lower} Each {entity} is an expert, its score is a gain, and a period is a round."
     )
 
 
