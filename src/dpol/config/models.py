@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field, PositiveInt, create_model
 
 from dpol.core.settings import Label, Settings
+from dpol.core.shipped import place_of
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.privacy.settings import Mu
@@ -127,13 +128,13 @@ class Config(Settings):
 
     @property
     def raw_file(self) -> str:
-        """The raw table, relative to the working folder."""
+        """The raw table: below the working folder, or one that comes with dpol."""
         source = self.dataset.source
         if source.kind == "simulated":
             return f"results/{self.run}/data/simulated.csv.gz"
         if source.member:  # a table of an archive
             return f"results/{self.run}/data/member/{PurePosixPath(source.member).name}"
-        return source.file
+        return place_of(source.file)
 
     @property
     def replayed(self) -> bool:

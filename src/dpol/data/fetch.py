@@ -146,7 +146,7 @@ def fetch_table(
             "This machine may be offline, or behind a proxy. Then either\n"
             "- run again when there is a connection; or\n"
             f"- get the table on another machine and place it by hand as {destination}, {needed}\n"
-            "- work with simulated hospitals, without network: dpol demo (or: make demo)"
+            "- work with hospitals that come with dpol, without network: dpol demo (or: make demo)"
         )
 
 
