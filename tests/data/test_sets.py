@@ -36,6 +36,12 @@ def played(name: str, table: pd.DataFrame, path: Path) -> tuple[GainStream, pd.D
     return stream, panel
 
 
+def test_every_real_table_has_a_licence_and_a_citation() -> None:
+    for path in (ROOT / "config").glob("*.yaml"):
+        dataset = load_experiment(path).config.dataset
+        assert dataset.simulated or (dataset.licence and dataset.citation), path.name
+
+
 def test_intensive_care_in_germany(tmp_path: Path) -> None:
     header = [
         "datum", "bundesland_id", "bundesland_name", "behandlungsgruppe", "anzahl_meldebereiche",

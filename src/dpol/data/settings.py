@@ -338,7 +338,7 @@ class Dataset(Settings):
     licence: str | None = None
     """Licence of the table, for the report."""
     citation: str | None = None
-    """How its publisher wants the table to be cited, for the report."""
+    """Citation of the table, as its publisher asks for it, for the report."""
     public: bool = False
     """True if anyone may see the counts, as with simulated data. If not, the results carry a
     warning, and no run is replayed unless `report.replay` is true."""
