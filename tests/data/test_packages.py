@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import venv
-import zipfile
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,24 +14,15 @@ import pytest
 from dpol.core.errors import FetchError
 from dpol.data.packages import fetch_package
 from dpol.data.settings import PackageSource
+from packages import write_wheel
 
 TABLE = "some_cases/cases.csv"
 
 
 @pytest.fixture
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A wheel in the only folder that pip may look into; its code would leave a trace."""
-    path = tmp_path / "index/some_cases-1.2-py3-none-any.whl"
-    path.parent.mkdir()
-    info = "some_cases-1.2.dist-info"
-    with zipfile.ZipFile(path, "w") as packed:
-        packed.writestr("some_cases/__init__.py", "open('executed', 'w').close()")
-        packed.writestr(TABLE, "week,cases\n")
-        packed.writestr(
-            f"{info}/METADATA", "Metadata-Version: 2.1\nName: some-cases\nVersion: 1.2\n"
-        )
-        packed.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        packed.writestr(f"{info}/RECORD", "")
+    """A wheel in the only folder that pip may look into."""
+    path = write_wheel(tmp_path / "index", {TABLE: b"week,cases\n"})
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
