@@ -35,6 +35,7 @@ if getattr(settings.dataset.source, "member", None):
             f"{RESULTS}/benchmarks/extract_table.tsv"
         priority: DATA_FIRST
         params:
+            code=code_of_script("extract_table"),
             member=settings.dataset.source.member,
             sha256=getattr(settings.dataset.source, "sha256", None),
         message:
