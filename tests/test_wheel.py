@@ -76,6 +76,13 @@ def test_run_plays_a_config_that_was_copied(started, capsys) -> None:
     assert started == [snakemake("shelters.yaml", *flags)]
 
 
+def test_a_config_is_copied_with_the_script_that_makes_its_table(started, capsys) -> None:
+    assert main(["config", "copy", "influenza"]) == 0
+    assert "copied too: python influenza.py\n" in capsys.readouterr().out
+    for name in ("influenza.py", "influenza.yaml"):
+        assert Path(name).read_bytes() == (ROOT / "config" / name).read_bytes()
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -21,7 +21,10 @@ from dpol.core.words import printable
 _COMMANDS = "pipeline", "compare", "config", "account"
 """Modules of this package; `add` of each adds its commands, in the order of the help."""
 
-_PIPELINE = {"dp_accounting", "matplotlib", "pandas", "pyarrow", "requests", "rocrate", "snakemake"}
+_PIPELINE = {
+    *("dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate"),
+    "snakemake",
+}
 """Modules of the extra `pipeline`, which the library and the weekly commands do without."""
 
 GROUP = "dpol.commands"

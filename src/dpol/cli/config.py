@@ -41,8 +41,12 @@ def _copy(options: argparse.Namespace) -> None:
     config = Path(f"{name}.yaml")
     if config.exists():
         raise DpolError(f"{config}: exists already; rename it, or copy in another folder")
-    with atomic_path(config) as temporary:
-        temporary.write_bytes(configs[name].read_bytes())
+    script = configs[name].with_suffix(".py")
+    for file in filter(Path.is_file, (script, configs[name])):
+        with atomic_path(file.name) as temporary:
+            temporary.write_bytes(file.read_bytes())
+    if script.is_file():
+        print(f"The table is made by a script, copied too: python {script.name}")
     print(f"Copied. Change {config} as you like, then: dpol run {config}")
 
 
@@ -52,7 +56,7 @@ def _check(options: argparse.Namespace) -> None:
 
     for file in options.files:
         config = load_experiment(file).config
-        count = len(points(config.hospitals, list(config.streams)))
+        count = len(points(config.hospitals, list(config.played)))
         print(f"{file}: good (run {config.run}, {count} jobs of algorithms)")
 
 

@@ -8,12 +8,15 @@ registry by `dpol.config.experiment`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, create_model
 
 from dpol.core.settings import Label, Settings
 from dpol.core.shipped import place_of
+from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.privacy.settings import Mu
 from dpol.studies.hospitals.settings import Comparison, Hospitals, MemoryName, Report, Suite
@@ -45,6 +48,23 @@ class Privacy(Settings):
     (`designed`), none (`none`), or the same [a, b] for all. Other noises ignore it."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A stream of the panel under a question.
+
+    Args:
+        stream: label of the stream in the panel.
+        question: label of the question; empty if the run asks but one.
+        gain: the question.
+        title: of both.
+    """
+
+    stream: str
+    question: str
+    gain: Gain
+    title: str
+
+
 class Config(Settings):
     """One experiment; `WHOLE` adds a block for each study."""
 
@@ -55,6 +75,11 @@ class Config(Settings):
     dataset: Dataset
     streams: Annotated[dict[Label, Stream], Field(min_length=1)]
     """Label of each gain stream and what it is made of."""
+    gain: Gain = THE_PAPERS
+    """The question: what the gain of an entity is, and which entities may be named."""
+    questions: Annotated[dict[Label, Gain], Field(min_length=2)] | None = None
+    """Several questions in place of `gain`, by label: each stream is played under each of them, and
+    is called STREAM-QUESTION."""
     privacy: Privacy
     suites: Annotated[dict[Label, Suite], Field(min_length=1)]
     """Label of each suite and what it plays."""
@@ -62,6 +87,9 @@ class Config(Settings):
     """Independent repetitions (seeds) of every randomised run."""
     block_replicates: PositiveInt | None = None
     """Replicates in one job; without it all. Results do not depend on it."""
+    games_together: bool = False
+    """True plays a suite with all its noises and levels in one job, which is faster where a game
+    takes less time than the start of a job. Results do not depend on it."""
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
     """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
     least one). Results do not depend on it."""
@@ -79,11 +107,33 @@ class Config(Settings):
         return getattr(self, study, None)
 
     @property
+    def played(self) -> dict[str, Asked]:
+        """What is played, by label: each stream under each question."""
+        titles = {label: stream.title or label for label, stream in self.streams.items()}
+        if self.questions is None:
+            return {
+                label: Asked(stream=label, question="", gain=self.gain, title=title)
+                for label, title in titles.items()
+            }
+        return {
+            f"{label}-{question}": Asked(
+                stream=label,
+                question=question,
+                gain=gain,
+                title=f"{title}, {gain.title or question}",
+            )
+            for label, title in titles.items()
+            for question, gain in self.questions.items()
+        }
+
+    @property
     def raw_file(self) -> str:
         """The raw table: below the working folder, or one that comes with dpol."""
         source = self.dataset.source
         if source.kind == "simulated":
             return f"results/{self.run}/data/simulated.csv.gz"
+        if source.member:  # a table of an archive
+            return f"results/{self.run}/data/member/{PurePosixPath(source.member).name}"
         return place_of(source.file)
 
     @property
@@ -95,11 +145,14 @@ class Config(Settings):
     def hospitals(self) -> Hospitals:
         """The settings of the main experiment, which are keys of the whole config."""
         return Hospitals(
-            streams={label: stream.reported_as for label, stream in self.streams.items()},
+            streams={label: self._reported_as(asked) for label, asked in self.played.items()},
+            questions=self.questions or {"": self.gain},
+            asked={label: (asked.stream, asked.question) for label, asked in self.played.items()},
             levels=self.privacy.levels,
             suites=self.suites,
             replicates=self.replicates,
             block_replicates=self.block_replicates,
+            games_together=self.games_together,
             memory=self.privacy.memory,
             seed=self.seed,
             delta=self.privacy.delta,
@@ -107,6 +160,11 @@ class Config(Settings):
             report=self.report,
             comparison=self.comparison,
         )
+
+    def _reported_as(self, asked: Asked) -> str | None:
+        """The label of a stream in the paper's table, which answers the paper's question only."""
+        papers = asked.gain.untitled == THE_PAPERS
+        return self.streams[asked.stream].reported_as if papers else None
 
 
 _BLOCKS: dict[str, Any] = {

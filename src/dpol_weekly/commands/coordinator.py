@@ -7,8 +7,10 @@ import sys
 from collections.abc import Callable
 
 from dpol.core.errors import DpolError
-from dpol.core.options import Commands, date, given, path
+from dpol.core.options import Commands, between, date, given, path
 from dpol.core.words import counted, printable
+
+_SIZE = between(1e-6, 1e12)
 
 _COLLECT = """\
 Add the noisy tables that holders have sent to the log in a folder. Each table comes with its
@@ -57,6 +59,13 @@ def add(commands: Commands) -> None:
         " period after it)"
     )
     parser.add_argument("--period", type=date, metavar="DATE", help=words)
+    words = (
+        "name the entities of the largest predicted counts, not shares; BOUND is a public bound on"
+        " counts, such as 1000"
+    )
+    parser.add_argument("--by-count", type=_SIZE, metavar="BOUND", help=words)
+    words = "name only entities whose capacity was at least this in all their reports"
+    parser.add_argument("--min-capacity", type=_SIZE, metavar="NUMBER", help=words)
     instead = parser.add_mutually_exclusive_group()
     words = "write nothing: make a decision again and compare it with the written one"
     instead.add_argument("--check", action="store_true", help=words)
@@ -116,14 +125,20 @@ def _set_aside(options: argparse.Namespace) -> None:
 
 
 def _decide(options: argparse.Namespace) -> None:
+    from dpol.data.question import Gain
     from dpol_weekly.coordinator.alternative import alternative
     from dpol_weekly.coordinator.decide import check, decide
 
+    gain = Gain(
+        of="share" if options.by_count is None else "count",
+        bound=options.by_count,
+        min_capacity=options.min_capacity,
+    )
     if options.check:
         decision = check(options.folder, options.period)
         print(f"{decision.period}: the same decision again: {', '.join(decision.named)}")
     elif options.algorithm:
-        found = alternative(options.folder, options.algorithm, options.period)
+        found = alternative(options.folder, options.algorithm, options.period, gain)
         for it in found.choices:
             other = "" if it.agrees else f" ({found.deployed}: {', '.join(it.deployed)})"
             print(f"{it.period}: {', '.join(it.named)}{other}")
@@ -131,7 +146,9 @@ def _decide(options: argparse.Namespace) -> None:
         agreed += f" {counted(len(found.choices), 'period')}"
         print(f"{found.algorithm} names the same as {found.deployed} in {agreed}.")
     else:
-        decision = decide(options.folder, options.period)
+        decision = decide(options.folder, options.period, gain)
+        if gain != Gain():
+            print(decision.asked)
         print(f"{decision.period}: {', '.join(decision.named)}")
         if decision.missing:
             print(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
