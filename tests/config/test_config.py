@@ -110,6 +110,15 @@ def test_a_local_table_that_is_not_there_is_refused(changes, tmp_path):
     check_local_table(parse({"dataset.source": WEB}).config)
 
 
+def test_a_second_table_that_is_not_there_is_refused(tmp_path):
+    beds = {"file": str(tmp_path / "beds.csv"), "entity": "id", "capacity": "n"}
+    config = parse({"dataset.columns.capacity": beds}).config
+    with pytest.raises(ConfigError, match=r"dataset\.columns\.capacity\.file = .*: no such file"):
+        check_local_table(config)
+    (tmp_path / "beds.csv").write_text("a\n1\n")
+    check_local_table(config)
+
+
 # ---- files ---------------------------------------------------------------------------------------
 
 

@@ -323,6 +323,12 @@ class Dataset(Settings):
         return self.columns
 
     @property
+    def capacity_files(self) -> list[str]:
+        """The second table, if the columns name one."""
+        second = self.columns and self.columns.capacity
+        return [second.file] if isinstance(second, CapacityTable) else []
+
+    @property
     def simulated(self) -> bool:
         """True if the table is made up, by dpol or by somebody else."""
         source = self.source

@@ -55,8 +55,11 @@ def data_part(folder: Path, facts: PageFacts) -> Part:
 def source_facts(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Origin of a table as terms and texts; of `dpol.data.panel.provenance_of`."""
     fetched = provenance.get("fetched", {})
+    capacities = provenance.get("capacities", {})
     every = {
         "table": provenance["file"],
+        "table of capacities": capacities.get("file"),
+        "SHA-256 of it": capacities.get("sha256"),
         "data": "simulated, not measured" if provenance["simulated"] else "real",
         "SHA-256": provenance["sha256"],
         "retrieved": fetched.get("retrieved"),
