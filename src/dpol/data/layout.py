@@ -55,7 +55,7 @@ def long_of(
 
     Args:
         raw: a column per entity.
-        kept: columns that are no entities.
+        kept: columns that are not entities.
         entities: columns that are; without it all others.
         entity: name of the column that will hold the names of the columns.
         number: name of the column that will hold their cells.

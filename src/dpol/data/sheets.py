@@ -17,7 +17,7 @@ from dpol.data.format import EITHER, Format
 
 
 class BadWorkbookError(Exception):
-    """A file that is no workbook, or a damaged one."""
+    """A file that is not a workbook, or a damaged one."""
 
 
 def read_sheet(path: Path, form: Format) -> tuple[pd.DataFrame, list[bool]]:
