@@ -202,7 +202,7 @@ ELSEWHERE = [
     ({**WIDE, "dataset.columns.count": "week"},
      "dataset.columns.count = 'week': must be another word than a column of the period"),
     ({"dataset.columns.entities": ["a", "b"]},
-     "dataset.columns.entities = ['a', 'b']: must not be given, because dataset.format.layout is not wide"),
+     "dataset.columns.entities = ['a', 'b']: must not be given, because dataset.format.layout is long"),
     ({"dataset.columns.period": {"year": "y", "mnth": "m", "month": "m"}},
      "dataset.columns.period.mnth = 'm': unknown key; did you mean month?"),
     ({"dataset.periods": {"days": 30, "months": 1}},

@@ -57,6 +57,8 @@ def test_a_capacity_holds_from_its_day_until_the_next(tmp_path: Path) -> None:
         ("id,n\nab,1\nCD,2\n", "  'cd'\nAdd their capacities, say which spellings"),
         ("id,n\nab,1\ncde,2\n", "  'cd'; did you mean cde?\nAdd"),
         ("id,n\nab,1\ncd,2\n\nab,3\n", "beds.csv, rows 2 and 5: ab has different capacities. Keep"),
+        ("from,id,n\n2021-01-02,ab,1\n2021-01-01,ab,1\n2021-01-02,ab,2\n2021-01-01,cd,1\n",
+         "beds.csv, rows 2 and 4: ab has different capacities"),
         ("id,n\nab,1\ncd,x\n", "column n, which needs 0 or a number from 0.000001"),
         ("id,n\nab,1\n,2\n", "column id, which needs the name of an entity"),
         ("from,id,n\n1.1.,ab,1\n", "or name another column under dataset.columns.capacity.period"),
