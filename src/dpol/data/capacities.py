@@ -78,7 +78,7 @@ def _refuse_twice(file: str, twice: pd.DataFrame) -> None:
         (entity, _), same = next(iter(twice.groupby(["entity", "period"], sort=False)))
         rows = " and ".join(map(str, same["row"][:2]))
         raise DataError(
-            f"{file}, rows {rows}: {shortened(entity)} has different capacities."
+            f"{file}, rows {rows}: {shortened(str(entity))} has different capacities."
             " Keep one row of each entity; or name the column of the day from which each holds, in"
             " dataset.columns.capacity.period"
         )
