@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.data.format import Format
-from dpol.data.settings import Columns, Dataset
+from dpol.data.settings import CapacityTable, Columns, Dataset
 from dpol.data.table import RawTable, read_table, refuse_columns, refuse_unnamed
 from dpol.data.values import columns_of
 
@@ -34,7 +34,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
 def read_capacities(columns: Columns) -> RawTable | None:
     """The second table of the columns in the long layout; None if the counts hold capacities."""
     second = columns.capacity
-    if isinstance(second, str):
+    if not isinstance(second, CapacityTable):
         return None
     if second.format.layout == "long":
         wanted = [second.entity, second.capacity, *second.kept]

@@ -205,7 +205,8 @@ class Columns(Settings):
     @property
     def capacity_column(self) -> str:
         """The name of the column with the capacities, in this table or a second one."""
-        return self.capacity if isinstance(self.capacity, str) else self.capacity.capacity
+        second = self.capacity
+        return second.capacity if isinstance(second, CapacityTable) else second
 
     def needed(self) -> list[str]:
         """All columns that are read from the table, each once."""
