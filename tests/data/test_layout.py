@@ -174,8 +174,8 @@ def test_a_sheet_is_chosen_by_name_and_titles_are_skipped(tmp_path: Path) -> Non
     panel = read(file, ALL, {"sheet": "Data", "skip_rows": 1})
     assert panel.table["count"].tolist() == [1, 0, 1, 0]
     for form, said in (
-        ({}, "has 3 sheets: 'Notes', 'Data', 'Empty'; name one in dataset.format.sheet"),
-        ({"sheet": "data"}, "no sheet named 'data'; did you mean Data\\? It has 'Notes', 'Data'"),
+        ({}, "dataset.format.sheet must be one of 'Notes', 'Data', 'Empty'$"),
+        ({"sheet": "data"}, "must be one of 'Notes', 'Data', 'Empty'; did you mean Data\\?$"),
         ({"sheet": "Empty", "skip_rows": 1}, "sheet 'Empty' holds no table; name another one"),
         ({"sheet": "Empty"}, "has a header but no rows"),
     ):
