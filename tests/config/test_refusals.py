@@ -18,6 +18,13 @@ FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
 STUDIED = {
     "batching": {"n_experts": [2, 10], "mus": [0.5], "rounds": [1], "bounds": ["borell-tis"]},
 }
+BEDS = {"file": "beds.csv", "format": {"layout": "wide"}}
+WIDE = {
+    **FROM_FILE,
+    "dataset.format": {"layout": "wide"},
+    "dataset.columns": {"period": "week", "capacity": BEDS},
+    "streams": GAINS["streams"],
+}
 REFUSED = [
     (
         {},
@@ -187,6 +194,22 @@ ELSEWHERE = [
      "comparison.ablations[1].noise = 'isotropic-worst-case': must have no noise at the level .inf"),
     ({**GAINS, "dataset.cleaning": {}},
      "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
+    ({**GAINS, "dataset.format": {"layout": "wide"}},
+     "dataset.format.layout = 'wide': must not be given because dataset.source.kind is gains"),
+    ({**WIDE, "dataset.columns.capacity": "beds"},
+     "dataset.columns.capacity = 'beds': must be a block that names a second table: {file: FILE, ...}"),
+    ({**WIDE, "dataset.columns.capacity.format": {}},
+     "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of its columns"),
+    ({**WIDE, "dataset.columns.name": "town"},
+     "dataset.columns.name = 'town': must not be given, because dataset.format.layout is wide"),
+    ({**WIDE, "dataset.columns.count": "week"},
+     "dataset.columns.count = 'week': must be another word than a column of the period"),
+    ({"dataset.columns.entities": ["a", "b"]},
+     "dataset.columns.entities = ['a', 'b']: must not be given, because dataset.format.layout is long"),
+    ({"dataset.columns.period": {"year": "y", "mnth": "m", "month": "m"}},
+     "dataset.columns.period.mnth = 'm': unknown key; did you mean month?"),
+    ({"dataset.periods": {"days": 30, "months": 1}},
+     "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
     ({**GAINS, "dataset.source.period": "day", "dataset.source.sensitivity": "day"},
      "dataset.source = {'kind': 'gains', 'file': 'gains.parquet', 'sensitivity': 'day', 'period': 'd...: column day is named as both period and sensitivity"),
     ({**FROM_WEB, "dataset.source.table": "hhs-facilty", "dataset.source.endpoints": []},

@@ -69,7 +69,7 @@ def read(file: str, columns: Mapping[str, Any], form: Any = {}, **cleaning: Any)
 NAMES = {"entity": "town", "period": "week", "count": "sick"}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(sick=grid(counts), beds=grid(beds), of=st.permutations(KINDS), kind=st.sampled_from(KINDS))
 def test_layout_and_kind_of_file_change_nothing(
     sick: pd.DataFrame, beds: pd.DataFrame, of: list[str], kind: str
@@ -170,12 +170,12 @@ ALL = {**NAMES, "capacity": "beds"}
 
 
 def test_a_sheet_is_chosen_by_name_and_titles_are_skipped(tmp_path: Path) -> None:
-    file = workbook(tmp_path / "t.xlsx", Notes=[["none"]], Data=TABLE, Empty=[["Title"]])
+    file = workbook(tmp_path / "t.xlsx", Notes=[["none"]], Data=TABLE, Empty=[TABLE[2]])
     panel = read(file, ALL, {"sheet": "Data", "skip_rows": 1})
     assert panel.table["count"].tolist() == [1, 0, 1, 0]
     for form, said in (
-        ({}, "has 3 sheets: 'Notes', 'Data', 'Empty'; name one in dataset.format.sheet"),
-        ({"sheet": "data"}, "no sheet named 'data'; did you mean Data\\? It has 'Notes', 'Data'"),
+        ({}, "dataset.format.sheet must be one of 'Notes', 'Data', 'Empty'$"),
+        ({"sheet": "data"}, "must be one of 'Notes', 'Data', 'Empty'; did you mean Data\\?$"),
         ({"sheet": "Empty", "skip_rows": 1}, "sheet 'Empty' holds no table; name another one"),
         ({"sheet": "Empty"}, "has a header but no rows"),
     ):

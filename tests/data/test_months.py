@@ -38,7 +38,7 @@ def without_dates(panel: CleanPanel) -> tuple[pd.DataFrame, list[Any]]:
     return panel.table.assign(period=places), [report.cells, report.dropped, lost]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     lines=st.lists(st.lists(cells, min_size=8, max_size=8), min_size=1, max_size=3),
     max_carry=st.integers(0, 3), months=st.sampled_from([1, 3, 12]),
@@ -47,7 +47,7 @@ def without_dates(panel: CleanPanel) -> tuple[pd.DataFrame, list[Any]]:
 def test_a_table_of_months_is_cleaned_as_one_of_weeks(
     lines: list[list[str]], max_carry: int, months: int, absent: set[int]
 ) -> None:
-    """Gaps of the calendar and carried counts are told in periods, however long these are."""
+    """Gaps of the calendar and carried counts are counted in periods, however long these are."""
     beds = " ".join(["9"] * 8)
     drawn: Drawn = {f"e{k}": (" ".join(line), beds) for k, line in enumerate(lines)}
     drawn = {**drawn, "h": (" ".join("1" * 8), beds), "i": (" ".join("2" * 8), beds)}

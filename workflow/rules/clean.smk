@@ -6,6 +6,7 @@ else:
     rule clean_panel:
         input:
             table=settings.raw_file,
+            capacities=settings.dataset.capacity_files,
         output:
             panel=f"{RESULTS}/data/panel.parquet",
             report=f"{RESULTS}/data/cleaning.json",

@@ -14,6 +14,8 @@ with job_log(snakemake.log[0]):
     capacities = read_capacities(dataset.needed_columns)
     panel = clean_panel(raw, dataset, streams, capacities)
     provenance = provenance_of(snakemake.input.table, simulated=dataset.simulated)
+    for file in dataset.capacity_files:
+        provenance["capacities"] = provenance_of(file, simulated=dataset.simulated)
     write_panel(panel.table, snakemake.output.panel)
     report = report_as_dict(panel, provenance)
     write_json(snakemake.output.report, report)

@@ -22,9 +22,9 @@ _COMMANDS = "pipeline", "compare", "config", "account"
 """Modules of this package; `add` of each adds its commands, in the order of the help."""
 
 _PIPELINE = {
-    *("dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate"),
+    "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate",
     "snakemake",
-}
+}  # fmt: skip
 """Modules of the extra `pipeline`, which the library and the weekly commands do without."""
 
 GROUP = "dpol.commands"

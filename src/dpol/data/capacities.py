@@ -69,16 +69,16 @@ def capacities_of(
     return Numbers(
         joined["value"].to_numpy(float),
         joined["kind"].fillna("missing").to_numpy(object),
-        BadCells(numbers.bad.texts, numbers.bad.wanted),
+        numbers.bad,  # none
     )
 
 
 def _refuse_twice(file: str, twice: pd.DataFrame) -> None:
     if not twice.empty:
-        same = twice[twice["entity"] == twice["entity"].iloc[0]]
+        (entity, _), same = next(iter(twice.groupby(["entity", "period"], sort=False)))
         rows = " and ".join(map(str, same["row"][:2]))
         raise DataError(
-            f"{file}, rows {rows}: {shortened(same['entity'].iloc[0])} has different capacities."
+            f"{file}, rows {rows}: {shortened(str(entity))} has different capacities."
             " Keep one row of each entity; or name the column of the day from which each holds, in"
             " dataset.columns.capacity.period"
         )

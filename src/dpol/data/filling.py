@@ -135,9 +135,9 @@ def refuse_clipped(file: str, label: str, filled: Filled, most: float) -> None:
         lines.append(f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}")
     lines.append(
         "Does dataset.format name the right signs (1.230 may be 1.23 or 1230)? Are"
-        " dataset.columns.count and capacity the right columns, and is capacity_per small enough? If"
-        " such counts are real, or are"
-        " dataset.cleaning.suppressed_value, raise max_clipped; their shares become 1."
+        " dataset.columns.count and capacity the right columns? Is capacity_per small enough? If"
+        " such counts are real, or are dataset.cleaning.suppressed_value, raise max_clipped; their"
+        " shares become 1."
     )
     raise DataError("\n".join(lines))
 

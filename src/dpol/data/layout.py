@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
-from dpol.data.format import Format
-from dpol.data.settings import Columns, Dataset
+from dpol.data.settings import CapacityTable, Columns, Dataset
 from dpol.data.table import RawTable, read_table, refuse_columns, refuse_unnamed
 from dpol.data.values import columns_of
 
@@ -34,7 +33,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
 def read_capacities(columns: Columns) -> RawTable | None:
     """The second table of the columns in the long layout; None if the counts hold capacities."""
     second = columns.capacity
-    if second is None or isinstance(second, str):
+    if not isinstance(second, CapacityTable):
         return None
     if second.format.layout == "long":
         wanted = [second.entity, second.capacity, *second.kept]
@@ -55,7 +54,7 @@ def long_of(
 
     Args:
         raw: a column per entity.
-        kept: columns that are no entities.
+        kept: columns that are not entities.
         entities: columns that are; without it all others.
         entity: name of the column that will hold the names of the columns.
         number: name of the column that will hold their cells.
@@ -69,6 +68,11 @@ def long_of(
     refuse_unnamed(raw.file, present)
     entities = entities or [name for name in present if name not in kept]
     forms = [raw.formats[name] for name in entities]
+    if len({(form.decimal_sign, form.thousands) for form in forms}) > 1:
+        raise DataError(
+            f"{raw.file}: some columns of entities hold numbers, others text in which numbers are"
+            " written with other signs; write all of them as numbers"
+        )
     cells = {name: np.repeat(raw.cells[name].to_numpy(), len(entities)) for name in kept}
     cells[entity] = np.tile(np.array([name.strip() for name in entities], object), len(raw.cells))
     cells[number] = raw.cells[list(entities)].to_numpy().ravel()
@@ -78,18 +82,8 @@ def long_of(
         formats={
             **{name: raw.formats[name] for name in kept},
             entity: forms[0],
-            number: _common(raw.file, forms),
+            # A column that shows its decimal sign speaks for all, as a cell does for its column.
+            number: max(forms, key=lambda form: form.decided),
         },
         encoding=raw.encoding,
     )
-
-
-def _common(file: str, forms: Sequence[Format]) -> Format:
-    """The format of numbers in all of several columns; one that shows its signs speaks for all."""
-    decided = [form for form in forms if form.decided]
-    if len({(form.decimal_sign, form.thousands) for form in forms}) > 1:
-        raise DataError(
-            f"{file}: some columns of entities hold numbers, others text in which numbers are"
-            " written with other signs; write all of them as numbers"
-        )
-    return (decided or forms)[0]

@@ -22,7 +22,7 @@ from dpol.data.cells import (
     undated,
 )
 from dpol.data.identifiers import garbled, identified, refuse_alike
-from dpol.data.settings import EARLIEST, LATEST, Dataset
+from dpol.data.settings import EARLIEST, LATEST, CapacityTable, Dataset
 from dpol.data.table import RawTable
 
 NO_GROUP = "all"
@@ -112,11 +112,11 @@ def read_rows(
         capacity = Numbers(boundless, np.full(len(cells), "number"), bad[0])
     elif isinstance(columns.capacity, str):
         capacity = numbers[columns.capacity]
-    elif capacities:
+    elif capacities is None:
+        raise ValueError("the columns name a second table, which is not given")
+    else:
         dates = period[ours & inside]
         capacity = capacities_of(entity, dates, capacities, columns.capacity, rules)
-    else:
-        raise ValueError("the columns name a second table, which is not given")
     count = numbers[columns.count]
     cases = [numbers[name] for name in columns.cases or ()]
     total = sum(

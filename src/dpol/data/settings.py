@@ -375,6 +375,12 @@ class Dataset(Settings):
         return self.columns
 
     @property
+    def capacity_files(self) -> list[str]:
+        """The second table, if the columns name one."""
+        second = self.columns and self.columns.capacity
+        return [second.file] if isinstance(second, CapacityTable) else []
+
+    @property
     def simulated(self) -> bool:
         """True if the table is made up, by dpol or by somebody else."""
         source = self.source
@@ -405,28 +411,26 @@ class Dataset(Settings):
 
     def _layout_problems(self, source: str) -> Iterator[Problem]:
         """Keys that the layout of the table leaves without a meaning, or needs."""
-        wide, columns = self.format.layout == "wide", self.columns
-        if wide and source in ("gains", "simulated"):
+        layout, columns = self.format.layout, self.columns
+        if layout == "wide" and source in ("gains", "simulated"):
             allowed = f"must not be given because dataset.source.kind is {source}"
-            yield Problem(("format", "layout"), "wide", allowed)
+            yield Problem(("format", "layout"), layout, allowed)
         if columns is None:
             return
         given = columns.model_fields_set
-        for key in () if wide else sorted({"entity", "count"} - given):
-            yield Problem(("columns", key), MISSING, "is missing and has no default")
-        if not wide and columns.entities is not None:
-            allowed = "must not be given, because dataset.format.layout is not wide"
-            yield Problem(("columns", "entities"), columns.entities, allowed)
-        for key in sorted({"group", "name", "cases"} & given) if wide else ():
-            allowed = "must not be given, because dataset.format.layout is wide"
+        idle = {"group", "name", "cases"} if layout == "wide" else {"entities"}
+        for key in sorted(idle & given):
+            allowed = f"must not be given, because dataset.format.layout is {layout}"
             yield Problem(("columns", key), getattr(columns, key), allowed)
-        if wide and isinstance(columns.capacity, str):
-            allowed = "must be a block that names a second table: {file: FILE, ...}"
-            yield Problem(("columns", "capacity"), columns.capacity, allowed)
-        for key in ("entity", "count") if wide else ():
-            if getattr(columns, key) in columns_of(columns.period):
+        for key in ("entity", "count"):
+            if layout == "long" and key not in given:
+                yield Problem(("columns", key), MISSING, "is missing and has no default")
+            if layout == "wide" and getattr(columns, key) in columns_of(columns.period):
                 allowed = "must be another word than a column of the period"
                 yield Problem(("columns", key), getattr(columns, key), allowed)
+        if layout == "wide" and isinstance(columns.capacity, str):
+            allowed = "must be a block that names a second table: {file: FILE, ...}"
+            yield Problem(("columns", "capacity"), columns.capacity, allowed)
 
 
 class Stream(Settings):

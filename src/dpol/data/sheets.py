@@ -17,7 +17,7 @@ from dpol.data.format import EITHER, Format
 
 
 class BadWorkbookError(Exception):
-    """A file that is no workbook, or a damaged one."""
+    """A file that is not a workbook, or a damaged one."""
 
 
 def read_sheet(path: Path, form: Format) -> tuple[pd.DataFrame, list[bool]]:
@@ -37,7 +37,15 @@ def read_sheet(path: Path, form: Format) -> tuple[pd.DataFrame, list[bool]]:
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             sheets = {sheet.title: sheet for sheet in book.worksheets}
-            sheet = sheets[_chosen(path, form.sheet, list(sheets))]
+            if form.sheet is None and len(sheets) == 1:
+                (sheet,) = sheets.values()
+            elif form.sheet in sheets:
+                sheet = sheets[form.sheet]
+            else:
+                raise DataError(
+                    f"{path}: dataset.format.sheet must be one of {', '.join(map(repr, sheets))}"
+                    f"{did_you_mean(form.sheet or '', sheets)}"
+                )
             sheet.reset_dimensions()  # some programs write wrong ones
             rows = list(sheet.iter_rows(values_only=True))
             book.close()
@@ -57,22 +65,6 @@ def read_sheet(path: Path, form: Format) -> tuple[pd.DataFrame, list[bool]]:
     dates = values.loc[cells.index, cells.columns].map(lambda it: isinstance(it, datetime.date))
     dated = dates.any() & (dates | (cells == "")).all()
     return cells.set_axis(texts.iloc[0].str.strip().tolist(), axis=1), dated.tolist()
-
-
-def _chosen(path: Path, wanted: str | None, there: list[str]) -> str:
-    """The sheet that is read: the one that is named, or the only one."""
-    held = ", ".join(map(repr, there))
-    if wanted is None and len(there) > 1:
-        raise DataError(
-            f"{path}: has {len(there)} sheets: {held}; name one in dataset.format.sheet"
-        )
-    name = wanted or there[0]
-    if name not in there:
-        raise DataError(
-            f"{path}: no sheet named {name!r}{did_you_mean(name, there) or '.'} It has {held};"
-            " name one in dataset.format.sheet"
-        )
-    return name
 
 
 def _text(cell: Any, form: Format) -> str:

@@ -59,8 +59,11 @@ def source_facts(
 ) -> tuple[tuple[str, str], ...]:
     """Origin of a table as terms and texts; of `dpol.data.panel.provenance_of`."""
     fetched = provenance.get("fetched", {})
+    capacities = provenance.get("capacities", {})
     every = {
         "table": provenance["file"],
+        "table of capacities": capacities.get("file"),
+        "SHA-256 of it": capacities.get("sha256"),
         "data": "simulated, not measured" if provenance["simulated"] else "real",
         "SHA-256": provenance["sha256"],
         "archive": fetched.get("archive"),

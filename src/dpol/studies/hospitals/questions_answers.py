@@ -124,6 +124,9 @@ def _named(rows: pd.DataFrame, facts: Facts, main: Hospitals) -> Iterator[str]:
         ("not in", ~rows["aim_verdict"].isin((REACHED, UNDECIDED))),
         ("undecided:", rows["aim_verdict"] == UNDECIDED),
     ):
-        labels = [main.asked[label][0] if label in main.asked else label for label in rows.loc[chosen, "stream"]]
+        labels = [
+            main.asked[label][0] if label in main.asked else label
+            for label in rows.loc[chosen, "stream"]
+        ]
         if labels:
             yield f"{words} {', '.join(labels)}"
