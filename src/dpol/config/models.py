@@ -76,8 +76,8 @@ class Config(Settings):
     gain: Gain = THE_PAPERS
     """The question: what the gain of an entity is, and which entities may be named."""
     questions: dict[Label, Gain] | None = None
-    """Several questions in place of `gain`, by label; each stream is played under each of them, and is
-    called STREAM-QUESTION."""
+    """Several questions in place of `gain`, by label. Each stream is played under each of them, and
+    is called STREAM-QUESTION."""
     privacy: Privacy
     suites: Annotated[dict[Label, Suite], Field(min_length=1)]
     """Label of each suite and what it plays."""
