@@ -28,7 +28,6 @@ def answers(frames: Frames, settings: Hospitals, facts: PageFacts) -> list[Answe
     # Of answers to one question, the last comes first on the page.
     found = [
         answer_on_papers(summary, frames["ranking"]),
-        answer_on_cost(shown_costs(summary, settings)),
         answer_on_privacy(summary),
         setting_answer(summary, settings, facts),
     ]
@@ -36,6 +35,8 @@ def answers(frames: Frames, settings: Hospitals, facts: PageFacts) -> list[Answe
         found.append(answer_on_aims(frames["comparison"], settings, facts))
     if settings.comparison and settings.asks_several:
         found.append(answer_on_questions(frames["questions"], settings))
+    else:
+        found.append(answer_on_cost(shown_costs(summary, settings)))
     return found
 
 

@@ -62,14 +62,14 @@ def answer_on_questions(questions: pd.DataFrame, main: Hospitals) -> Answer:
 def _lost(means: pd.DataFrame, titles: dict[str, str], named: list[float]) -> str:
     """The fall of the paper's way between the first two levels that are named, by question."""
     before, after = named[0], named[min(1, len(named) - 1)]
-    paper = means[means["way"] == PAPER].set_index(["question", "mu"])["gain_share"]
+    paper = 100 * means[means["way"] == PAPER].set_index(["question", "mu"])["gain_share"]
     kept = [
-        f"{100 * paper[label, before]:.0f}% to {100 * paper[label, after]:.0f}% for {title}"
+        f"from {paper[label, before]:.0f}% to {paper[label, after]:.0f}% ({title})"
         for label, title in titles.items()
     ]
     return (
-        f"from {mu_title(before)} to {mu_title(after)} the paper’s way"
-        f" falls from {', from '.join(kept)} of the possible gain"
+        f"from {mu_title(before)} to {mu_title(after)} the share of the possible gain that the"
+        f" paper’s way keeps goes {', '.join(kept)}"
     )
 
 
@@ -108,11 +108,14 @@ def answer_on_aims(comparison: pd.DataFrame, main: Hospitals, facts: PageFacts) 
 
 def _reached(rows: pd.DataFrame, titles: Sequence[str]) -> str:
     """One aim at one level, over the streams of a question, which have these titles."""
+    at_or_above = int((rows["difference"] >= 0).sum())
     verdicts = dict(zip(titles, rows["aim_verdict"], strict=True))
     met = [title for title, verdict in verdicts.items() if verdict == REACHED]
     missed = [title for title, verdict in verdicts.items() if verdict == MISSED]
     undecided = [title for title, verdict in verdicts.items() if verdict == UNDECIDED]
     text = f"in {len(met)} of {len(titles)} streams at {mu_title(float(rows['mu'].iloc[0]))}"
+    if at_or_above > len(met):
+        text += f", in {at_or_above} by the means alone"
     words = [f"not in {', '.join(missed)}"] if missed else []
     words += [f"undecided in {', '.join(undecided)}"] if undecided else []
     return f"{text} ({'; '.join(words)})" if words else text

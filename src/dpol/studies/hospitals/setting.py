@@ -44,6 +44,7 @@ def setting_answer(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
     )
 
 
+_LISTED = 12  # streams that have a name each
 _NEXT = {"day": "the next day", "week": "next week"}
 
 
@@ -107,10 +108,14 @@ def _data(summary: pd.DataFrame, facts: PageFacts) -> str:
     for label, title in facts.streams.items():
         row = summary[summary["stream"] == label].iloc[0]
         streams.append(f"{title} ({row['n_experts']} experts, {row['n_rounds']} rounds)")
+    listed = ", ".join(streams)
+    if len(streams) > _LISTED:
+        sizes = summary["n_experts"]
+        listed = f"{len(streams)} streams of {sizes.min()} to {sizes.max()} experts"
     first, last = summary["first_period"].min(), summary["last_period"].max()
     kind = "simulated, not measured" if facts.simulated else "real"
     when = f", from {first:%Y-%m-%d} to {last:%Y-%m-%d}" if pd.notna(first) else ""
-    return f"The data are {kind}: {', '.join(streams)}{when}."
+    return f"The data are {kind}: {listed}{when}."
 
 
 def _noise(summary: pd.DataFrame) -> str:
