@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dpol.config.models import Config
 from dpol.core.refusals import did_you_mean, nearest
 from dpol.core.settings import Problem, Settings
-from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.question import THE_PAPERS
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES
@@ -90,20 +90,18 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
 
 def questions(config: Config, members: Members) -> Iterator[Problem]:
     """There is one way of asking, each game has a label, and shares have capacities."""
-    several = config.questions or {}
-    if config.questions is not None and "gain" in config.model_fields_set:
+    several, columns = config.questions is not None, config.dataset.columns
+    if several and "gain" in config.model_fields_set:
         asked_once = config.gain.model_dump(exclude_unset=True)
         yield Problem(("gain",), asked_once, "must not be given together with questions")
-    if config.questions is not None and len(several) < 2:
-        yield Problem(("questions",), list(several), "must be at least two; ask one by gain")
-    if len(config.played) < len(config.streams) * max(1, len(several)):
+    if several and len(config.asks) < 2:
+        yield Problem(("questions",), list(config.asks), "must be at least two; ask one by gain")
+    if several and len(config.played) < len(config.streams) * len(config.asks):
         allowed = "must not make one label STREAM-QUESTION of two pairs; change a label"
-        yield Problem(("questions",), list(several), allowed)
-    gains = config.dataset.source.kind == "gains"
-    columns = config.dataset.columns
-    asked: dict[tuple[str, ...], Gain] = {("questions", label): it for label, it in several.items()}
-    for place, gain in (asked or {("gain",): config.gain}).items():
-        if gains and gain != THE_PAPERS:
+        yield Problem(("questions",), list(config.asks), allowed)
+    for label, gain in config.asks.items():
+        place = ("questions", label) if several else ("gain",)
+        if config.dataset.source.kind == "gains" and gain != THE_PAPERS:
             allowed = "must not be given because dataset.source.kind is gains"
             yield Problem(place, gain.of, allowed)
         elif columns is not None and columns.capacity is None and gain.needs_capacities:
