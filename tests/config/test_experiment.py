@@ -42,7 +42,7 @@ def tiny(**changes):
 
 def jobs(made):
     """The jobs that play suites: stream, suite, noise, level and block, each with its point."""
-    found = points(made.config.hospitals, list(made.config.streams))
+    found = points(made.config.hospitals, list(made.config.played))
     return {tuple(label.split("/")): point for label, point in found.items()}
 
 
@@ -80,6 +80,30 @@ def test_a_job_holds_just_what_it_depends_on():
         "replicates": [8, 9],
         "memory": "designed",
     }
+
+
+def test_games_together_are_the_same_games_in_one_job_for_each_suite():
+    apart, together = jobs(tiny()), jobs(tiny(games_together=True))
+    assert list(together) == [("NM", "noisy", "block-0"), ("NM", "open", "block-0")]
+    for (_, suite, _), point in together.items():
+        own = [it for it in apart.values() if it["plays"] == f"suite {suite}"]
+        assert point["games"] == [game for it in own for game in it["games"]]
+        assert point | {"games": []} == own[0] | {"games": []}
+
+
+def test_each_stream_is_played_under_each_question():
+    questions = {"share": {}, "large": {"min_capacity": 50, "title": "of the large"}}
+    streams = {it: {"groups": [it], "reported_as": it} for it in ("NM", "PA")}
+    made = tiny(streams=streams, questions=questions)
+    config = made.config
+    assert list(config.played) == ["NM-share", "NM-large", "PA-share", "PA-large"]
+    large = config.played["PA-large"]
+    assert (large.stream, large.title, large.gain.min_capacity) == ("PA", "PA, of the large", 50)
+    assert config.hospitals.streams == {
+        "NM-share": "NM", "NM-large": None, "PA-share": "PA", "PA-large": None
+    }  # fmt: skip
+    assert {stream for stream, *_ in jobs(made)} == set(config.played)
+    assert list(tiny().config.played) == ["NM"]
 
 
 def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():

@@ -25,6 +25,7 @@ WIDE = {
     "dataset.columns": {"period": "week", "capacity": BEDS},
     "streams": GAINS["streams"],
 }
+QUESTIONS = {"share": {}, "patients": {"of": "count", "bound": 100}}
 REFUSED = [
     (
         {},
@@ -212,6 +213,24 @@ ELSEWHERE = [
      "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
     ({**GAINS, "dataset.source.period": "day", "dataset.source.sensitivity": "day"},
      "dataset.source = {'kind': 'gains', 'file': 'gains.parquet', 'sensitivity': 'day', 'period': 'd...: column day is named as both period and sensitivity"),
+    ({"gain": {"of": "count"}},
+     "gain = {'of': 'count'}: of: count needs bound, a public bound on counts; of: share has none"),
+    ({"gain": {"bound": 10}},
+     "gain = {'bound': 10}: of: count needs bound, a public bound on counts; of: share has none"),
+    ({"gain": {"min_capacity": 5}, "questions": QUESTIONS},
+     "gain = {'min_capacity': 5.0}: must not be given together with questions"),
+    ({"questions": {"share": {}}},
+     "questions = ['share']: must be at least two; ask one by gain"),
+    ({"streams.one-a.groups": ["A"], "questions": {"b": {}, "a-b": {"min_capacity": 5}}},
+     "questions = ['b', 'a-b']: must not make one label STREAM-QUESTION of two pairs; change a label"),
+    ({"dataset.columns.capacity": DELETED},
+     "gain = 'share': needs capacities: name dataset.columns.capacity, or ask for of: count"),
+    ({"dataset.columns.capacity": DELETED, "questions": QUESTIONS},
+     "questions.share = 'share': needs capacities: name dataset.columns.capacity, or ask for of: count"),
+    ({**GAINS, "gain": {"of": "count", "bound": 10}},
+     "gain = 'count': must not be given because dataset.source.kind is gains"),
+    ({**COMPARED, "comparison.ours.learners": DELETED},
+     "comparison.aims[1].against = 'best-learner': must be paper, or give every system its learners"),
     ({**FROM_WEB, "dataset.source.table": "hhs-facilty", "dataset.source.endpoints": []},
      "dataset.source.table = 'hhs-facilty': is not a table that dpol knows; did you mean hhs-facility?"),
     ({**FROM_WEB, "dataset.source.endpoints": []},

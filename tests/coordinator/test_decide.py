@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 from contextlib import closing
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def world(tmp_path):
 class Sizes(Weeks):
     """Hospitals of other sizes: the largest share is that of the smallest."""
 
-    beds = {"A": 200, "B": 1000, "C": 4000}
+    beds: ClassVar = {"A": 200, "B": 1000, "C": 4000}
 
     def report(self, *weeks):
         counts = {"A": 140, "B": 500, "C": 1200}
@@ -109,7 +110,7 @@ def test_a_period_is_decided_for_one_question(world):
 
 
 def test_counts_with_one_size_are_decided_as_shares(world):
-    """Where all capacities are the bound, both questions are one."""
+    """All capacities are the bound: both questions are the same."""
     world.report(*range(6))
     with open_log(world.folder) as log:
         reports, algorithm = read_evidence(log, 6).reports, algorithm_of(log.deployment)

@@ -9,6 +9,7 @@ registry by `dpol.config.experiment`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
@@ -57,12 +58,14 @@ class Asked:
         question: label of the question; empty if the run asks but one.
         gain: the question.
         title: of both.
+        reported_as: label of the stream in the paper's table, if its numbers compare.
     """
 
     stream: str
     question: str
     gain: Gain
     title: str
+    reported_as: str | None
 
 
 class Config(Settings):
@@ -77,8 +80,8 @@ class Config(Settings):
     """Label of each gain stream and what it is made of."""
     gain: Gain = THE_PAPERS
     """The question: what the gain of an entity is, and which entities may be named."""
-    questions: Annotated[dict[Label, Gain], Field(min_length=2)] | None = None
-    """Several questions in place of `gain`, by label: each stream is played under each of them, and
+    questions: dict[Label, Gain] | None = None
+    """Several questions in place of `gain`, by label. Each stream is played under each of them, and
     is called STREAM-QUESTION."""
     privacy: Privacy
     suites: Annotated[dict[Label, Suite], Field(min_length=1)]
@@ -107,24 +110,25 @@ class Config(Settings):
         return getattr(self, study, None)
 
     @property
+    def asks(self) -> dict[str, Gain]:
+        """The questions by label, which is empty where the run asks only one."""
+        return {"": self.gain} if self.questions is None else self.questions
+
+    @property
     def played(self) -> dict[str, Asked]:
-        """What is played, by label: each stream under each question."""
-        titles = {label: stream.title or label for label, stream in self.streams.items()}
-        if self.questions is None:
-            return {
-                label: Asked(stream=label, question="", gain=self.gain, title=title)
-                for label, title in titles.items()
-            }
-        return {
-            f"{label}-{question}": Asked(
+        """The games by label: each stream under each question."""
+        games = {}
+        for (label, stream), (question, gain) in product(self.streams.items(), self.asks.items()):
+            title = stream.title or label
+            games[f"{label}-{question}" if question else label] = Asked(
                 stream=label,
                 question=question,
                 gain=gain,
-                title=f"{title}, {gain.title or question}",
+                title=f"{title}, {gain.title or question}" if question else title,
+                # The paper's table answers the paper's question only.
+                reported_as=stream.reported_as if gain.untitled == THE_PAPERS else None,
             )
-            for label, title in titles.items()
-            for question, gain in self.questions.items()
-        }
+        return games
 
     @property
     def raw_file(self) -> str:
@@ -145,8 +149,8 @@ class Config(Settings):
     def hospitals(self) -> Hospitals:
         """The settings of the main experiment, which are keys of the whole config."""
         return Hospitals(
-            streams={label: self._reported_as(asked) for label, asked in self.played.items()},
-            questions=self.questions or {"": self.gain},
+            streams={label: asked.reported_as for label, asked in self.played.items()},
+            questions=self.asks,
             asked={label: (asked.stream, asked.question) for label, asked in self.played.items()},
             levels=self.privacy.levels,
             suites=self.suites,
@@ -160,11 +164,6 @@ class Config(Settings):
             report=self.report,
             comparison=self.comparison,
         )
-
-    def _reported_as(self, asked: Asked) -> str | None:
-        """The label of a stream in the paper's table, which answers the paper's question only."""
-        papers = asked.gain.untitled == THE_PAPERS
-        return self.streams[asked.stream].reported_as if papers else None
 
 
 _BLOCKS: dict[str, Any] = {

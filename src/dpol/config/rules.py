@@ -90,18 +90,18 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
 
 def questions(config: Config, members: Members) -> Iterator[Problem]:
     """There is one way of asking, each game has a label, and shares have capacities."""
-    several = config.questions or {}
+    several, columns = config.questions is not None, config.dataset.columns
     if several and "gain" in config.model_fields_set:
-        yield Problem(("gain",), "a block", "must not be given together with questions")
-    if len(config.played) < len(config.streams) * max(1, len(several)):
+        asked_once = config.gain.model_dump(exclude_unset=True)
+        yield Problem(("gain",), asked_once, "must not be given together with questions")
+    if several and len(config.asks) < 2:
+        yield Problem(("questions",), list(config.asks), "must be at least two; ask one by gain")
+    if several and len(config.played) < len(config.streams) * len(config.asks):
         allowed = "must not make one label STREAM-QUESTION of two pairs; change a label"
-        yield Problem(("questions",), list(several), allowed)
-    gains = config.dataset.source.kind == "gains"
-    columns = config.dataset.columns
-    for place, gain in (
-        {("questions", label): gain for label, gain in several.items()} or {("gain",): config.gain}
-    ).items():
-        if gains and gain != THE_PAPERS:
+        yield Problem(("questions",), list(config.asks), allowed)
+    for label, gain in config.asks.items():
+        place = ("questions", label) if several else ("gain",)
+        if config.dataset.source.kind == "gains" and gain != THE_PAPERS:
             allowed = "must not be given because dataset.source.kind is gains"
             yield Problem(place, gain.of, allowed)
         elif columns is not None and columns.capacity is None and gain.needs_capacities:
@@ -130,8 +130,8 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
     for index, aim in enumerate(config.comparison.aims):
         if aim.against == "best-learner" and not config.comparison.ablated:
-            place = ("comparison", "aims", index, "against")
-            yield Problem(place, aim.against, "must be paper, or give every system its learners")
+            allowed = "must be paper, or give every system its learners"
+            yield Problem(("comparison", "aims", index, "against"), aim.against, allowed)
         for key, level in (("ours", aim.ours), ("at", aim.at)):
             if level not in config.privacy.levels:
                 yield Problem(("comparison", "aims", index, key), level, allowed)
@@ -236,7 +236,7 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
                 allowed += " report.envelope gives the best of them a column"
             yield Problem(("report", key, index), name, allowed)
     families = dict.fromkeys(member.family for member in played)
-    if shown.envelope is not None and shown.envelope not in families:
+    if shown.envelope and shown.envelope not in families:
         allowed = f"no suite plays this family{nearest(shown.envelope, families)}"
         yield Problem(("report", "envelope"), shown.envelope, allowed)
     runs = _private_runs(config, members)

@@ -23,10 +23,10 @@ GAIN = "gain"
 
 
 class Gain(Settings):
-    """What is asked of the entities: which has the largest share, or the largest count."""
+    """A question about the entities: which has the largest share, or the largest count."""
 
     of: Literal["share", "count"] = "share"
-    """`share`: gain is count / capacity, as in the papers. `count`: gain is count / `bound`, so that
+    """`share`: gain is count / capacity, as in the papers. `count`: gain is count / `bound`, and
     the noise on it does not depend on the capacity."""
     min_capacity: Annotated[float, Field(gt=0, le=1e12)] | None = None
     """Only entities play whose capacity is at least this in every period; without it all."""

@@ -22,7 +22,7 @@ from dpol.data.cells import (
     undated,
 )
 from dpol.data.identifiers import garbled, identified, refuse_alike
-from dpol.data.settings import EARLIEST, LATEST, CapacityTable, Dataset
+from dpol.data.settings import EARLIEST, LATEST, Dataset
 from dpol.data.table import RawTable
 
 NO_GROUP = "all"

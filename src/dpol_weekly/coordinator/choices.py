@@ -40,7 +40,8 @@ def choices_before(
             predicted shares of its choices.
 
     Raises:
-        ValueError: as `Game`; no entity is large enough; or the algorithm does not rank, and several are to be named.
+        ValueError: as `Game`; no entity is large enough; or the algorithm does not rank, and
+            several are to be named.
     """
     capacities = reports
     if gain.bound is not None:
@@ -112,4 +113,4 @@ def may_be_chosen(
         return among
     capacity, there = reports.cells["capacity"][:number], reports.there[:number]
     large = np.where(there, capacity, np.inf).min(axis=0) >= gain.min_capacity
-    return among & large & there.any(axis=0)
+    return np.asarray(among & large & there.any(axis=0))

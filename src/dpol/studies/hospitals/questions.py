@@ -1,4 +1,4 @@
-"""What privacy costs under several questions: shares of the possible gain, and their means."""
+"""Several questions: the shares of the possible gain that privacy leaves, and their means."""
 
 from __future__ import annotations
 

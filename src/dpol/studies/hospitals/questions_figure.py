@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.privacy.account import best_guess
@@ -29,42 +28,35 @@ def draw_questions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
     """
     every, mus = frames["questions"], list(main.levels.values())
     place = {mu: number for number, mu in enumerate(mus)}
+    means, dots = every[every["stream"] == ""], every[every["stream"] != ""]
     columns = min(3, len(main.questions))
-    with panels.panels(
-        len(main.questions), columns, (panels.WIDTH / columns, 2.9),
-        "share of the possible gain", sharey=True,
-    ) as drawn:  # fmt: skip
+    size, y_label = (panels.WIDTH / columns, 2.9), "share of the possible gain"
+    with panels.panels(len(main.questions), columns, size, y_label, sharey=True) as drawn:
         for ax, (question, gain) in zip(drawn.axes, main.questions.items(), strict=True):
-            rows = every[every["question"] == question]
             panels.name_panel(ax, gain.title or question)
             panels.set_groups(ax, ["none" if mu == math.inf else _guess(mu) for mu in mus])
-            fixed = float(rows.loc[rows["stream"] == "", "best_static_share"].iloc[0])
-            ax.axhline(fixed, **LOOKS[BEST_STATIC].line)
-            drawn.name_line(ax, (len(mus) - 0.5, fixed), "best\nfixed", LOOKS[BEST_STATIC].colour)
+            of_question = means[means["question"] == question]
+            fixed, look = float(of_question["best_static_share"].iloc[0]), LOOKS[BEST_STATIC]
+            ax.axhline(fixed, **look.line)
+            drawn.name_line(ax, (len(mus) - 0.5, fixed), "best\nfixed", look.colour)
             for way, name in _NAMES.items():
-                own = rows[rows["way"] == way]
-                look = looks_of([own["algorithm"].iloc[0]])[own["algorithm"].iloc[0]]
-                x = own["mu"].map(place) + _APART[way]
-                mean = own["stream"] == ""
-                dots = {"color": look.colour, "alpha": 0.35, "linewidths": 0, "s": 9, "zorder": 2}
-                ax.scatter(x[~mean], own.loc[~mean, "gain_share"], **dots)
-                points = own[mean].assign(x=x)[["x", "gain_share", "gain_share_half_width"]]
+                line = of_question[of_question["way"] == way]
+                look = looks_of(line["algorithm"])[line["algorithm"].iloc[0]]
+                each = dots[(dots["question"] == question) & (dots["way"] == way)]
+                x = each["mu"].map(place) + _APART[way]
+                ax.scatter(x, each["gain_share"], s=9, color=look.colour, alpha=0.35, linewidths=0)
+                x = line["mu"].map(place) + _APART[way]
+                points = line.assign(x=x)[["x", "gain_share", "gain_share_half_width"]]
                 panels.add_bars(ax, points, look, name)
                 drawn.name_line(ax, points.iloc[-1, :2], name, look.colour)
         drawn.axes[0].set_ylim(min(0.0, every["gain_share"].min() - 0.02), 1.0)
         panels.set_percent(drawn.axes[0].yaxis)
         drawn.figure.supxlabel("right guesses of an attacker, at most (a coin: 50%)")
-        data, bars = panels.describe_runs(_means(every).iloc[0], facts.simulated, "bars")
-        streams = every.loc[every["stream"] != "", "stream"].nunique() // len(main.questions)
-        drawn.title(
-            data, "0%: chance; 100%: foresight", f"lines: means over {streams} streams, dots:"
-            " each", bars,
-        )  # fmt: skip
+        data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
+        streams = dots["stream"].nunique() // len(main.questions)
+        lines = f"lines: means over {streams} streams, dots: each"
+        drawn.title(data, "0%: chance; 100%: foresight", lines, bars)
     return drawn.figure
-
-
-def _means(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[rows["stream"] == ""]
 
 
 def _guess(mu: float) -> str:

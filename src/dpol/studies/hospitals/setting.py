@@ -44,6 +44,7 @@ def setting_answer(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
     )
 
 
+_LISTED = 12  # streams that have a name each
 _NEXT = {"day": "the next day", "week": "next week", "month": "next month"}
 
 
@@ -68,10 +69,11 @@ def asked_in_words(columns: Columns, gain: Gain, period: str) -> str:
     >>> columns = Columns(entity="hospital_pk", period="week", count="patients", capacity="beds")
     >>> asked_in_words(columns, Gain(of="count", bound=1000), "week")
     'In which hospital will there be most patients next week?'
-    >>> asked_in_words(columns, Gain(min_capacity=50), "day")
-    'In which hospital of at least 50 beds will patients take the largest share of beds the next day?'
+    >>> asked_in_words(columns, Gain(min_capacity=50), "week")[:42]
+    'In which hospital of at least 50 beds will'
     """
-    entity, count, capacity = map(columns.called, ("entity", "count", "capacity"))
+    called = columns.called
+    entity, count, capacity = called("entity"), called("count"), called("capacity")
     when = _NEXT.get(period, "in the next period")
     among = f" of at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
     if gain.of == "count":
@@ -83,20 +85,19 @@ def _game(facts: PageFacts, questions: Collection[Gain]) -> str:
     lower = "How much lower is its score when it sees only noisy numbers?"
     if (columns := facts.columns) is None:
         return f"Each round an algorithm picks one expert and scores that expert’s gain. {lower}"
-    entity, count, capacity = map(columns.called, ("entity", "count", "capacity"))
+    called = columns.called
+    entity, count, capacity = called("entity"), called("count"), called("capacity")
     named = ", ".join(filter(None, (columns.entity, columns.count, columns.capacity_column)))
-    scores = [
-        f"{count} divided by {gain.bound:,g}, a public bound"
-        if gain.bound
-        else f"{count} divided by its {capacity}"
+    wholes = [
+        f"{gain.bound:,g}, a public bound" if gain.bound else f"its {capacity}"
         for gain in questions
     ]
-    several = ""
+    whole, several = ", or by ".join(dict.fromkeys(wholes)), ""
     if len(questions) > 1:
         every = " ".join(asked_in_words(columns, gain, facts.period) for gain in questions)
         several = f" The same counts are asked {len(questions)} questions: {every}"
     return (
-        f"Each period an algorithm picks one {entity} and scores its {', or its '.join(dict.fromkeys(scores))}"
+        f"Each period an algorithm picks one {entity} and scores its {count} divided by {whole}"
         f" (columns {named}).{several} {lower} Each {entity} is an expert, its score is a gain, and"
         " a period is a round."
     )
@@ -107,10 +108,14 @@ def _data(summary: pd.DataFrame, facts: PageFacts) -> str:
     for label, title in facts.streams.items():
         row = summary[summary["stream"] == label].iloc[0]
         streams.append(f"{title} ({row['n_experts']} experts, {row['n_rounds']} rounds)")
+    listed = ", ".join(streams)
+    if len(streams) > _LISTED:
+        sizes = summary["n_experts"]
+        listed = f"{len(streams)} streams of {sizes.min()} to {sizes.max()} experts"
     first, last = summary["first_period"].min(), summary["last_period"].max()
     kind = "simulated, not measured" if facts.simulated else "real"
     when = f", from {first:%Y-%m-%d} to {last:%Y-%m-%d}" if pd.notna(first) else ""
-    return f"The data are {kind}: {', '.join(streams)}{when}."
+    return f"The data are {kind}: {listed}{when}."
 
 
 def _noise(summary: pd.DataFrame) -> str:

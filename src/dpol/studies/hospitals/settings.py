@@ -74,8 +74,9 @@ class Report(Settings):
 
     algorithms: Annotated[list[Label], Field(min_length=1)]
     """Labels of the algorithms, in the order of the columns and of the legend."""
-    envelope: Label | None = "ridge"
-    """The family whose range is shaded, and whose best member has a column of its own; null: none."""
+    envelope: Label | Literal[""] = "ridge"
+    """The family whose range is shaded, and whose best member has a column of its own; empty for
+    none."""
     noise: NoiseName = ISOTROPIC.name
     """The noise that the figure of cumulative gains shows."""
     rivals: list[Label] = []
@@ -95,7 +96,7 @@ class System(Settings):
     """Label of an algorithm that a suite plays."""
     noise: NoiseName
     """Scaling of its noise."""
-    learners: Label | None = None
+    learners: Label | Literal[""] = ""
     """Family of the learners that it selects from or averages. The best of them in hindsight is
     the oracle selector, with which its own selection is compared. If all systems name theirs, the
     losses are told apart."""
@@ -148,7 +149,7 @@ class Comparison(Settings):
     @property
     def ablated(self) -> bool:
         """True if losses are told apart: every system names its learners."""
-        return None not in (it.learners for it in (self.paper, self.ours, *self.ablations))
+        return all(it.learners for it in (self.paper, self.ours, *self.ablations))
 
 
 class Hospitals(Settings):
@@ -157,9 +158,9 @@ class Hospitals(Settings):
     streams: dict[Label, str | None]
     """The gain streams by label, each with its label in the paper's table, if it has one."""
     questions: dict[str, Gain] = {"": THE_PAPERS}
-    """The questions by label; that of the only one is empty."""
+    """The questions by label, which is empty where the run asks only one."""
     asked: dict[Label, tuple[str, str]] = {}
-    """Of each gain stream the stream of the panel, and the question."""
+    """The stream of the panel, and the question, of each gain stream."""
     levels: dict[Label, Mu]
     """Privacy levels by label."""
     suites: dict[Label, Suite] = {}
