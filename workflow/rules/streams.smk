@@ -43,3 +43,5 @@ rule streams:
     input:
         expand(STREAM, stream=settings.streams),
     localrule: True
+    message:
+        f"Done: {RESULTS}/streams"

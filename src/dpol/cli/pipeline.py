@@ -14,7 +14,8 @@ from dpol.core.files import check_writable
 from dpol.core.options import Commands
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
---cores 2 uses two cores (default: all). dpol run CONFIG --help lists all flags."""
+--cores 2 uses two cores (default: all). --verbose shows all that \
+snakemake says. dpol run CONFIG --help lists all flags."""
 _DEMO = f"Run all experiments on simulated hospitals, in this folder or in FOLDER. {_FLAGS}"
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
 results/RUN/report/index.html, where RUN is the run that the config names. {_FLAGS}"""
@@ -87,14 +88,19 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
 
 def _snakemake(config: Path, flags: list[str]) -> NoReturn:
     """Replace this process by Snakemake, whose exit code and signals are then those of `dpol`."""
-    folder = pipeline()
     start = [sys.executable, "-m", "snakemake", "--configfile", str(config)]
-    start += ["--workflow-profile", str(folder / "profiles/default")]
+    # A job that was killed left no result (results are renamed into place): run it again.
+    start += ["--workflow-profile", "none", "--rerun-incomplete"]
+    if "--verbose" in flags:
+        flags = [flag for flag in flags if flag != "--verbose"]
+        start += ["--show-failed-logs"]
+    else:
+        start += ["--logger", "dpol"]
     if not any(flag.startswith(_SAYS_CORES) for flag in flags):
         start += ["--cores", "all"]
     _check_cache()
     # Last, because what follows --configfile is taken for another config.
-    start += ["--snakefile", str(folder / "workflow/Snakefile")]
+    start += ["--snakefile", str(pipeline() / "workflow/Snakefile")]
     sys.stdout.flush()
     os.execv(start[0], [*start, *flags])
 
