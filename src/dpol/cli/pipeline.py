@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NoReturn
 
 import dpol
-from dpol.core.errors import DpolError, OutputError
-from dpol.core.files import check_writable
+from dpol.core.errors import DpolError, OutputError, UsageError
+from dpol.core.files import atomic_path, check_writable
 from dpol.core.options import Commands
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
@@ -31,14 +31,13 @@ def add(commands: Commands) -> None:
         # No word begins with the sign of options: all of them are read below, or by snakemake.
         parser = commands.add_parser(
             name,
-            help=words,
             description=text,
             usage=f"dpol {name} [-h] {first} [snakemake flag ...]",
             add_help=False,
             prefix_chars="\0",
         )
         parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-        parser.set_defaults(run=run, failure=2, parser=parser)
+        parser.set_defaults(run=run, parser=parser, readers="Experiments", line=words)
 
 
 def pipeline() -> Path:
@@ -59,6 +58,15 @@ def shipped_configs() -> dict[str, Path]:
     return {file.stem: file for file in sorted(pipeline().glob("config/*.yaml"))}
 
 
+def put_tables(name: str) -> None:
+    """Copy the tables that a shipped config reads into this folder, unless they are there."""
+    for source in pipeline().glob(f"data/examples/{name}.*"):
+        copy = Path(*source.parts[-3:])
+        if not copy.exists():
+            with atomic_path(copy) as temporary:
+                temporary.write_bytes(source.read_bytes())
+
+
 def _demo(options: argparse.Namespace) -> None:
     if _asks_for_help(options):
         return
@@ -71,12 +79,17 @@ def _demo(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> None:
     if _asks_for_help(options):
         return
-    config, *flags = options.words or [""]
-    if not Path(config).is_file() or config.startswith("-"):
-        wrong = f"{config}: no such config file" if config else "no config is given"
-        ways = f"dpol config copy NAME writes one to begin with ({', '.join(shipped_configs())})"
-        raise DpolError(f"{wrong}; write dpol run CONFIG, then the flags; {ways}")
-    _snakemake(Path(config), flags)
+    name, *flags = options.words or [""]
+    shipped = shipped_configs()
+    config = Path(name)
+    if not config.is_file() and name in shipped:
+        put_tables(name)
+        config = shipped[name]
+    elif not config.is_file() or name.startswith("-"):
+        wrong = f"{name}: no such config file" if name else "no config is given"
+        ways = f"a file, or one that comes with dpol: {', '.join(shipped)}"
+        raise UsageError(f"{wrong}; write dpol run CONFIG, then the flags; CONFIG is {ways}")
+    _snakemake(config, flags)
 
 
 def _asks_for_help(options: argparse.Namespace) -> bool:

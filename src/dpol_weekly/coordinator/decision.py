@@ -97,10 +97,13 @@ class Decision:
         """Identifiers of who was to report for the last period, and did not."""
         return tuple(it.entity for it in self.outlooks if it.missing)
 
+    def facts(self) -> dict[str, Any]:
+        """All that the decision states, as plain values."""
+        return dataclasses.asdict(self) | {"missing": self.missing}
+
     def as_json(self) -> str:
         """The decision as text; equal decisions give equal bytes."""
-        facts = dataclasses.asdict(self) | {"missing": self.missing}
-        return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(self.facts(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def as_csv(self) -> str:
         """A table with a row for each entity; no title is a formula for a spreadsheet."""
