@@ -1,4 +1,4 @@
-"""How far a run is: jobs done in each stage, and the time that the others will take."""
+"""The progress of a run: jobs done in each stage, and the time that the others will take."""
 
 from __future__ import annotations
 

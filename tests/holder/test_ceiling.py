@@ -190,7 +190,9 @@ def test_a_weekly_and_a_daily_deployment_of_the_same_hospital_add_up():
     play(daily, *days[:6], to="daily.csv")
     stated = record("daily.csv.guarantee.json")
     assert (stated["mu"], stated["mu_over_all_outputs"]) == (0.25, pytest.approx(0.25 * 7**0.5))
-    assert "One entity has at most mu = 0.6615 in one period" in "\n".join(describe(history(LEDGER)))
+    assert "One entity has at most mu = 0.6615 in one period" in "\n".join(
+        describe(history(LEDGER))
+    )
     # Seven rows fit, 0.25 sqrt(8) = 0.7072 does not; the day after is of the next week.
     message = r"line 8: .* mu 0\.7072 .*; 0\.6615 is spent, and the deployment d allows 0\.6717"
     with pytest.raises(DataError, match=message):

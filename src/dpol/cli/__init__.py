@@ -6,7 +6,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import NoReturn
@@ -14,12 +14,11 @@ from typing import NoReturn
 from dpol import __version__
 from dpol.core.errors import ConfigError, DpolError, UsageError
 from dpol.core.options import drop_output
-from dpol.core.refusals import nearest
 from dpol.core.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = "pipeline", "compare", "config", "account"
+_COMMANDS = "pipeline", "compare", "config", "account", "completion"
 """Modules of this package; `add` of each adds its commands, in the order of the help."""
 
 _PIPELINE = {"dp_accounting", "matplotlib", "pandas", "pyarrow", "requests", "rocrate", "snakemake"}
@@ -36,6 +35,8 @@ class _Parser(argparse.ArgumentParser):
     """Wrong arguments end with one line on stderr and exit code 2."""
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
+        from dpol.core.refusals import nearest
+
         if action.choices is not None and value not in action.choices:
             wrong = f"{value!r} is unknown{nearest(value, map(str, action.choices))}"
             raise argparse.ArgumentError(action, wrong)
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A terminal without μ or ü shows its number; what is done is done, and said.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        parser = _parser()
+        parser = parser_of_commands()
         options = parser.parse_args(arguments)
         if not options.run:
             parser.print_help()
@@ -88,7 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser_of_commands() -> argparse.ArgumentParser:
+    """The parser of all commands, those of other packages too."""
     parser = _Parser(
         prog="dpol",
         description="Differentially private online learning: experiments and weekly decisions.",
@@ -107,15 +109,14 @@ def _parser() -> argparse.ArgumentParser:
             package = point.dist.name if point.dist else "an unknown package"
             wrong = f"{package}: its commands cannot be loaded ({error}); install it again"
             print(f"warning: {printable(wrong)}", file=sys.stderr)
-    parser.epilog = _by_readers(commands.choices)
+    parser.epilog = _by_readers(commands)
     return parser
 
 
-def _by_readers(commands: Mapping[str, argparse.ArgumentParser]) -> str:
+def _by_readers(commands: argparse._SubParsersAction[_Parser]) -> str:
     """The commands with their lines, under the names of their readers."""
     parts: dict[str, list[str]] = {it: [] for it in _READERS}
-    for name, parser in commands.items():
-        readers = parser.get_default("readers")
-        line = f"  {name:12}{parser.get_default('line') or ''}".rstrip()
-        parts[readers if readers in parts else _READERS[-1]].append(line)
+    for it in commands._get_subactions():
+        readers = commands.choices[it.dest].get_default("readers")
+        parts[readers if readers in parts else _READERS[-1]].append(f"  {it.dest:12}{it.help}")
     return "\n\n".join("\n".join([f"{head}:", *lines]) for head, lines in parts.items() if lines)

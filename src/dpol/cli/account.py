@@ -14,9 +14,7 @@ Show what a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to 
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "show what mu or (epsilon, delta) guarantees, over one week or several"
-    parser = add_command(
-        commands, "account", readers="Hospital", words=words, description=_ACCOUNT
-    )
+    parser = add_command(commands, "account", readers="Hospital", words=words, description=_ACCOUNT)
     given = parser.add_mutually_exclusive_group(required=True)
     words = "Gaussian-DP parameter of the unit; several for several releases about the same weeks"
     given.add_argument("--mu", type=between(1e-6, 1e3), nargs="+", help=words)

@@ -11,9 +11,7 @@ from dpol.core.options import Commands, add_command, path
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "copy and check configs, and write the files generated from them"
-    parser = add_command(
-        commands, "config", readers="Experiments", words=words, description=words
-    )
+    parser = add_command(commands, "config", readers="Experiments", words=words, description=words)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     words = "copy a config that comes with dpol"
     text = "Copy a config that comes with dpol into this folder, and its table if there is one."
@@ -35,8 +33,8 @@ def add(commands: Commands) -> None:
 def _copy(options: argparse.Namespace) -> None:
     from dpol.cli.pipeline import put_tables, shipped_configs
     from dpol.core.errors import OutputError, UsageError
-    from dpol.core.refusals import nearest
     from dpol.core.files import atomic_path
+    from dpol.core.refusals import nearest
 
     name, configs = options.name, shipped_configs()
     if name not in configs:

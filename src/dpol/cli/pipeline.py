@@ -11,7 +11,7 @@ from typing import NoReturn
 import dpol
 from dpol.core.errors import DpolError, OutputError, UsageError
 from dpol.core.files import atomic_path, check_writable
-from dpol.core.options import Commands
+from dpol.core.options import Commands, add_command
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
 --cores 2 uses two cores (default: all). --verbose shows all that \
@@ -19,6 +19,8 @@ snakemake says. dpol run CONFIG --help lists all flags."""
 _DEMO = f"Run all experiments on simulated hospitals, in this folder or in FOLDER. {_FLAGS}"
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
 results/RUN/report/index.html, where RUN is the run that the config names. {_FLAGS}"""
+_VERIFY = """Run a part of the experiments, without network and in a temporary folder. Prints which
+claims of the documentation the values confirm. The exit code is 1 if a value differs."""
 _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
 
 
@@ -31,13 +33,20 @@ def add(commands: Commands) -> None:
         # No word begins with the sign of options: all of them are read below, or by snakemake.
         parser = commands.add_parser(
             name,
+            help=words,
             description=text,
             usage=f"dpol {name} [-h] {first} [snakemake flag ...]",
             add_help=False,
             prefix_chars="\0",
         )
         parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-        parser.set_defaults(run=run, parser=parser, readers="Experiments", line=words)
+        parser.set_defaults(run=run, parser=parser, readers="Experiments")
+
+    words = "run a part of the experiments, and compare it with the values expected (3 minutes)"
+    parser = add_command(
+        commands, "verify", readers="Experiments", words=words, description=_VERIFY
+    )
+    parser.set_defaults(run=_verify)
 
 
 def pipeline() -> Path:
@@ -90,6 +99,11 @@ def _run(options: argparse.Namespace) -> None:
         ways = f"a file, or one that comes with dpol: {', '.join(shipped)}"
         raise UsageError(f"{wrong}; write dpol run CONFIG, then the flags; CONFIG is {ways}")
     _snakemake(config, flags)
+
+
+def _verify(options: argparse.Namespace) -> NoReturn:
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, str(pipeline() / "verify/verify.py")])
 
 
 def _asks_for_help(options: argparse.Namespace) -> bool:

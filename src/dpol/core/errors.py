@@ -13,7 +13,7 @@ class DpolError(Exception):
 
 
 class UsageError(DpolError):
-    """What was typed cannot be meant; a command ends with exit code 2 instead of 1."""
+    """Nobody can mean what was typed; a command ends with exit code 2 instead of 1."""
 
 
 class ConfigError(DpolError):

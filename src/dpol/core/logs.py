@@ -51,7 +51,7 @@ def job_log(path: Path | str) -> Iterator[logging.Logger]:
 
 
 def error_in(log: Path) -> str:
-    """What ended a job, from its log: a message for the user, or a traceback; empty if neither."""
+    """The end of a failed job, from its log: a message for the user, or a traceback; else empty."""
     text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
     found = re.search(r"^\S+ ((?:error: |Traceback ).+)", text, re.MULTILINE | re.DOTALL)
     return found[1].strip() if found else ""

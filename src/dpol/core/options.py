@@ -32,8 +32,8 @@ def add_command(
         words: its line in the help.
         description: the text above its options.
     """
-    parser = commands.add_parser(name, description=description, allow_abbrev=False)
-    parser.set_defaults(readers=readers, line=words)
+    parser = commands.add_parser(name, help=words, description=description, allow_abbrev=False)
+    parser.set_defaults(readers=readers)
     return parser
 
 

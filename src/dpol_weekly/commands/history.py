@@ -16,9 +16,7 @@ count."""
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "show what was released so far, and what it cost"
-    parser = add_command(
-        commands, "history", readers="Hospital", words=words, description=_HISTORY
-    )
+    parser = add_command(commands, "history", readers="Hospital", words=words, description=_HISTORY)
     words = "the ledger (default: dpol-ledger.sqlite in this folder)"
     file = Path("dpol-ledger.sqlite")
     parser.add_argument("--ledger", type=path, default=file, metavar="FILE", help=words)

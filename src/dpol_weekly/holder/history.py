@@ -73,7 +73,7 @@ class OutputHistory:
 
 @dataclass(frozen=True, kw_only=True)
 class StayHistory:
-    """What a person of the longest stay of a deployment has lost in a ledger, at most.
+    """The most that a person of the longest stay of a deployment has lost in a ledger.
 
     Args:
         deployment: its name.
@@ -94,7 +94,7 @@ class StayHistory:
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """What a ledger knows of releases. No count is in it.
+    """The releases of a ledger. No count is in it.
 
     Args:
         ledger: its path.
@@ -168,7 +168,7 @@ def _of_output(
                 last=max(row.period for row in rows),
                 mus=tuple(sorted({row.mu for row in rows}, key=float)),
                 again=sum(row.version > 1 for row in rows),
-                imported=run.imported,
+                imported=bool(run.imported),
                 withdrawn=run.withdrawn,
             )
         )
