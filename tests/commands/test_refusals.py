@@ -100,6 +100,18 @@ ONE_LINE = [
     (2, "deployment new", "required: FILE"),
     (1, "deployment new folder/x/y", "cannot be written"),
     (1, "deployment new d.yaml", "exists already; choose another file"),
+    (2, "colect o.csv", "argument COMMAND: 'colect' is unknown; did you mean collect?; see dpol"),
+    (2, "deployment chek d.yaml", "'chek' is unknown; did you mean check?"),
+    (2, "completion fish", "'fish' is unknown; known: bash, zsh, tcsh"),
+    (2, "history --quiet --json", "argument --json: not allowed with argument --quiet"),
+    (2, "account --mu x", "must be a number, got 'x'"),
+    (2, "account --mu 1 --memory -0.5 -0.2", "take another --memory"),
+    (2, "compare state", "required: NEW"),
+    (1, "compare state folder", "not a finished run; name another folder"),
+    (2, "config copy shelter", "did you mean shelters?"),
+    (1, "config check nope.yaml", "nope.yaml"),
+    (2, "run", "no config is given"),
+    (2, "run shelter", "shelter: no such config file"),
 ]
 
 
