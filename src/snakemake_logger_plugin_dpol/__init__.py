@@ -100,13 +100,14 @@ class LogHandler(LogHandlerBase):
         self._ended.set()
         if self._redrawn:
             self._draw(time.time())
+        above = [""] if self._progress and self._shown else []
         if self._stopped:
             print("\nstopped: run the same command again to go on", file=sys.stderr)
         elif self._failed or self._errors:
-            print("", *self._what_went_wrong(), sep="\n", file=sys.stderr)
-        elif self._made:
+            print(*above, *self._what_went_wrong(), sep="\n", file=sys.stderr)
+        elif self._made and self._shown:
             here = [] if Path.cwd() == self._from else [f"In {Path.cwd()}:"]
-            print("", *here, *self._made, sep="\n", flush=True)
+            print(*above, *here, *self._made, sep="\n", flush=True)
 
     def _begin(self, facts: Mapping[str, Any], now: float) -> None:
         message = facts["rule_msg"] or facts["rule_name"]

@@ -78,6 +78,6 @@ def test_a_refused_report_is_in_the_object_and_an_error():
 
 
 def test_what_is_set_aside_is_in_the_object():
-    words = "set-aside state --entity n --reason wrong --json".split()
+    words = ["set-aside", "state", "--entity", "n", "--reason", "wrong", "--json"]
     (row,) = json.loads(run(*words)[1])["set_aside"]
     assert row == {"entity": "n", "period": "2024-01-07", "version": 1}

@@ -150,7 +150,7 @@ def test_the_error_of_a_job_is_said_once_and_last(
     say(text="Exiting because a job execution failed. Look above", level=logging.ERROR)
     say(LogEvent.ERROR, "WorkflowError:\nAt least one job did not", level=logging.ERROR)
     shown.close()
-    assert capsys.readouterr() == ("", f"\n{said}\n")
+    assert capsys.readouterr() == ("", f"{said}\n")
 
 
 def test_a_job_that_is_done_at_another_try_is_no_error(
