@@ -146,10 +146,11 @@ class _Retry(urllib3.Retry):
     A host without an address is tried once: a machine without network gets none.
     """
 
-    def increment(self, *args: Any, error: Exception | None = None, **others: Any) -> _Retry:
+    def increment(self, *args: Any, **facts: Any) -> _Retry:
+        error = facts.get("error")
         if isinstance(error, urllib3.exceptions.NameResolutionError):
             raise error
-        return super().increment(*args, error=error, **others)
+        return super().increment(*args, **facts)
 
     def get_retry_after(self, response: Any) -> float | None:
         asked = super().get_retry_after(response)
