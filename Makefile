@@ -2,7 +2,6 @@
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 VENV = .venv
-SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
@@ -14,10 +13,10 @@ help: ## show this list
 setup: $(VENV)/.runtime ## set up .venv, as the next two do by themselves
 
 demo: $(VENV)/.runtime ## real hospitals, no network: tables and figures in two minutes
-	$(SNAKEMAKE) --configfile config/demo.yaml
+	$(VENV)/bin/dpol demo --cores $(CORES)
 
 paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
-	$(SNAKEMAKE)
+	$(VENV)/bin/dpol run config/config.yaml --cores $(CORES)
 
 secure: $(VENV)/.secure ## add the exact noise that dpol privatize needs (265 MB)
 
@@ -31,7 +30,7 @@ pictures: $(VENV)/.dev ## renew docs/images from finished runs: make pictures RU
 	$(VENV)/bin/python tools/pictures.py $(addprefix results/,$(RUNS))
 
 verify: $(VENV)/.runtime ## compare a cut of the experiments with the values expected of them (2 to 3 minutes, no network)
-	$(VENV)/bin/python verify/verify.py
+	$(VENV)/bin/dpol verify
 
 test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 8 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile --no-loadscope-reorder \

@@ -9,6 +9,7 @@ import hashlib
 import importlib.metadata
 import io
 import json
+import socket
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -355,6 +356,21 @@ def test_pauses_grow_and_the_server_may_ask_for_more_but_not_for_hours(
         server.faults["file"] = [change(status=429, headers={"Retry-After": asked})]
         assert fetch(server.at("file")) == ROWS
         assert fetch.pauses[-1] == pause
+
+
+def test_a_host_without_an_address_is_asked_for_once(
+    fetch: Fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def unknown(host: str, *_: Any, **__: Any) -> Any:
+        asked.append(host)
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    nowhere = {"kind": "file", "url": "http://nowhere.invalid/t.csv"}
+    assert "no answer: Name or service not known" in fetch.refused(nowhere, attempts=5)
+    assert (asked, fetch.pauses) == (["nowhere.invalid"], [])
 
 
 def test_when_no_endpoint_delivers_each_is_named_with_the_ways_out(

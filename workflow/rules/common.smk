@@ -1,6 +1,5 @@
 import os
 import re
-import time
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from dpol.core.errors import DpolError
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.core.files import check_writable
 from dpol.core.imports import code_hash
-from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.studies.registry import PACKAGES, load_studies
@@ -47,7 +45,6 @@ try:
 except DpolError as error:
     sys.exit(f"error: {error}")
 
-STARTED = time.time()
 RESULTS = f"results/{settings.run}"
 
 for known in workflow.rules:
@@ -238,20 +235,9 @@ def benchmark_files():
     return [f"{folder}{name}.tsv" for name in sorted({*names, *stages - set(several)})]
 
 
-def announce_results():
-    """Say where the things are that a person wants to open."""
-    print(f"\nThe report, all of it in one page:\n{RESULTS}/report/index.html")
-    for kind, suffix in (("tables", "html"), ("figures", "png")):
-        found = sorted(Path(RESULTS, kind).glob(f"*.{suffix}"))
-        found = [path for path in found if not path.name.endswith(".fragment.html")]
-        print(
-            "\n".join(["", f"{kind.capitalize()} (other formats next to them):", *map(str, found)])
-        )
-    if settings.dataset.private:
-        print(f"\n{RESULTS}: {HOLDS_RAW_COUNTS}")
-
-
-def announce_errors():
-    """Say again what went wrong, after all that Snakemake says."""
-    if errors := errors_since(Path(RESULTS, "logs"), STARTED):
-        print("\n".join(["", "What went wrong:", *errors]), file=sys.stderr)
+def made():
+    """The places that a person wants to open, once all is made."""
+    lines = [f"Done: {RESULTS}/report/index.html"]
+    lines += [f"{kind}: {RESULTS}/{kind.lower()}" for kind in ("Tables", "Figures")]
+    lines += [f"{RESULTS}: {HOLDS_RAW_COUNTS}"] if settings.dataset.private else []
+    return "\n".join(lines)

@@ -46,3 +46,5 @@ rule streams:
     input:
         expand(STREAM, stream=settings.played),
     localrule: True
+    message:
+        f"Done: {RESULTS}/streams"

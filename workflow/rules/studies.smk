@@ -84,3 +84,5 @@ rule runs:
     input:
         rules.hospitals_results.input.runs,
     localrule: True
+    message:
+        f"Done: {RESULTS}/runs"

@@ -155,7 +155,16 @@ class _BrokenError(Exception):
 
 
 class _Retry(urllib3.Retry):
-    """Tries with growing pauses; a server may ask for longer ones, up to `LONGEST_PAUSE`."""
+    """Tries with growing pauses; a server may ask for longer ones, up to `LONGEST_PAUSE`.
+
+    A host without an address is tried once: a machine without network gets none.
+    """
+
+    def increment(self, *args: Any, **facts: Any) -> _Retry:
+        error = facts.get("error")
+        if isinstance(error, urllib3.exceptions.NameResolutionError):
+            raise error
+        return super().increment(*args, **facts)
 
     def get_retry_after(self, response: Any) -> float | None:
         asked = super().get_retry_after(response)

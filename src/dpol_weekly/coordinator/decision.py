@@ -110,11 +110,14 @@ class Decision:
             of_size = f" of those with a capacity of at least {self.gain.min_capacity:g}"
         return f"Which entity{of_size} will have the largest {self.gain.of}?"
 
+    def facts(self) -> dict[str, Any]:
+        """All that the decision states, as plain values."""
+        gain = self.gain.model_dump(exclude_none=True)
+        return dataclasses.asdict(self) | {"gain": gain, "missing": self.missing}
+
     def as_json(self) -> str:
         """The decision as text; equal decisions give equal bytes."""
-        gain = self.gain.model_dump(exclude_none=True)
-        facts = dataclasses.asdict(self) | {"gain": gain, "missing": self.missing}
-        return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(self.facts(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def as_csv(self) -> str:
         """A table with a row for each entity; no title is a formula for a spreadsheet."""
