@@ -128,7 +128,7 @@ def test_links_to_the_library_lead_somewhere(page: Path) -> None:
 
 
 def test_every_command_is_on_its_page() -> None:
-    (commands,) = cli._parser()._subparsers._group_actions
+    (commands,) = cli.parser_of_commands()._subparsers._group_actions
     page = (API / "commands.md").read_text()
     assert sorted(re.findall(r"`dpol ([\w-]+)`", page)) == sorted(commands.choices)
 

@@ -89,7 +89,7 @@ def build_page(
     *answered, setting = joined(answers)
     by_question = {it.question: it for it in answered}
     # The reader of a paper asks what privacy costs; that of an own table asks their question.
-    asked = COST if PAPERS in by_question else RIGHT
+    asked = COST if PAPERS in by_question or config.hospitals.asks_several else RIGHT
     leading = by_question.get(asked, answered[0])
     return load_template("report.html.j2", "dpol.report").render(
         run=facts.run,
@@ -129,15 +129,16 @@ def joined(answers: Sequence[Answer]) -> list[Answer]:
     return whole
 
 
-_PERIODS = {1: "day", 7: "week"}
+_PERIODS = {(1, "day"): "day", (7, "day"): "week", (1, "month"): "month"}
 
 
 def page_facts(config: Config) -> PageFacts:
     """The facts that the page tells of the run of a config."""
     dataset = config.dataset
-    period = _PERIODS.get(dataset.periods.days, "period")
+    period = _PERIODS.get(dataset.periods.length, "period")
     return PageFacts(
-        streams={label: stream.title or label for label, stream in config.streams.items()},
+        streams={label: asked.title for label, asked in config.played.items()},
+        cleaned={label: stream.title or label for label, stream in config.streams.items()},
         simulated=dataset.simulated,
         confidence=config.report.confidence,
         run=config.run,
@@ -146,6 +147,8 @@ def page_facts(config: Config) -> PageFacts:
         private=dataset.private,
         period="round" if dataset.columns is None else period,
         columns=dataset.columns,
+        licence=dataset.licence,
+        citation=dataset.citation,
     )
 
 

@@ -11,6 +11,7 @@ from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
 from dpol.show.words import each, mu_title, power
 from dpol.studies.hospitals.privacy_utility import lines_of, mean_share, ordered_levels
+from dpol.studies.hospitals.questions_answers import answer_on_aims, answer_on_questions
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.setting import setting_answer
 from dpol.studies.hospitals.settings import Hospitals
@@ -24,14 +25,21 @@ _INFINITE = float("inf")
 def answers(frames: Frames, settings: Hospitals, facts: PageFacts) -> list[Answer]:
     """The answers to all questions of a reader, and the setting that they hold in."""
     summary = frames["summary"]
-    replays = [frames["replay"]] if "replay" in frames else []
-    return [
-        answer_on_cost(summary, settings, facts),
-        *(answer_on_names(it, summary, settings, facts) for it in replays),
+    # Of answers to one question, the last comes first on the page.
+    found = [
         answer_on_privacy(summary),
         answer_on_papers(summary, frames["ranking"]),
         setting_answer(summary, settings, facts),
     ]
+    if "replay" in frames:
+        found.append(answer_on_names(frames["replay"], summary, settings, facts))
+    if settings.comparison:
+        found.append(answer_on_aims(frames["comparison"], settings, facts))
+    if settings.comparison and settings.asks_several:
+        found.append(answer_on_questions(frames["questions"], settings))
+    else:
+        found.append(answer_on_cost(summary, settings, facts))
+    return found
 
 
 def answer_on_papers(summary: pd.DataFrame, ranking: pd.DataFrame) -> Answer:
