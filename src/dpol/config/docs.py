@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from dpol.config.models import WHOLE
-from dpol.core.schemas import KINDS
+from dpol.core.schemas import Column
 from dpol.data.panel import PANEL
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
@@ -138,11 +139,19 @@ def _shown(value: object) -> str:
 
 
 def results() -> str:
-    """Markdown sections on the panel and the tables of all studies."""
+    """Markdown sections on the panel and the tables of all studies.
+
+    A column that several tables have is described once, as most of them describe it.
+    """
     tables = [PANEL]
     for study in load_studies().values():
         tables += schemas_of(study).values()
-    return _rendered("results.md", tables=tables, kinds=KINDS)
+    seen = Counter(column for table in tables for column in table.columns.items())
+    shared: dict[str, Column] = {}
+    for (name, column), times in seen.most_common():
+        if times > 1:
+            shared.setdefault(name, column)
+    return _rendered("results.md", tables=tables, shared=dict(sorted(shared.items())))
 
 
 def with_manual(page: str) -> str:
