@@ -7,7 +7,7 @@
 3. The paper-sized grid of config/demo.yaml, from clean panel to table and figure, on two cores.
 4. What a coordinator runs every week (live.py).
 
-What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md next
+What the numbers mean: benchmarks/README.md. Writes results.json and results.md next
 to this file.
 
     python run.py                   # everything
