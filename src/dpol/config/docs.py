@@ -141,7 +141,8 @@ def _shown(value: object) -> str:
 def results() -> str:
     """Markdown sections on the panel and the tables of all studies.
 
-    A column that several tables have is described once, as most of them describe it.
+    A column that several tables have is described once, as most of them describe it. Columns of a
+    table that mean the same share a line.
     """
     tables = [PANEL]
     for study in load_studies().values():
@@ -151,7 +152,23 @@ def results() -> str:
     for (name, column), times in seen.most_common():
         if times > 1:
             shared.setdefault(name, column)
-    return _rendered("results.md", tables=tables, shared=dict(sorted(shared.items())))
+    described = []
+    for table in tables:
+        own: dict[str, list[str]] = {}
+        for name, column in table.columns.items():
+            if shared.get(name) != column:
+                own.setdefault(_meaning(column), []).append(name)
+        also = [name for name, column in table.columns.items() if shared.get(name) == column]
+        described.append((table, own, also))
+    common = {name: _meaning(shared[name]) for name in sorted(shared)}
+    return _rendered("results.md", tables=described, common=common)
+
+
+def _meaning(column: Column) -> str:
+    """What a column holds, its unit, and whether a cell may be empty."""
+    unit = f" ({column.unit})" if column.unit else ""
+    said = not column.optional or "empty" in column.meaning
+    return f"{column.meaning}{unit}{'' if said else '; may be empty'}"
 
 
 def with_manual(page: str) -> str:
