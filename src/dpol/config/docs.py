@@ -165,7 +165,7 @@ def results() -> str:
 
 
 def _meaning(column: Column) -> str:
-    """What a column holds, its unit, and whether a cell may be empty."""
+    """The meaning of a column, its unit, and a note if a cell may be empty."""
     unit = f" ({column.unit})" if column.unit else ""
     said = not column.optional or "empty" in column.meaning
     return f"{column.meaning}{unit}{'' if said else '; may be empty'}"
