@@ -43,7 +43,7 @@ def nearest(name: object, known: Iterable[str]) -> str:
 
 
 def refusal(place: str, problems: Sequence[Problem], manual: str) -> ConfigError:
-    """One error that lists all problems of the file `place`; `manual` names what explains its keys."""
+    """One error that lists all problems of the file `place`; `manual` explains its keys."""
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
     lines = "\n".join(f"  {problem}" for problem in problems)
     return ConfigError(f"{place}: {count}\n{lines}\n{manual} explains every key.")
