@@ -1,6 +1,6 @@
 """Keep what README.md and docs/ say of a whole run: the numbers behind their sentences.
 
-    python verify/record.py results/demo      (or panel, or beyond, after its run)
+    python verify/record.py results/simulated      (or panel, or beyond, after its run)
 
 Writes verify/runs/<run>/*.csv. verify/sentences.py makes the sentences of these numbers, and a test
 compares them with the pages.
@@ -50,7 +50,7 @@ KEPT = {
 
 Of single learners the best, of comparisons the aims, of the replay the ten weeks of docs/teach.md.
 """
-RUNS_OF = {"replay": "demo"}
+RUNS_OF = {"replay": "simulated"}
 """The run of a result that pages quote of one run only."""
 
 
