@@ -1,4 +1,4 @@
-"""Sentences of README.md, ARTIFACT.md and docs/ on whole runs, with the numbers of the runs.
+"""Sentences of README.md, ARTIFACT.md, benchmarks/ and docs/ on whole runs, with the numbers of the runs.
 
 The numbers lie in verify/runs/ (see record.py) and benchmarks/. A test looks for each sentence in
 its page; run this file to see what is missing:
@@ -218,7 +218,7 @@ def of_ours() -> Iterator[str]:
 
 
 def of_performance() -> Iterator[str]:
-    """docs/explanation/performance.md."""
+    """benchmarks/README.md."""
     found = measured("results")
     meta, starts, grid = found["rw_meta"], found["starts"], found["grid"]
     free, noisy = meta["inf"], meta["0.25"]
@@ -332,7 +332,7 @@ PAGES = {
     "docs/explanation/locality.md": of_locality,
     "docs/explanation/memory.md": of_memory,
     "docs/explanation/ours.md": of_ours,
-    "docs/explanation/performance.md": of_performance,
+    "benchmarks/README.md": of_performance,
     "docs/teach.md": of_the_lesson,
 }
 
