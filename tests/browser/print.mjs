@@ -1,0 +1,10 @@
+import { chromium } from "playwright-core";
+const [page, hash, out, script] = process.argv.slice(2);
+const b = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const t = await (await b.newContext({ viewport: { width: 1300, height: 1000 } })).newPage();
+t.on("pageerror", (e) => console.log(String(e)));
+await t.goto("file://" + page + hash);
+if (script) await t.evaluate(script);
+await t.evaluate('document.documentElement.classList.add("sheet-only")');
+await t.pdf({ path: out, format: "A4" }); await t.emulateMedia({media:"print"}); await t.setViewportSize({width:690,height:1000}); await t.screenshot({path: out+".png"});
+await b.close();

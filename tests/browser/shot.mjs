@@ -1,0 +1,12 @@
+import { chromium } from "playwright-core";
+const [page, hash, width, scheme, out, script] = process.argv.slice(2);
+const b = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const c = await b.newContext({ viewport: { width: +width, height: 1000 }, colorScheme: scheme });
+const t = await c.newPage();
+t.on("console", (m) => console.log(m.text())); t.on("pageerror", (e) => console.log(String(e)));
+t.on("dialog", (d) => (console.log("dialog", d.message()), d.accept()));
+await t.goto("file://" + page + hash);
+if (script) await t.evaluate(script);
+await t.waitForTimeout(150);
+await t.locator("#replay").screenshot({ path: out });
+await b.close();
