@@ -13,7 +13,7 @@ help: ## show this list
 
 setup: $(VENV)/.runtime ## set up .venv, as the next two do by themselves
 
-demo: $(VENV)/.runtime ## simulated hospitals, no network: tables and figures in a few minutes
+demo: $(VENV)/.runtime ## real hospitals, no network: tables and figures in two minutes
 	$(SNAKEMAKE) --configfile config/demo.yaml
 
 paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
@@ -60,13 +60,13 @@ test-report: $(VENV)/.dev ## the reports of results/ and the page of decisions i
 	npm install --prefix tests/browser --no-package-lock --no-audit --no-fund
 	$(VENV)/bin/python -m pytest tests/browser
 
-test-panel: $(VENV)/.dev ## replay the real panel through the commands: DPOL_PANEL=FILE (about 10 minutes)
-	$(VENV)/bin/python -m pytest -s tests/coordinator/test_pipeline.py -k on_the_real_panel
+test-panel: $(VENV)/.dev ## replay the real hospitals through the commands (about 10 minutes)
+	$(VENV)/bin/python -m pytest tests/panel
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
 
-bench-full: $(VENV)/.dev ## the whole paper at full size, from the extract in data/raw, then its largest job (about 15 minutes)
+bench-full: $(VENV)/.dev ## the whole paper at full size on the real hospitals, then its largest job (about 15 minutes)
 	PYTHONPATH=src OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/full.py
 
 sbom: $(VENV)/.dev ## the software bill of materials (CycloneDX) of what dpol needs to run: sbom.cdx.json

@@ -1,6 +1,6 @@
 """Keep what README.md and docs/ say of a whole run: the numbers behind their sentences.
 
-    python verify/record.py results/demo      (or panel, or beyond, after its run)
+    python verify/record.py results/simulated      (or panel, or beyond, after its run)
 
 Writes verify/runs/<run>/*.csv. verify/sentences.py makes the sentences of these numbers, and a test
 compares them with the pages.

@@ -30,7 +30,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 EXPECTED = HERE / "expected.json"
 SPECIFIED: Mapping[str, Any] = yaml.safe_load((HERE / "checks.yaml").read_text(encoding="utf-8"))
-CONFIGS = ("demo", "hospitals")
+CONFIGS = ("hospitals", "simulated")
 MOST_SHOWN = 5
 
 Values = dict[str, dict[str, Any]]

@@ -18,12 +18,12 @@ from dpol.studies.hospitals.grid import points
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted(CONFIG.glob("*.yaml"))
-DEMO = yaml.safe_load((CONFIG / "demo.yaml").read_text(encoding="utf-8"))
+SIMULATED = yaml.safe_load((CONFIG / "simulated.yaml").read_text(encoding="utf-8"))
 
 
 def experiment(**changes):
-    """The demo with some blocks replaced."""
-    return parse_experiment({**copy.deepcopy(DEMO), **changes}, "demo")
+    """The config of simulated hospitals with some blocks replaced."""
+    return parse_experiment({**copy.deepcopy(SIMULATED), **changes}, "simulated")
 
 
 def tiny(**changes):
@@ -51,7 +51,7 @@ def test_every_shipped_config_is_good_and_has_jobs(path):
     assert 0 < len(jobs(load_experiment(path))) < 2_000
 
 
-def test_the_demo_has_87_jobs():
+def test_the_simulated_hospitals_have_87_jobs():
     # A stream: 3 noises x 4 levels, 1 x 4 batched, 2 x 4 central, 1 x 4 lazy, 1 at .inf only.
     by_suite = Counter((stream, suite) for stream, suite, *_ in jobs(experiment()))
     sizes = {"local": 12, "batched": 4, "central": 8, "lazy": 4, "non-private": 1}

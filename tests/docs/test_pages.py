@@ -114,7 +114,7 @@ def test_gallery_shows_every_figure() -> None:
 
 
 def test_results_that_pages_name_are_made() -> None:
-    made = {(it, kind): shown(it, kind) for it in ("demo", "panel") for kind in KINDS}
+    made = {(it, kind): shown(it, kind) for it in ("demo", "simulated", "panel") for kind in KINDS}
     made |= {("paper", kind): shown("config", kind) for kind in KINDS}
     found = [
         (page.name, run, kind, name)
@@ -159,7 +159,7 @@ def reachable(arrows: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def test_arrows_of_the_workflow_are_those_of_snakemake(tmp_path: Path) -> None:
-    config = str(ROOT / "config/demo.yaml")
+    config = str(ROOT / "config/simulated.yaml")
     words = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     graph = succeed(
         run(*words, "--directory", str(tmp_path), "--configfile", config, "--rulegraph")

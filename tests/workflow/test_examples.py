@@ -31,11 +31,6 @@ def play(folder: Path, name: str, *files: str, **changes: Any) -> Done:
     return snakemake(folder, *(f"results/{name}/{it}" for it in files))
 
 
-def put_examples(folder: Path) -> None:
-    (folder / "data").mkdir()
-    (folder / "data/examples").symlink_to(EXAMPLES)
-
-
 def stream_of(folder: Path, run: str, label: str) -> GainStream:
     return read_stream(folder / f"results/{run}/streams/{label}.parquet")
 
@@ -118,7 +113,6 @@ def test_admissions_of_the_hospital_table(tmp_path: Path) -> None:
 
 @workflow
 def test_a_table_with_names_and_markers_of_its_own(tmp_path: Path) -> None:
-    put_examples(tmp_path)
     town_only = {"town": {"title": "Whole town", "groups": ["Old Town", "Riverside"]}}
     succeed(play(tmp_path, "shelters", "tables/average-gain.md", streams=town_only))
     table = pd.read_csv(EXAMPLES / "shelters.csv", dtype=str)
@@ -138,7 +132,6 @@ def test_a_table_with_names_and_markers_of_its_own(tmp_path: Path) -> None:
 
 @workflow
 def test_a_table_of_gains(tmp_path: Path) -> None:
-    put_examples(tmp_path)
     succeed(play(tmp_path, "clicks"))
     table = pd.read_parquet(EXAMPLES / "clicks.parquet")
     stream = stream_of(tmp_path, "clicks", "articles")

@@ -14,7 +14,7 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser("config", help=words, allow_abbrev=False)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     words = "copy a config that comes with dpol"
-    text = "Copy a config that comes with dpol into this folder, and its table if there is one."
+    text = "Copy a config that comes with dpol into this folder. Its table is found where dpol is."
     copy = actions.add_parser("copy", help=words, description=text)
     copy.add_argument("name", metavar="NAME", help="such as demo or shelters")
     copy.set_defaults(run=_copy, failure=1)
@@ -31,9 +31,9 @@ def add(commands: Commands) -> None:
 
 
 def _copy(options: argparse.Namespace) -> None:
-    from dpol.cli.pipeline import pipeline, shipped_configs
     from dpol.core.errors import DpolError
     from dpol.core.files import atomic_path
+    from dpol.core.shipped import shipped_configs
 
     name, configs = options.name, shipped_configs()
     if name not in configs:
@@ -41,11 +41,8 @@ def _copy(options: argparse.Namespace) -> None:
     config = Path(f"{name}.yaml")
     if config.exists():
         raise DpolError(f"{config}: exists already; rename it, or copy in another folder")
-    tables = pipeline().glob(f"data/examples/{name}.*")
-    for source, copy in ((configs[name], config), *((it, Path(*it.parts[-3:])) for it in tables)):
-        if not copy.exists():
-            with atomic_path(copy) as temporary:
-                temporary.write_bytes(source.read_bytes())
+    with atomic_path(config) as temporary:
+        temporary.write_bytes(configs[name].read_bytes())
     print(f"Copied. Change {config} as you like, then: dpol run {config}")
 
 

@@ -8,14 +8,15 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-import dpol
 from dpol.core.errors import DpolError, OutputError
 from dpol.core.files import check_writable
 from dpol.core.options import Commands
+from dpol.core.shipped import pipeline, shipped_configs
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
 --cores 2 uses two cores (default: all). dpol run CONFIG --help lists all flags."""
-_DEMO = f"Run all experiments on simulated hospitals, in this folder or in FOLDER. {_FLAGS}"
+_DEMO = f"""Run the paper's experiment and ours on real hospitals of three states, and the studies \
+of the papers, in this folder or in FOLDER. No data are fetched. {_FLAGS}"""
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
 results/RUN/report/index.html, where RUN is the run that the config names. {_FLAGS}"""
 _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
@@ -24,7 +25,7 @@ _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
 def add(commands: Commands) -> None:
     """Add the commands."""
     for name, first, words, text, run in (
-        ("demo", "[FOLDER]", "run all experiments on simulated hospitals", _DEMO, _demo),
+        ("demo", "[FOLDER]", "run the experiments on real hospitals", _DEMO, _demo),
         ("run", "CONFIG", "run the experiments of a config file", _RUN, _run),
     ):
         # No word begins with the sign of options: all of them are read below, or by snakemake.
@@ -38,24 +39,6 @@ def add(commands: Commands) -> None:
         )
         parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
         parser.set_defaults(run=run, failure=2, parser=parser)
-
-
-def pipeline() -> Path:
-    """The folder that holds `workflow/` and `config/`: in the package, or the checkout.
-
-    Raises:
-        DpolError: neither has them.
-    """
-    package = Path(dpol.__file__).parent
-    for folder in (package / "pipeline", package.parents[1]):
-        if (folder / "workflow/Snakefile").is_file():
-            return folder
-    raise DpolError(f"{package}: has no workflow; install dpol again, from its wheel or a checkout")
-
-
-def shipped_configs() -> dict[str, Path]:
-    """The configs that come with dpol, by name."""
-    return {file.stem: file for file in sorted(pipeline().glob("config/*.yaml"))}
 
 
 def _demo(options: argparse.Namespace) -> None:

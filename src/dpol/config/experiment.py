@@ -42,7 +42,7 @@ def load_experiment(path: Path | str) -> Experiment:
 
     >>> experiment = load_experiment("config/demo.yaml")  # in the project's folder
     >>> experiment.config.run, list(experiment.members)
-    ('demo', ['local', 'batched', 'central', 'lazy', 'non-private'])
+    ('demo', ['local', 'batched', 'central', 'ours', 'non-private'])
     """
     path = Path(path)
     return parse_experiment(read_yaml(path), str(path))
@@ -55,7 +55,7 @@ def check_local_table(config: Config) -> None:
         ConfigError: no such file.
     """
     source = config.dataset.source
-    if source.kind in ("local", "gains") and not Path(source.file).exists():
+    if source.kind in ("local", "gains") and not Path(config.raw_file).exists():
         raise ConfigError(
             f"dataset.source.file = {source.file}: no such file; put the table of run"
             f" {config.run} there, or try config/demo.yaml, which needs none"

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field, PositiveInt, create_model
 
 from dpol.core.settings import Label, Settings
+from dpol.core.shipped import place_of
 from dpol.data.settings import Dataset, Stream
 from dpol.privacy.settings import Mu
 from dpol.studies.hospitals.settings import Comparison, Hospitals, MemoryName, Report, Suite
@@ -79,11 +80,11 @@ class Config(Settings):
 
     @property
     def raw_file(self) -> str:
-        """The raw table, relative to the working folder."""
+        """The raw table: below the working folder, or one that comes with dpol."""
         source = self.dataset.source
         if source.kind == "simulated":
             return f"results/{self.run}/data/simulated.csv.gz"
-        return source.file
+        return place_of(source.file)
 
     @property
     def replayed(self) -> bool:

@@ -132,7 +132,7 @@ def fetch_table(
             " gzip-compressed CSV file\n"
             f"  with the columns {', '.join(query.columns)};\n"
             f"  the rows that matter: {query.where or 'all'}; or\n"
-            "- work with simulated hospitals, without network: dpol demo (or: make demo)"
+            "- work with hospitals that come with dpol, without network: dpol demo (or: make demo)"
         )
 
 
