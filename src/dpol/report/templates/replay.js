@@ -170,19 +170,19 @@
   function tabulate() {
     const { game } = state;
     sheet.hidden = !over();
+    sheet.replaceChildren();
     if (!game) return;
     const rounds = span(game.from, game.from + game.weeks);
-    const table = find(".sheet table");
+    const [result, table] = [write(sheet, "div", "result", ""), write(sheet, "table", "", "")];
+    const [caption, head, body, foot] = [table.createCaption(), table.createTHead(), table.createTBody(), table.createTFoot()];
     const row = (parent, cells) => {
       const it = write(parent, "tr", "", "");
       cells.forEach((text, k) => write(it, k && parent !== head ? "td" : "th", "", text));
       if (parent === foot) it.cells[0].colSpan = 2;
     };
     const four = (texts) => (texts.length ? texts : ["", "", "", ""]);
-    table.caption.textContent = `${counted(game.weeks)} from ${called(game.from)}, ${state.setting.level}, ${state.setting.title}`
+    caption.textContent = `${counted(game.weeks)} from ${called(game.from)}, ${state.setting.level}, ${state.setting.title}`
       + (words.capacity ? `: ${words.count} per 100 ${words.capacity}` : "");
-    const [head, body, foot] = [table.tHead, table.tBodies[0], table.tFoot];
-    for (const it of [head, body, foot, find(".result")]) it.replaceChildren();
     row(head, [words.period, `your ${words.entity}`, "you", named(), "chance", "best"]);
     for (const t of rounds) {
       const mine = picked(t);
@@ -193,7 +193,7 @@
     row(foot, ["sum", ...four(all.map((it) => it.amount))]);
     row(foot, ["share of the possible gain", ...four(all.map((it) => it.share))]);
     for (const { kind, name, amount, share } of all) {
-      const it = write(find(".result"), "p", kind, "");
+      const it = write(result, "p", kind, "");
       write(it, "span", "", name);
       write(it, "strong", "", amount);
       write(it, "span", "", `${share} of the possible gain`);
