@@ -92,7 +92,7 @@ def test_the_lesson_is_played_as_it_is_written(lesson: Path) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_game_opens_without_a_flaw(lesson: Path, view: tuple[int, str]) -> None:
-    """Before a choice, after it, and at the end."""
+    """It is checked before a choice, after it, and at the end."""
     steps: Steps = [["set", "each", "after each choice"], ["axe"], ["choose", AMG], ["axe"]]
     steps += [["click", "Next"], ["choose", AMG], ["axe"]]
     found = play(lesson, LINK.replace("weeks=10", "weeks=2"), *steps, view=view)

@@ -28,7 +28,7 @@ SAN_JUAN = "SAN JUAN REGIONAL MEDICAL CENTER INC"
 
 @cache
 def lesson_rows() -> pd.DataFrame:
-    """What rw-meta saw and chose in the first run of the demo, on its first stream."""
+    """The replay of rw-meta in the first run of the demo, on its first stream."""
     config = parse_experiment(DEMO, "demo.yaml").config
     dataset, label = config.dataset, next(iter(config.streams))
     file = ROOT / DEMO["dataset"]["source"]["file"]

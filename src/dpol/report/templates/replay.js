@@ -13,7 +13,7 @@
   const last = data.rounds.length - 1;
   const PAST = 4; // earlier weeks that are seen before a choice
   const LENGTH = Math.min(10, last + 1); // of a game
-  // `each`: the truth is told after each choice, not at the end. `refused`: why a link starts nothing.
+  // `each`: the truth is shown after each choice, not at the end. `refused`: why a link starts nothing.
   // `game`: the first round, how many, and the choices of the reader so far.
   const state = {
     t: 0, setting: settings.find((it) => it.noisy) ?? settings[0], algorithm: 0,
@@ -186,8 +186,8 @@
     row(head, [words.period, `your ${words.entity}`, "you", named(), "chance", "best"]);
     for (const t of rounds) {
       const mine = picked(t);
-      const told = mine !== undefined && open(t) ? gains([t]).map((it) => it.amount) : [];
-      row(body, [called(t), mine === undefined ? "" : data.names[mine], ...four(told)]);
+      const numbers = mine !== undefined && open(t) ? gains([t]).map((it) => it.amount) : [];
+      row(body, [called(t), mine === undefined ? "" : data.names[mine], ...four(numbers)]);
     }
     const all = over() ? gains(rounds) : [];
     row(foot, ["sum", ...four(all.map((it) => it.amount))]);
