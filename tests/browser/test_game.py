@@ -33,7 +33,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def play(path: Path, link: str, *steps: list[Any], view: tuple[int, str] = VIEWS[0]) -> Any:
-    """What play.js sees; nothing on the page may fail."""
+    """The states that play.js finds; nothing on the page may fail."""
     command = ["node", "play.js", str(CHROMIUM), f"{path}{link}", *map(str, view)]
     done = subprocess.run(
         [*command, json.dumps(steps)], cwd=HERE, capture_output=True, text=True, timeout=300
@@ -45,7 +45,7 @@ def play(path: Path, link: str, *steps: list[Any], view: tuple[int, str] = VIEWS
 
 
 def is_hidden(seen: dict[str, Any]) -> bool:
-    """Whether nothing tells what is true, what was best or what the algorithm chose."""
+    """True if nothing shows the truth, the best choice or that of the algorithm."""
     told = seen["bars"] or seen["numbers"] or seen["result"] or seen["still"]
     told = told or seen["tags"] not in ("", "you")
     sheet = any(
