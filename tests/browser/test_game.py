@@ -16,7 +16,7 @@ from dpol.core.schemas import write_frame
 from report.run_by_hand import page, write_run
 
 __all__ = ["pytestmark"]  # of every test here
-LINK = re.search(r"#game\?\S+", TEACH)[0]  # type: ignore[index]
+LINK = re.search(r"#game\?[^`\s]+", TEACH)[0]  # type: ignore[index]
 LOW, HIGH = "μ = 1", "μ = 0.25"
 Steps = list[list[Any]]
 
