@@ -1,4 +1,4 @@
-"""Sentences of README.md, ARTIFACT.md, benchmarks/ and docs/ on whole runs, with the numbers of the runs.
+"""Sentences of pages on whole runs, with the numbers of the runs.
 
 The numbers lie in verify/runs/ (see record.py) and benchmarks/. A test looks for each sentence in
 its page; run this file to see what is missing:
