@@ -8,7 +8,7 @@
    cores.
 4. What a coordinator runs every week (live.py).
 
-What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md next
+What the numbers mean: benchmarks/README.md. Writes results.json and results.md next
 to this file.
 
     python run.py                   # everything

@@ -1,4 +1,4 @@
-"""Sentences of README.md, ARTIFACT.md and docs/ on whole runs, with the numbers of the runs.
+"""Sentences of pages on whole runs, with the numbers of the runs.
 
 The numbers lie in verify/runs/ (see record.py) and benchmarks/. A test looks for each sentence in
 its page; run this file to see what is missing:
@@ -218,7 +218,7 @@ def of_ours() -> Iterator[str]:
 
 
 def of_performance() -> Iterator[str]:
-    """docs/explanation/performance.md."""
+    """benchmarks/README.md."""
     found = measured("results")
     meta, starts, grid = found["rw_meta"], found["starts"], found["grid"]
     free, noisy = meta["inf"], meta["0.25"]
@@ -297,34 +297,6 @@ def expected(check: str) -> dict[str, dict[str, Any]]:
     return dict(found[check])
 
 
-def of_the_lesson() -> Iterator[str]:
-    """docs/teach.md."""
-    rows = recorded("simulated", "replay")
-    low, high = (rows[rows["mu"] == mu] for mu in (1.0, 0.25))
-    best = [it[it["foresight"]] for it in (low, high)]
-    first = best[0].iloc[0]
-    yield f"move the slider to the week of {first['period']}"
-    name = first["name"].removeprefix("Simulated ")
-    yield f"From {first['period']} on, {name} is the fullest for"
-    scales = [100 * it["noise_scale"].iloc[0] for it in best]
-    yield f"has {2**0.5 / scales[0] * 100:.0f} beds"
-    yield f"The standard deviation is {scales[0]:.1f} per 100 beds"
-    yield f"1.96 × {scales[0]:.1f} = {1.96 * scales[0]:.1f} to each side"
-    yield f"four times as long: {1.96 * scales[1]:.1f}, more"
-    of_ten = [it / 10**0.5 for it in scales]
-    yield f"It is {of_ten[0]:.1f} per 100 beds at μ = 1 and {of_ten[1]:.1f} at μ = 0.25"
-    noisy = [100 * it["noisy_gain"].mean() for it in best]
-    yield f"The truth was {100 * best[0]['gain'].mean():.1f} on average"
-    yield f"have the mean {noisy[0]:.1f} at μ = 1 and {noisy[1]:.1f} at μ = 0.25"
-    own = [100 * it[it["chosen_by"].str.contains("rw-meta")]["gain"].sum() for it in (low, high)]
-    chance, top = (100 * best[0][it].sum() for it in ("chance_gain", "gain"))
-    yield f"filled {own[0]:.0f} of 10 × 100 beds at μ = 1 and {own[1]:.0f} at μ = 0.25"
-    yield f"drawn at random gives {chance:.0f}, the best of every week {top:.0f}"
-    for it in own:
-        share = f"{(it - chance) / (top - chance):.0%}"
-        yield f"({it:.0f} − {chance:.0f}) / ({top:.0f} − {chance:.0f}) = {share}"
-
-
 PAGES = {
     "ARTIFACT.md": of_the_artifact,
     "README.md": of_the_readme,
@@ -332,8 +304,7 @@ PAGES = {
     "docs/explanation/locality.md": of_locality,
     "docs/explanation/memory.md": of_memory,
     "docs/explanation/ours.md": of_ours,
-    "docs/explanation/performance.md": of_performance,
-    "docs/teach.md": of_the_lesson,
+    "benchmarks/README.md": of_performance,
 }
 
 

@@ -178,7 +178,7 @@ def test_a_new_file_is_filled_in_and_checked():
 def test_every_key_is_described():
     text = (Path(__file__).parents[2] / "docs/reference/deployment.md").read_text()
     for model in (Deployment, Periods, Columns, Noise, Entity):
-        assert [key for key in model.model_fields if f"| `{key}` |" not in text] == []
+        assert [key for key in model.model_fields if f"{key}: " not in text] == []
 
 
 def test_the_cost_is_that_of_the_noise():

@@ -20,7 +20,7 @@ from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
 from dpol.experts.registry import REGISTRY, make_members
 
-MANUAL = "config/README.md"
+MANUAL = "The page Configs of the documentation"
 
 
 @dataclass(frozen=True)

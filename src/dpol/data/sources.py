@@ -68,7 +68,7 @@ def known_tables() -> Mapping[str, list[Endpoint]]:
         return _Tables.model_validate(read_yaml(SOURCES)).tables
     except ValidationError as error:
         problems = problems_of(error, _Tables)
-        raise refusal(str(SOURCES), problems, "config/README.md") from None
+        raise refusal(str(SOURCES), problems, "The page Configs of the documentation") from None
 
 
 def _known(name: str) -> str:

@@ -221,7 +221,6 @@ def _files(section: Section) -> tuple[tuple[str, str], ...]:
 
 _MANUAL = {
     "glossary": "reference/glossary.md",
-    "symbols": "reference/notation.md",
     "columns of the files": "reference/tables.md",
     "privacy": "explanation/privacy.md",
 }

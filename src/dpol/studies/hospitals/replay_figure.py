@@ -162,6 +162,7 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, An
                 "noise": noise,
                 "title": name_of(noise).long or f"{noise} noise",
                 "level": privacy_title(mu),
+                "mu": f"{mu:g}",
                 "noisy": _whole(noisy) if private else None,
                 "half": like[0] if like else None,
                 "factor": float(f"{half.sum() / halves[like[0]].sum():.6g}") if like else 0,
