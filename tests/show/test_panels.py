@@ -102,6 +102,20 @@ def test_equal_figures_are_equal_files_whatever_the_settings_of_the_user(tmp_pat
     assert one[0].read_bytes() != two[0].read_bytes()
 
 
+def test_a_figure_for_a_phone_has_one_column_and_files_carry_the_finding(tmp_path: Path) -> None:
+    with panels.panels(3, 3, (3.0, 2.0), narrow=True) as drawn:
+        drawn.name_x("a name that is wider than a phone, and so is broken into lines " * 2)
+        drawn.find("3 of 4 <hold>.")
+    places = [ax.get_position() for ax in drawn.axes]
+    assert {round(it.x0, 9) for it in places} == {round(places[0].x0, 9)}
+    assert drawn.figure.get_figwidth() < 4
+    assert_legible(drawn.figure)
+    (name,) = [it for it in drawn.figure.texts if "wider" in it.get_text()]
+    assert name.get_window_extent().x1 <= drawn.figure.bbox.x1
+    style.save_figure(drawn.figure, [tmp_path / "a.svg"])
+    assert "<title>3 of 4 &lt;hold&gt;.</title>" in (tmp_path / "a.svg").read_text()
+
+
 def test_unknown_suffix_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"figure\.bmp"):
         style.save_figure(draw(), [tmp_path / "figure.svg", tmp_path / "figure.bmp"])
