@@ -182,7 +182,7 @@ def jobs_of(*studies: str) -> set[str]:
 
 
 MAIN_SHOWN = {"privacy_utility_shown", "replay_shown", "average_gain_shown"}
-MAIN_SHOWN |= {"cumulative_gain_shown", "beyond_shown", "memory_shown", "noise_costs_shown"}
+MAIN_SHOWN |= {"beyond_shown", "memory_shown", "noise_costs_shown"}
 # Of the claims some read results of the main experiment.
 MAIN = {"hospitals_point", "hospitals_results", *MAIN_SHOWN, *jobs_of("claims")}
 OF_LAZY = jobs_of("lazy", "convex", "audits")
