@@ -22,6 +22,7 @@ FIGURES = {
         "lazy-regret", "convex-regret", "labels-risk", "labels-selection", "labels-hospitals",
         "audits",
     ),
+    "states": ("questions",),
     "panel": ("rivals",),
     "beyond": ("comparison", "memory"),
 }  # fmt: skip
