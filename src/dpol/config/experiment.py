@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from dpol.config.models import WHOLE, Config
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
-from dpol.core.refusals import did_you_mean, problems_of, refusal
+from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
-from dpol.experts.registry import REGISTRY, make_members
+from dpol.experts.registry import make_members
 
 MANUAL = "config/README.md"
 
@@ -93,9 +93,7 @@ def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Proble
             try:
                 made += make_members(spec)
             except ValueError as error:
-                name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
-                hint = did_you_mean(name, REGISTRY) if str(name) not in REGISTRY else ""
                 place = ("suites", str(label), "algorithms", index)
-                problems.append(Problem(place, spec, f"{error}{hint}"))
+                problems.append(Problem(place, spec, str(error)))
         members[str(label)] = tuple(made)
     return members, problems

@@ -219,13 +219,20 @@ def schemas_of(study: Study) -> Mapping[str, Schema]:
 def codes_of_points(study: Study, points: Mapping[str, Point]) -> dict[str, str]:
     """A hash of the code that computes the points of a study, by the name of what they play."""
     algorithms: dict[str, list[Any]] = {}
+    noises: dict[str, set[str]] = {}
     for point in points.values():
         entries = algorithms.setdefault(played_by(study, point), [])
         entries += [entry for entry in point.get("suite", ()) if entry not in entries]
+        noises.setdefault(played_by(study, point), set()).update(
+            load("dpol.noise:module_of_noise")(noise) for noise, _ in point.get("games", ())
+        )
     # The registry is not watched: it imports no algorithm, and this names those that play.
     code_that_plays = load("dpol.experts.registry:code_that_plays")
     start = [*_modules(study.run), _JOBS, study.module]
-    return {name: code_that_plays(start, entries) for name, entries in algorithms.items()}
+    return {
+        name: code_that_plays([*start, *sorted(noises[name])], entries)
+        for name, entries in algorithms.items()
+    }
 
 
 def played_by(study: Study, point: Point) -> str:

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.noise.noises import ISOTROPIC, NOISES
+from dpol.noise.noises import ISOTROPIC, in_order
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show import panels
 from dpol.show.looks import BLACK, Look
@@ -87,7 +87,7 @@ def _looks(rows: pd.DataFrame, main: Hospitals) -> dict[tuple[str, str], Look]:
     played = list(dict.fromkeys(zip(rows["algorithm"], rows["noise"], strict=True)))
     points = rows.groupby(["stream", "noise"])["guess"].nunique().groupby("noise").max()
     # A noise of a single point has no line: it comes last, and needs no dashes.
-    noises = sorted(filter(points.get, NOISES), key=lambda noise: points[noise] == 1)
+    noises = sorted(in_order(points.index), key=lambda noise: points[noise] == 1)
     return {
         (label, noise): replace(
             look,
