@@ -101,8 +101,8 @@ def test_a_name_of_ours_that_another_package_takes(packages):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("forgetful-leder", "did you mean forgetful-leader.*package.module:Class"),
-        ("adalg.ForgetfulLeader", "written package.module:Class"),
+        ("forgetful-leder", "did you mean forgetful-leader"),
+        ("adalg.ForgetfulLeader", "nor a package.module:Class"),
         ("nowhere:Thing", "nowhere:Thing cannot be imported: No module named 'nowhere'"),
         ("adalg:Thing", "has no attribute 'Thing'"),
         ("adalg:HALF", "must derive from an algorithm"),

@@ -166,7 +166,7 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
             names = ", ".join(name for name, noise in NOISES.items() if noise.constant)
             allowed = f"must be [{names}], because {', '.join(constant)} needs constant noise"
             yield Problem((*place, "noises"), suite.noises, allowed)
-        if "central" in models.values() and not all(find_noise(it).central for it in suite.noises):
+        if "central" in models.values() and not set(suite.noises) <= set(CENTRAL_NOISES):
             allowed = f"must be among {', '.join(CENTRAL_NOISES)} in the central model"
             yield Problem((*place, "noises"), suite.noises, allowed)
         for noise in suite.noises:

@@ -69,8 +69,8 @@ def target_of(kind: str, name: object, ours: Collection[str], *groups: str) -> s
         return theirs[name]
     known = [*ours, *theirs]
     raise ValueError(
-        f"{kind} {name!r} is not one of {', '.join(known)}{did_you_mean(name, known)}; one of"
-        " another package is written package.module:Class"
+        f"{kind} {name!r} is not one of {', '.join(known)}, nor a package.module:Class of another"
+        f" package{did_you_mean(name, known)}"
     )
 
 

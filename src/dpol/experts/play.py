@@ -28,7 +28,7 @@ from dpol.experts.interface import (
     Setup,
     can_read,
 )
-from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains, find_noise
+from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains
 from dpol.noise.neighbours import neighbours_of
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
 from dpol.privacy.mixtures import BatchMixture
@@ -43,7 +43,7 @@ class RawGains:
         mu: privacy level to reach; inf for none.
         replicates: independent plays: how many, or their numbers.
         seed: root seed of the algorithms that play it; `dpol.play` needs one.
-        noise: how central algorithms scale their noise; the name of one that is `central`.
+        noise: how central algorithms scale their noise; a key of `NOISES` that is `central`.
 
     Raises:
         ValueError: mu is not above 0, there is no replicate, or a curator has no such noise.
@@ -59,7 +59,7 @@ class RawGains:
     def __post_init__(self) -> None:
         if not self.mu > 0:
             raise ValueError(f"mu must be above 0, got {self.mu}")
-        if not find_noise(self.noise).central:
+        if self.noise not in CENTRAL_NOISES:
             raise ValueError(f"noise must be {' or '.join(CENTRAL_NOISES)}, got {self.noise!r}")
         replicate_numbers(self.replicates)  # refuses none
 

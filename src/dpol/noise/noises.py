@@ -174,7 +174,7 @@ def find_noise(name: object) -> Noise:
         raise ValueError(f"noise {name}: {target} cannot be imported: {error}") from None
     if not isinstance(noise, Noise):
         raise ValueError(f"noise {name}: {target} is no dpol.Noise, but {noise!r}")
-    return replace(noise, name=str(name), origin="other")
+    return replace(noise, name=str(name), origin="other", central=False)
 
 
 def in_order(names: Collection[str]) -> list[str]:
