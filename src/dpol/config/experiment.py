@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from dpol.config.models import WHOLE, Config
+from dpol.config.models import WHOLE, Config, parse_config
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
 from dpol.core.refusals import problems_of, refusal
@@ -72,9 +72,11 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         raise ConfigError(f"{place}: holds no keys; config/demo.yaml shows a whole config")
     members, problems = _members(raw.get("suites"))
     try:
-        config = WHOLE.model_validate(dict(raw))
+        config = parse_config(raw)
     except ValidationError as error:
         raise refusal(place, [*problems_of(error, WHOLE), *problems], MANUAL) from None
+    except ValueError as error:
+        raise ConfigError(f"{place}: {error}") from None
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [found for rule in rules for found in rule(config, members)]
     if problems:

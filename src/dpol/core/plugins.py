@@ -8,9 +8,10 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
+from importlib import import_module, metadata
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from typing import Any
 
 from dpol.core.refusals import did_you_mean
 
@@ -72,6 +73,22 @@ def target_of(kind: str, name: object, ours: Collection[str], *groups: str) -> s
         f"{kind} {name!r} is not one of {', '.join(known)}, nor a package.module:Class of another"
         f" package{did_you_mean(name, known)}"
     )
+
+
+def load_named(name: str, target: str) -> Any:
+    """The object that "module:name" names.
+
+    Raises:
+        ValueError: it cannot be imported.
+    """
+    module, _, attribute = target.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"{name}: {target} cannot be imported: {error}; install its package where dpol is, and"
+            " write package.module:Class"
+        ) from None
 
 
 def refuse_taken(ours: Collection[str], *groups: str) -> None:

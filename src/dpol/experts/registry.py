@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.imports import code_hash, is_foreign, load
-from dpol.core.plugins import target_of
+from dpol.core.plugins import load_named, target_of
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import (
     LABEL,
@@ -63,13 +63,7 @@ class Entry:
         Raises:
             ValueError: it cannot be imported, or is not a whole algorithm or bank.
         """
-        try:
-            kind: type = load(self.target)
-        except (ImportError, AttributeError) as error:
-            raise ValueError(
-                f"{name}: {self.target} cannot be imported: {error}; install its package where"
-                " dpol is, and write package.module:Class"
-            ) from None
+        kind: type = load_named(name, self.target)
         check_class(name, kind)
         return kind
 

@@ -17,8 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpol.core.imports import load
-from dpol.core.plugins import target_of
+from dpol.core.plugins import load_named, target_of
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
@@ -168,10 +167,7 @@ def find_noise(name: object) -> Noise:
     if isinstance(name, str) and name in NOISES:
         return NOISES[name]
     target = target_of("noise", name, NOISES, NOISE_GROUP)
-    try:
-        noise = load(target)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"noise {name}: {target} cannot be imported: {error}") from None
+    noise = load_named(str(name), target)
     if not isinstance(noise, Noise):
         raise ValueError(f"noise {name}: {target} is no dpol.Noise, but {noise!r}")
     return replace(noise, name=str(name), origin="other", central=False)
