@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from dpol.core.errors import DpolError
-from dpol.config.experiment import check_local_table, parse_experiment
+from dpol.config.experiment import check_local_table, packages_played, parse_experiment
 from dpol.core.files import check_writable
 from dpol.core.imports import code_hash
 from dpol.core.logs import errors_since

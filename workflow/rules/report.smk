@@ -23,6 +23,7 @@ rule render_report:
         config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
         config_text=config_text(),
         benchmarks=benchmark_files(),
+        packages=[package.as_version for package in packages_played(settings)],
         codes={name: code for codes in CODES.values() for name, code in codes.items()},
         # Not as it is: a name in braces there is not a wildcard here.
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),

@@ -14,11 +14,14 @@ from pydantic import ValidationError
 from dpol.config.models import WHOLE, Config, parse_config
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
+from dpol.core.imports import is_foreign
+from dpol.core.plugins import Package, package_of
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
-from dpol.experts.registry import make_members
+from dpol.experts.registry import make_members, modules_of
+from dpol.noise import module_of_noise
 
 MANUAL = "config/README.md"
 
@@ -60,6 +63,20 @@ def check_local_table(config: Config) -> None:
             f"dataset.source.file = {source.file}: no such file; put the table of run"
             f" {config.run} there, or try config/demo.yaml, which needs none"
         )
+
+
+def packages_played(config: Config) -> list[Package]:
+    """The packages other than dpol whose algorithms, noises or studies a config names.
+
+    Raises:
+        ModuleNotFoundError: one is not installed where jobs find it.
+    """
+    modules = [study.module for study, _ in config.studies()]
+    for suite in config.suites.values():
+        modules += [module for spec in suite.algorithms for module in modules_of(spec)]
+        modules += map(module_of_noise, suite.noises)
+    tops = {module.partition(".")[0] for module in modules if is_foreign(module)}
+    return [package_of(top) for top in sorted(tops)]
 
 
 def parse_experiment(raw: object, place: str) -> Experiment:

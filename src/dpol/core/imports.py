@@ -91,7 +91,7 @@ def code_hash(*starts: str | Path, made: str = "") -> str:
         whole.update(f"\0{path.relative_to(PACKAGE)}\0".encode() + _code(path))
     foreign = {str(it).partition(".")[0] for it in starts if is_foreign(it)}
     for package in map(package_of, sorted(foreign)):
-        whole.update(f"\0{package}\0{package.sha256}".encode())
+        whole.update(f"\0{package.name} {package.version}\0{package.sha256}".encode())
     return whole.hexdigest()[:16]
 
 

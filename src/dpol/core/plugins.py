@@ -30,8 +30,10 @@ class Package:
     version: str
     sha256: str
 
-    def __str__(self) -> str:
-        return f"{self.name} {self.version}".strip()
+    @property
+    def as_version(self) -> tuple[str, str]:
+        """Its name; its version, and the beginning of the hash of its files."""
+        return self.name, f"{self.version} ({self.sha256[:12]})".strip()
 
 
 def registered(group: str) -> Mapping[str, str]:
