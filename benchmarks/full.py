@@ -1,8 +1,8 @@
 """Time and memory of everything the paper's config runs, at full size: `make bench-full`.
 
-Runs benchmarks/full.yaml from nothing on two cores, in a folder of its own. The extract of the HHS
-table that it reads must be where it says, or be given by DPOL_PANEL. Writes full.json next to this
-file and renews results.md. One job of 20,000 hospitals and nursing homes over ten years follows.
+Runs benchmarks/full.yaml from nothing on two cores, in a folder of its own. Writes full.json next
+to this file and renews results.md. One job of 20,000 hospitals and nursing homes over ten years
+follows.
 
     python full.py              # measures this checkout
     python full.py CHECKOUT     # measures another one, as what it was before
@@ -13,7 +13,6 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 from machine import ROOT, busy_seconds, children_seconds, time_in_own_process
 from page import renew_page
 from scale import time_country
@@ -40,7 +38,6 @@ def measure(checkout: Path) -> dict[str, Any]:
     """Wall and CPU time of a whole run of a checkout, and what each of its jobs took."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        place_table(folder)
         command = [sys.executable, "-m", "snakemake", "--snakefile", checkout / "Snakefile"]
         options = ["--directory", folder, "--configfile", CONFIG, "--cores", str(CORES)]
         source = {"PYTHONPATH": str(checkout / "src")}
@@ -49,16 +46,6 @@ def measure(checkout: Path) -> dict[str, Any]:
         wall, cpu = time.perf_counter() - start, children_seconds() - own
         others = max(busy_seconds() - busy - cpu, 0.0)
         return summary(folder / "results" / "full" / "benchmarks", wall, cpu, others)
-
-
-def place_table(folder: Path) -> None:
-    """Copy the extract to where the config expects it."""
-    wanted = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))["dataset"]["source"]["file"]
-    table = Path(os.environ.get("DPOL_PANEL", ROOT / wanted))
-    if not table.is_file():
-        sys.exit(f"error: {table}: no such file; put the extract there or name it in DPOL_PANEL")
-    (folder / wanted).parent.mkdir(parents=True)
-    shutil.copy(table, folder / wanted)
 
 
 def summary(benchmarks: Path, wall: float, cpu: float, others: float) -> dict[str, Any]:

@@ -134,9 +134,9 @@ def _others(found: Mapping[str, Any]) -> list[str]:
 
 
 def _grid(grid: Mapping[str, Any]) -> list[str]:
-    """The grid of the demo."""
+    """The grid of simulated hospitals."""
     return [
-        "The grid of `config/demo.yaml` (three streams, four privacy levels, three noises,"
+        "The grid of `config/simulated.yaml` (three streams, four privacy levels, three noises,"
         " 100 replicates), clean panel to table and figure, two cores:",
         "",
         "| wall | jobs | CPU | of other processes | wall / (CPU / 2) | without other processes"

@@ -4,10 +4,11 @@
    warm-started LOBPCG and learners refitted every round; and against drawing the noise alone,
    which no implementation can avoid.
 2. How a whole country, and how more learners, rounds and replicates scale (scale.py).
-3. The paper-sized grid of config/demo.yaml, from clean panel to table and figure, on two cores.
+3. The paper-sized grid of config/simulated.yaml, from clean panel to table and figure, on two
+   cores.
 4. What a coordinator runs every week (live.py).
 
-What the numbers mean: docs/explanation/performance.md. Writes results.json and results.md next
+What the numbers mean: benchmarks/README.md. Writes results.json and results.md next
 to this file.
 
     python run.py                   # everything
@@ -73,14 +74,14 @@ from dpol.studies.jobs import compute
 from dpol.studies.lazy.convex import STUDY as CONVEX
 from dpol.studies.lazy.convex.settings import Convex
 
-DEMO = ROOT / "config" / "demo.yaml"
+SIMULATED = ROOT / "config" / "simulated.yaml"
 REPLICATES = 100
 REPEATS = 5
 
 
 def simulated_california() -> GainStream:
-    """The stream CA of the demo: n = 293, T = 148."""
-    config = load_experiment(DEMO).config
+    """The stream CA of config/simulated.yaml: n = 293, T = 148."""
+    config = load_experiment(SIMULATED).config
     source = config.dataset.source
     assert source.kind == "simulated"
     cells = simulate_hospitals(source.hospitals, source.weeks, source.first_week, config.seed)
@@ -211,12 +212,12 @@ def adabatch_by_root_finding(
 
 def snakemake(folder: Path, *targets: str) -> None:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    options = ["--directory", str(folder), "--configfile", str(DEMO), "--cores", "2"]
+    options = ["--directory", str(folder), "--configfile", str(SIMULATED), "--cores", "2"]
     subprocess.run([*command, *options, *targets], check=True, capture_output=True)
 
 
 def time_grid() -> dict[str, float]:
-    """Wall time of the demo's grid after cleaning, CPU time, and the largest process.
+    """Wall time of the grid after cleaning, CPU time, and the largest process.
 
     CPU time is that of all processes, Snakemake's included. What other processes of the machine
     took of its two cores meanwhile is reported, and taken off in `free_wall_over_half_cpu`.
@@ -224,14 +225,17 @@ def time_grid() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         snakemake(folder, "data")
-        results = "results/demo/tables/average-gain.md", "results/demo/figures/cumulative-gain.svg"
+        results = (
+            "results/simulated/tables/average-gain.md",
+            "results/simulated/figures/cumulative-gain.svg",
+        )
         busy, own = busy_seconds(), children_seconds()
         wall = seconds(lambda: snakemake(folder, *results))
         cpu = children_seconds() - own
         others = max(busy_seconds() - busy - cpu, 0.0)
         records = [
             pd.read_csv(path, sep="\t", na_values="-")
-            for path in (folder / "results/demo/benchmarks").rglob("*.tsv")
+            for path in (folder / "results/simulated/benchmarks").rglob("*.tsv")
         ]
     jobs = pd.concat(records)
     return {

@@ -7,7 +7,7 @@ depends on its language:
 - `sh`: run by that bash, with the programs of `.venv` at hand;
 - `python`: run from there by a process of its own, in which a warning is an error;
 - `yaml`: with a path in its first line (`# config/mine.yaml`) it becomes that file; without one it
-  must be keys of a config, and `config/demo.yaml` with these keys instead of its own be valid;
+  must be keys of a config, and `config/simulated.yaml` with these keys instead of its own be valid;
 - `python` with a path in its first line (`# src/dpol/...`): becomes that file;
 - `diff`: applied to the copy;
 - `text`: what the block before it prints; `...` stands for anything.
@@ -213,11 +213,11 @@ def command(block: Block, project: Path) -> str:
 
 
 def check_config(block: Block, project: Path) -> None:
-    """A fragment of a config: with the rest of the demo's config it must be valid."""
+    """A fragment of a config: with the rest of config/simulated.yaml it must be valid."""
     fragment = yaml.safe_load(block.code)
     assert isinstance(fragment, dict), f"{block.place}: not keys and values"
     if not block.reason:
-        whole = yaml.safe_load((project / "config/demo.yaml").read_text())
+        whole = yaml.safe_load((project / "config/simulated.yaml").read_text())
         parse_experiment({**whole, **fragment}, block.place)
 
 

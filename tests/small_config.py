@@ -96,6 +96,6 @@ def problems(*changes: Mapping[Any, object]) -> list[str]:
     head, *lines, foot = str(caught.value).splitlines()
     count = "1 problem" if len(lines) == 1 else f"{len(lines)} problems"
     assert head == f"my.yaml: {count}"
-    assert foot == "config/README.md explains every key."
+    assert foot == "The page Configs of the documentation explains every key."
     assert all(line.startswith("  ") for line in lines)
     return [line[2:] for line in lines]

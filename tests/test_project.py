@@ -115,7 +115,7 @@ def test_generated_config_files_are_up_to_date():
 def documented_columns(heading):
     page = (ROOT / "docs/reference/tables.md").read_text()
     section = page.split(f"## {heading}")[1].split("\n## ")[0]
-    return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+    return re.findall(r"^- `(\w+)`:", section, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

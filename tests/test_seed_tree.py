@@ -22,7 +22,7 @@ from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.jobs import compute
 from dpol.studies.study import Inputs
 
-CONFIG = Path(__file__).parents[1] / "config" / "demo.yaml"
+CONFIG = Path(__file__).parents[1] / "config" / "simulated.yaml"
 
 # What may be drawn more than once from one seed: purpose -> the studies that may share it.
 SHARED = {
@@ -101,7 +101,7 @@ MEMORY = {"weeks": [1, 2], "mus": [0.5, 1]}
 
 @pytest.fixture(scope="module")
 def experiment():
-    """The demonstration with two blocks of replicates, and a comparison of noise with memory."""
+    """Simulated hospitals with two blocks of replicates, and a comparison of noise with memory."""
     loaded = load_experiment(CONFIG)
     more = {"replicates": 4, "block_replicates": 2}
     more |= {"comparison": {"paper": SYSTEM, "ours": SYSTEM, "memory": MEMORY}}

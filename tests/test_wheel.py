@@ -14,14 +14,16 @@ from platformdirs import PlatformDirs
 from dpol.cli import main
 from pipeline import ROOT, built_wheel
 
+SHIPPED = "config", "data/examples", "data/hospitals", "profiles", "workflow"
 IN_WHEEL = {
-    "src/dpol": "dpol",
-    **{it: f"dpol/pipeline/{it}" for it in ("config", "data/examples", "profiles", "workflow")},
+    **{f"src/{it}": it for it in ("dpol", "dpol_weekly", "snakemake_logger_plugin_dpol")},
+    **{it: f"dpol/pipeline/{it}" for it in (*SHIPPED, "verify")},
 }
 
 
 def test_wheel_holds_every_tracked_file_with_the_same_bytes(tmp_path: Path) -> None:
-    listed = subprocess.check_output(["git", "ls-files", "-z", *IN_WHEEL], cwd=ROOT, text=True)
+    listing = ["git", "ls-files", "-z", *IN_WHEEL, ":!verify/runs"]
+    listed = subprocess.check_output(listing, cwd=ROOT, text=True)
     tracked = listed.rstrip("\0").split("\0")
     assert {"workflow/Snakefile", "config/demo.yaml", "src/dpol/py.typed"} <= {*tracked}
     with zipfile.ZipFile(built_wheel(tmp_path)) as wheel:
@@ -40,12 +42,14 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
     return programs
 
 
-def snakemake(config: str | Path, *rest: str) -> list[str]:
-    profile, snakefile = ROOT / "profiles/default", ROOT / "workflow/Snakefile"
+VIEW = {False: ["--logger", "dpol"], True: ["--show-failed-logs"]}
+
+
+def snakemake(config: str | Path, *rest: str, verbose: bool = False) -> list[str]:
     start = [sys.executable, "-m", "snakemake", "--configfile", str(config)]
-    start += ["--workflow-profile", str(profile)]
+    start += ["--workflow-profile", "none", "--rerun-incomplete", *VIEW[verbose]]
     cores = rest[:2] if rest[:2] == ("--cores", "all") else ()
-    return [*start, *cores, "--snakefile", str(snakefile), *rest[len(cores) :]]
+    return [*start, *cores, "--snakefile", str(ROOT / "workflow/Snakefile"), *rest[len(cores) :]]
 
 
 @pytest.mark.parametrize(
@@ -69,21 +73,36 @@ def test_demo_passes_all_flags_to_snakemake(started, words, folder, flags) -> No
 def test_run_plays_a_config_that_was_copied(started, capsys) -> None:
     assert main(["config", "copy", "shelters"]) == 0
     assert capsys.readouterr().out.endswith("dpol run shelters.yaml\n")
-    for copy in ("shelters.yaml", "data/examples/shelters.csv"):
-        original = ROOT / ("config" if copy.endswith("yaml") else "") / copy
-        assert Path(copy).read_bytes() == original.read_bytes()
+    assert Path("shelters.yaml").read_bytes() == (ROOT / "config/shelters.yaml").read_bytes()
     main(["run", "shelters.yaml", "results/shelters/summary.parquet", "--help"])
     flags = ["--cores", "all", "results/shelters/summary.parquet", "--help"]
     assert started == [snakemake("shelters.yaml", *flags)]
 
 
+def test_a_config_is_copied_with_the_script_that_makes_its_table(started, capsys) -> None:
+    assert main(["config", "copy", "influenza"]) == 0
+    assert "copied too: python influenza.py\n" in capsys.readouterr().out
+    for name in ("influenza.py", "influenza.yaml"):
+        assert Path(name).read_bytes() == (ROOT / "config" / name).read_bytes()
+
+
+def test_run_plays_a_shipped_config_by_its_name(started) -> None:
+    main(["run", "shelters", "--verbose", "--cores", "1"])
+    config = ROOT / "config/shelters.yaml"
+    assert started == [snakemake(config, "--cores", "1", verbose=True)]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ("run", 2, "error: no config is given; write dpol run CONFIG, then the flags; dpol config"),
+        ("run", 2, "error: no config is given; write dpol run CONFIG, then the flags; CONFIG is"),
         ("run nope.yaml -n", 2, "error: nope.yaml: no such config file; write dpol run CONFIG"),
         ("run --cores 2 demo.yaml", 2, "error: --cores: no such config file; write dpol run CONFI"),
-        ("config copy nope", 1, "error: nope: no such config comes with dpol; take one of admissi"),
+        (
+            "config copy shelter",
+            2,
+            "error: shelter: no such config comes with dpol; did you mean",
+        ),
         ("config copy demo", 1, "error: demo.yaml: exists already; rename it, or copy in another "),
     ],
 )
@@ -101,7 +120,7 @@ def test_a_home_that_cannot_be_written_is_told(started, monkeypatch, tmp_path, c
     monkeypatch.setattr("snakemake.common.APPDIRS", platforms)
     for name, place in (("HOME", "home"), ("XDG_CACHE_HOME", "home/cache")):
         monkeypatch.setenv(name, str(tmp_path / place))
-    assert main(["demo", "--quiet"]) == 2
+    assert main(["demo", "--quiet"]) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"error: Snakemake cannot keep its sources in {tmp_path}/home/")
     assert said.endswith("; set XDG_CACHE_HOME to a folder that can be written\n")

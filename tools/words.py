@@ -43,7 +43,7 @@ NOUNLESS = re.compile(
 )
 """The first words of a line that neither names its thing nor says what to do."""
 MOST_SEMICOLONS = 3
-"""Number of semicolons that a page may have, outside of code and tables."""
+"""Number of semicolons that a page may have, outside of code, tables and lists of names."""
 _INLINE = re.compile(r"`[^`]*`|^ *(>>>|\.\.\.) .*$", re.M)
 _CODE = re.compile(r"^```.*?^```|`[^`\n]*`|<!--.*?-->|\]\([^)\n]*\)|&\w+;", re.M | re.S)
 
@@ -52,7 +52,7 @@ def page_problems(text: str) -> Iterator[Found]:
     """The words found that a page should not have, each with what is wrong with them."""
     prose = _CODE.sub(lambda code: "``" if code[0][0] == "`" else "", text)
     yield from _words(re.sub(r"below ``", "below `", prose))
-    lines = [line for line in prose.splitlines() if not line.startswith("|")]
+    lines = [line for line in prose.splitlines() if not line.startswith(("|", "- ``"))]
     if (found := "".join(lines).count(";")) > MOST_SEMICOLONS:
         yield f"{found} semicolons", f"at most {MOST_SEMICOLONS}; one idea per sentence"
 

@@ -1,6 +1,6 @@
 """Keep what README.md and docs/ say of a whole run: the numbers behind their sentences.
 
-    python verify/record.py results/demo      (or panel, or beyond, after its run)
+    python verify/record.py results/simulated      (or panel, or beyond, after its run)
 
 Writes verify/runs/<run>/*.csv. verify/sentences.py makes the sentences of these numbers, and a test
 compares them with the pages.
@@ -29,10 +29,6 @@ RECORDED = {
         "stream", "weeks", "level", "times", "noise", "difference", "difference_half_width",
         "verdict",
     ],
-    "replay": [
-        "mu", "round", "period", "name", "gain", "noisy_gain", "noise_scale", "chosen_by",
-        "foresight", "chance_gain",
-    ],
     "lazy": [
         *("adversary", "T", "d", "epsilon", "algorithm"),
         *("mean_regret", "ci_half_width", "chance_regret"),
@@ -43,15 +39,8 @@ RECORDED = {
 KEPT = {
     "summary": "best_of_family or family not in ['ridge', 'kalman']",
     "comparison": "aim_verdict != ''",
-    "replay": "noise == 'isotropic' and 61 <= round <= 70 and mu in [0.25, 1] and"
-    " (foresight or chosen_by.str.contains('rw-meta'))",
 }
-"""Queries that keep a few rows.
-
-Of single learners the best, of comparisons the aims, of the replay the ten weeks of docs/teach.md.
-"""
-RUNS_OF = {"replay": "demo"}
-"""The run of a result that pages quote of one run only."""
+"""Queries that keep a few rows: of single learners the best, of comparisons the aims."""
 
 
 def main(base: Path) -> None:
@@ -60,7 +49,7 @@ def main(base: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, columns in RECORDED.items():
         path = base / f"{name}.parquet"
-        if path.exists() and base.name == RUNS_OF.get(name, base.name):
+        if path.exists():
             frame = pd.read_parquet(path)
             frame = frame.query(KEPT[name])[columns] if name in KEPT else frame[columns]
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.7g")

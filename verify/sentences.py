@@ -1,4 +1,4 @@
-"""Sentences of README.md, ARTIFACT.md and docs/ on whole runs, with the numbers of the runs.
+"""Sentences of pages on whole runs, with the numbers of the runs.
 
 The numbers lie in verify/runs/ (see record.py) and benchmarks/. A test looks for each sentence in
 its page; run this file to see what is missing:
@@ -86,9 +86,6 @@ def the_row(frame: pd.DataFrame, **wanted: Any) -> pd.Series:
 
 def of_the_readme() -> Iterator[str]:
     """Tables of README.md."""
-    for state, title in STATES.items():
-        for mu in MUS:
-            yield " | ".join(_demo_line(state, title, mu)) + " |"
     ways = [("the paper's way", "rw-meta", "isotropic", mu) for mu in (1.0, 0.25)]
     ways += [("ours", "random-effects", "capacity-memory", mu) for mu in (0.25, 0.15, 0.1)]
     for way, algorithm, noise, mu in ways:
@@ -103,24 +100,6 @@ def of_the_readme() -> Iterator[str]:
     yield f"gains {short.min():.1f} to {short.max():.1f} more than ours at μ = 1"
 
 
-def _demo_line(state: str, title: str, mu: float) -> Iterator[str]:
-    rows = recorded("demo", "summary")
-    own = rows[(rows["stream"] == state) & (rows["mu"] == mu) & (rows["noise"] == "isotropic")]
-    first = own.iloc[0]
-    n = {"NM": 24, "PA": 146, "CA": 293}[state]
-    lines = f"{title} ({n}); {first['chance_gain']:.1f}, {first['foresight_gain']:.1f}"
-    yield f"| {lines if mu == INF else ''} | {'∞' if mu == INF else f'{mu:g}'}"
-    ridge = own[own["family"] == "ridge"].sort_values("mean_gain").iloc[-1]
-    for name in ("rw-meta", "rw-ftpl", "tree-ftpl-min-noise", "mf-ftpl"):
-        yield _with_share(the_row(own, algorithm=name))
-    yield _with_share(ridge)
-
-
-def _with_share(row: pd.Series) -> str:
-    half = f" ± {row['ci_half_width']:.1f}" if row["ci_half_width"] > 1e-9 else ""
-    return f"{row['mean_gain']:.1f}{half} ({row['gain_share']:.0%})"
-
-
 def of_the_papers() -> Iterator[str]:
     """docs/explanation/papers.md."""
     low, high = _ratios("beyond", "isotropic")["tree"]
@@ -130,7 +109,7 @@ def of_the_papers() -> Iterator[str]:
     yield "it is {} against {} of RW-FTPL and {} of the tree".format(*at[1.0])
     yield "At μ = 0.25 it is {}, {} and {}".format(*at[0.25])
     yield f"With our noise and learners † it is {_ours_in_california()}"
-    regret = recorded("demo", "claims")
+    regret = recorded("simulated", "claims")
     mine = regret[(regret["statement"] == "Theorem 3") & regret["paper"].str.startswith("Predic")]
     fails, _, papers = (it for _, it in mine.iterrows())
     yield f"mean regret is about {fails['measured']:.2g}, the bound".replace("5.3e+02", "530")
@@ -146,13 +125,13 @@ def _ours_in_california() -> str:
 
 
 def _chance(d: int) -> str:
-    rows = recorded("demo", "lazy")
+    rows = recorded("simulated", "lazy")
     rows = rows[(rows["adversary"] == "stochastic") & (rows["T"] == 10_000) & (rows["d"] == d)]
     return f"{rows['chance_regret'].iloc[0]:.0f}"
 
 
 def _regrets(d: int, epsilon: float) -> Iterator[str]:
-    rows = recorded("demo", "lazy")
+    rows = recorded("simulated", "lazy")
     rows = rows[(rows["adversary"] == "stochastic") & (rows["T"] == 10_000) & (rows["d"] == d)]
     for name in (
         "l2p-sound", "l2p-one-round", "l2p-published", "l2p-theorem-3.10", "tree-ftpl-min-noise",
@@ -239,7 +218,7 @@ def of_ours() -> Iterator[str]:
 
 
 def of_performance() -> Iterator[str]:
-    """docs/explanation/performance.md."""
+    """benchmarks/README.md."""
     found = measured("results")
     meta, starts, grid = found["rw_meta"], found["starts"], found["grid"]
     free, noisy = meta["inf"], meta["0.25"]
@@ -269,11 +248,13 @@ def _kept(name: str) -> str:
 
 def of_the_artifact() -> Iterator[str]:
     """The expected values of ARTIFACT.md, and the minutes of its commands."""
-    meta, sums = (gains("demo", it, "isotropic", 0.25) for it in ("rw-meta", "mf-ftpl"))
-    yield f"RW-Meta {listed(meta)}, `mf-ftpl` {listed(sums)} |"
+    # The demo draws what config/beyond.yaml draws: data, seed and numbers are the same.
+    paper = listed(gains("beyond", "rw-meta", "isotropic", 1.0))
+    ours = listed(gains("beyond", "random-effects", "capacity-memory", 0.25))
+    yield f"ours at μ = 0.25: {ours}; the paper's way at μ = 1: {paper} |"
     found = list(_regrets(300, 1.0))
     yield f"L2P with our accounting {found[0]}, with the published one {found[2]} |"
-    ledger = recorded("demo", "claims")
+    ledger = recorded("simulated", "claims")
     theirs = ledger[~ledger["ours"]]["verdict"].value_counts()
     fails, proved = theirs["does not hold as stated"], theirs["holds"] + theirs["holds loosely"]
     yield f"of {theirs.sum()} statements {proved} hold and {fails} do not hold as stated |"
@@ -303,7 +284,7 @@ def of_the_artifact() -> Iterator[str]:
 
 
 RUNS = {
-    "demo": "`make demo`",
+    "simulated": "`snakemake --cores 2 --configfile config/simulated.yaml`",
     "beyond": "`snakemake --cores 2 --configfile config/beyond.yaml`",
     "panel": "`snakemake --cores 2 --configfile config/panel.yaml`",
 }
@@ -316,34 +297,6 @@ def expected(check: str) -> dict[str, dict[str, Any]]:
     return dict(found[check])
 
 
-def of_the_lesson() -> Iterator[str]:
-    """docs/teach.md."""
-    rows = recorded("demo", "replay")
-    low, high = (rows[rows["mu"] == mu] for mu in (1.0, 0.25))
-    best = [it[it["foresight"]] for it in (low, high)]
-    first = best[0].iloc[0]
-    yield f"move the slider to the week of {first['period']}"
-    name = first["name"].removeprefix("Simulated ")
-    yield f"From {first['period']} on, {name} is the fullest for"
-    scales = [100 * it["noise_scale"].iloc[0] for it in best]
-    yield f"has {2**0.5 / scales[0] * 100:.0f} beds"
-    yield f"The standard deviation is {scales[0]:.1f} per 100 beds"
-    yield f"1.96 × {scales[0]:.1f} = {1.96 * scales[0]:.1f} to each side"
-    yield f"four times as long: {1.96 * scales[1]:.1f}, more"
-    of_ten = [it / 10**0.5 for it in scales]
-    yield f"It is {of_ten[0]:.1f} per 100 beds at μ = 1 and {of_ten[1]:.1f} at μ = 0.25"
-    noisy = [100 * it["noisy_gain"].mean() for it in best]
-    yield f"The truth was {100 * best[0]['gain'].mean():.1f} on average"
-    yield f"have the mean {noisy[0]:.1f} at μ = 1 and {noisy[1]:.1f} at μ = 0.25"
-    own = [100 * it[it["chosen_by"].str.contains("rw-meta")]["gain"].sum() for it in (low, high)]
-    chance, top = (100 * best[0][it].sum() for it in ("chance_gain", "gain"))
-    yield f"filled {own[0]:.0f} of 10 × 100 beds at μ = 1 and {own[1]:.0f} at μ = 0.25"
-    yield f"drawn at random gives {chance:.0f}, the best of every week {top:.0f}"
-    for it in own:
-        share = f"{(it - chance) / (top - chance):.0%}"
-        yield f"({it:.0f} − {chance:.0f}) / ({top:.0f} − {chance:.0f}) = {share}"
-
-
 PAGES = {
     "ARTIFACT.md": of_the_artifact,
     "README.md": of_the_readme,
@@ -351,8 +304,7 @@ PAGES = {
     "docs/explanation/locality.md": of_locality,
     "docs/explanation/memory.md": of_memory,
     "docs/explanation/ours.md": of_ours,
-    "docs/explanation/performance.md": of_performance,
-    "docs/teach.md": of_the_lesson,
+    "benchmarks/README.md": of_performance,
 }
 
 

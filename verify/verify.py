@@ -1,4 +1,4 @@
-"""Compare a cut of the experiments with the values that are expected: `make verify`.
+"""Compare a cut of the experiments with the values that are expected: `dpol verify`.
 
 Runs the configs of this folder from nothing, on two cores and without network, in a temporary
 folder. Prints which claims of README.md and docs/ the values confirm, what differs and by how much,
@@ -19,18 +19,15 @@ from typing import Any
 
 import pandas as pd
 import yaml
+from dirty_table import DirtyTable
 
 from dpol.data.table import write_table
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-
-from data.dirty_table import DirtyTable
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 EXPECTED = HERE / "expected.json"
 SPECIFIED: Mapping[str, Any] = yaml.safe_load((HERE / "checks.yaml").read_text(encoding="utf-8"))
-CONFIGS = ("demo", "hospitals")
+CONFIGS = ("hospitals", "simulated")
 MOST_SHOWN = 5
 
 Values = dict[str, dict[str, Any]]
@@ -77,13 +74,13 @@ def run_config(config: str, folder: Path) -> Path:
     table = folder / "data" / "raw" / "dirty.csv.gz"
     table.parent.mkdir(parents=True, exist_ok=True)
     write_table(DirtyTable(3).frame(), table)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile"]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
     where = ["--directory", folder, "--configfile", HERE / f"{config}.yaml"]
     base = f"results/verify-{config}"
     own = dict.fromkeys(it["result"] for it in SPECIFIED["checks"] if it["run"] == config)
     wanted = [f"{base}/{it}.{'json' if it == 'data/cleaning' else 'parquet'}" for it in own]
     done = subprocess.run(
-        [*command, *wanted, *where, "--cores", "2"],
+        [*command, *wanted, *where, "--cores", "2", "--show-failed-logs"],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -29,7 +29,7 @@ from dpol.experts.registry import REGISTRY, label_of, make_members
 from dpol_weekly.memory import Memory, budget_of_period, numbers_of, row_weight
 from dpol_weekly.noise import CountNoise, decimal_text
 
-MANUAL = "docs/reference/deployment.md"
+MANUAL = "The template that dpol deployment new FILE writes"
 _LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol collect` take them.
 _LOUDEST = 100.0  # Noise on a share, from which on a designed memory is the longest.
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]

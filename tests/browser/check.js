@@ -59,51 +59,6 @@ found.violations = results.violations.map(
   (it) => `${it.id}: ${it.nodes.length} (${it.nodes[0].target.join(" ")})`);
 found.passes = results.passes.map((it) => it.id);
 
-// The replay: the slider tells another week; what is chosen first is hidden, and then told.
-found.replay = await tab.evaluate(() => {
-  const root = document.getElementById("replay-widget");
-  if (!root) return null;
-  const seen = () => ({
-    told: root.querySelector(".said").textContent,
-    score: root.querySelector(".score").textContent,
-    bars: root.querySelectorAll(".truth, .tags span").length,
-    numbers: [...root.querySelectorAll("li .value")].map((it) => it.textContent).join(""),
-    dots: root.querySelectorAll("circle").length,
-    buttons: root.querySelectorAll("button.who").length,
-    rows: root.querySelectorAll("li").length,
-    week: +root.querySelector("input").value,
-  });
-  const set = (selector, value, event) => {
-    const it = root.querySelector(selector);
-    it.value = value;
-    it.dispatchEvent(new Event(event));
-    return seen();
-  };
-  const first = seen();
-  const second = set("input", 1, "input");
-  const hidden = set("[data-control=mode]", "open", "change");
-  root.querySelector("button.who").click();
-  const chosen = seen();
-  document.activeElement.click();
-  const next = seen();
-  // A game without the truth: the mode first, then the week it begins in, then two choices.
-  set("[data-control=mode]", "watch", "change");
-  set("input", 0, "input");
-  set("[data-control=mode]", "blind", "change");
-  const begin = set("input", 2, "input");
-  for (const _ of [1, 2]) root.querySelector("button.who").click();
-  const blind = [begin, seen(), set("[data-control=mode]", "watch", "change")];
-  return { first, second, hidden, chosen, next, blind, folded: !!document.querySelector("#replay details figure") };
-});
-if (found.replay) {
-  const again = await tab.evaluate(() => globalThis.axe.run("#replay"));
-  found.violations.push(...again.violations.map((it) => `replay, ${it.id}`));
-  await tab.emulateMedia({ media: "print" });
-  found.replay.printed = await tab.evaluate(() =>
-    ["#replay-widget", "#replay .still .panel"].map((it) => document.querySelector(it).checkVisibility()));
-  await tab.emulateMedia({ media: "screen" });
-}
-
 // Three clicks: up, down, and back. Of a table with groups each row gets their labels.
 found.sorted = await tab.evaluate(() =>
   ["stages", "average-gain"].map((name) => {

@@ -6,7 +6,6 @@ Every report in results/ of the checkout is opened, and one that is made by hand
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 from functools import cache
@@ -143,46 +142,6 @@ def test_the_present_section_is_marked(report: Path) -> None:
     last, opening = look(report, 1300, "light")["present"]
     assert last == "#provenance"
     assert opening == "#answers"
-
-
-def test_the_replay_tells_each_week_and_hides_it_from_who_chooses_first(report: Path) -> None:
-    found = look(report, *VIEWS[0])["replay"]
-    if found is None:
-        return  # of private counts
-    first, second, hidden, chosen, later = (
-        found[it] for it in ("first", "second", "hidden", "chosen", "next")
-    )
-    assert " chose " in first["told"]
-    assert first["told"] != second["told"]
-    assert "share of the possible gain so far" in second["score"]
-    assert second["bars"] == second["rows"] + 2, "a bar in each row, and two marks"
-    assert second["numbers"]
-    assert (hidden["bars"], hidden["numbers"], hidden["score"]) == (0, "", "")
-    assert 0 < hidden["dots"] <= hidden["buttons"], "one round has been, and no more is seen"
-    assert "You chose" in chosen["told"]
-    assert "you " in chosen["score"]
-    assert (chosen["buttons"], chosen["bars"]) == (0, chosen["rows"] + 3)
-    assert later["told"] != chosen["told"], "the button for the next week has the focus"
-    assert later["bars"] == 0
-    assert found["folded"]
-    assert found["printed"] == [False, True], "on paper the picture stands for it"
-
-
-def test_a_game_without_the_truth_ends_with_everybodys_score(report: Path) -> None:
-    """It begins in the week that is set after the mode, and ends in the last one chosen."""
-    found = look(report, *VIEWS[0])["replay"]
-    if found is None:
-        return  # of private counts
-    begin, waiting, ended = found["blind"]
-    assert (begin["week"], begin["bars"], begin["score"]) == (2, 0, "")
-    assert begin["buttons"], "the first choice is still to come"
-    assert waiting["week"] == 4
-    assert waiting["score"] == "Choices so far: 2. The truth comes when you watch."
-    assert ended["week"] == 3
-    assert "You chose" in ended["told"]
-    assert re.match(r"Gain of 2 \w+s \(", ended["score"])
-    for who in ("you ", "chance ", "foresight "):
-        assert who in ended["score"]
 
 
 def test_tables_are_sorted_by_clicks(by_hand: Path) -> None:

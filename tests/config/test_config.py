@@ -6,6 +6,7 @@ import copy
 import datetime
 import math
 import re
+from pathlib import Path
 
 import pydantic
 import pytest
@@ -108,6 +109,26 @@ def test_a_local_table_that_is_not_there_is_refused(changes, tmp_path):
     path.write_text("a\n1\n")
     check_local_table(config)
     check_local_table(parse({"dataset.source": WEB}).config)
+
+
+def test_a_table_that_comes_with_dpol_is_found_unless_the_folder_has_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = "data/examples/shelters.csv"
+    config = parse({"dataset.source": {"kind": "local", "file": table}}).config
+    check_local_table(config)
+    assert Path(config.raw_file).samefile(Path(__file__).parents[2] / table)
+    Path(table).parent.mkdir(parents=True)
+    Path(table).write_text("a\n1\n")
+    assert config.raw_file == table
+
+
+def test_a_second_table_that_is_not_there_is_refused(tmp_path):
+    beds = {"file": str(tmp_path / "beds.csv"), "entity": "id", "capacity": "n"}
+    config = parse({"dataset.columns.capacity": beds}).config
+    with pytest.raises(ConfigError, match=r"dataset\.columns\.capacity\.file = .*: no such file"):
+        check_local_table(config)
+    (tmp_path / "beds.csv").write_text("a\n1\n")
+    check_local_table(config)
 
 
 # ---- files ---------------------------------------------------------------------------------------

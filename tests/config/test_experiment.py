@@ -18,12 +18,12 @@ from dpol.studies.hospitals.grid import points
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted(CONFIG.glob("*.yaml"))
-DEMO = yaml.safe_load((CONFIG / "demo.yaml").read_text(encoding="utf-8"))
+SIMULATED = yaml.safe_load((CONFIG / "simulated.yaml").read_text(encoding="utf-8"))
 
 
 def experiment(**changes):
-    """The demo with some blocks replaced."""
-    return parse_experiment({**copy.deepcopy(DEMO), **changes}, "demo")
+    """The config of simulated hospitals with some blocks replaced."""
+    return parse_experiment({**copy.deepcopy(SIMULATED), **changes}, "simulated")
 
 
 def tiny(**changes):
@@ -42,7 +42,7 @@ def tiny(**changes):
 
 def jobs(made):
     """The jobs that play suites: stream, suite, noise, level and block, each with its point."""
-    found = points(made.config.hospitals, list(made.config.streams))
+    found = points(made.config.hospitals, list(made.config.played))
     return {tuple(label.split("/")): point for label, point in found.items()}
 
 
@@ -51,7 +51,7 @@ def test_every_shipped_config_is_good_and_has_jobs(path):
     assert 0 < len(jobs(load_experiment(path))) < 2_000
 
 
-def test_the_demo_has_87_jobs():
+def test_the_simulated_hospitals_have_87_jobs():
     # A stream: 3 noises x 4 levels, 1 x 4 batched, 2 x 4 central, 1 x 4 lazy, 1 at .inf only.
     by_suite = Counter((stream, suite) for stream, suite, *_ in jobs(experiment()))
     sizes = {"local": 12, "batched": 4, "central": 8, "lazy": 4, "non-private": 1}
@@ -80,6 +80,30 @@ def test_a_job_holds_just_what_it_depends_on():
         "replicates": [8, 9],
         "memory": "designed",
     }
+
+
+def test_games_together_are_the_same_games_in_one_job_for_each_suite():
+    apart, together = jobs(tiny()), jobs(tiny(games_together=True))
+    assert list(together) == [("NM", "noisy", "block-0"), ("NM", "open", "block-0")]
+    for (_, suite, _), point in together.items():
+        own = [it for it in apart.values() if it["plays"] == f"suite {suite}"]
+        assert point["games"] == [game for it in own for game in it["games"]]
+        assert point | {"games": []} == own[0] | {"games": []}
+
+
+def test_each_stream_is_played_under_each_question():
+    questions = {"share": {}, "large": {"min_capacity": 50, "title": "of the large"}}
+    streams = {it: {"groups": [it], "reported_as": it} for it in ("NM", "PA")}
+    made = tiny(streams=streams, questions=questions)
+    config = made.config
+    assert list(config.played) == ["NM-share", "NM-large", "PA-share", "PA-large"]
+    large = config.played["PA-large"]
+    assert (large.stream, large.title, large.gain.min_capacity) == ("PA", "PA, of the large", 50)
+    assert config.hospitals.streams == {
+        "NM-share": "NM", "NM-large": None, "PA-share": "PA", "PA-large": None
+    }  # fmt: skip
+    assert {stream for stream, *_ in jobs(made)} == set(config.played)
+    assert list(tiny().config.played) == ["NM"]
 
 
 def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():

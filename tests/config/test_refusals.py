@@ -18,6 +18,14 @@ FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
 STUDIED = {
     "batching": {"n_experts": [2, 10], "mus": [0.5], "rounds": [1], "bounds": ["borell-tis"]},
 }
+BEDS = {"file": "beds.csv", "format": {"layout": "wide"}}
+WIDE = {
+    **FROM_FILE,
+    "dataset.format": {"layout": "wide"},
+    "dataset.columns": {"period": "week", "capacity": BEDS},
+    "streams": GAINS["streams"],
+}
+QUESTIONS = {"share": {}, "patients": {"of": "count", "bound": 100}}
 REFUSED = [
     (
         {},
@@ -57,14 +65,17 @@ privacy.levels.high = False: must not be true or false
         """
 dataset.source.endpoints[0].kind = 'socrat': must be 'socrata' or 'file'; did you mean socrata?
 dataset.source.file = 'data/../../t.csv.gz': must be a path below the working folder, like data/raw/table.csv.gz
-dataset.source.file = 'table.parquet': must end in .csv.gz
+dataset.source.file = 'table.parquet': must end in .csv.gz, .zip, .whl, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .deb
 """,
     ),
     (
         FROM_FILE,
         """
 dataset.source.simulated = 'perhaps': must be true or false
-dataset.source.file = 'table.xlsx': must end in .csv, .csv.gz or .parquet
+dataset.source.file = 'table.xls': must end in .csv, .csv.gz, .parquet, .xlsx, .zip, .whl, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .deb
+dataset.source.member = '../t.csv': must be the path of a file in the archive, like folder/table.csv
+dataset.source.member = '/t.csv': must be the path of a file in the archive, like folder/table.csv
+dataset.source.member = 't.txt': must end in .csv, .csv.gz, .parquet or .xlsx
 """,
     ),
     (
@@ -167,9 +178,9 @@ ELSEWHERE = [
     ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]},
      "dataset.columns: is missing: name the columns of entity, period, count and capacity"),
     ({"dataset.source.kind": "simulatd"},
-     "dataset.source.kind = 'simulatd': must be 'web', 'local', 'simulated', 'gains'; did you mean simulated?"),
+     "dataset.source.kind = 'simulatd': must be 'web', 'package', 'local', 'simulated', 'gains'; did you mean simulated?"),
     ({"dataset.source.kind": DELETED},
-     "dataset.source.kind: is missing: web, local, simulated or gains"),
+     "dataset.source.kind: is missing: web, package, local, simulated or gains"),
     ({"seed": DELETED},
      "seed: is missing and has no default"),
     ({"dataset.columns.entity": DELETED},
@@ -184,14 +195,56 @@ ELSEWHERE = [
      "comparison.ablations[1].noise = 'isotropic-worst-case': must have no noise at the level .inf"),
     ({**GAINS, "dataset.cleaning": {}},
      "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
+    ({**GAINS, "dataset.format": {"layout": "wide"}},
+     "dataset.format.layout = 'wide': must not be given because dataset.source.kind is gains"),
+    ({**WIDE, "dataset.columns.capacity": "beds"},
+     "dataset.columns.capacity = 'beds': must be a block that names a second table: {file: FILE, ...}"),
+    ({**WIDE, "dataset.columns.capacity.format": {}},
+     "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of its columns"),
+    ({**WIDE, "dataset.columns.name": "town"},
+     "dataset.columns.name = 'town': must not be given, because dataset.format.layout is wide"),
+    ({**WIDE, "dataset.columns.count": "week"},
+     "dataset.columns.count = 'week': must be another word than a column of the period"),
+    ({"dataset.columns.entities": ["a", "b"]},
+     "dataset.columns.entities = ['a', 'b']: must not be given, because dataset.format.layout is long"),
+    ({"dataset.columns.period": {"year": "y", "mnth": "m", "month": "m"}},
+     "dataset.columns.period.mnth = 'm': unknown key; did you mean month?"),
+    ({"dataset.periods": {"days": 30, "months": 1}},
+     "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
     ({**GAINS, "dataset.source.period": "day", "dataset.source.sensitivity": "day"},
      "dataset.source = {'kind': 'gains', 'file': 'gains.parquet', 'sensitivity': 'day', 'period': 'd...: column day is named as both period and sensitivity"),
+    ({"gain": {"of": "count"}},
+     "gain = {'of': 'count'}: of: count needs bound, a public bound on counts; of: share has none"),
+    ({"gain": {"bound": 10}},
+     "gain = {'bound': 10}: of: count needs bound, a public bound on counts; of: share has none"),
+    ({"gain": {"min_capacity": 5}, "questions": QUESTIONS},
+     "gain = {'min_capacity': 5.0}: must not be given together with questions"),
+    ({"questions": {"share": {}}},
+     "questions = ['share']: must be at least two; ask one by gain"),
+    ({"streams.one-a.groups": ["A"], "questions": {"b": {}, "a-b": {"min_capacity": 5}}},
+     "questions = ['b', 'a-b']: must not make one label STREAM-QUESTION of two pairs; change a label"),
+    ({"dataset.columns.capacity": DELETED},
+     "gain = 'share': needs capacities: name dataset.columns.capacity, or ask for of: count"),
+    ({"dataset.columns.capacity": DELETED, "questions": QUESTIONS},
+     "questions.share = 'share': needs capacities: name dataset.columns.capacity, or ask for of: count"),
+    ({**GAINS, "gain": {"of": "count", "bound": 10}},
+     "gain = 'count': must not be given because dataset.source.kind is gains"),
+    ({**COMPARED, "comparison.ours.learners": DELETED},
+     "comparison.aims[1].against = 'best-learner': must be paper, or give every system its learners"),
     ({**FROM_WEB, "dataset.source.table": "hhs-facilty", "dataset.source.endpoints": []},
      "dataset.source.table = 'hhs-facilty': is not a table that dpol knows; did you mean hhs-facility?"),
     ({**FROM_WEB, "dataset.source.endpoints": []},
      "dataset.source = {'kind': 'web', 'endpoints': [], 'file': 'data/raw/table.csv.gz'}: needs table, the name of a known table, or endpoints of your own"),
     ({**FROM_WEB, "dataset.source.endpoints[0].sha256": "0" * 64},
      "dataset.source.endpoints[0] = {'kind': 'socrata', 'url': 'https://data.example/resource/abcd-1234.csv', 'sh...: sha256 belongs to a file; the answers of socrata change"),
+    ({**FROM_WEB, "dataset.source": {**WEB, "file": "data/raw/t.zip", "member": "t.csv"}},
+     "dataset.source = {'kind': 'web', 'endpoints': [{'kind': 'socrata', 'url': 'https://data.exampl...: member needs endpoints of kind file, which deliver archives"),
+    ({**FROM_FILE, "dataset.source.file": "t.zip"},
+     "dataset.source = {'kind': 'local', 'file': 't.zip'}: t.zip is an archive: give the path of the table in it as member"),
+    ({**FROM_FILE, "dataset.source.member": "t.csv"},
+     "dataset.source = {'kind': 'local', 'file': 'table.parquet', 'member': 't.csv'}: member is for a file that ends in .zip, .whl, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .deb"),
+    ({"dataset.source": {"kind": "package", "name": "-r file", "version": "1", "sha256": "0" * 64, "member": "t.csv"}},
+     "dataset.source.name = '-r file': must be letters, digits, '.', '_' and '-', and begin with a letter or digit"),
 ]  # fmt: skip
 """Changes that are reported at another place, and the message."""
 

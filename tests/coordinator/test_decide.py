@@ -12,12 +12,14 @@ import struct
 import subprocess
 import sys
 from contextlib import closing
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from dpol.cli import main
 from dpol.core.errors import DataError
+from dpol.data.question import Gain
 from dpol.privacy.chains import chain_norm
 from dpol_weekly.coordinator.choices import choices_before
 from dpol_weekly.coordinator.collect import set_aside
@@ -55,6 +57,69 @@ class Weeks(Coordinator):
 @pytest.fixture
 def world(tmp_path):
     return Weeks(tmp_path, names=2)
+
+
+class Sizes(Weeks):
+    """Hospitals of other sizes: the largest share is that of the smallest."""
+
+    beds: ClassVar = {"A": 200, "B": 1000, "C": 4000}
+
+    def report(self, *weeks):
+        counts = {"A": 140, "B": 500, "C": 1200}
+        rows = [(it, week, str(counts[it]), str(self.beds[it])) for it in "ABC" for week in weeks]
+        assert self.put(*rows).taken == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("options", "named", "asked"),
+    [
+        ([], "ABC", None),
+        (["--min-capacity", "500"], "BC", " of those with a capacity of at least 500"),
+        (["--by-count", "5000"], "CBA", ""),
+        (["--by-count", "5000", "--min-capacity", "500"], "CB", " of those with a capacity of"),
+    ],
+)
+def test_another_question_is_asked_of_the_same_reports(tmp_path, capsys, options, named, asked):
+    world = Sizes(tmp_path, names=1)
+    world.report(*range(6))
+    capsys.readouterr()
+    assert main(["decide", str(world.folder), *options]) == 0
+    said = capsys.readouterr().out
+    assert ("Which entity" in said) == (asked is not None)
+    assert (asked or "") in said
+    decision = read_decision(world.written(6))
+    ranked = sorted((it for it in decision.outlooks if it.rank), key=lambda it: it.rank)
+    assert "".join(it.entity for it in ranked) == named
+    for it, share in zip(decision.outlooks, (0.7, 0.5, 0.3), strict=True):
+        assert (it.share, it.capacity) == (pytest.approx(share, abs=0.03), world.beds[it.entity])
+        assert it.low < share < it.high
+    assert check(world.folder).gain == decision.gain
+    alternative = ["decide", str(world.folder), "--algorithm", "random-effects", *options]
+    assert main(alternative) == 0
+    assert f"{day(6)}: {named[0]}\n" in capsys.readouterr().out
+
+
+def test_a_period_is_decided_for_one_question(world):
+    world.report(*range(6))
+    before = decide(world.folder)
+    with pytest.raises(DataError, match="was asked: Which entity will have the largest share"):
+        decide(world.folder, gain=Gain(of="count", bound=1000))
+    assert read_decision(world.written(6)) == before
+    with pytest.raises(DataError, match="reported capacities large enough; lower --min-capacity"):
+        decide(world.folder, date(7), Gain(min_capacity=201))
+
+
+def test_counts_with_one_size_are_decided_as_shares(world):
+    """All capacities are the bound: both questions are the same."""
+    world.report(*range(6))
+    with open_log(world.folder) as log:
+        reports, algorithm = read_evidence(log, 6).reports, algorithm_of(log.deployment)
+        shares, counts = (
+            next(choices_before(log.deployment, algorithm, reports, [6], gain))
+            for gain in (Gain(), Gain(of="count", bound=200))
+        )
+    assert shares.ranked == counts.ranked
+    np.testing.assert_allclose(counts.share, shares.share, rtol=1e-12)
 
 
 def date(number):

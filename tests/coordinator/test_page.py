@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from dpol.data.question import Gain
 from dpol_weekly.coordinator.decision import Decision, Outlook
 from dpol_weekly.coordinator.evidence import SetAside
 from dpol_weekly.coordinator.page import SHOWN, bars, decisions_page, write_page
@@ -29,6 +30,7 @@ def outlook(number, **facts):
     known = {"share": share, "low": share - 0.05, "high": share + 0.05}
     about = {"rank": number + 1, "named": number == 0, "missing": False, "reports": 5}
     seen = {"noisy_share": share + 0.1, "noise": 0.031, "last_report": "2026-01-16"}
+    seen["capacity"] = 200.0
     return Outlook(
         **{"entity": f"e{number}", "title": f"Hospital {number}"} | known | about | seen | facts
     )
@@ -44,6 +46,7 @@ def decision(*outlooks, **facts):
         "named": tuple(it.entity for it in outlooks if it.named),
         "spent": SPENT,
         "algorithm": "empirical-bayes",
+        "gain": Gain(),
         "randomness": "none",
         "dpol": "0.1.0",
         "releases": 12,
@@ -120,6 +123,20 @@ def test_it_is_self_contained_and_replaced_as_a_whole(tmp_path):
     assert "Decision for the period from 2026-01-30" in page
     assert not re.findall(r'(?:src|href)="(?!data:)', page)
     assert [it.name for it in tmp_path.iterdir()] == ["index.html"]
+
+
+def test_a_question_of_counts_is_shown_in_counts():
+    gain = Gain(of="count", bound=1000, min_capacity=50)
+    small = outlook(2, rank=None, share=0.5, low=0.4, high=0.6, capacity=20.0)
+    shown = text_of(decisions_page(decision(outlook(0), outlook(1), small, gain=gain), ()))
+    assert (
+        "Which entity of those with a capacity of at least 50 will have the largest count?" in shown
+    )
+    assert "Hospital 0 predicted count 80.0, 90% interval 70.0 to 90.0" in shown
+    assert "Hospital 2 not asked about 10.0 8.0 to 12.0" in shown
+    assert "%" not in shown[shown.index("Ranking") : shown.index("Predicted count:")].replace(
+        "90%", ""
+    )
 
 
 def test_bars_reach_as_far_as_the_highest_interval():

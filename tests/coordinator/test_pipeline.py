@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import datetime
 import json
-import os
 import shutil
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dpol.core.randomness import replicate_generators
@@ -26,9 +24,6 @@ from dpol_weekly.noise import CountNoise
 from dpol_weekly.released import record_of
 from weekly import MU, agreed, day, released
 
-PANEL = os.environ.get("DPOL_PANEL")
-COUNT = "total_adult_patients_hospitalized_confirmed_covid_7_day_avg"
-BEDS = "all_adult_hospital_inpatient_beds_7_day_avg"
 RIDGE = {"algorithm": "ridge", "windows": [8], "penalties": {"medium": 1.0}}
 LEVEL = {"algorithm": "kalman", "models": [{"process_variance": 1e-3, "persistence": 0.9}]}
 LOCAL = ["empirical-bayes", "random-effects", "rw-ftpl", RIDGE, "rw-meta"]
@@ -138,30 +133,3 @@ def test_decisions_are_the_pipelines(templates, tmp_path, algorithm, memory):
     assert named == played
     assert len(set(played)) > 1, "a test that any constant passes"
     check(tmp_path / "coordinator", datetime.date.fromisoformat(day(11)))
-
-
-def real_panel(state):
-    """(T, n) counts and beds of a state, holes repeated; suppressed counts are taken as 2."""
-    if not PANEL:
-        pytest.skip("takes ten minutes: make test-panel DPOL_PANEL=FILE")
-    table = pd.read_csv(PANEL, dtype={"hospital_pk": str}).query("state == @state")
-    found = [
-        table.pivot_table(index="collection_week", columns="hospital_pk", values=it, dropna=False)
-        for it in (COUNT, BEDS)
-    ]
-    counts, beds = (it.ffill().bfill() for it in (found[0].replace(-999999, 2), found[1]))
-    there = (beds > 1).all() & counts.notna().all()
-    return counts.loc[:, there].to_numpy(), beds.loc[:, there].to_numpy()
-
-
-@pytest.mark.parametrize(("state", "n"), [("NM", 39), ("PA", 173), ("CA", 343)])
-@pytest.mark.parametrize(("algorithm", "memory"), PLAYED, ids=str)
-def test_decisions_on_the_real_panel_are_the_pipelines(tmp_path, state, n, algorithm, memory):
-    counts, beds = real_panel(state)
-    assert counts.shape == (67, n)
-    step = 1 if state == "NM" else len(counts)
-    template = collected(tmp_path / "template", counts, beds, memory, step=step)
-    named, played = compared(template, tmp_path / "case", algorithm, beds, memory)
-    assert len(played) == 66
-    assert named == played
-    assert len(set(played)) > 1, "a test that any constant passes"

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from dirty_table import DIRT, SPARSE_WEEK, STARTS, STREAMS, DirtyTable
 
-from data.dirty_table import DIRT, SPARSE_WEEK, STARTS, STREAMS, DirtyTable
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import PANEL, RULES, CleanPanel
 from dpol.data.settings import Dataset, Stream

@@ -9,7 +9,9 @@ import hashlib
 import importlib.metadata
 import io
 import json
+import socket
 import threading
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -78,11 +80,20 @@ def as_csv(rows: list[tuple[str, ...]]) -> bytes:
     return text.getvalue().encode()
 
 
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
 BODIES = {
     "count": b"count\n%d\n" % len(WANTED),
     "rows": as_csv(WANTED),
     "file": as_csv(ROWS),
     "packed": gzip.compress(as_csv(ROWS), mtime=0),
+    "zip": zipped({"data/t.csv": as_csv(ROWS)}),
 }
 
 
@@ -258,6 +269,26 @@ def test_a_file_with_another_checksum_is_refused_without_another_try(
     assert fetch.table.read_bytes() == BODIES["packed"]
 
 
+def test_an_archive_is_kept_as_it_came_if_the_table_is_in_it(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    kept = tmp_path / "t.zip"
+
+    def fetch(member: str) -> None:
+        keys = {"kind": "web", "endpoints": [server.at("zip")], "file": "t.zip", "attempts": 1}
+        source = WebSource.model_validate({**keys, "member": member})
+        whole = query_for(dataset().model_copy(update={"source": source}), ["NM"])
+        fetch_table(source, whole, kept, print)
+        assert not must_fetch(whole, kept)
+
+    with pytest.raises(FetchError, match=r"has no file data/s.csv; it has data/t.csv. Name one"):
+        fetch("data/s.csv")
+    assert not kept.exists()
+    fetch("data/t.csv")
+    assert kept.read_bytes() == BODIES["zip"]
+
+
 PASSING: dict[str, tuple[str, Fault]] = {
     "status 503": ("rows", change(status=503)),
     "status 202": ("file", change(status=202)),
@@ -325,6 +356,21 @@ def test_pauses_grow_and_the_server_may_ask_for_more_but_not_for_hours(
         server.faults["file"] = [change(status=429, headers={"Retry-After": asked})]
         assert fetch(server.at("file")) == ROWS
         assert fetch.pauses[-1] == pause
+
+
+def test_a_host_without_an_address_is_asked_for_once(
+    fetch: Fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def unknown(host: str, *_: Any, **__: Any) -> Any:
+        asked.append(host)
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    nowhere = {"kind": "file", "url": "http://nowhere.invalid/t.csv"}
+    assert "no answer: Name or service not known" in fetch.refused(nowhere, attempts=5)
+    assert (asked, fetch.pauses) == (["nowhere.invalid"], [])
 
 
 def test_when_no_endpoint_delivers_each_is_named_with_the_ways_out(

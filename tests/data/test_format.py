@@ -169,6 +169,8 @@ def test_dates_written_in_a_pattern_are_read_with_it(
         ("YYYY-MM-DD", "2024-01-08 2024-1-8 08.01.2024", "2024-01-08 None None"),
         ("YYYY-Www", "2020-W53 2021-W53 2021-W00 2021-W05 2021-W5",
          "2020-12-28 None None 2021-02-01 None"),
+        ("YYYY-M", "2021-2 2021-02 2021-13 2021-0 2021-02-01 21-2",
+         "2021-02-01 2021-02-01 None None None None"),
     ],
 )  # fmt: skip
 def test_dates_that_do_not_exist_or_are_written_otherwise_are_none(

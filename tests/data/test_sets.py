@@ -1,12 +1,13 @@
 """Configs not yet run on real data: each reads, cleans and plays a table that looks like its own.
 
-The tables have the headers that the publishers are known to use; the numbers are made up.
+The tables have the headers that the publishers use; the numbers are made up.
 """
 
 from __future__ import annotations
 
 import datetime
 import itertools
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,16 +18,16 @@ from dpol.config.experiment import load_experiment
 from dpol.data.cleaning import clean_panel
 from dpol.data.stream import GainStream, build_stream
 from dpol.data.table import read_table
-from pipeline import ROOT
+from pipeline import ROOT, run, succeed
 
 
 def played(name: str, table: pd.DataFrame, path: Path) -> tuple[GainStream, pd.DataFrame]:
-    """The only stream of a config on a table, cleaned and played, and its panel."""
+    """The first stream of a config on a table, cleaned and played, and its panel."""
     config = load_experiment(ROOT / f"config/{name}.yaml").config
     table.to_csv(path, index=False)
     raw = read_table(path, config.dataset.needed_columns.needed())
     panel = clean_panel(raw, config.dataset, config.streams).table
-    (label,) = config.streams
+    label = next(iter(config.streams))
     stream = build_stream(panel, label, 1.0, {})
     noisy = dpol.privatize(stream, noise="capacity", mu=1.0, seed=1, replicates=2)
     games = dpol.play(dpol.RWMeta(), noisy)
@@ -35,33 +36,51 @@ def played(name: str, table: pd.DataFrame, path: Path) -> tuple[GainStream, pd.D
     return stream, panel
 
 
-def test_nursing_homes(tmp_path: Path) -> None:
+def test_every_real_table_has_a_licence_and_a_citation() -> None:
+    for path in (ROOT / "config").glob("*.yaml"):
+        dataset = load_experiment(path).config.dataset
+        assert dataset.simulated or (dataset.licence and dataset.citation), path.name
+
+
+def test_intensive_care_in_germany(tmp_path: Path) -> None:
     header = [
-        "Week Ending", "Federal Provider Number", "Provider State",
-        "Residents Weekly Confirmed COVID-19", "Number of All Beds",
+        "datum", "bundesland_id", "bundesland_name", "behandlungsgruppe", "anzahl_meldebereiche",
+        "faelle_covid_aktuell", "faelle_covid_erstaufnahmen", "intensivbetten_belegt",
+        "intensivbetten_frei",
     ]  # fmt: skip
-    weeks = [datetime.date(2021, 1, 3) + datetime.timedelta(weeks=week) for week in range(8)]
-    rows: list[list[object]] = [
-        [day, f"32500{home}", "NM", "" if (week, home) == (3, 0) else (week * home) % 7, 80]
-        for (week, day), home in itertools.product(enumerate(weeks), range(4))
+    days = [datetime.date(2020, 4, 29) + datetime.timedelta(days=day) for day in range(10)]
+    rows = [
+        [day, number, state, "Erwachsene", 9, number + shift, "NA", 40, 20]
+        for (shift, day), (number, state) in itertools.product(
+            enumerate(days), enumerate(("Bremen", "Bayern", "Thüringen"))
+        )
     ]
-    table = pd.DataFrame([*rows, [weeks[0], "015009", "AL", 3, 50]], columns=header)
-    stream, panel = played("nursing-homes", table, tmp_path / "homes.csv")
-    assert stream.entities == tuple(f"32500{home}" for home in range(4))
-    assert stream.gains[5].tolist() == [(5 * home) % 7 / 80 for home in range(4)]
-    assert panel["count_source"].tolist().count("zero") == 1, "no new case is carried forward"
-
-
-def test_shelters_of_toronto(tmp_path: Path) -> None:
-    header = ["OCCUPANCY_DATE", "SECTOR", "PROGRAM_ID", "OCCUPIED_BEDS", "CAPACITY_ACTUAL_BED"]
-    days = [datetime.date(2021, 1, 1) + datetime.timedelta(days=day) for day in range(10)]
-    rows: list[list[object]] = [
-        [day, "Families", program, 10 + (number + program) % 9, 20]
-        for (number, day), program in itertools.product(enumerate(days), (11, 12, 13))
-    ]
-    rows += [[day, "Families", 14, "", ""] for day in days]  # rooms, not beds
     table = pd.DataFrame(rows, columns=header)
-    stream, _ = played("toronto", table, tmp_path / "shelters.csv")
-    assert stream.entities == ("11", "12", "13")
-    assert stream.gains[4, 0] == (10 + 15 % 9) / 20
-    assert stream.gains.shape == (10, 3), "a period is a day"
+    stream, _ = played("intensive-care", table, tmp_path / "care.csv")
+    assert stream.entities == ("Bayern", "Bremen", "Thüringen")
+    assert stream.gains.shape == (8, 3), "a period is a day, and the first two are left out"
+    assert stream.gains[0].tolist() == [3 / 40, 2 / 40, 4 / 40]
+
+
+def test_accident_and_emergency_in_england(tmp_path: Path) -> None:
+    header = (
+        "Period,Org Code,Parent Org,Org name,A&E attendances Type 1,A&E attendances Type 2,"
+        "Attendances over 4hrs Type 1\n"
+    )
+    folder = tmp_path / "data/raw/nhs-emergency"
+    folder.mkdir(parents=True)
+    for number, month in enumerate(("MARCH-2024", "APRIL-2024", "MAY-2024")):
+        (folder / f"{month}-CSV-x7.csv").write_text(
+            f'{header}MSitAE-{month},R1A,NHS ENGLAND LONDON,"St A, B","1,000",3,{200 + number}\n'
+            f"MSitAE-{month},R1B,NHS ENGLAND LONDON,St B,500,0,90\n"
+            f"MSitAE-{month},R1C,NHS ENGLAND LONDON,Minor,0,0,0\n"
+            f"MSitAE-{month},R2A,NHS ENGLAND MIDLANDS,St C,400,0,80\n"
+            f"MSitAE-{month},R2B,NHS ENGLAND MIDLANDS,St D,400,0,70\n"
+            f'TOTAL,TOTAL,TOTAL,TOTAL,"1,500",3,290\n'
+        )
+    succeed(run(sys.executable, str(ROOT / "config/emergency.py"), folder=tmp_path))
+    table = pd.read_csv(tmp_path / "data/raw/nhs-emergency.csv")
+    stream, _ = played("emergency", table, tmp_path / "emergency.csv")
+    assert stream.entities == ("R1A", "R1B"), "who sees nobody does not play"
+    assert stream.gains.tolist() == [[0.2, 0.18], [0.201, 0.18], [0.202, 0.18]]
+    assert [str(day) for day in stream.periods] == ["2024-03-01", "2024-04-01", "2024-05-01"]

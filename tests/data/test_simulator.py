@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dpol.data import simulator
 from dpol.data.simulator import simulate_hospitals
+from dpol.data.table import read_table
 
 FRIDAY = datetime.date(2020, 8, 7)
 STATES = {"NM": 24, "PA": 146, "CA": 293}
@@ -22,8 +23,7 @@ PAIRS = {"adult confirmed": (COUNTS[3], BEDS[1]), "all": (COUNTS[0], BEDS[0])}
 KEY = ["hospital_pk", "collection_week"]
 HIDDEN, MISSING = "-999999", ["", "NA"]
 REAL = (
-    Path(__file__).parents[2].parent
-    / "shared/data/hhs-panel-nm-pa-ca-2021-01-01--2022-07-29.csv.gz"
+    Path(__file__).parents[2] / "data/hospitals/hospitals-15-states-2021-01-01--2022-07-29.parquet"
 )
 
 
@@ -304,10 +304,10 @@ def test_densities_move_as_in_the_real_weeks(table: pd.DataFrame) -> None:
         assert level[70:83].max() > 2 * level[88:95].mean(), state  # omicron, then spring
 
 
-@pytest.mark.skipif(not REAL.exists(), reason=f"real weeks not at hand: {REAL} is not there")
 def test_against_the_real_weeks(table: pd.DataFrame) -> None:
     count, beds = PAIRS["adult confirmed"]
-    cells = pd.read_csv(REAL, dtype=str, keep_default_na=False).replace("-999999.0", HIDDEN)
+    columns = [*KEY, "state", count, beds]
+    cells = read_table(REAL, columns).cells.replace("-999999.0", HIDDEN)
     weeks = set(cells["collection_week"])
     shifted = weeks | {str((pd.Timestamp(week) + pd.Timedelta(days=2)).date()) for week in weeks}
     levels = [0.5, 0.75, 0.9, 0.95, 0.99]

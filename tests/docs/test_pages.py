@@ -8,13 +8,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from PIL import Image
 
 from code_blocks import ROOT, pages
 from dpol.config.experiment import parse_experiment
+from dpol.data.stream import GainStream
+from dpol.experts.matrix_ftpl import MatrixFTPL
+from dpol.experts.play import RawGains, guarantee_of
+from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.privacy.account import protection
+from dpol.privacy.chains import chain_norm
 from dpol.show.style import contrast
 from pipeline import run, succeed
 
@@ -80,7 +86,7 @@ def test_other_names_of_a_page_are_found(tmp_path: Path) -> None:
 
 def test_glossary_defines_what_reports_say() -> None:
     page = (DOCS / "reference/glossary.md").read_text(encoding="utf-8")
-    cells = re.findall(r"\*\*(.+?)\*\*", page) + re.findall(r"^\| \*\*.+?\| (`[\w-]+`)", page, re.M)
+    cells = re.findall(r"\*\*(.+?)\*\*", page) + re.findall(r"^- \*\*.+?: (`[\w-]+`)", page, re.M)
     defined = {part.strip() for cell in cells for part in re.split(r"[,()]", cell)}
     assert [term for term in TERMS if term not in defined] == []
 
@@ -114,7 +120,7 @@ def test_gallery_shows_every_figure() -> None:
 
 
 def test_results_that_pages_name_are_made() -> None:
-    made = {(it, kind): shown(it, kind) for it in ("demo", "panel") for kind in KINDS}
+    made = {(it, kind): shown(it, kind) for it in ("demo", "simulated", "panel") for kind in KINDS}
     made |= {("paper", kind): shown("config", kind) for kind in KINDS}
     found = [
         (page.name, run, kind, name)
@@ -159,7 +165,7 @@ def reachable(arrows: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def test_arrows_of_the_workflow_are_those_of_snakemake(tmp_path: Path) -> None:
-    config = str(ROOT / "config/demo.yaml")
+    config = str(ROOT / "config/simulated.yaml")
     words = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     graph = succeed(
         run(*words, "--directory", str(tmp_path), "--configfile", config, "--rulegraph")
@@ -208,3 +214,25 @@ def test_papers_and_privacy_round_the_numbers_of_a_guarantee_alike() -> None:
         exact = protection(0.5, delta=1e-6, weeks=int(weeks))
         assert exact.epsilon <= float(epsilon) < exact.epsilon + 0.01
         assert 100 * exact.best_guess <= float(guess)
+
+
+def test_privacy_states_the_stays_of_each_mechanism() -> None:
+    """Mu of a person counted in 1, 2, 4 and 8 weeks, at mu = 0.5."""
+    stream = GainStream(
+        label="three",
+        gains=np.full((148, 3), 0.1),
+        capacity=np.full((148, 3), 40.0),
+        entities=("a", "b", "c"),
+        periods=np.datetime64("2021-01-03") + 7 * np.arange(148),
+    )
+    curator = RawGains(stream, mu=0.5)
+    echo = [chain_norm(0.2, 0.6, weeks) / chain_norm(0.2, 0.6, 1) for weeks in (1, 2, 4, 8)]
+    stays = {
+        "independent noise": [0.5 * weeks**0.5 for weeks in (1, 2, 4, 8)],
+        "noise with memory (0.2, 0.6)": [0.5 * norm for norm in echo],
+        "factorised prefix sums, T = 148": guarantee_of(MatrixFTPL(), curator).stays,
+        "tree, T = 148": guarantee_of(TreeFTPL(), curator).stays,
+    }
+    page = (DOCS / "explanation/privacy.md").read_text(encoding="utf-8")
+    for mechanism, mus in stays.items():
+        assert f"| {mechanism} | {' | '.join(f'{mu:.2f}' for mu in mus)} |" in page

@@ -1,7 +1,7 @@
 """Write the digests of one config again, for a change of values that is meant.
 
-    python tests/frozen/renew.py demo          every digest, under the names of today
-    python tests/frozen/renew.py demo --new    only results and columns that are not frozen yet
+    python tests/frozen/renew.py panel         every digest, under the names of today
+    python tests/frozen/renew.py panel --new   only results and columns that are not frozen yet
 
 Run it at a commit where nothing but the meant change differs, read what it prints, and commit the
 digests together with the reason (if random numbers changed: with a test that their law did not).
@@ -53,8 +53,6 @@ def main() -> None:
     parser.add_argument("config", choices=list(values.CONFIGS))
     parser.add_argument("--new", action="store_true", help="keep the digests that are there")
     asked = parser.parse_args()
-    if reason := values.missing_extract(asked.config):
-        sys.exit(f"error: {reason}")
     with tempfile.TemporaryDirectory() as folder:
         files = values.run_config(asked.config, Path(folder))
         written = renewed(asked.config, files, asked.new)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from fnmatch import fnmatch
 from pathlib import Path
@@ -14,10 +13,9 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from pipeline import ROOT, snakemake, succeed
+from pipeline import snakemake, succeed
 
 HERE = Path(__file__).parent
-REAL_DATA = Path(os.environ.get("DPOL_REAL_DATA", ROOT.parent / "shared/data"))
 CONFIGS = {path.stem: path for path in sorted((HERE / "configs").glob("*.yaml"))}
 
 Digests = dict[str, dict[str, str]]
@@ -38,24 +36,8 @@ def read_digests(config: str) -> Digests:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
-def missing_extract(config: str) -> str | None:
-    """Reason why the config cannot run here: the extract of real data that it names is absent."""
-    extract = extract_of(config)
-    if extract is None or extract.exists():
-        return None
-    return f"{extract.name} is not in {REAL_DATA} (DPOL_REAL_DATA names another folder)"
-
-
-def extract_of(config: str) -> Path | None:
-    """The extract of real data that the config names."""
-    found = re.search(r"[\w.-]+\.csv\.gz", CONFIGS[config].read_text(encoding="utf-8"))
-    return REAL_DATA / found[0] if found else None
-
-
 def run_config(config: str, folder: Path) -> dict[str, Path]:
     """The files that a real run in an empty folder makes, by result."""
-    if extract := extract_of(config):
-        (folder / extract.name).symlink_to(extract)
     succeed(snakemake(folder, config=CONFIGS[config]))
     (base,) = (folder / "results").iterdir()
     return result_files(base)

@@ -27,7 +27,7 @@ from dpol.core.errors import ConfigError, DataError
 from dpol.privacy.chains import Chains, designed
 from dpol_weekly.deployment import checked_deployment
 from dpol_weekly.holder import ceiling
-from dpol_weekly.holder.history import history
+from dpol_weekly.holder.history import describe, history
 from dpol_weekly.holder.ledger import open_ledger, transaction
 from dpol_weekly.memory import Memory
 from releases import KEYS, LEDGER, ask, record
@@ -166,7 +166,7 @@ def test_a_row_that_began_long_before_is_refused_whatever_its_turn():
             play(made, *both(number), to="new/d.csv", ledger="new/ledger")
     play(made, *both(8), to="new/d.csv", ledger="new/ledger")
     assert not worst(made, "new/ledger").kept
-    assert "does not hold" in "\n".join(history(Path("new/ledger")))
+    assert "does not hold" in "\n".join(describe(history(Path("new/ledger"))))
 
 
 def test_a_quarter_that_touches_a_week_counts_in_it():
@@ -190,7 +190,9 @@ def test_a_weekly_and_a_daily_deployment_of_the_same_hospital_add_up():
     play(daily, *days[:6], to="daily.csv")
     stated = record("daily.csv.guarantee.json")
     assert (stated["mu"], stated["mu_over_all_outputs"]) == (0.25, pytest.approx(0.25 * 7**0.5))
-    assert "One entity has at most mu = 0.6615 in one period" in "\n".join(history(LEDGER))
+    assert "One entity has at most mu = 0.6615 in one period" in "\n".join(
+        describe(history(LEDGER))
+    )
     # Seven rows fit, 0.25 sqrt(8) = 0.7072 does not; the day after is of the next week.
     message = r"line 8: .* mu 0\.7072 .*; 0\.6615 is spent, and the deployment d allows 0\.6717"
     with pytest.raises(DataError, match=message):

@@ -304,7 +304,7 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
     assert cell.guarantee.mechanism.startswith("doubled Gaussian noise")
     assert any("`doubled`" in line and line.endswith("ours |") for line in noises().splitlines())
 
-    config = read_yaml("config/demo.yaml")
+    config = read_yaml("config/simulated.yaml")
     suites = {"one": {"noises": ["doubled"], "algorithms": ["rw-ftpl", "ridge"]}}
     report = {**config["report"], "algorithms": ["rw-ftpl"], "noise": "doubled", "rivals": []}
     parsed = parse_experiment({**config, "suites": suites, "report": report}, "toy")

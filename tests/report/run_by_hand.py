@@ -70,6 +70,7 @@ CLEANING = {
     },
     "rows_read": 4000,
     "rows_outside": 12,
+    "rows_dropped": 0,
     "rules": {
         "exact_duplicates": "repeated rows dropped",
         "zero_counts": "missing counts set to 0",

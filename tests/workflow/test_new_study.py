@@ -69,4 +69,4 @@ def test_a_new_study_has_its_place_in_the_manual(project: Path) -> None:
     assert "| `biases` | list of number | required | Probability of heads of each coin. |" in manual
     tables = (project / "docs/reference/tables.md").read_text()
     assert "## coins.parquet" in tables
-    assert "| `half_width` | number | half-width of its interval |" in tables
+    assert "- `half_width`: half-width of its interval\n" in tables

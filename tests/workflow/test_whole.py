@@ -28,9 +28,9 @@ from pipeline import ROOT, Done, fail, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 # Every algorithm, mechanism and study, in seconds: its values are frozen.
-DEMO: dict[str, Any] = yaml.safe_load(CONFIGS["demo"].read_text())
+WHOLE: dict[str, Any] = yaml.safe_load(CONFIGS["simulated"].read_text())
 OTHERS = [name for name in STUDIES if name != "hospitals"]
-PLAIN = {key: value for key, value in DEMO.items() if key not in OTHERS}
+PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
 RUN = "runs/NM/local/isotropic/mu-0.5/block-0.parquet"
 NOT_HASHED = {
     "__init__.pyi": "names the public functions, which jobs do not use",
@@ -66,7 +66,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # A default config with a mistake, which is not mixed with the one that is named.
     (folder / "config").mkdir()
     (folder / "config/config.yaml").write_text("replicats: 5\n")
-    write_config(folder, DEMO)
+    write_config(folder, WHOLE)
     noted = {"DPOL_LOADED": str(folder / "notes.jsonl"), "DPOL_PACKAGE": str(folder / "src/dpol")}
     recorder = str(ROOT / "tests/workflow/recorder")
     said = succeed(run_copy(folder, "--cores", "2", path=recorder, **noted))
@@ -77,10 +77,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_output_of_a_run_is_there(whole: Path) -> None:
-    base = whole / "results/demo"
+    base = whole / "results/simulated"
     wanted = ["report/index.html", "provenance/Snakefile", "provenance/config.yaml"]
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
-    for study, block in parse_experiment(DEMO, "demo.yaml").config.studies():
+    for study, block in parse_experiment(WHOLE, "simulated.yaml").config.studies():
         wanted += [f"{name}.parquet" for name in study.results]
         for section in study.sections_of(block):
             figures = [f"figures/{figure.name}" for figure in section.figures]
@@ -90,32 +90,32 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     assert [name for name in wanted if not (base / name).stat().st_size] == []
     named = {it["@id"] for it in checked_crate(base)}
     assert set(wanted) <= named
-    played = [*(f"suite-{it}" for it in DEMO["suites"]), *(f"study-{it}" for it in OTHERS)]
+    played = [*(f"suite-{it}" for it in WHOLE["suites"]), *(f"study-{it}" for it in OTHERS)]
     played.append("noise-with-memory")
     assert {f"#hash-of-the-code-of-{it}" for it in played} <= named
 
 
 def test_values_of_the_whole_run_are_as_frozen(whole: Path) -> None:
-    wrong = changes("demo", result_files(whole / "results/demo"), read_names())
-    assert wrong == {}, "if it is meant: names.yaml; new: tests/frozen/renew.py demo --new"
+    wrong = changes("simulated", result_files(whole / "results/simulated"), read_names())
+    assert wrong == {}, "if it is meant: names.yaml; new: tests/frozen/renew.py simulated --new"
 
 
 def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
     """Files that must not depend on how the run was made."""
-    return {name: (folder / "results/demo" / name).read_bytes() for name in names}
+    return {name: (folder / "results/simulated" / name).read_bytes() for name in names}
 
 
 def targets(names: Iterable[str]) -> list[str]:
     """The files as Snakemake is asked for them."""
-    return [f"results/demo/{name}" for name in names]
+    return [f"results/simulated/{name}" for name in names]
 
 
 def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Path) -> None:
     """The run uses one core, and three replicates in blocks of two and one."""
     names = [RUN.replace("block-0", f"block-{block}") for block in (0, 1)]
-    base = whole / "results/demo"
+    base = whole / "results/simulated"
     points = [str(path.relative_to(base)) for path in base.rglob("points/labels/*/*.parquet")]
-    write_config(tmp_path, DEMO, block_replicates=2)
+    write_config(tmp_path, WHOLE, block_replicates=2)
     succeed(snakemake(tmp_path, *targets([*names, *points]), "--cores", "1"))
     assert contents(tmp_path, points) == contents(whole, points)  # every other study is one job
     keys = ["algorithm", "replicate", "round"]
@@ -126,7 +126,7 @@ def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Pa
 
 
 def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -> None:
-    base = whole / "results/demo"
+    base = whole / "results/simulated"
     names = [str(path.relative_to(base)) for path in (base / "runs/NM/local").rglob("*.parquet")]
     write_config(tmp_path, PLAIN)
     (tmp_path / "src").symlink_to(whole / "src")
@@ -138,7 +138,7 @@ def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    runs = tmp_path / "results/demo/runs"
+    runs = tmp_path / "results/simulated/runs"
     deadline = time.monotonic() + 120
     while len(list(runs.rglob("*.parquet"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -186,7 +186,7 @@ MAIN_SHOWN |= {"cumulative_gain_shown", "beyond_shown", "memory_shown", "noise_c
 # Of the claims some read results of the main experiment.
 MAIN = {"hospitals_point", "hospitals_results", *MAIN_SHOWN, *jobs_of("claims")}
 OF_LAZY = jobs_of("lazy", "convex", "audits")
-ALL_SUITES = {*DEMO["suites"], "noise-memory"}
+ALL_SUITES = {*WHOLE["suites"], "noise-memory"}
 REGISTRY = "experts/registry.yaml"
 
 
@@ -253,7 +253,7 @@ def test_a_change_of_code_runs_again_what_it_changes(
     assert found == (rules, played)
 
 
-DATASET, STREAM = DEMO["dataset"], DEMO["streams"]["NM"]
+DATASET, STREAM = WHOLE["dataset"], WHOLE["streams"]["NM"]
 TITLED = {**DATASET["columns"], "titles": {"entity": "clinic"}}
 FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
 
@@ -272,12 +272,12 @@ FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
             set(),
         ),
         (
-            {"report": {**DEMO["report"], "algorithms": ["rw-ftpl"]}},
+            {"report": {**WHOLE["report"], "algorithms": ["rw-ftpl"]}},
             MAIN - {"hospitals_point"},
             set(),
         ),
         (
-            {"privacy": {**DEMO["privacy"], "delta": 1e-5}},
+            {"privacy": {**WHOLE["privacy"], "delta": 1e-5}},
             MAIN - {"hospitals_point"} | jobs_of(*OTHERS),
             set(),
         ),
@@ -288,9 +288,9 @@ FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
 def test_a_change_of_the_config_runs_again_what_it_changes(
     whole: Path, changed: dict[str, Any], rules: set[str], played: set[str]
 ) -> None:
-    write_config(whole, DEMO, **changed)
+    write_config(whole, WHOLE, **changed)
     found = planned(whole)
-    write_config(whole, DEMO)
+    write_config(whole, WHOLE)
     assert found == (rules, played)
 
 
@@ -304,8 +304,8 @@ def test_a_new_algorithm_in_a_suite_of_its_own_runs_alone(whole: Path) -> None:
     new = '  newest: {target: "dpol.experts.newest:Newest"}\n'
     registry.write_text(before.replace(line, new + line))
     assert registry.read_text() != before
-    write_config(whole, DEMO, suites={**DEMO["suites"], "new": {"algorithms": ["newest"]}})
+    write_config(whole, WHOLE, suites={**WHOLE["suites"], "new": {"algorithms": ["newest"]}})
     found = planned(whole)
     registry.write_text(before)
-    write_config(whole, DEMO)
+    write_config(whole, WHOLE)
     assert found == (MAIN, {"new"})

@@ -1,11 +1,12 @@
 # Gains are taken as they are.
 if settings.dataset.source.kind == "gains":
-    DATA = [settings.raw_file]
+    DATA, CLEANED = [settings.raw_file], settings.raw_file
 else:
 
     rule clean_panel:
         input:
             table=settings.raw_file,
+            capacities=settings.dataset.capacity_files,
         output:
             panel=f"{RESULTS}/data/panel.parquet",
             report=f"{RESULTS}/data/cleaning.json",
@@ -24,10 +25,12 @@ else:
         script:
             "../scripts/clean_panel.py"
 
-    DATA = rules.clean_panel.output
+    DATA, CLEANED = rules.clean_panel.output, f"{RESULTS}/data/cleaning.md"
 
 
 rule data:
     input:
         DATA,
     localrule: True
+    message:
+        f"Done: {CLEANED}"

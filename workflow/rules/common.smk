@@ -1,6 +1,5 @@
 import os
 import re
-import time
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from dpol.core.errors import DpolError
 from dpol.config.experiment import check_local_table, packages_played, parse_experiment
 from dpol.core.files import check_writable
 from dpol.core.imports import code_hash
-from dpol.core.logs import errors_since
 from dpol.core.yaml_files import read_yaml
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.studies.registry import load_studies
@@ -47,7 +45,6 @@ try:
 except DpolError as error:
     sys.exit(f"error: {error}")
 
-STARTED = time.time()
 RESULTS = f"results/{settings.run}"
 
 for known in workflow.rules:
@@ -57,6 +54,9 @@ for known in workflow.rules:
             f"error: {CONFIG_PLACE}: run = {settings.run}: module {other} has a run of this name,"
             f" and writes to {RESULTS} too; give each module its own run"
         )
+
+# The kinds of sources whose table, or archive, is fetched once.
+FETCHED = ("web", "package")
 
 # Plain, for `expand`: an output of a rule has flags where a storage provider holds it.
 STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
@@ -78,17 +78,17 @@ def dump(part):
 
 
 FACTS = {
-    "streams": {label: stream.title or label for label, stream in settings.streams.items()},
+    "streams": {label: asked.title for label, asked in settings.played.items()},
     "simulated": settings.dataset.simulated,
     "confidence": settings.report.confidence,
 }
 # No number depends on a title.
-UNTITLED_FACTS = {**FACTS, "streams": {label: label for label in settings.streams}}
+UNTITLED_FACTS = {**FACTS, "streams": {label: label for label in settings.played}}
 # The studies of the config with their settings, their points by name and label, and the hashes of
 # the code of what they play.
 STUDIES = settings.studies()
 EVERY_STUDY = {**load_studies(), **{study.name: study for study, _ in STUDIES}}.values()
-POINTS = {study.name: study.points(block, list(settings.streams)) for study, block in STUDIES}
+POINTS = {study.name: study.points(block, list(settings.played)) for study, block in STUDIES}
 CODES = {study.name: codes_of_points(study, POINTS[study.name]) for study, _ in STUDIES}
 
 
@@ -188,30 +188,30 @@ def wanted_groups():
 
 
 def table_query():
-    """What is asked of a web source."""
+    """What is asked of a web source or a package index."""
     from dpol.data.fetch import query_for
 
     return query_for(settings.dataset, wanted_groups())
 
 
 def table_must_be_fetched():
-    """Whether the raw table of a web source is missing, or was fetched for another query.
+    """Whether the file of a web source or a package is missing, or is of another query.
 
     If a rule of the importing workflow makes it, or of another import, it is not fetched again.
     """
     from dpol.data.fetch import must_fetch
 
-    query = table_query()
+    query, file = table_query(), settings.dataset.source.file
     for known in workflow.rules:
         other = known.module_globals.get("MODULE")
-        if settings.raw_file in known.output and other != MODULE:
+        if file in known.output and other != MODULE:
             if getattr(known.params, "query", query.soql) != query.soql:
                 sys.exit(
-                    f"error: {CONFIG_PLACE}: dataset.source.file = {settings.raw_file}: module"
+                    f"error: {CONFIG_PLACE}: dataset.source.file = {file}: module"
                     f" {other} fetches other groups, columns or periods into it; give each its file"
                 )
             return False
-    return must_fetch(query, Path(settings.raw_file))
+    return must_fetch(query, Path(file))
 
 
 def config_text():
@@ -223,7 +223,7 @@ def config_text():
 
 def benchmark_files():
     """Times of the jobs of this run; those of earlier configs may be in the same folder."""
-    several = {"build_stream": settings.streams}
+    several = {"build_stream": settings.played}
     several |= {f"{name}_point": points for name, points in POINTS.items()}
     folder = f"{RESULTS}/benchmarks/"
     # By their files: an importing workflow renames rules, and has others.
@@ -231,25 +231,14 @@ def benchmark_files():
     found = [path.removeprefix(folder) for path in paths if path.startswith(folder)]
     stages = {Path(path).parts[0].removesuffix(".tsv") for path in found} - {"render_report"}
     # A table that is there is fetched by no rule any more, but it was.
-    stages |= {"fetch_dataset"} if settings.dataset.source.kind == "web" else set()
+    stages |= {"fetch_dataset"} if settings.dataset.source.kind in FETCHED else set()
     names = [f"{stage}/{name}" for stage in stages & set(several) for name in several[stage]]
     return [f"{folder}{name}.tsv" for name in sorted({*names, *stages - set(several)})]
 
 
-def announce_results():
-    """Say where the things are that a person wants to open."""
-    print(f"\nThe report, all of it in one page:\n{RESULTS}/report/index.html")
-    for kind, suffix in (("tables", "html"), ("figures", "png")):
-        found = sorted(Path(RESULTS, kind).glob(f"*.{suffix}"))
-        found = [path for path in found if not path.name.endswith(".fragment.html")]
-        print(
-            "\n".join(["", f"{kind.capitalize()} (other formats next to them):", *map(str, found)])
-        )
-    if settings.dataset.private:
-        print(f"\n{RESULTS}: {HOLDS_RAW_COUNTS}")
-
-
-def announce_errors():
-    """Say again what went wrong, after all that Snakemake says."""
-    if errors := errors_since(Path(RESULTS, "logs"), STARTED):
-        print("\n".join(["", "What went wrong:", *errors]), file=sys.stderr)
+def made():
+    """The places that a person wants to open, once all is made."""
+    lines = [f"Done: {RESULTS}/report/index.html"]
+    lines += [f"{kind}: {RESULTS}/{kind.lower()}" for kind in ("Tables", "Figures")]
+    lines += [f"{RESULTS}: {HOLDS_RAW_COUNTS}"] if settings.dataset.private else []
+    return "\n".join(lines)

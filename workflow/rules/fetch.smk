@@ -1,9 +1,9 @@
-# A table placed by hand is an input like any other: no rule may want to make it again.
-if settings.dataset.source.kind == "web" and table_must_be_fetched():
+# A file placed by hand is an input like any other: no rule may want to make it again.
+if settings.dataset.source.kind in FETCHED and table_must_be_fetched():
 
     rule fetch_dataset:
         output:
-            table=settings.raw_file,
+            file=settings.dataset.source.file,
         log:
             f"{RESULTS}/logs/fetch_dataset.log",
         benchmark:
@@ -16,9 +16,32 @@ if settings.dataset.source.kind == "web" and table_must_be_fetched():
             groups=wanted_groups(),
             query=table_query().soql,
         message:
-            "Fetching {output.table}"
+            "Fetching {output.file}"
         script:
             "../scripts/fetch_dataset.py"
+
+
+if getattr(settings.dataset.source, "member", None):
+
+    rule extract_table:
+        input:
+            archive=settings.dataset.source.file,
+        output:
+            table=settings.raw_file,
+            origin=f"{settings.raw_file}.member.json",
+        log:
+            f"{RESULTS}/logs/extract_table.log",
+        benchmark:
+            f"{RESULTS}/benchmarks/extract_table.tsv"
+        priority: DATA_FIRST
+        params:
+            code=code_of_script("extract_table"),
+            member=settings.dataset.source.member,
+            sha256=getattr(settings.dataset.source, "sha256", None),
+        message:
+            "Taking {params.member} out of {input.archive}"
+        script:
+            "../scripts/extract_table.py"
 
 
 if settings.dataset.source.kind == "simulated":

@@ -33,6 +33,9 @@ else:
             code=code_of_script("build_stream"),
             count_sensitivity=settings.privacy.count_sensitivity,
             stay=settings.privacy.unit.weeks,
+            of=lambda wildcards: settings.played[wildcards.stream].stream,
+            gain=lambda wildcards: dump(settings.played[wildcards.stream].gain.untitled),
+            max_clipped=settings.dataset.cleaning.max_clipped,
         message:
             "Building stream {wildcards.stream}"
         script:
@@ -41,5 +44,7 @@ else:
 
 rule streams:
     input:
-        expand(STREAM, stream=settings.streams),
+        expand(STREAM, stream=settings.played),
     localrule: True
+    message:
+        f"Done: {RESULTS}/streams"

@@ -37,7 +37,7 @@ for study, block in STUDIES:
             f"{study.name}_results"
         input:
             **files_of_all_points(study),
-            **below_results(study.reads(list(settings.streams))),
+            **below_results(study.reads(list(settings.played))),
         output:
             **below_results(result_tables(study.results_of(block))),
         log:
@@ -84,3 +84,5 @@ rule runs:
     input:
         rules.hospitals_results.input.runs,
     localrule: True
+    message:
+        f"Done: {RESULTS}/runs"

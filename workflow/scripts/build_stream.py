@@ -3,17 +3,21 @@ from pathlib import Path
 
 from dpol.core.logs import job_log
 from dpol.data.panel import provenance_of_stream, read_panel
+from dpol.data.question import Gain
 from dpol.data.stream import build_stream, write_stream
 
 with job_log(snakemake.log[0]):
     panel = read_panel(snakemake.input.panel)
     report = json.loads(Path(snakemake.input.report).read_text(encoding="utf-8"))
-    label = snakemake.wildcards.stream
+    label = snakemake.params.of
     stream = build_stream(
         panel,
         label,
         snakemake.params.count_sensitivity,
         provenance_of_stream(report, label),
         stay=snakemake.params.stay,
+        gain=Gain.model_validate(snakemake.params.gain),
+        named=snakemake.wildcards.stream,
+        max_clipped=snakemake.params.max_clipped,
     )
     write_stream(stream, snakemake.output.stream)

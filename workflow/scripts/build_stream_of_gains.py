@@ -6,7 +6,7 @@ from dpol.data.stream import write_stream
 
 with job_log(snakemake.log[0]):
     dataset = Dataset.model_validate(snakemake.params.dataset)
-    source = dataset.source
+    source = dataset.source.model_copy(update={"file": snakemake.input.table})
     provenance = provenance_of(source.file, simulated=source.simulated)
     stream = read_gains(source, snakemake.wildcards.stream, provenance, dataset.format)
     write_stream(stream, snakemake.output.stream)

@@ -2,9 +2,13 @@ from pathlib import Path
 
 from dpol.core.logs import job_log
 from dpol.data.fetch import fetch_table, query_for
+from dpol.data.packages import fetch_package
 from dpol.data.settings import Dataset
 
-with job_log(snakemake.log[0], echo=True) as log:
+with job_log(snakemake.log[0]) as log:
     dataset = Dataset.model_validate(snakemake.params.dataset)
-    query = query_for(dataset, snakemake.params.groups)
-    fetch_table(dataset.source, query, Path(snakemake.output.table), log.info)
+    if dataset.source.kind == "package":
+        fetch_package(dataset.source, log.info)
+    else:
+        query = query_for(dataset, snakemake.params.groups)
+        fetch_table(dataset.source, query, Path(snakemake.output.file), log.info)

@@ -12,17 +12,23 @@ from importlib.metadata import entry_points
 from typing import NoReturn
 
 from dpol import __version__
-from dpol.core.errors import ConfigError, DpolError
+from dpol.core.errors import ConfigError, DpolError, UsageError
 from dpol.core.options import drop_output
 from dpol.core.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = "pipeline", "compare", "config", "account"
+_COMMANDS = "pipeline", "compare", "config", "account", "completion"
 """Modules of this package; `add` of each adds its commands, in the order of the help."""
 
-_PIPELINE = {"dp_accounting", "matplotlib", "pandas", "pyarrow", "requests", "rocrate", "snakemake"}
+_PIPELINE = {
+    "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate",
+    "snakemake",
+}  # fmt: skip
 """Modules of the extra `pipeline`, which the library and the weekly commands do without."""
+
+_READERS = "Experiments", "Hospital", "Coordinator", "Other"
+"""Headings of the help, see `dpol.core.options.add_command`."""
 
 GROUP = "dpol.commands"
 """Entry points of packages: functions that add commands, as `add` of a module here does."""
@@ -31,6 +37,13 @@ GROUP = "dpol.commands"
 class _Parser(argparse.ArgumentParser):
     """Wrong arguments end with one line on stderr and exit code 2."""
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        from dpol.core.refusals import nearest
+
+        if action.choices is not None and value not in action.choices:
+            wrong = f"{value!r} is unknown{nearest(value, map(str, action.choices))}"
+            raise argparse.ArgumentError(action, wrong)
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {printable(message)}; see {self.prog} --help\n")
 
@@ -38,14 +51,18 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
 
-    2 for wrong arguments and for what holders run. A command may return another code. A mistake is
-    reported in one line on stderr, those of a file of settings in a line each. 130 after Ctrl-C.
+    2 if what was typed cannot be meant, 1 for everything else: files, data, the network. A mistake
+    is reported in one line on stderr, those of a file of settings in a line each. 130 after Ctrl-C.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal without μ or ü shows its number; what is done is done, and said.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        options = _parser().parse_args(arguments)
+        parser = parser_of_commands()
+        options = parser.parse_args(arguments)
+        if not options.run:
+            parser.print_help()
+            return 0
         code = options.run(options)
         if sys.stdout is not None:  # None: closed
             sys.stdout.flush()
@@ -57,17 +74,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Only errors of settings take several lines.
         lines = str(error).expandtabs(1).split("\n") if isinstance(error, ConfigError) else [error]
         print("error:", "\n".join(printable(str(line)) for line in lines), file=sys.stderr)
-        return int(options.failure)
+        return 2 if isinstance(error, UsageError) else 1
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _PIPELINE:
             raise
         remedy = 'run pip install "dpol[pipeline]"'
         print(f"error: {error.name} is not installed; {remedy}", file=sys.stderr)
-        return int(options.failure)
+        return 1
     except OSError as error:
         place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
         print(f"error: {printable(place)}{error.strerror or error}", file=sys.stderr)
-        return int(options.failure)
+        return 1
     except KeyboardInterrupt as stop:
         said = str(stop) or "run the same command again to go on"
         print(f"\nstopped: {printable(said)}", file=sys.stderr)
@@ -75,13 +92,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser_of_commands() -> argparse.ArgumentParser:
+    """The parser of all commands, those of other packages too."""
     parser = _Parser(
         prog="dpol",
         description="Differentially private online learning: experiments and weekly decisions.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="dpol [-h] [--version] COMMAND ...",
     )
     parser.add_argument("--version", action="version", version=f"dpol {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(prog="dpol", metavar="COMMAND", help=argparse.SUPPRESS)
     for name in _COMMANDS:
         import_module(f"dpol.cli.{name}").add(commands)
     for point in entry_points(group=GROUP):
@@ -91,4 +112,14 @@ def _parser() -> argparse.ArgumentParser:
             package = point.dist.name if point.dist else "an unknown package"
             wrong = f"{package}: its commands cannot be loaded ({error}); install it again"
             print(f"warning: {printable(wrong)}", file=sys.stderr)
+    parser.epilog = _by_readers(commands)
     return parser
+
+
+def _by_readers(commands: argparse._SubParsersAction[_Parser]) -> str:
+    """The commands with their lines, under the names of their readers."""
+    parts: dict[str, list[str]] = {it: [] for it in _READERS}
+    for it in commands._get_subactions():
+        readers = commands.choices[it.dest].get_default("readers")
+        parts[readers if readers in parts else _READERS[-1]].append(f"  {it.dest:12}{it.help}")
+    return "\n\n".join("\n".join([f"{head}:", *lines]) for head, lines in parts.items() if lines)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from dpol.core.errors import DpolError
-from dpol.core.options import Commands, between
+from dpol.core.errors import UsageError
+from dpol.core.options import Commands, add_answer_options, add_command, answer, between
 
 _ACCOUNT = """\
 Show what a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person."""
@@ -14,7 +14,7 @@ Show what a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to 
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "show what mu or (epsilon, delta) guarantees, over one week or several"
-    parser = commands.add_parser("account", help=words, description=_ACCOUNT, allow_abbrev=False)
+    parser = add_command(commands, "account", readers="Hospital", words=words, description=_ACCOUNT)
     given = parser.add_mutually_exclusive_group(required=True)
     words = "Gaussian-DP parameter of the unit; several for several releases about the same weeks"
     given.add_argument("--mu", type=between(1e-6, 1e3), nargs="+", help=words)
@@ -30,12 +30,13 @@ def add(commands: Commands) -> None:
     parser.add_argument("--memory", type=memory, nargs=2, metavar=("A", "B"), help=words)
     words = "delta at which epsilon is given (default: 1e-6)"
     parser.add_argument("--delta", type=between(1e-100, 0.999), default=1e-6, help=words)
-    parser.set_defaults(run=_account, failure=2)
+    add_answer_options(parser)
+    parser.set_defaults(run=_account)
 
 
 def _account(options: argparse.Namespace) -> None:
     from dpol.core.rounding import rounded_down
-    from dpol.privacy.account import describe_account
+    from dpol.privacy.account import describe_account, protection
     from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
 
     delta = options.delta
@@ -46,6 +47,9 @@ def _account(options: argparse.Namespace) -> None:
         mu = float(rounded_down(mu_of_epsilon(options.epsilon, delta), 4))
     memory = options.memory and tuple(options.memory)
     try:
-        print(describe_account(mu, delta, options.weeks, options.unit_weeks, memory))
+        text = describe_account(mu, delta, options.weeks, options.unit_weeks, memory)
+        rows = [protection(mu, delta, it, options.unit_weeks, memory) for it in options.weeks]
     except ValueError as error:  # a memory that does not cover so many weeks
-        raise DpolError(f"{error}; take another --memory, or one week only") from None
+        raise UsageError(f"{error}; take another --memory, or one week only") from None
+    facts = {"mu": mu, "unit_weeks": options.unit_weeks, "delta": delta, "memory": memory}
+    answer(options, text.splitlines(), {**facts, "weeks": list(map(vars, rows))})

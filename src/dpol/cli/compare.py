@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
 
-from dpol.core.options import Commands, between, path
+from dpol.core.options import Commands, add_answer_options, add_command, answer, between, path
 
 _COMPARE = """\
 Compare two finished runs: settings, mean total gains with intervals, and verdicts. Differences are
-new minus old. The exit code is 2 if a run cannot be compared."""
+new minus old."""
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "show what differs between two runs, and whether it is more than noise"
-    parser = commands.add_parser("compare", help=words, description=_COMPARE, allow_abbrev=False)
+    parser = add_command(
+        commands, "compare", readers="Experiments", words=words, description=_COMPARE
+    )
     for name, words in (("old", "such as results/demo"), ("new", "another such folder")):
         parser.add_argument(name, type=path, metavar=name.upper(), help=words)
     words = "of all intervals together (default: 0.95)"
@@ -25,12 +28,12 @@ def add(commands: Commands) -> None:
     words = """exit with code 1 if a number is higher or lower by more than its interval, is on
         other data or only in the old run, or if a verdict changed"""
     parser.add_argument("--fail-on-difference", action="store_true", help=words)
-    parser.set_defaults(run=_compare, failure=2)
+    add_answer_options(parser)
+    parser.set_defaults(run=_compare)
 
 
 def _compare(options: argparse.Namespace) -> int:
     from dpol.core.files import write_text
-    from dpol.core.words import printable
     from dpol.report.compare import SAME, compare_runs
     from dpol.show.table import to_csv
 
@@ -48,5 +51,11 @@ def _compare(options: argparse.Namespace) -> int:
         ),
         *comparison.verdicts,
     ]
-    print("\n".join(map(printable, lines)))
+    facts = {
+        "settings": comparison.settings,
+        "numbers": json.loads(rows.to_json(orient="records")),
+        "verdicts": comparison.verdicts,
+        "differs": comparison.differs,
+    }
+    answer(options, lines, facts)
     return int(options.fail_on_difference and comparison.differs)

@@ -5,47 +5,49 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpol.core.options import Commands, path
+from dpol.core.options import Commands, add_command, path
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "copy and check configs, and write the files generated from them"
-    parser = commands.add_parser("config", help=words, allow_abbrev=False)
+    parser = add_command(commands, "config", readers="Experiments", words=words, description=words)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     words = "copy a config that comes with dpol"
-    text = "Copy a config that comes with dpol into this folder, and its table if there is one."
+    text = "Copy a config that comes with dpol into this folder. Its table is found where dpol is."
     copy = actions.add_parser("copy", help=words, description=text)
     copy.add_argument("name", metavar="NAME", help="such as demo or shelters")
-    copy.set_defaults(run=_copy, failure=1)
+    copy.set_defaults(run=_copy)
 
     words = "Check config files: every key and value. Tables of data are not opened."
     check = actions.add_parser("check", help="check config files", description=words)
     check.add_argument("files", nargs="+", type=path, metavar="FILE")
-    check.set_defaults(run=_check, failure=1)
+    check.set_defaults(run=_check)
 
     words = "write the files generated from configs: files in a folder, a page in the manual"
     write = actions.add_parser("write", help=words)
     write.add_argument("folder", type=path, nargs="?", default=Path("config"), metavar="FOLDER")
-    write.set_defaults(run=_write, failure=1)
+    write.set_defaults(run=_write)
 
 
 def _copy(options: argparse.Namespace) -> None:
-    from dpol.cli.pipeline import pipeline, shipped_configs
-    from dpol.core.errors import DpolError
+    from dpol.core.errors import OutputError, UsageError
     from dpol.core.files import atomic_path
+    from dpol.core.refusals import nearest
+    from dpol.core.shipped import shipped_configs
 
     name, configs = options.name, shipped_configs()
     if name not in configs:
-        raise DpolError(f"{name}: no such config comes with dpol; take one of {', '.join(configs)}")
+        raise UsageError(f"{name}: no such config comes with dpol{nearest(name, configs)}")
     config = Path(f"{name}.yaml")
     if config.exists():
-        raise DpolError(f"{config}: exists already; rename it, or copy in another folder")
-    tables = pipeline().glob(f"data/examples/{name}.*")
-    for source, copy in ((configs[name], config), *((it, Path(*it.parts[-3:])) for it in tables)):
-        if not copy.exists():
-            with atomic_path(copy) as temporary:
-                temporary.write_bytes(source.read_bytes())
+        raise OutputError(f"{config}: exists already; rename it, or copy in another folder")
+    script = configs[name].with_suffix(".py")
+    for file in filter(Path.is_file, (script, configs[name])):
+        with atomic_path(file.name) as temporary:
+            temporary.write_bytes(file.read_bytes())
+    if script.is_file():
+        print(f"The table is made by a script, copied too: python {script.name}")
     print(f"Copied. Change {config} as you like, then: dpol run {config}")
 
 
@@ -55,7 +57,7 @@ def _check(options: argparse.Namespace) -> None:
 
     for file in options.files:
         config = load_experiment(file).config
-        count = len(points(config.hospitals, list(config.streams)))
+        count = len(points(config.hospitals, list(config.played)))
         print(f"{file}: good (run {config.run}, {count} jobs of algorithms)")
 
 

@@ -8,23 +8,27 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-import dpol
-from dpol.core.errors import DpolError, OutputError
+from dpol.core.errors import OutputError, UsageError
 from dpol.core.files import check_writable
-from dpol.core.options import Commands
+from dpol.core.options import Commands, add_command
+from dpol.core.shipped import pipeline, shipped_configs
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
---cores 2 uses two cores (default: all). dpol run CONFIG --help lists all flags."""
-_DEMO = f"Run all experiments on simulated hospitals, in this folder or in FOLDER. {_FLAGS}"
+--cores 2 uses two cores (default: all). --verbose shows all that \
+snakemake says. dpol run CONFIG --help lists all flags."""
+_DEMO = f"""Run the paper's experiment and ours on real hospitals of three states, and the studies \
+of the papers, in this folder or in FOLDER. No data are fetched. {_FLAGS}"""
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
 results/RUN/report/index.html, where RUN is the run that the config names. {_FLAGS}"""
+_VERIFY = """Run a part of the experiments, without network and in a temporary folder. Prints which
+claims of the documentation the values confirm. The exit code is 1 if a value differs."""
 _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
 
 
 def add(commands: Commands) -> None:
     """Add the commands."""
     for name, first, words, text, run in (
-        ("demo", "[FOLDER]", "run all experiments on simulated hospitals", _DEMO, _demo),
+        ("demo", "[FOLDER]", "run the experiments on real hospitals", _DEMO, _demo),
         ("run", "CONFIG", "run the experiments of a config file", _RUN, _run),
     ):
         # No word begins with the sign of options: all of them are read below, or by snakemake.
@@ -37,25 +41,13 @@ def add(commands: Commands) -> None:
             prefix_chars="\0",
         )
         parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-        parser.set_defaults(run=run, failure=2, parser=parser)
+        parser.set_defaults(run=run, parser=parser, readers="Experiments")
 
-
-def pipeline() -> Path:
-    """The folder that holds `workflow/` and `config/`: in the package, or the checkout.
-
-    Raises:
-        DpolError: neither has them.
-    """
-    package = Path(dpol.__file__).parent
-    for folder in (package / "pipeline", package.parents[1]):
-        if (folder / "workflow/Snakefile").is_file():
-            return folder
-    raise DpolError(f"{package}: has no workflow; install dpol again, from its wheel or a checkout")
-
-
-def shipped_configs() -> dict[str, Path]:
-    """The configs that come with dpol, by name."""
-    return {file.stem: file for file in sorted(pipeline().glob("config/*.yaml"))}
+    words = "run a part of the experiments, and compare it with the values expected (3 minutes)"
+    parser = add_command(
+        commands, "verify", readers="Experiments", words=words, description=_VERIFY
+    )
+    parser.set_defaults(run=_verify)
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -70,12 +62,21 @@ def _demo(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> None:
     if _asks_for_help(options):
         return
-    config, *flags = options.words or [""]
-    if not Path(config).is_file() or config.startswith("-"):
-        wrong = f"{config}: no such config file" if config else "no config is given"
-        ways = f"dpol config copy NAME writes one to begin with ({', '.join(shipped_configs())})"
-        raise DpolError(f"{wrong}; write dpol run CONFIG, then the flags; {ways}")
-    _snakemake(Path(config), flags)
+    name, *flags = options.words or [""]
+    shipped = shipped_configs()
+    config = Path(name)
+    if not config.is_file() and name in shipped:
+        config = shipped[name]
+    elif not config.is_file() or name.startswith("-"):
+        wrong = f"{name}: no such config file" if name else "no config is given"
+        ways = f"a file, or one that comes with dpol: {', '.join(shipped)}"
+        raise UsageError(f"{wrong}; write dpol run CONFIG, then the flags; CONFIG is {ways}")
+    _snakemake(config, flags)
+
+
+def _verify(options: argparse.Namespace) -> NoReturn:
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, str(pipeline() / "verify/verify.py")])
 
 
 def _asks_for_help(options: argparse.Namespace) -> bool:
@@ -87,14 +88,19 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
 
 def _snakemake(config: Path, flags: list[str]) -> NoReturn:
     """Replace this process by Snakemake, whose exit code and signals are then those of `dpol`."""
-    folder = pipeline()
     start = [sys.executable, "-m", "snakemake", "--configfile", str(config)]
-    start += ["--workflow-profile", str(folder / "profiles/default")]
+    # A job that was killed left no result (results are renamed into place): run it again.
+    start += ["--workflow-profile", "none", "--rerun-incomplete"]
+    if "--verbose" in flags:
+        flags = [flag for flag in flags if flag != "--verbose"]
+        start += ["--show-failed-logs"]
+    else:
+        start += ["--logger", "dpol"]
     if not any(flag.startswith(_SAYS_CORES) for flag in flags):
         start += ["--cores", "all"]
     _check_cache()
     # Last, because what follows --configfile is taken for another config.
-    start += ["--snakefile", str(folder / "workflow/Snakefile")]
+    start += ["--snakefile", str(pipeline() / "workflow/Snakefile")]
     sys.stdout.flush()
     os.execv(start[0], [*start, *flags])
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from dpol.config.models import WHOLE
-from dpol.core.schemas import KINDS
+from dpol.core.schemas import Column
 from dpol.data.panel import PANEL
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
@@ -138,11 +139,36 @@ def _shown(value: object) -> str:
 
 
 def results() -> str:
-    """Markdown sections on the panel and the tables of all studies."""
+    """Markdown sections on the panel and the tables of all studies.
+
+    A column that several tables have is described once, as most of them describe it. Columns of a
+    table that mean the same share a line.
+    """
     tables = [PANEL]
     for study in load_studies().values():
         tables += schemas_of(study).values()
-    return _rendered("results.md", tables=tables, kinds=KINDS)
+    seen = Counter(column for table in tables for column in table.columns.items())
+    shared: dict[str, Column] = {}
+    for (name, column), times in seen.most_common():
+        if times > 1:
+            shared.setdefault(name, column)
+    described = []
+    for table in tables:
+        own: dict[str, list[str]] = {}
+        for name, column in table.columns.items():
+            if shared.get(name) != column:
+                own.setdefault(_meaning(column), []).append(name)
+        also = [name for name, column in table.columns.items() if shared.get(name) == column]
+        described.append((table, own, also))
+    common = {name: _meaning(shared[name]) for name in sorted(shared)}
+    return _rendered("results.md", tables=described, common=common)
+
+
+def _meaning(column: Column) -> str:
+    """The meaning of a column, its unit, and a note if a cell may be empty."""
+    unit = f" ({column.unit})" if column.unit else ""
+    said = not column.optional or "empty" in column.meaning
+    return f"{column.meaning}{unit}{'' if said else '; may be empty'}"
 
 
 def with_manual(page: str) -> str:

@@ -23,7 +23,7 @@ from dpol.experts.interface import Member
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import module_of_noise
 
-MANUAL = "config/README.md"
+MANUAL = "The page Configs of the documentation"
 
 
 @dataclass(frozen=True)
@@ -45,24 +45,27 @@ def load_experiment(path: Path | str) -> Experiment:
 
     >>> experiment = load_experiment("config/demo.yaml")  # in the project's folder
     >>> experiment.config.run, list(experiment.members)
-    ('demo', ['local', 'batched', 'central', 'lazy', 'non-private'])
+    ('demo', ['local', 'batched', 'central', 'ours', 'non-private'])
     """
     path = Path(path)
     return parse_experiment(read_yaml(path), str(path))
 
 
 def check_local_table(config: Config) -> None:
-    """Refuse a source on this machine whose table is not there.
+    """Refuse a table on this machine, or a second one of capacities, that is not there.
 
     Raises:
         ConfigError: no such file.
     """
     source = config.dataset.source
-    if source.kind in ("local", "gains") and not Path(source.file).exists():
-        raise ConfigError(
-            f"dataset.source.file = {source.file}: no such file; put the table of run"
-            f" {config.run} there, or try config/demo.yaml, which needs none"
-        )
+    files = [("source", config.raw_file)] if source.kind in ("local", "gains") else []
+    files += [("columns.capacity", file) for file in config.dataset.capacity_files]
+    for block, file in files:
+        if not Path(file).exists():
+            raise ConfigError(
+                f"dataset.{block}.file = {file}: no such file; put the table of run {config.run}"
+                " there, or try config/demo.yaml, which needs none"
+            )
 
 
 def packages_played(config: Config) -> list[Package]:

@@ -9,11 +9,16 @@ registry by `dpol.config.experiment`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, create_model
 
 from dpol.core.settings import Label, Settings
+from dpol.core.shipped import place_of
+from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.privacy.settings import Mu
 from dpol.studies.hospitals.settings import Comparison, Hospitals, MemoryName, Report, Suite
@@ -45,6 +50,25 @@ class Privacy(Settings):
     (`designed`), none (`none`), or the same [a, b] for all. Other noises ignore it."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A stream of the panel under a question.
+
+    Args:
+        stream: label of the stream in the panel.
+        question: label of the question; empty if the run asks but one.
+        gain: the question.
+        title: of both.
+        reported_as: label of the stream in the paper's table, if its numbers compare.
+    """
+
+    stream: str
+    question: str
+    gain: Gain
+    title: str
+    reported_as: str | None
+
+
 class Config(Settings):
     """One experiment; `WHOLE` adds a block for each study."""
 
@@ -55,6 +79,11 @@ class Config(Settings):
     dataset: Dataset
     streams: Annotated[dict[Label, Stream], Field(min_length=1)]
     """Label of each gain stream and what it is made of."""
+    gain: Gain = THE_PAPERS
+    """The question: what the gain of an entity is, and which entities may be named."""
+    questions: dict[Label, Gain] | None = None
+    """Several questions in place of `gain`, by label. Each stream is played under each of them, and
+    is called STREAM-QUESTION."""
     privacy: Privacy
     suites: Annotated[dict[Label, Suite], Field(min_length=1)]
     """Label of each suite and what it plays."""
@@ -62,6 +91,9 @@ class Config(Settings):
     """Independent repetitions (seeds) of every randomised run."""
     block_replicates: PositiveInt | None = None
     """Replicates in one job; without it all. Results do not depend on it."""
+    games_together: bool = False
+    """True plays a suite with all its noises and levels in one job, which is faster where a game
+    takes less time than the start of a job. Results do not depend on it."""
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
     """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
     least one). Results do not depend on it."""
@@ -81,12 +113,35 @@ class Config(Settings):
         return getattr(self, study, None)
 
     @property
+    def asks(self) -> dict[str, Gain]:
+        """The questions by label, which is empty where the run asks only one."""
+        return {"": self.gain} if self.questions is None else self.questions
+
+    @property
+    def played(self) -> dict[str, Asked]:
+        """The games by label: each stream under each question."""
+        games = {}
+        for (label, stream), (question, gain) in product(self.streams.items(), self.asks.items()):
+            title = stream.title or label
+            games[f"{label}-{question}" if question else label] = Asked(
+                stream=label,
+                question=question,
+                gain=gain,
+                title=f"{title}, {gain.title or question}" if question else title,
+                # The paper's table answers the paper's question only.
+                reported_as=stream.reported_as if gain.untitled == THE_PAPERS else None,
+            )
+        return games
+
+    @property
     def raw_file(self) -> str:
-        """The raw table, relative to the working folder."""
+        """The raw table: below the working folder, or one that comes with dpol."""
         source = self.dataset.source
         if source.kind == "simulated":
             return f"results/{self.run}/data/simulated.csv.gz"
-        return source.file
+        if source.member:  # a table of an archive
+            return f"results/{self.run}/data/member/{PurePosixPath(source.member).name}"
+        return place_of(source.file)
 
     @property
     def replayed(self) -> bool:
@@ -97,11 +152,14 @@ class Config(Settings):
     def hospitals(self) -> Hospitals:
         """The settings of the main experiment, which are keys of the whole config."""
         return Hospitals(
-            streams={label: stream.reported_as for label, stream in self.streams.items()},
+            streams={label: asked.reported_as for label, asked in self.played.items()},
+            questions=self.asks,
+            asked={label: (asked.stream, asked.question) for label, asked in self.played.items()},
             levels=self.privacy.levels,
             suites=self.suites,
             replicates=self.replicates,
             block_replicates=self.block_replicates,
+            games_together=self.games_together,
             memory=self.privacy.memory,
             seed=self.seed,
             delta=self.privacy.delta,

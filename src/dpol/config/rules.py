@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dpol.config.models import Config
 from dpol.core.refusals import did_you_mean, nearest
 from dpol.core.settings import Problem, Settings
+from dpol.data.question import THE_PAPERS
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
-from dpol.studies.hospitals.grid import n_blocks, runs_of
+from dpol.studies.hospitals.grid import jobs_of, n_blocks
 from dpol.studies.hospitals.settings import System
 
 Members = Mapping[str, Sequence[Member]]
@@ -62,7 +63,7 @@ def levels(config: Config, members: Members) -> Iterator[Problem]:
         for label, made in members.items()
         if any(member.algorithm.model == "none" for member in made)
     ]
-    if config.comparison is not None:
+    if config.comparison is not None and config.comparison.ablated:
         reasons.append("comparison splits the loss against no noise")
     if reasons and math.inf not in given.values():
         yield Problem(place, given, f"must have a level .inf, because {' and '.join(reasons)}")
@@ -87,6 +88,27 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
                 yield Problem(("suites", label, "noises"), suite.noises, allowed)
 
 
+def questions(config: Config, members: Members) -> Iterator[Problem]:
+    """There is one way of asking, each game has a label, and shares have capacities."""
+    several, columns = config.questions is not None, config.dataset.columns
+    if several and "gain" in config.model_fields_set:
+        asked_once = config.gain.model_dump(exclude_unset=True)
+        yield Problem(("gain",), asked_once, "must not be given together with questions")
+    if several and len(config.asks) < 2:
+        yield Problem(("questions",), list(config.asks), "must be at least two; ask one by gain")
+    if several and len(config.played) < len(config.streams) * len(config.asks):
+        allowed = "must not make one label STREAM-QUESTION of two pairs; change a label"
+        yield Problem(("questions",), list(config.asks), allowed)
+    for label, gain in config.asks.items():
+        place = ("questions", label) if several else ("gain",)
+        if config.dataset.source.kind == "gains" and gain != THE_PAPERS:
+            allowed = "must not be given because dataset.source.kind is gains"
+            yield Problem(place, gain.of, allowed)
+        elif columns is not None and columns.capacity is None and gain.needs_capacities:
+            allowed = "needs capacities: name dataset.columns.capacity, or ask for of: count"
+            yield Problem(place, gain.of, allowed)
+
+
 def memory(config: Config, members: Members) -> Iterator[Problem]:
     """A memory covers the longest stay."""
     chosen, weeks = config.privacy.memory, config.privacy.unit.weeks
@@ -107,6 +129,9 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(place, value, "must differ from comparison.paper")
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
     for index, aim in enumerate(config.comparison.aims):
+        if aim.against == "best-learner" and not config.comparison.ablated:
+            allowed = "must be paper, or give every system its learners"
+            yield Problem(("comparison", "aims", index, "against"), aim.against, allowed)
         for key, level in (("ours", aim.ours), ("at", aim.at)):
             if level not in config.privacy.levels:
                 yield Problem(("comparison", "aims", index, key), level, allowed)
@@ -139,7 +164,7 @@ def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
 def jobs(config: Config, members: Members) -> Iterator[Problem]:
     """Snakemake can plan all jobs."""
     main = config.hospitals
-    if (count := len(main.streams) * len(runs_of(main)) * n_blocks(main)) > MOST_JOBS:
+    if (count := len(main.streams) * len(jobs_of(main)) * n_blocks(main)) > MOST_JOBS:
         allowed = f"makes {count:,} jobs, at most {MOST_JOBS:,}; take larger blocks"
         yield Problem(("block_replicates",), config.block_replicates, allowed)
 
@@ -211,7 +236,7 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
                 allowed += " report.envelope gives the best of them a column"
             yield Problem(("report", key, index), name, allowed)
     families = dict.fromkeys(member.family for member in played)
-    if shown.envelope not in families:
+    if shown.envelope and shown.envelope not in families:
         allowed = f"no suite plays this family{nearest(shown.envelope, families)}"
         yield Problem(("report", "envelope"), shown.envelope, allowed)
     runs = _private_runs(config, members)
@@ -243,7 +268,7 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
             compared.paper.learners: independent,
             system.learners: system.noise,
         }.items():
-            if (family, noise) not in {(member.family, its) for member, its in runs}:
+            if family and (family, noise) not in {(member.family, its) for member, its in runs}:
                 allowed = f"no private suite plays this family with {noise} noise"
                 yield Problem((*place, "learners"), family, allowed)
         if not find_noise(system.noise).none_at_infinity:
@@ -257,7 +282,16 @@ def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, st
             yield from ((member, noise) for member in made if member.algorithm.model != "none")
 
 
-OF_KEYS: tuple[Rule, ...] = (blocks, groups, levels, gains, memory, comparison, noise_memories)
+OF_KEYS: tuple[Rule, ...] = (
+    blocks,
+    groups,
+    levels,
+    gains,
+    questions,
+    memory,
+    comparison,
+    noise_memories,
+)
 """Rules that can be checked even if an algorithm cannot be made."""
 OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
 """Rules that need all algorithms."""

@@ -12,6 +12,10 @@ class DpolError(Exception):
     """A mistake outside the program; its text is meant for the user as it is."""
 
 
+class UsageError(DpolError):
+    """Nobody can mean what was typed; a command ends with exit code 2 instead of 1."""
+
+
 class ConfigError(DpolError):
     """A config file breaks a rule; the text lists every broken rule at once."""
 

@@ -20,50 +20,41 @@ T = TypeVar("T")
 
 
 @contextmanager
-def job_log(path: Path | str, *, echo: bool = False) -> Iterator[logging.Logger]:
-    """Log to `path`; end the process with the message alone if a `DpolError` is raised.
+def job_log(path: Path | str) -> Iterator[logging.Logger]:
+    """Log to `path`, and end the process with what went wrong as the last entry of the log.
 
+    Nothing is written to the terminal: what started the job shows the log once.
     The last line of the log of a job that was done names the versions with which it was done.
 
     Args:
         path: the log file, which is overwritten.
-        echo: also write progress to the terminal.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    handlers: list[logging.Handler] = [logging.FileHandler(path, mode="w", encoding="utf-8")]
-    if echo:
-        handlers.append(logging.StreamHandler(sys.stderr))
-    for handler in handlers:
-        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-        LOGGER.addHandler(handler)
+    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.INFO)
     try:
         yield LOGGER
-        handlers[0].handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
+        handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
     except DpolError as error:
         LOGGER.info("error: %s", error)
-        print(f"\nerror: {error}\n", file=sys.stderr)
         sys.exit(1)
     except Exception:
         LOGGER.info("%s", traceback.format_exc())
-        raise
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
     finally:
-        for handler in handlers:
-            LOGGER.removeHandler(handler)
-            handler.close()
+        LOGGER.removeHandler(handler)
+        handler.close()
 
 
-def errors_since(folder: Path, start: float) -> list[str]:
-    """The messages of jobs that a user's mistake ended, from their logs in `folder`.
-
-    Args:
-        folder: where the logs are.
-        start: a Unix time; older logs are left out.
-    """
-    logs = [path for path in sorted(folder.rglob("*.log")) if path.stat().st_mtime >= start]
-    texts = (path.read_text(encoding="utf-8") for path in logs)
-    found = (re.search(r"^\S+ (error: .+)", text, re.MULTILINE | re.DOTALL) for text in texts)
-    return [match[1].strip() for match in found if match]
+def error_in(log: Path) -> str:
+    """The end of a failed job, from its log: a message for the user, or a traceback; else empty."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+    found = re.search(r"^\S+ ((?:error: |Traceback ).+)", text, re.MULTILINE | re.DOTALL)
+    return found[1].strip() if found else ""
 
 
 def progress(

@@ -5,16 +5,52 @@ from __future__ import annotations
 import argparse
 import datetime
 import errno
+import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from dpol.core.words import printable
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """The object to which a module adds its commands."""
+
+
+def add_command(
+    commands: Commands, name: str, *, readers: str, words: str, description: str
+) -> argparse.ArgumentParser:
+    """Add a command.
+
+    Args:
+        commands: to which it is added.
+        name: what users type.
+        readers: who uses it: a heading of the help, such as Hospital.
+        words: its line in the help.
+        description: the text above its options.
+    """
+    parser = commands.add_parser(name, help=words, description=description, allow_abbrev=False)
+    parser.set_defaults(readers=readers)
+    return parser
+
+
+def add_answer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `answer` reads."""
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--json", action="store_true", help="print one JSON object instead")
+    instead.add_argument("--quiet", action="store_true", help="print errors only")
+
+
+def answer(options: argparse.Namespace, lines: Iterable[str], facts: Mapping[str, Any]) -> None:
+    """Print what a command found: as text, as a JSON object (--json), or not at all (--quiet)."""
+    if options.json:
+        print(json.dumps(facts, indent=2, allow_nan=False, default=str))
+    elif not options.quiet:
+        for line in lines:
+            print(printable(line))
 
 
 def show(text: str) -> None:

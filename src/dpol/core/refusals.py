@@ -97,7 +97,7 @@ def _location(
         tagged = [it for it in models if len(models) > 1 and _tag(it) == part]
         if tagged:
             models = tagged
-        elif part != "[key]":
+        elif not str(part).startswith("["):  # such as [key]
             kept.append(part)
             fields = list(models[0].model_fields) if models else fields
             of_part = (it.model_fields[str(part)] for it in models if part in it.model_fields)

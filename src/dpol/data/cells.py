@@ -19,6 +19,8 @@ from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
 from dpol.data.format import DEFAULT, EITHER, Format
 from dpol.data.settings import EARLIEST, LATEST, Cleaning
+from dpol.data.table import RawTable
+from dpol.data.values import Period, columns_of
 
 Texts: TypeAlias = "pd.Series[Any]"
 """Cells of a column, named as the column, indexed by the row of the file."""
@@ -145,7 +147,7 @@ def date_of(text: str, form: Format) -> datetime.date | None:
         if "week" in parts:
             date = datetime.date.fromisocalendar(parts["year"], parts["week"], 1)
         else:
-            date = datetime.date(**parts)
+            date = datetime.date(**{"day": 1, **parts})
     except ValueError:
         return None
     return date if EARLIEST <= date <= LATEST else None
@@ -161,6 +163,16 @@ def dates_of(texts: Texts, form: Format) -> Texts:
     """`date_of` each cell, NaT where there is none."""
     dates = {text: date_of(text, form) for text in texts.unique()}
     return texts.map(dates).astype("datetime64[us]")
+
+
+def periods_of(raw: RawTable, period: Period) -> tuple[Texts, Format]:
+    """The texts that name the period of each row, and how they are written."""
+    if isinstance(period, str):
+        return raw.cells[period], raw.formats[period]
+    # Numbers of a column with holes are often kept as 2021.0.
+    year, month = (raw.cells[name].str.removesuffix(".0") for name in columns_of(period))
+    texts = (year + "-" + month).rename(f"{period.year}-{period.month}")
+    return texts, DEFAULT.model_copy(update={"date": "YYYY-M"})
 
 
 def undated(texts: Texts, key: str, form: Format) -> BadCells:

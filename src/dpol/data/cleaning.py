@@ -15,7 +15,7 @@ from dpol.core.logs import LOGGER
 from dpol.core.words import counted, shortened
 from dpol.data.filling import check_calendar, fill, refuse_clipped, refuse_swapped
 from dpol.data.panel import RULES, CleanPanel, StreamReport
-from dpol.data.rows import KINDS, read_rows
+from dpol.data.rows import KINDS, drop_rows, read_rows
 from dpol.data.selection import choose, refuse_unknown, selection_of
 from dpol.data.settings import Dataset, Stream
 from dpol.data.table import RawTable
@@ -23,19 +23,28 @@ from dpol.data.table import RawTable
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
 
 
-def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) -> CleanPanel:
+def clean_panel(
+    raw: RawTable,
+    dataset: Dataset,
+    streams: Mapping[str, Stream],
+    capacities: RawTable | None = None,
+) -> CleanPanel:
     """Clean a raw table into the panel of the given streams.
 
-    Only rows of the streams' groups are looked at, and only numbers within the periods.
+    The capacities are those of a second table, if the dataset's columns name one. Only rows of
+    the streams' groups are looked at, and only numbers within the periods.
 
     Raises:
         DataError: text where a number or date belongs, an entity without a name, a negative
             number or different rows for one cell where the rules refuse them, too many counts
             above the capacity, an entity with several spellings, a garbled name, a date with day
-            and month swapped, a group without a row, or a stream that keeps fewer than two
-            entities or no period.
+            and month swapped, a group without a row, a text of `drop_where` that no row holds, an
+            entity that the second table lacks, or a stream that keeps fewer than two entities or
+            no period.
     """
-    rows = read_rows(raw, dataset, {label: stream.groups for label, stream in streams.items()})
+    groups = {label: stream.groups for label, stream in streams.items()}
+    kept = drop_rows(raw, dataset.cleaning.drop_where)
+    rows = read_rows(kept, dataset, groups, capacities)
     refuse_unknown(raw.file, rows["entity"], dataset.cleaning)
     tables, reports = [], []
     for label, stream in streams.items():
@@ -46,7 +55,8 @@ def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) 
     return CleanPanel(
         table=pd.concat(tables, ignore_index=True),
         rows_read=len(raw.cells),
-        rows_outside=len(raw.cells) - len(rows),
+        rows_dropped=len(raw.cells) - len(kept.cells),
+        rows_outside=len(kept.cells) - len(rows),
         reports=tuple(reports),
     )
 
@@ -54,16 +64,16 @@ def clean_panel(raw: RawTable, dataset: Dataset, streams: Mapping[str, Stream]) 
 def _clean_stream(
     file: str, label: str, rows: pd.DataFrame, dataset: Dataset
 ) -> tuple[pd.DataFrame, StreamReport]:
-    rules, days = dataset.cleaning, dataset.periods.days
+    rules, periods = dataset.cleaning, dataset.periods
     unique, duplicates = _without_duplicates(file, rows, rules.conflicting_duplicates == "last")
     played, dropped = choose(file, label, unique, rules)
-    if dataset.periods.swapped == "error":
+    if periods.swapped == "error":
         refuse_swapped(file, label, played)
-    missing, sparse = check_calendar(file, label, played, days)
+    missing, sparse = check_calendar(file, label, played, periods)
     for day in sparse:
         LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its date",
                        file, label, day)  # fmt: skip
-    filled = fill(played, rules, days)
+    filled = fill(played, rules, periods)
     refuse_clipped(file, label, filled, rules.max_clipped)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
@@ -75,6 +85,7 @@ def _clean_stream(
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
     }
     filled.table.insert(0, "stream", label)
+    capacities = dataset.needed_columns.capacity is not None
     report = StreamReport(
         stream=label,
         entities=played["entity"].nunique(),
@@ -85,8 +96,8 @@ def _clean_stream(
         max_carry=rules.max_carry,
         missing_periods=missing,
         sparse_periods=sparse,
-        smallest_capacity=float(filled.table["capacity"].min()),
-        largest_density=float(filled.table["density"].max()),
+        smallest_capacity=float(filled.table["capacity"].min()) if capacities else None,
+        largest_density=float(filled.table["density"].max()) if capacities else None,
     )
     return filled.table, report
 

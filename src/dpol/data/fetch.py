@@ -8,6 +8,7 @@ import importlib.metadata
 import itertools
 import json
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,8 +22,9 @@ from requests.adapters import HTTPAdapter
 from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, sha256, write_json
 from dpol.core.words import printable
-from dpol.data.settings import Dataset, WebSource
+from dpol.data.settings import Dataset, PackageSource, WebSource
 from dpol.data.sources import Endpoint
+from dpol.data.values import columns_of
 
 LONGEST_PAUSE = 600
 """Longest pause before another try in seconds, whatever a server asks for."""
@@ -38,7 +40,7 @@ class Query:
     """The part of a table that a dataset needs.
 
     Args:
-        columns: names of the columns, each once.
+        columns: names of the columns, each once; empty for all.
         where: the rows, as a condition in the language of Socrata servers; empty for all.
         order: the order of the rows.
     """
@@ -55,20 +57,27 @@ class Query:
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
-    """The query for a dataset's part of its table, with these values of the group column."""
+    """The query for a dataset's part of its table, with these values of the group column.
+
+    An archive is fetched whole, without a query.
+    """
+    if isinstance(dataset.source, PackageSource | WebSource) and dataset.source.member:
+        return Query((), "", "")
     columns, first, last = dataset.needed_columns, dataset.periods.first, dataset.periods.last
     where = []
     if columns.group and groups:
         quoted = ",".join("'" + group.replace("'", "''") + "'" for group in sorted(groups))
         where.append(f"{columns.group} in ({quoted})")
+    if not isinstance(columns.period, str):
+        first = last = None  # cleaning chooses among years and months
     if first and last:
         where.append(f"{columns.period} between '{first}T00:00:00' and '{last}T00:00:00'")
     elif first:
         where.append(f"{columns.period} >= '{first}T00:00:00'")
     elif last:
         where.append(f"{columns.period} <= '{last}T00:00:00'")
-    order = f"{columns.period},{columns.entity},:id"
-    return Query(tuple(columns.needed()), " and ".join(where), order)
+    order = ",".join([*columns_of(columns.period), columns.entity, ":id"])
+    return Query(tuple(dataset.read_columns or ()), " and ".join(where), order)
 
 
 def must_fetch(query: Query, destination: Path) -> bool:
@@ -121,18 +130,23 @@ def fetch_table(
                 **delivered,
             }
             write_json(f"{destination}.provenance.json", provenance)
-            log(f"{delivered['rows']:,} rows from {endpoint.url}")
+            rows = delivered.get("rows")
+            log(f"{'an archive' if rows is None else f'{rows:,} rows'} from {endpoint.url}")
             return
         lines = "".join(f"\n  {failure}" for failure in failures)
+        needed = (
+            f"an archive with {source.member}; or"
+            if source.member
+            else "a gzip-compressed CSV file\n"
+            f"  with the columns {', '.join(query.columns)};\n"
+            f"  the rows that matter: {query.where or 'all'}; or"
+        )
         raise FetchError(
             f"cannot fetch {destination}; no endpoint delivered:{lines}\n"
             "This machine may be offline, or behind a proxy. Then either\n"
             "- run again when there is a connection; or\n"
-            f"- get the table on another machine and place it by hand as {destination}, a"
-            " gzip-compressed CSV file\n"
-            f"  with the columns {', '.join(query.columns)};\n"
-            f"  the rows that matter: {query.where or 'all'}; or\n"
-            "- work with simulated hospitals, without network: dpol demo (or: make demo)"
+            f"- get the table on another machine and place it by hand as {destination}, {needed}\n"
+            "- work with hospitals that come with dpol, without network: dpol demo (or: make demo)"
         )
 
 
@@ -141,7 +155,16 @@ class _BrokenError(Exception):
 
 
 class _Retry(urllib3.Retry):
-    """Tries with growing pauses; a server may ask for longer ones, up to `LONGEST_PAUSE`."""
+    """Tries with growing pauses; a server may ask for longer ones, up to `LONGEST_PAUSE`.
+
+    A host without an address is tried once: a machine without network gets none.
+    """
+
+    def increment(self, *args: Any, **facts: Any) -> _Retry:
+        error = facts.get("error")
+        if isinstance(error, urllib3.exceptions.NameResolutionError):
+            raise error
+        return super().increment(*args, **facts)
 
     def get_retry_after(self, response: Any) -> float | None:
         asked = super().get_retry_after(response)
@@ -162,16 +185,23 @@ def _fetch(endpoint: Endpoint, query: Query, table: Path, source: WebSource) -> 
             session.mount(scheme, HTTPAdapter(max_retries=retries))
         for number in range(1, source.attempts + 1):
             try:
-                return _fetch_once(session, endpoint, query, table, source.timeout_seconds)
+                return _fetch_once(
+                    session, endpoint, query, table, source.timeout_seconds, source.member
+                )
             except _BrokenError as error:
                 broken = f"{error} (tried {number}x)"
     raise FetchError(broken)
 
 
 def _fetch_once(
-    session: requests.Session, endpoint: Endpoint, query: Query, table: Path, silence: float
+    session: requests.Session,
+    endpoint: Endpoint,
+    query: Query,
+    table: Path,
+    silence: float,
+    member: str | None,
 ) -> dict[str, Any]:
-    """One try to download a CSV file, plain or gzip, and to find it whole.
+    """One try to download a CSV file, plain or gzip, or an archive, and to find it whole.
 
     Returns what the provenance says of it: its number of rows, and the final address and version
     that the headers state.
@@ -180,6 +210,7 @@ def _fetch_once(
         _BrokenError: something that may pass, such as a body cut short.
         FetchError: the file does not come, or is not a table with the columns.
     """
+    from dpol.data.archives import extract_table
     from dpol.data.table import read_table
 
     url, parameters, total = str(endpoint.url), dict[str, str](), None
@@ -199,27 +230,32 @@ def _fetch_once(
     with _get(session, url, parameters, silence) as answer:
         chunks = answer.raw.stream(1 << 16, decode_content=False)
         first = next(chunks, b"")
-        is_gzip = first.startswith(b"\x1f\x8b")
-        if not is_gzip and not {"Content-Length", "Transfer-Encoding"} & {*answer.headers}:
+        packed = member is not None or first.startswith(b"\x1f\x8b")
+        if not packed and not {"Content-Length", "Transfer-Encoding"} & {*answer.headers}:
             raise FetchError("states no length, so that a file cut short would look whole")
-        # A gzip file stays as it is, so that published checksums hold.
-        with table.open("wb") if is_gzip else packed_file(table) as stream:
+        # What is packed stays as it is, so that published checksums hold.
+        with table.open("wb") if packed else packed_file(table) as stream:
             for chunk in itertools.chain([first], chunks):
                 digest.update(chunk)
                 stream.write(chunk)
                 end = chunk[-1:]
     if endpoint.sha256 not in (None, digest.hexdigest()):
         raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {endpoint.sha256}")
-    if not is_gzip and end != b"\n":
+    if not packed and end != b"\n":
         raise _BrokenError("ends in the middle of a line")
+    rows = None
     try:
-        rows = len(read_table(table, query.columns).cells)
+        if member is None:
+            rows = len(read_table(table, query.columns or None).cells)
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                extract_table(table, member, Path(folder, "table"))
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total not in (None, rows):
         raise _BrokenError(f"{rows:,} rows instead of {total:,}")
     return {
-        "rows": rows,
+        **({} if rows is None else {"rows": rows}),
         "final_url": _plain(answer.url.partition("?")[0]),
         "etag": _plain(answer.headers.get("ETag", "")),
         "last_modified": _plain(answer.headers.get("Last-Modified", "")),

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
-from dpol.data.settings import Cleaning
+from dpol.data.settings import Cleaning, Periods
 
 Flags = NDArray[np.bool_]
-Days = NDArray[np.datetime64]
+Dates = NDArray[np.datetime64]
 
 SHOWN = 5
 """Rows that a message shows."""
@@ -40,7 +40,7 @@ class Filled:
     cells: Mapping[str, int]
 
 
-def fill(rows: pd.DataFrame, rules: Cleaning, days: int) -> Filled:
+def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods) -> Filled:
     """The full grid of periods by entities; `rows` has each pair at most once, by period."""
     periods = np.sort(rows["period"].unique())
     latest = rows.drop_duplicates("entity", keep="last").sort_values("entity")
@@ -50,7 +50,7 @@ def fill(rows: pd.DataFrame, rules: Cleaning, days: int) -> Filled:
     shape = (len(periods), len(latest))
     suppressed, count, capacity, row = (grid[name].to_numpy().reshape(shape) for name in columns)
     count = np.where(suppressed == 1, rules.suppressed_value, count)
-    count, carried, zero = _fill_counts(count, periods, rules.max_carry * days + days / 2)
+    count, carried, zero = _fill_counts(count, *_places(periods, lasting), rules.max_carry)
     capacity, forward, backward = _fill_capacities(capacity)
     density = count / capacity
     table = pd.DataFrame(
@@ -80,12 +80,23 @@ def _sources(**cells: Flags) -> NDArray[np.str_]:
     return np.select([flags.ravel() for flags in cells.values()], list(cells), "reported")
 
 
-def _fill_counts(count: Floats, periods: Days, days: float) -> tuple[Floats, Flags, Flags]:
-    """Carry counts forward for less than `days`, so that a gap in the calendar counts too."""
+def _places(dates: Dates, periods: Periods) -> tuple[NDArray[np.int64], int]:
+    """The dates as numbers of days, or of months, and the length of a period in them."""
+    length, unit = periods.length
+    return dates.astype("datetime64[D]" if unit == "day" else "datetime64[M]").astype(int), length
+
+
+def _fill_counts(
+    count: Floats, places: NDArray[np.int64], length: int, max_carry: int
+) -> tuple[Floats, Flags, Flags]:
+    """Carry counts forward for less than half a period more than `max_carry` periods.
+
+    A gap in the calendar counts too.
+    """
     missing = np.isnan(count)
-    date = (periods - periods[0]) / np.timedelta64(1, "D")
-    reported = np.where(missing, -np.inf, date[:, None])
-    recent = date[:, None] - np.maximum.accumulate(reported, axis=0) < days
+    reported = np.where(missing, -np.inf, places[:, None])
+    age = places[:, None] - np.maximum.accumulate(reported, axis=0)
+    recent = age < max_carry * length + length / 2
     carried = missing & recent
     filled = np.where(carried, pd.DataFrame(count).ffill().to_numpy(), count)
     return np.where(missing & ~recent, 0.0, filled), carried, missing & ~recent
@@ -124,8 +135,9 @@ def refuse_clipped(file: str, label: str, filled: Filled, most: float) -> None:
         lines.append(f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}")
     lines.append(
         "Does dataset.format name the right signs (1.230 may be 1.23 or 1230)? Are"
-        " dataset.columns.count and capacity the right columns? If such counts are real, or are"
-        " dataset.cleaning.suppressed_value, raise max_clipped; their shares become 1."
+        " dataset.columns.count and capacity the right columns? Is capacity_per small enough? If"
+        " such counts are real, or are dataset.cleaning.suppressed_value, raise max_clipped; their"
+        " shares become 1."
     )
     raise DataError("\n".join(lines))
 
@@ -167,7 +179,7 @@ def _swapped(day: pd.Timestamp) -> pd.Timestamp | None:
 
 
 def check_calendar(
-    file: str, label: str, rows: pd.DataFrame, days: int
+    file: str, label: str, rows: pd.DataFrame, lasting: Periods
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Gaps wider than a period, and periods in which almost no entity has a row, in words.
 
@@ -179,19 +191,23 @@ def check_calendar(
     """
     n, by_period = int(rows["entity"].nunique()), rows.groupby("period")["row"]
     periods = pd.DataFrame({"entities": by_period.size(), "row": by_period.min()})
+    places, length = _places(periods.index.to_numpy(), lasting)
     periods.index = pd.Index([day.date() for day in periods.index])
     missing = []
-    for before, after in itertools.pairwise(periods.index):
-        apart = (after - before).days
-        if apart <= days / 2:
+    for (before, after), apart in zip(
+        itertools.pairwise(periods.index), np.diff(places).tolist(), strict=True
+    ):
+        if apart <= length / 2:
+            unit = lasting.length[1]
             day = periods.loc[[before, after], "entities"].idxmin()
             number, row = periods.loc[day, ["entities", "row"]].tolist()
             raise DataError(
                 f"{file}: stream {label} has periods {before} and {after}, less than a period of"
-                f" {days} days apart; {counted(number, 'row')} with {day}, first in row {row}."
-                " Give all entities the same start of a period, or change dataset.periods.days"
+                f" {counted(length, unit)} apart; {counted(number, 'row')} with {day}, first in row"
+                f" {row}. Give all entities the same start of a period, or change"
+                f" dataset.periods.{unit}s"
             )
-        if (lost := round(apart / days) - 1) > 0:
+        if (lost := round(apart / length) - 1) > 0:
             missing.append(f"{lost} between {before} and {after}")
     for key, day in (("first", periods.index[0]), ("last", periods.index[-1])):
         number, row = periods.loc[day, ["entities", "row"]].tolist()

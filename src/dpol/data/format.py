@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from dpol.core.settings import Settings
 
@@ -16,9 +16,16 @@ _DECIMALS = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
 class Format(Settings):
-    """Format of the table. Columns of numbers and of dates in a Parquet table are read as they
-    are."""
+    """Format of the table. Numbers and dates that a Parquet table or an Excel sheet holds as such
+    are read as they are."""
 
+    layout: Literal["long", "wide"] = "long"
+    """`long`: a row per entity and period. `wide`: a row per period, a column per entity, named
+    after it, with its counts."""
+    sheet: str | None = None
+    """Sheet of an `.xlsx` file; required if it has several."""
+    skip_rows: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """Lines above the header of a CSV table, or rows above that of a sheet, such as titles."""
     delimiter: Literal[",", ";", "\t", "|"] = ","
     """The separator of the cells of a CSV table; `";"` where Excel's decimal sign is a comma."""
     decimal: Literal[".", ","] | None = None
@@ -29,10 +36,11 @@ class Format(Settings):
     those that do not break, `'` also for the curly one."""
     date: Literal[
         "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
-        "YYYY-Www",
+        "YYYY-Www", "YYYY-M",
     ] = "YYYY-MM-DD"  # fmt: skip
     """Format of dates; D and M are one digit or two. `YYYYMMDD` also reads whole numbers.
-    `YYYY-Www` is a week such as 2021-W05, from its Monday. A time of day may follow."""
+    `YYYY-Www` is a week such as 2021-W05, from its Monday; `YYYY-M` is a month, from its
+    first day. A time of day may follow."""
     encoding: Literal["utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "gb18030", "shift_jis"] = (
         "utf-8"
     )

@@ -14,7 +14,7 @@ from dpol.data.cells import BadCells, dates_of, numbers_of, refuse_cells, undate
 from dpol.data.format import DEFAULT, Format
 from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
-from dpol.data.table import RawTable, read_table, refuse_columns
+from dpol.data.table import RawTable, read_table, refuse_columns, refuse_unnamed
 
 _MEND_GAINS = (
     "Fix the gains in the table, or change dataset.source.gain_range. Write numbers with the"
@@ -39,11 +39,7 @@ def read_gains(
     present, top, rounds = list(raw.cells.columns), source.gain_range, len(raw.cells)
     refuse_columns(raw.file, source.others, present, "dataset.source")
     experts = [name for name in present if name not in source.others]
-    if blank := [number for number, name in enumerate(present, 1) if not name.strip()]:
-        raise DataError(
-            f"{raw.file}: column {blank[0]} has no name; name the expert, or take the column out if"
-            " it only numbers the rows"
-        )
+    refuse_unnamed(raw.file, present)
     if len(experts) < 2 or rounds < 2:
         raise DataError(
             f"{raw.file}: has {counted(rounds, 'round')} and {counted(len(experts), 'column')} of"

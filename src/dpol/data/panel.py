@@ -56,8 +56,8 @@ class StreamReport:
         max_carry: for how many periods a missing count repeats the last one, at most.
         missing_periods: gaps of the calendar, in words.
         sparse_periods: periods in which almost no entity has a row, in words.
-        smallest_capacity: of a cell.
-        largest_density: of a cell.
+        smallest_capacity: of a cell; None without capacities.
+        largest_density: of a cell, likewise.
     """
 
     stream: str
@@ -69,8 +69,8 @@ class StreamReport:
     max_carry: int
     missing_periods: tuple[str, ...]
     sparse_periods: tuple[str, ...]
-    smallest_capacity: float
-    largest_density: float
+    smallest_capacity: float | None
+    largest_density: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +82,7 @@ class CleanPanel:
 
     table: pd.DataFrame
     rows_read: int
+    rows_dropped: int = 0
     rows_outside: int
     reports: tuple[StreamReport, ...] = ()
 
@@ -109,11 +110,12 @@ def provenance_of(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
     raw_file = Path(raw_file)
     digest = sha256(raw_file)
     facts: dict[str, Any] = {"file": raw_file.name, "sha256": digest, "simulated": simulated}
-    with suppress(OSError, ValueError):
-        recorded = json.loads(Path(f"{raw_file}.provenance.json").read_text(encoding="utf-8"))
-        # A table replaced by hand no longer is the one that was fetched.
-        if recorded.get("sha256") == digest:
-            facts["fetched"] = recorded
+    # A table replaced by hand no longer is the one that was fetched, or taken out of an archive.
+    for record in ("provenance", "member"):
+        with suppress(OSError, ValueError):
+            recorded = json.loads(Path(f"{raw_file}.{record}.json").read_text(encoding="utf-8"))
+            if recorded.get("sha256") == digest:
+                facts["fetched"] = recorded
     return facts
 
 
@@ -122,6 +124,7 @@ def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, A
     return {
         "provenance": provenance,
         "rows_read": panel.rows_read,
+        "rows_dropped": panel.rows_dropped,
         "rows_outside": panel.rows_outside,
         "rules": RULES,
         "selections": SELECTIONS,
@@ -165,9 +168,10 @@ def report_rows(report: Mapping[str, Any]) -> tuple[list[tuple[str, list[float]]
         "periods": [stream["periods"] for stream in streams],
         "cells": [stream["entities"] * stream["periods"] for stream in streams],
         **{text: numbers for text, numbers in cells.items() if any(numbers)},
-        "smallest capacity": [stream["smallest_capacity"] for stream in streams],
-        "largest density": [stream["largest_density"] for stream in streams],
     }
+    if streams[0]["smallest_capacity"] is not None:
+        rows["smallest capacity"] = [stream["smallest_capacity"] for stream in streams]
+        rows["largest density"] = [stream["largest_density"] for stream in streams]
     return list(rows.items()), [text for text in cells if text not in rows]
 
 
@@ -185,8 +189,7 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     lines = [
         "# Cleaning report\n",
         f"Table `{provenance['file']}`{simulated}, SHA-256 `{provenance['sha256']}`"
-        f"{retrieved}. {report['rows_read']} rows read,"
-        f" {report['rows_outside']} of them outside the chosen groups and periods.\n",
+        f"{retrieved}. {_rows_read(report)}\n",
         "| " + _row(*(stream["stream"] for stream in streams)),
         "|---|" + "---:|" * len(streams),
         *(_row(title, *(_shown(title, number) for number in numbers)) for title, numbers in rows),
@@ -196,6 +199,16 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     for stream in streams:
         lines += [f"\n## {stream['stream']}\n", *_details(stream)]
     return "\n".join(lines) + "\n"
+
+
+def _rows_read(report: Mapping[str, Any]) -> str:
+    """A sentence on the rows that were read, and on those left out."""
+    dropped = report["rows_dropped"]
+    return (
+        f"{report['rows_read']} rows read, {report['rows_outside']} of them outside the chosen"
+        " groups and periods"
+        + (f", {dropped} more left out by dataset.cleaning.drop_where." if dropped else ".")
+    )
 
 
 def _shown(title: str, number: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,16 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.refusals import did_you_mean
 from dpol.core.words import counted, shortened
-from dpol.data.cells import BadCells, dates_of, parse_numbers, refuse_cells, undated
+from dpol.data.capacities import capacities_of
+from dpol.data.cells import (
+    BadCells,
+    Numbers,
+    dates_of,
+    parse_numbers,
+    periods_of,
+    refuse_cells,
+    undated,
+)
 from dpol.data.identifiers import garbled, identified, refuse_alike
 from dpol.data.settings import EARLIEST, LATEST, Dataset
 from dpol.data.table import RawTable
@@ -21,7 +31,10 @@ KINDS = ("suppressed", "missing", "negative")
 
 
 def read_rows(
-    raw: RawTable, dataset: Dataset, streams: Mapping[str, Sequence[str]]
+    raw: RawTable,
+    dataset: Dataset,
+    streams: Mapping[str, Sequence[str]],
+    capacities: RawTable | None = None,
 ) -> pd.DataFrame:
     """The rows of the groups of some streams, within the periods.
 
@@ -29,6 +42,7 @@ def read_rows(
         raw: the table.
         dataset: how it is read.
         streams: the groups of each.
+        capacities: the second table, if the columns name one.
 
     Returns:
         The rows by period and entity. Columns: group, entity, name, period, count, capacity, cases,
@@ -37,11 +51,11 @@ def read_rows(
 
     Raises:
         DataError: text where a number or date belongs, an entity without a name, a negative number
-            where the rules refuse it, an entity with several spellings, a garbled name, or a group
-            without a row.
+            where the rules refuse it, an entity with several spellings, a garbled name, a group
+            without a row, or an entity that the second table lacks.
     """
     columns, rules, periods = dataset.needed_columns, dataset.cleaning, dataset.periods
-    days, written = raw.cells[columns.period], raw.formats[columns.period]
+    days, written = periods_of(raw, columns.period)
     period = dates_of(days, written)
     first, last = periods.first or EARLIEST, periods.last or LATEST
     inside = period.between(pd.Timestamp(first), pd.Timestamp(last))
@@ -50,7 +64,8 @@ def read_rows(
     cells, group_of_row = raw.cells[ours & inside], group[ours & inside]
     groups_there = {*group_of_row}
 
-    names = [columns.count, columns.capacity, *(columns.cases or ())]
+    names = [columns.count, *(columns.cases or ())]
+    names += [columns.capacity] if isinstance(columns.capacity, str) else []
     numbers = {
         name: parse_numbers(
             cells[name], rules, raw.formats[name], capacity=name == columns.capacity
@@ -58,6 +73,10 @@ def read_rows(
         for name in names
     }
     bad = [undated(days[ours], "dataset.columns.period", written)]
+    if periods.months:
+        wanted = "the first day of a month, since dataset.periods.months is given"
+        remedy = "Write that day, or months as dataset.format.date: YYYY-M reads them (2021-01)."
+        bad.append(BadCells(days[ours & inside & (period.dt.day != 1)], wanted, (remedy,)))
     if columns.group and any(not groups_there.issuperset(groups) for groups in streams.values()):
         bad.append(garbled(group, raw.encoding))
     entity = identified(cells[columns.entity], rules)
@@ -67,7 +86,12 @@ def read_rows(
     # A name is only shown: published tables in UTF-8 hold a few that were garbled long before.
     if columns.name not in (None, columns.entity) and raw.encoding != "utf-8":
         bad.append(garbled(cells[columns.name], raw.encoding))
-    bad += [column.bad for column in numbers.values()]
+    for name, column in numbers.items():
+        if dataset.format.layout == "long" or name != columns.count:
+            bad.append(column.bad)
+            continue
+        for own, texts in column.bad.texts.groupby(entity[column.kinds == "bad"].to_numpy()):
+            bad.append(replace(column.bad, texts=texts.rename(own)))
     refuse_alike(raw.file, entity, rules)
     refuse_cells(raw.file, bad)
 
@@ -82,7 +106,18 @@ def read_rows(
                 f" Change streams.{label}.groups or dataset.periods"
             )
 
-    count, capacity = numbers[columns.count], numbers[columns.capacity]
+    if columns.capacity is None:
+        # No question needs capacities then: any count is within them.
+        boundless = np.full(len(cells), np.inf)
+        capacity = Numbers(boundless, np.full(len(cells), "number"), bad[0])
+    elif isinstance(columns.capacity, str):
+        capacity = numbers[columns.capacity]
+    elif capacities is None:
+        raise ValueError("the columns name a second table, which is not given")
+    else:
+        dates = period[ours & inside]
+        capacity = capacities_of(entity, dates, capacities, columns.capacity, rules)
+    count = numbers[columns.count]
     cases = [numbers[name] for name in columns.cases or ()]
     total = sum(
         np.where(column.kinds == "suppressed", rules.suppressed_value, np.nan_to_num(column.values))
@@ -96,7 +131,7 @@ def read_rows(
             "period": period[ours & inside],
             "row": cells.index,
             "count": count.values,
-            "capacity": capacity.values,
+            "capacity": capacity.values / columns.capacity_per,
             "cases": total * rules.case_factor,
             "moved": group_of_row.groupby(entity).transform("nunique") > 1,
             "identified_rows": entity != cells[columns.entity],
@@ -107,7 +142,28 @@ def read_rows(
         rows[f"{kind}_counts"] = count.kinds == kind
         rows[f"{kind}_capacities"] = capacity.kinds == kind
         rows[f"{kind}_cases"] = sum((column.kinds == kind).astype(int) for column in cases)
-    return rows.sort_values(["period", "entity", "group", "name"], kind="stable")
+    order = ["period", "entity", "group", "name"]
+    return rows.sort_values(order, kind="stable", ignore_index=True)
+
+
+def drop_rows(raw: RawTable, drop_where: Mapping[str, Sequence[str]]) -> RawTable:
+    """The table without the rows that hold one of the texts given for a column.
+
+    Raises:
+        DataError: a text that no row holds.
+    """
+    dropped = pd.Series(False, raw.cells.index)
+    for name, texts in drop_where.items():
+        there = raw.cells[name]
+        for text in texts:
+            if not (there == text).any():
+                raise DataError(
+                    f"{raw.file}: no row has {text!r} in column {name}"
+                    f"{did_you_mean(text, there.unique()) or '.'} Change"
+                    " dataset.cleaning.drop_where"
+                )
+        dropped |= there.isin(texts)
+    return replace(raw, cells=raw.cells[~dropped])
 
 
 def _span(periods: pd.Series[pd.Timestamp]) -> str:

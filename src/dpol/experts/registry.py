@@ -37,6 +37,7 @@ class Entry:
 
     Args:
         target: where it is, as `module:class`.
+        when: when to take it, as a phrase for the manual.
         fixed: parameters that belong to the name, so that no config can set them.
         defaults: defaults of parameters, where they differ from those of the class.
         look: its look in figures; without one it gets one that differs from those around it.
@@ -46,6 +47,7 @@ class Entry:
 
     target: str
     _: KW_ONLY
+    when: str = ""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     look: Look | None = None
@@ -107,6 +109,7 @@ def _entry(block: Mapping[str, Any]) -> Entry:
     variants = block.get("variants", {})
     return Entry(
         block["target"],
+        when=block.get("when", ""),
         fixed=block.get("fixed", {}),
         defaults=block.get("defaults", {}),
         look=_look(**block["look"]) if "look" in block else None,

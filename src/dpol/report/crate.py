@@ -107,6 +107,8 @@ def build_crate(
         sha256=source["sha256"],
         url=fetched.get("url"),
         dateModified=fetched.get("retrieved"),
+        license=facts.licence or fetched.get("licence"),
+        citation=facts.citation,
     )
     codes = {f"hash of the code of {part}": it for part, it in provenance.params.codes.items()}
     commit = {"commit": provenance.commit} if provenance.commit else {}

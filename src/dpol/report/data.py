@@ -34,14 +34,16 @@ def read_source(folder: Path, facts: PageFacts) -> dict[str, Any]:
 
 def data_part(folder: Path, facts: PageFacts) -> Part:
     """The part on the origin of the data and on cleaning; a table of gains is not cleaned."""
-    source = source_facts(read_source(folder, facts))
+    source = source_facts(
+        read_source(folder, facts), licence=facts.licence, citation=facts.citation
+    )
     if facts.columns is None:
         intro = "The table of gains was used as it is. Nothing was cleaned."
         return Part(key="data", title="Data", intro=intro, facts=source)
     path = folder / "data/cleaning.json"
     with reading(path):
         cleaning = json.loads(path.read_text(encoding="utf-8"))
-        tables = cleaning_table(cleaning, facts.streams), dropped_table(cleaning, facts.streams)
+        tables = cleaning_table(cleaning, facts.cleaned), dropped_table(cleaning, facts.cleaned)
     return Part(
         key="data",
         title="Data and cleaning",
@@ -52,16 +54,24 @@ def data_part(folder: Path, facts: PageFacts) -> Part:
     )
 
 
-def source_facts(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def source_facts(
+    provenance: Mapping[str, Any], *, licence: str | None = None, citation: str | None = None
+) -> tuple[tuple[str, str], ...]:
     """Origin of a table as terms and texts; of `dpol.data.panel.provenance_of`."""
     fetched = provenance.get("fetched", {})
+    capacities = provenance.get("capacities", {})
     every = {
         "table": provenance["file"],
+        "table of capacities": capacities.get("file"),
+        "SHA-256 of it": capacities.get("sha256"),
         "data": "simulated, not measured" if provenance["simulated"] else "real",
         "SHA-256": provenance["sha256"],
+        "archive": fetched.get("archive"),
+        "SHA-256 of the archive": fetched.get("archive_sha256"),
         "retrieved": fetched.get("retrieved"),
         "address": fetched.get("url"),
-        "licence": fetched.get("licence"),
+        "licence": licence or fetched.get("licence"),
+        "citation": citation,
     }
     return tuple((term, str(text)) for term, text in every.items() if text)
 
@@ -79,6 +89,11 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Ta
     footers = [
         f"{cleaning['rows_read']:,} rows read, {cleaning['rows_outside']:,} of them outside the"
         " chosen groups and periods.",
+        *(
+            [f"{dropped:,} more left out by dataset.cleaning.drop_where."]
+            if (dropped := cleaning["rows_dropped"])
+            else []
+        ),
         *([f"None of these: {'; '.join(idle)}."] if idle else []),
         *_selections(cleaning, titles),
         *_gaps(streams, titles),

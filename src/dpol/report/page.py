@@ -123,15 +123,16 @@ def joined(answers: Sequence[Answer]) -> list[Answer]:
     return whole
 
 
-_PERIODS = {1: "day", 7: "week"}
+_PERIODS = {(1, "day"): "day", (7, "day"): "week", (1, "month"): "month"}
 
 
 def page_facts(config: Config) -> PageFacts:
     """The facts that the page tells of the run of a config."""
     dataset = config.dataset
-    period = _PERIODS.get(dataset.periods.days, "period")
+    period = _PERIODS.get(dataset.periods.length, "period")
     return PageFacts(
-        streams={label: stream.title or label for label, stream in config.streams.items()},
+        streams={label: asked.title for label, asked in config.played.items()},
+        cleaned={label: stream.title or label for label, stream in config.streams.items()},
         simulated=dataset.simulated,
         confidence=config.report.confidence,
         run=config.run,
@@ -140,6 +141,8 @@ def page_facts(config: Config) -> PageFacts:
         private=dataset.private,
         period="round" if dataset.columns is None else period,
         columns=dataset.columns,
+        licence=dataset.licence,
+        citation=dataset.citation,
     )
 
 
@@ -196,7 +199,6 @@ def _files(section: Section) -> tuple[tuple[str, str], ...]:
 
 _MANUAL = {
     "glossary": "reference/glossary.md",
-    "symbols": "reference/notation.md",
     "columns of the files": "reference/tables.md",
     "privacy": "explanation/privacy.md",
 }

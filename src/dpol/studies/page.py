@@ -34,20 +34,26 @@ class PageFacts(Facts):
         streams: title of each gain stream, by label.
         simulated: whether the data are simulated.
         confidence: of the intervals that are shown together.
+        cleaned: title of each stream of the panel, by label.
         run: its name.
         seed: root of all randomness.
         replicates: repetitions of every randomised run.
         private: whether its results hold numbers that not everyone may see.
         period: name of a round: day, week or period.
         columns: names of the columns of its table; None for a table of gains.
+        licence: of its table; None if the config names none.
+        citation: of its table; None if the config names none.
     """
 
+    cleaned: Mapping[str, str]
     run: str
     seed: int
     replicates: int
     private: bool
     period: str
     columns: Columns | None
+    licence: str | None
+    citation: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from collections.abc import Callable
 
 from dpol.core.errors import DpolError
-from dpol.core.options import Commands, date, given, path
+from dpol.core.options import (
+    Commands,
+    add_answer_options,
+    add_command,
+    answer,
+    between,
+    date,
+    given,
+    path,
+)
 from dpol.core.words import counted, printable
+
+_SIZE = between(1e-6, 1e12)
 
 _COLLECT = """\
 Add the noisy tables that holders have sent to the log in a folder. Each table comes with its
@@ -57,6 +69,13 @@ def add(commands: Commands) -> None:
         " period after it)"
     )
     parser.add_argument("--period", type=date, metavar="DATE", help=words)
+    words = (
+        "name the entities of the largest predicted counts, not shares; BOUND is a public bound on"
+        " counts, such as 1000"
+    )
+    parser.add_argument("--by-count", type=_SIZE, metavar="BOUND", help=words)
+    words = "name only entities whose capacity was at least this in all their reports"
+    parser.add_argument("--min-capacity", type=_SIZE, metavar="NUMBER", help=words)
     instead = parser.add_mutually_exclusive_group()
     words = "write nothing: make a decision again and compare it with the written one"
     instead.add_argument("--check", action="store_true", help=words)
@@ -79,8 +98,11 @@ def _command(
     description: str,
     run: Callable[[argparse.Namespace], None],
 ) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=words, description=description, allow_abbrev=False)
-    parser.set_defaults(run=run, failure=1)
+    parser = add_command(
+        commands, name, readers="Coordinator", words=words, description=description
+    )
+    parser.set_defaults(run=run)
+    add_answer_options(parser)
     if name != "collect":
         parser.add_argument("folder", type=path, metavar="FOLDER", help="the coordinator's folder")
     return parser
@@ -92,53 +114,82 @@ def _collect(options: argparse.Namespace) -> None:
     done = collect(
         options.reports, options.into, options.deployment, new_ledgers=options.new_ledger
     )
+    lines = []
     for report in done:
         if report.new or report.known or not report.refused:
             more = f", {report.corrections} of them corrections" if report.corrections else ""
             aside = f", {report.aside} of them set aside" if report.aside else ""
-            print(f"{report.file}: {len(report.new)} new{more}, {report.known} known{aside}")
-    for report in done:
-        print(*report.above, sep="\n", end="\n" if report.above else "")
+            lines.append(f"{report.file}: {report.taken} new{more}, {report.known} known{aside}")
+    lines += [line for report in done for line in report.above]
+    reports = [
+        {
+            "file": it.file,
+            "new": it.taken,
+            "known": it.known,
+            "set_aside": it.aside,
+            "corrections": it.corrections,
+            "refused": it.refused,
+            "above_budget": it.above,
+        }
+        for it in done
+    ]
+    answer(options, lines, {"reports": reports})
     refused = [line for report in done for line in report.refused]
     if refused:
         sys.stdout.flush()
         print(*map(printable, refused), sep="\n", file=sys.stderr)
-        new, known = sum(len(it.new) for it in done), sum(it.known for it in done)
+        new, known = sum(it.taken for it in done), sum(it.known for it in done)
         raise DpolError(f"refused: {len(refused)}, see above; collected: {new} new, {known} known")
 
 
 def _set_aside(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.collect import set_aside
 
-    for row in set_aside(options.folder, options.entity, options.reason, options.period):
+    rows = set_aside(options.folder, options.entity, options.reason, options.period)
+    lines = []
+    for row in rows:
         again = f", version {row['version']}" if row["version"] > 1 else ""
-        print(f"set aside: {row['entity']}, {row['period']}{again}")
+        lines.append(f"set aside: {row['entity']}, {row['period']}{again}")
+    keys = "entity", "period", "version"
+    answer(options, lines, {"set_aside": [{key: row[key] for key in keys} for row in rows]})
 
 
 def _decide(options: argparse.Namespace) -> None:
+    from dpol.data.question import Gain
     from dpol_weekly.coordinator.alternative import alternative
     from dpol_weekly.coordinator.decide import check, decide
 
+    gain = Gain(
+        of="share" if options.by_count is None else "count",
+        bound=options.by_count,
+        min_capacity=options.min_capacity,
+    )
     if options.check:
         decision = check(options.folder, options.period)
-        print(f"{decision.period}: the same decision again: {', '.join(decision.named)}")
+        line = f"{decision.period}: the same decision again: {', '.join(decision.named)}"
+        answer(options, [line], {"same": True, **decision.facts()})
     elif options.algorithm:
-        found = alternative(options.folder, options.algorithm, options.period)
+        found = alternative(options.folder, options.algorithm, options.period, gain)
+        lines = []
         for it in found.choices:
             other = "" if it.agrees else f" ({found.deployed}: {', '.join(it.deployed)})"
-            print(f"{it.period}: {', '.join(it.named)}{other}")
+            lines.append(f"{it.period}: {', '.join(it.named)}{other}")
         agreed = f"{sum(it.agrees for it in found.choices)} of"
         agreed += f" {counted(len(found.choices), 'period')}"
-        print(f"{found.algorithm} names the same as {found.deployed} in {agreed}.")
+        lines.append(f"{found.algorithm} names the same as {found.deployed} in {agreed}.")
+        answer(options, lines, dataclasses.asdict(found))
     else:
-        decision = decide(options.folder, options.period)
-        print(f"{decision.period}: {', '.join(decision.named)}")
+        decision = decide(options.folder, options.period, gain)
+        lines = [decision.asked] if gain != Gain() else []
+        lines.append(f"{decision.period}: {', '.join(decision.named)}")
         if decision.missing:
-            print(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
-        print(f"The ranking, on a page: {options.folder / 'index.html'}")
+            lines.append(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
+        lines.append(f"The ranking, on a page: {options.folder / 'index.html'}")
+        answer(options, lines, decision.facts())
 
 
 def _export(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.export import export
 
-    print(f"{options.to}: {export(options.folder, options.to)} releases")
+    count = export(options.folder, options.to)
+    answer(options, [f"{options.to}: {count} releases"], {"table": options.to, "releases": count})

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 from dpol.core.errors import OutputError
-from dpol.core.options import Commands, path
+from dpol.core.options import Commands, add_command, path
 
 TEMPLATE = Path(__file__).parents[1] / "deployment.yaml"
 """A file of a deployment with comments, to be filled in."""
@@ -20,23 +20,25 @@ person is right."""
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "begin, check or weigh the file that all hospitals of a deployment share"
-    parser = commands.add_parser("deployment", help=words, allow_abbrev=False)
+    parser = add_command(
+        commands, "deployment", readers="Coordinator", words=words, description=words
+    )
     actions = parser.add_subparsers(required=True, metavar="ACTION")
 
     words = "write a file with comments, to be filled in"
     new = actions.add_parser("new", help=words, description=words, allow_abbrev=False)
     new.add_argument("file", type=path, metavar="FILE", help="the file to write")
-    new.set_defaults(run=_new, failure=1)
+    new.set_defaults(run=_new)
 
     words = "check a file, and show the hash of its agreement and the least budget"
     check = actions.add_parser("check", help=words, description=words, allow_abbrev=False)
     check.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
-    check.set_defaults(run=_check, failure=1)
+    check.set_defaults(run=_check)
 
     words = "show what the noise means"
     cost = actions.add_parser("cost", help=words, description=_COST, allow_abbrev=False)
     cost.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
-    cost.set_defaults(run=_cost, failure=1)
+    cost.set_defaults(run=_cost)
 
 
 def _new(options: argparse.Namespace) -> None:

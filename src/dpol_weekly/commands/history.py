@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from pathlib import Path
 
-from dpol.core.options import Commands, path
+from dpol.core.options import Commands, add_answer_options, add_command, answer, path
 
 _HISTORY = """\
 Show in plain words what was released, when, and what it cost, as the ledger knows it. Shows no
@@ -15,14 +16,16 @@ count."""
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "show what was released so far, and what it cost"
-    parser = commands.add_parser("history", help=words, description=_HISTORY, allow_abbrev=False)
+    parser = add_command(commands, "history", readers="Hospital", words=words, description=_HISTORY)
     words = "the ledger (default: dpol-ledger.sqlite in this folder)"
     file = Path("dpol-ledger.sqlite")
     parser.add_argument("--ledger", type=path, default=file, metavar="FILE", help=words)
-    parser.set_defaults(run=_history, failure=2)
+    add_answer_options(parser)
+    parser.set_defaults(run=_history)
 
 
 def _history(options: argparse.Namespace) -> None:
-    from dpol_weekly.holder.history import history
+    from dpol_weekly.holder.history import describe, history
 
-    print("\n".join(history(options.ledger)))
+    found = history(options.ledger)
+    answer(options, describe(found), dataclasses.asdict(found))

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpol.core.errors import DpolError
-from dpol.core.options import Commands, date, decimal, drop_output, given, path, show
+from dpol.core.options import Commands, add_command, date, decimal, drop_output, given, path, show
 
 if TYPE_CHECKING:
     from dpol.privacy.noise import NoiseSampler
@@ -36,8 +36,8 @@ _ANSWERS = {
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "add noise to your own counts before anyone else sees them"
-    parser = commands.add_parser(
-        "privatize", help=words, description=_PRIVATIZE, allow_abbrev=False
+    parser = add_command(
+        commands, "privatize", readers="Hospital", words=words, description=_PRIVATIZE
     )
     add = parser.add_argument
     add("table", type=path, metavar="TABLE", help="the raw counts: CSV in UTF-8 with a header")
@@ -61,7 +61,7 @@ def add(commands: Commands) -> None:
     group = parser.add_argument_group("if you are asked")
     for name, words in _ANSWERS.items():
         group.add_argument(f"--{name}", action="store_true", help=words)
-    parser.set_defaults(run=_privatize, failure=2)
+    parser.set_defaults(run=_privatize)
 
 
 def _privatize(options: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from dpol.core.errors import DpolError
-from dpol.core.options import Commands, path
+from dpol.core.options import Commands, add_command, path
 
 _REGISTRY = """\
 Write an entry for the OpenDP registry of differential-privacy deployments, as YAML. What dpol
@@ -15,12 +15,14 @@ cannot know is marked TODO. The registry itself has not checked the entry."""
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "write an entry for the public registry of deployments from a record"
-    parser = commands.add_parser("registry", help=words, description=_REGISTRY, allow_abbrev=False)
+    parser = add_command(
+        commands, "registry", readers="Hospital", words=words, description=_REGISTRY
+    )
     words = "the record that dpol privatize wrote next to its output: NAME.csv.guarantee.json"
     parser.add_argument("record", type=path, metavar="RECORD", help=words)
     words = "a new file for the entry (default: standard output)"
     parser.add_argument("--output", type=path, metavar="FILE", help=words)
-    parser.set_defaults(run=_registry, failure=2)
+    parser.set_defaults(run=_registry)
 
 
 def _registry(options: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.settings import AlgorithmSpec, Problem
+from dpol.data.question import THE_PAPERS, Gain
 from dpol.experts.registry import label_of
 from dpol_weekly.coordinator.choices import choices_before, may_be_chosen
 from dpol_weekly.coordinator.decide import number_of
@@ -54,7 +55,10 @@ class Alternative:
 
 
 def alternative(
-    folder: Path, spec: AlgorithmSpec, period: datetime.date | None = None
+    folder: Path,
+    spec: AlgorithmSpec,
+    period: datetime.date | None = None,
+    gain: Gain = THE_PAPERS,
 ) -> Alternative:
     """Replay a log with another algorithm, for a period and all before it.
 
@@ -66,6 +70,7 @@ def alternative(
         folder: of the coordinator.
         spec: the other algorithm: a local one of the registry, as an entry of a suite.
         period: the last one that is decided; None: the first one after the last report.
+        gain: the question.
 
     Raises:
         ConfigError: the algorithm is unknown or several, or cannot play a game that goes on.
@@ -83,7 +88,7 @@ def alternative(
     numbers = [
         number
         for number, before in enumerate(joined, start=1)
-        if (before & may_be_chosen(deployment, number)).sum() >= 2
+        if (before & may_be_chosen(deployment, number, reports, gain)).sum() >= 2
     ]
     if not numbers:
         raise DataError(
@@ -95,7 +100,7 @@ def alternative(
         named, deployed = (
             [
                 tuple(names[place] for place in choice.ranked[: deployment.names])
-                for choice in choices_before(deployment, it, reports, numbers)
+                for choice in choices_before(deployment, it, reports, numbers, gain)
             ]
             for it in (algorithm, own)
         )

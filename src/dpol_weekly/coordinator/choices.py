@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.data.question import THE_PAPERS, Gain
 from dpol.experts.interface import LocalAlgorithm
 from dpol.experts.registry import label_of
 from dpol.privacy.chains import Chains
@@ -18,7 +19,11 @@ from dpol_weekly.deployment import Deployment
 
 
 def choices_before(
-    deployment: Deployment, algorithm: LocalAlgorithm[Any], reports: Reports, numbers: Iterable[int]
+    deployment: Deployment,
+    algorithm: LocalAlgorithm[Any],
+    reports: Reports,
+    numbers: Iterable[int],
+    gain: Gain = THE_PAPERS,
 ) -> Iterator[Choice]:
     """The choice for each of several periods, from the reports before it.
 
@@ -31,10 +36,16 @@ def choices_before(
         algorithm: that decides.
         reports: of later periods nothing is read.
         numbers: of the periods, ascending; before each somebody must have reported.
+        gain: the question. Asked for counts, the game is played with counts / bound, and so are the
+            predicted shares of its choices.
 
     Raises:
-        ValueError: as `Game`; or the algorithm does not rank, and several are to be named.
+        ValueError: as `Game`; no entity is large enough; or the algorithm does not rank, and
+            several are to be named.
     """
+    capacities = reports
+    if gain.bound is not None:
+        reports = reports.as_counts(gain.bound)
     everybody = np.arange(len(deployment.entities))
     names = list(deployment.entities)
     begun, returned = reports.new_chains()
@@ -70,7 +81,12 @@ def choices_before(
         return game
 
     for number in numbers:
-        among, places = may_be_chosen(deployment, number), everybody
+        among, places = may_be_chosen(deployment, number, capacities, gain), everybody
+        if not among.any():
+            raise ValueError(
+                "no entity that takes part has reported capacities large enough; lower"
+                " --min-capacity"
+            )
         game = played(number, everybody)
         if not (game.ranks or among.all()):
             (places,) = among.nonzero()
@@ -84,7 +100,17 @@ def choices_before(
         yield replace(choice, ranked=tuple(int(places[it]) for it in choice.ranked))
 
 
-def may_be_chosen(deployment: Deployment, number: int) -> NDArray[np.bool_]:
-    """(n,) flags of the entities that take part in a period."""
+def may_be_chosen(
+    deployment: Deployment, number: int, reports: Reports, gain: Gain = THE_PAPERS
+) -> NDArray[np.bool_]:
+    """(n,) flags of the entities that take part in a period, and are large enough in all reports.
+
+    An entity that has not reported is of unknown size.
+    """
     day = deployment.period_of(number)
-    return np.array([it.takes_part(day) for it in deployment.entities.values()])
+    among = np.array([it.takes_part(day) for it in deployment.entities.values()])
+    if gain.min_capacity is None:
+        return among
+    capacity, there = reports.cells["capacity"][:number], reports.there[:number]
+    large = np.where(there, capacity, np.inf).min(axis=0) >= gain.min_capacity
+    return np.asarray(among & large & there.any(axis=0))

@@ -14,6 +14,7 @@ import numpy as np
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
+from dpol.data.question import THE_PAPERS, Gain
 from dpol_weekly.coordinator.choices import choices_before
 from dpol_weekly.coordinator.decision import (
     Decision,
@@ -34,7 +35,7 @@ _CLOSE = 1e-9
 _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def decide(folder: Path, period: datetime.date | None = None) -> Decision:
+def decide(folder: Path, period: datetime.date | None = None, gain: Gain = THE_PAPERS) -> Decision:
     """Decide for a period, and write that to `decisions/PERIOD.json` and `.csv` in the folder.
 
     The page `index.html` shows the decision for the latest period.
@@ -43,15 +44,16 @@ def decide(folder: Path, period: datetime.date | None = None) -> Decision:
         folder: of the coordinator.
         period: its start, at most `LONGEST_GAP` periods after the last report; None: the first one
             after it.
+        gain: the question.
 
     Raises:
         DataError: as `open_log`; no decision can be made; or the period was decided already, from
-            other reports.
+            other reports or for another question.
         OutputError: the decision cannot be written.
     """
     with open_log(folder) as log:
         number = number_of(log, period)
-        decision = _decided(log, number, read_evidence(log, number))
+        decision = _decided(log, number, read_evidence(log, number), gain)
         with locked(folder / "decisions"):
             written = _written(folder / "decisions")
             _write(log, _path(folder, decision.period), decision)
@@ -78,7 +80,7 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
         before = read_decision(path)
         versions = from_ranges(before.read, list(log.deployment.entities), number)
         evidence = read_evidence(log, number, versions=versions, set_aside=before.set_aside)
-        again = _decided(log, number, evidence)
+        again = _decided(log, number, evidence, before.gain)
     if before.log_sha256 != again.log_sha256:
         raise DataError(f"{path}: the log is not what this was made from: put it back as it was")
     again = replace(again, dpol=before.dpol)
@@ -158,6 +160,11 @@ def _write(log: Log, path: Path, decision: Decision) -> None:
             f"{path}: is decided already, and stays: {_since(log, before, decision)}; that"
             " counts from the next decision on"
         )
+    if before.gain != decision.gain:
+        raise DataError(
+            f"{path}: is decided already, and stays; it was asked: {before.asked} Ask the same, or"
+            " ask otherwise from the next period on"
+        )
     if before != decision:
         raise DataError(
             f"{path}: is decided already, with another file of the deployment, version of dpol"
@@ -183,11 +190,13 @@ def _since(log: Log, before: Decision, now: Decision) -> str:
     return ", ".join(told) or "the log has other rows than then"
 
 
-def _decided(log: Log, number: int, evidence: Evidence) -> Decision:
+def _decided(log: Log, number: int, evidence: Evidence, gain: Gain) -> Decision:
     """The decision for a period, from the reports before it."""
     deployment, period = log.deployment, log.deployment.period_of(number).isoformat()
     try:
-        (choice,) = choices_before(deployment, algorithm_of(deployment), evidence.reports, [number])
+        (choice,) = choices_before(
+            deployment, algorithm_of(deployment), evidence.reports, [number], gain
+        )
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
     names = list(deployment.entities)
@@ -197,9 +206,10 @@ def _decided(log: Log, number: int, evidence: Evidence) -> Decision:
         period=period,
         last_period=deployment.period_of(number - 1).isoformat(),
         named=tuple(names[place] for place in choice.ranked[: deployment.names]),
-        outlooks=_outlooks(deployment, evidence.reports, choice),
+        outlooks=_outlooks(deployment, evidence.reports, choice, gain.bound),
         spent=evidence.spent,
         algorithm=deployment.algorithm,
+        gain=gain,
         # The seed and keys of all random numbers, see `dpol.core.randomness`.
         randomness={
             "seed": deployment.seed,
@@ -214,14 +224,23 @@ def _decided(log: Log, number: int, evidence: Evidence) -> Decision:
     )
 
 
-def _outlooks(deployment: Deployment, reports: Reports, choice: Choice) -> tuple[Outlook, ...]:
+def _outlooks(
+    deployment: Deployment, reports: Reports, choice: Choice, bound: float | None
+) -> tuple[Outlook, ...]:
+    """The outlooks of all entities; with a bound, the choice is one of counts / bound."""
     ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
-    count, last_of, end = reports.there.sum(axis=0), reports.last, len(reports.cells) - 1
+    count, last_of, newest = reports.there.sum(axis=0), reports.last, len(reports.cells) - 1
     outlooks = []
     for place, (name, entity) in enumerate(deployment.entities.items()):
         last = int(last_of[place])
         report = reports.cells[last, place] if last >= 0 else None
+        capacity = None if report is None else float(report["capacity"])
         share, low, high = choice.interval(place)
+        if bound is not None:
+            share, low, high = (
+                None if end is None or capacity is None else end * bound / capacity
+                for end in (share, low, high)
+            )
         outlooks.append(
             Outlook(
                 entity=name,
@@ -233,9 +252,10 @@ def _outlooks(deployment: Deployment, reports: Reports, choice: Choice) -> tuple
                 high=high,
                 noisy_share=None if report is None else float(report["share"]),
                 noise=None if report is None else float(report["noise"]),
+                capacity=capacity,
                 last_report=None if report is None else deployment.period_of(last).isoformat(),
                 reports=int(count[place]),
-                missing=last < end and entity.takes_part(deployment.period_of(end)),
+                missing=last < newest and entity.takes_part(deployment.period_of(newest)),
             )
         )
     return tuple(outlooks)

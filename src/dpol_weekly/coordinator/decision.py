@@ -17,6 +17,7 @@ from pydantic import TypeAdapter
 
 from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
+from dpol.data.question import Gain
 from dpol_weekly.coordinator.evidence import SetAside
 from dpol_weekly.coordinator.spent import Spent
 
@@ -36,6 +37,7 @@ class Outlook:
         high: its upper end.
         noisy_share: what it reported last, noise included; None before its first report.
         noise: standard deviation of the noise on that.
+        capacity: that it reported last, likewise.
         last_report: start of the period that it reported last, YYYY-MM-DD.
         reports: how many periods it has reported.
         missing: whether it was to report for the last period, and did not.
@@ -50,6 +52,7 @@ class Outlook:
     high: float | None
     noisy_share: float | None
     noise: float | None
+    capacity: float | None
     last_report: str | None
     reports: int
     missing: bool
@@ -68,6 +71,7 @@ class Decision:
         outlooks: of all entities, in the order of the deployment.
         spent: what the releases cost a person.
         algorithm: as in the deployment.
+        gain: the question that was asked.
         randomness: seed and keys that the random numbers of the algorithm were drawn from.
         dpol: version of dpol.
         releases: how many releases were read, superseded ones included.
@@ -85,6 +89,7 @@ class Decision:
     outlooks: tuple[Outlook, ...]
     spent: Spent
     algorithm: str | Mapping[str, Any]
+    gain: Gain
     randomness: Mapping[str, Any]
     dpol: str
     releases: int
@@ -97,10 +102,22 @@ class Decision:
         """Identifiers of who was to report for the last period, and did not."""
         return tuple(it.entity for it in self.outlooks if it.missing)
 
+    @property
+    def asked(self) -> str:
+        """The question in words."""
+        of_size = ""
+        if self.gain.min_capacity is not None:
+            of_size = f" of those with a capacity of at least {self.gain.min_capacity:g}"
+        return f"Which entity{of_size} will have the largest {self.gain.of}?"
+
+    def facts(self) -> dict[str, Any]:
+        """All that the decision states, as plain values."""
+        gain = self.gain.model_dump(exclude_none=True)
+        return dataclasses.asdict(self) | {"gain": gain, "missing": self.missing}
+
     def as_json(self) -> str:
         """The decision as text; equal decisions give equal bytes."""
-        facts = dataclasses.asdict(self) | {"missing": self.missing}
-        return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(self.facts(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def as_csv(self) -> str:
         """A table with a row for each entity; no title is a formula for a spreadsheet."""

@@ -63,6 +63,14 @@ class Reports:
         """The reports of the first periods."""
         return Reports(self.cells[:number])
 
+    def as_counts(self, bound: float) -> Reports:
+        """The counts as shares of a public bound, which takes the place of the capacities."""
+        cells = self.cells.copy()
+        for name in ("share", "fresh", "noise"):
+            cells[name] *= cells["capacity"] / bound
+        cells["capacity"] = np.where(self.there, bound, np.nan)
+        return Reports(cells)
+
     @property
     def there(self) -> NDArray[np.bool_]:
         """(T, n) flags of the entities that reported."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from dpol.core.files import write_text
@@ -30,6 +31,13 @@ def percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f}%"
 
 
+def amount(one: Outlook, share: float | None, *, counts: bool) -> str:
+    """A share of an entity's last capacity, in percent; or the count that it is."""
+    if counts and share is not None and one.capacity is not None:
+        return f"{share * one.capacity:.1f}"
+    return percent(share)
+
+
 def ranking(decision: Decision) -> list[Outlook]:
     """The entities in the choice, best first; where nothing is ranked, as they report."""
     chosen = [it for it in decision.outlooks if it.rank is not None or it.named]
@@ -38,19 +46,20 @@ def ranking(decision: Decision) -> list[Outlook]:
     return [*chosen, *others][:SHOWN]
 
 
-def bars(shown: Sequence[Outlook]) -> list[tuple[float, ...]]:
+def bars(shown: Sequence[Outlook], *, counts: bool = False) -> list[tuple[float, ...]]:
     """Left end, right end and centre of each interval, in pixels; empty without an interval.
 
     The highest end of all fills the width, and what is below 0 is cut off.
     """
-    highest = max([it.high for it in shown if it.high is not None], default=1.0)
+    scale = [one.capacity or 0.0 if counts else 1.0 for one in shown]
+    ends = [
+        [end * unit for end in (one.low, one.high, one.share) if end is not None]
+        for one, unit in zip(shown, scale, strict=True)
+    ]
+    highest = max([end[1] for end in ends if end], default=1.0)
     return [
-        tuple(
-            round(min(max(end / max(highest, 1e-9), 0.0), 1.0) * _WIDTH, 1)
-            for end in (it.low, it.high, it.share)
-            if end is not None
-        )
-        for it in shown
+        tuple(round(min(max(it / max(highest, 1e-9), 0.0), 1.0) * _WIDTH, 1) for it in of_one)
+        for of_one in ends
     ]
 
 
@@ -63,14 +72,15 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision]) -> str:
     """
     outlook_of = {it.entity: it for it in decision.outlooks}
     titles = {name: it.title or name for name, it in outlook_of.items()}
-    spent, shown = decision.spent, ranking(decision)
+    spent, shown, counts = decision.spent, ranking(decision), decision.gain.of == "count"
     return load_template("decisions.html.j2", "dpol_weekly.coordinator").render(
         decision=decision,
         titles=titles,
         named=[outlook_of[name] for name in decision.named],
-        outlooks=list(zip(shown, bars(shown), strict=True)),
+        outlooks=list(zip(shown, bars(shown, counts=counts), strict=True)),
         predicted=any(it.share is not None for it in shown),
-        percent=percent,
+        amount=partial(amount, counts=counts),
+        counts=counts,
         width=_WIDTH,
         shown=SHOWN,
         earlier=earlier[:EARLIER],

@@ -1,8 +1,9 @@
-"""History of a ledger: its releases, their times and cost, in plain words. No count is in it."""
+"""History of a ledger: its releases, their times and cost. No count is in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError
@@ -24,8 +25,92 @@ from dpol_weekly.holder.ledger import Ledger, open_ledger, transaction
 from dpol_weekly.holder.views import guarantee_of
 
 
-def history(path: Path) -> list[str]:
-    """The history of a ledger, line by line; guarantees rounded to the safe side.
+@dataclass(frozen=True, kw_only=True)
+class RunHistory:
+    """A run that released rows of an output.
+
+    Args:
+        date: YYYY-MM-DD, universal time.
+        rows: how many it released.
+        first: the earliest of their periods, YYYY-MM-DD.
+        last: the latest.
+        mus: of a row, each value once; decimal text.
+        again: how many of the rows are of a period released before.
+        imported: whether they were taken in after their ledger was lost.
+        withdrawn: how many left the output, drawn from an older copy.
+    """
+
+    date: str
+    rows: int
+    first: str
+    last: str
+    mus: tuple[str, ...]
+    again: int
+    imported: bool
+    withdrawn: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputHistory:
+    """The runs that released rows of an output, and what they guarantee together.
+
+    Args:
+        output: its path.
+        deployment: its name.
+        runs: in their order.
+        unit: who is protected, in words.
+        mu: of the unit.
+        best_guess: see `dpol.privacy.account.best_guess`.
+    """
+
+    output: str
+    deployment: str
+    runs: tuple[RunHistory, ...]
+    unit: str
+    mu: float
+    best_guess: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StayHistory:
+    """The most that a person of the longest stay of a deployment has lost in a ledger.
+
+    Args:
+        deployment: its name.
+        longest_stay: in periods.
+        start: of the first period of the worst stay, YYYY-MM-DD.
+        mu: of that stay.
+        budget_mu: the most that this should be.
+        budget: whether the budget holds, in words.
+    """
+
+    deployment: str
+    longest_stay: int
+    start: str
+    mu: float
+    budget_mu: float
+    budget: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """The releases of a ledger. No count is in it.
+
+    Args:
+        ledger: its path.
+        outputs: in their order.
+        most_in_a_period: mu of one entity in one period, over all outputs, at most.
+        stays: of each deployment.
+    """
+
+    ledger: str
+    outputs: tuple[OutputHistory, ...]
+    most_in_a_period: float
+    stays: tuple[StayHistory, ...]
+
+
+def history(path: Path) -> History:
+    """The history of a ledger.
 
     Raises:
         DataError: there is no ledger, or the file is not one.
@@ -35,51 +120,95 @@ def history(path: Path) -> list[str]:
         raise DataError(f"{path}: there is no ledger; name it with --ledger")
     with open_ledger(path) as ledger, transaction(ledger):
         rows = weighed_rows(ledger)
-        lines = [line for output in outputs(ledger) for line in _of_output(ledger, output, rows)]
-        return (
-            [*lines, *_over_all(ledger, rows)] if lines else [f"{path}: nothing was released yet."]
+        return History(
+            ledger=str(path),
+            outputs=tuple(
+                _of_output(ledger, output, deployment, rows)
+                for output in outputs(ledger)
+                if (deployment := deployment_of(ledger, output))
+            ),
+            most_in_a_period=most_in_a_period(rows),
+            stays=tuple(
+                _stay(deployment, worst)
+                for deployment in deployments(ledger)
+                if (worst := worst_stay(ledger, deployment))
+            ),
         )
 
 
-def _of_output(ledger: Ledger, output: Output, released: Sequence[Weighed]) -> Iterator[str]:
-    deployment = deployment_of(ledger, output)
-    if deployment is None:
-        return
-    yield f"{printable(output.path)} (deployment {deployment.name})"
+def describe(found: History) -> list[str]:
+    """The history line by line, in plain words; guarantees rounded to the safe side."""
+    if not found.outputs:
+        return [f"{found.ledger}: nothing was released yet."]
+    lines = [line for output in found.outputs for line in _describe_output(output)]
+    lines.append(
+        f"One entity has at most mu = {rounded_up(found.most_in_a_period, 4)} in one period: over"
+        " all outputs, and all their periods that overlap it."
+    )
+    lines += [
+        f"Deployment {stay.deployment}: a person who stays {counted(stay.longest_stay, 'period')}"
+        f" has at most mu = {rounded_up(stay.mu, 4)} in this ledger (the stay from {stay.start}"
+        f" on). {stay.budget}"
+        for stay in found.stays
+    ]
+    return lines
+
+
+def _of_output(
+    ledger: Ledger, output: Output, deployment: Deployment, released: Sequence[Weighed]
+) -> OutputHistory:
+    runs = []
     for run in runs_of(ledger, output):
         rows = [row for row in released if row.run == run.number]
-        periods, mus = {row.period for row in rows}, sorted({row.mu for row in rows}, key=float)
-        again = sum(row.version > 1 for row in rows)
+        runs.append(
+            RunHistory(
+                date=run.date,
+                rows=len(rows),
+                first=min(row.period for row in rows),
+                last=max(row.period for row in rows),
+                mus=tuple(sorted({row.mu for row in rows}, key=float)),
+                again=sum(row.version > 1 for row in rows),
+                imported=bool(run.imported),
+                withdrawn=run.withdrawn,
+            )
+        )
+    given = guarantee_of(ledger, output, deployment.count_sensitivity)
+    return OutputHistory(
+        output=output.path,
+        deployment=deployment.name,
+        runs=tuple(runs),
+        unit=given.unit.replace("round", "period"),
+        mu=given.mu,
+        best_guess=best_guess(given.mu),
+    )
+
+
+def _stay(deployment: Deployment, worst: Worst) -> StayHistory:
+    return StayHistory(
+        deployment=deployment.name,
+        longest_stay=deployment.longest_stay,
+        start=worst.start.isoformat(),
+        mu=worst.mu,
+        budget_mu=deployment.budget_mu,
+        budget=budget_in_words(deployment, worst),
+    )
+
+
+def _describe_output(output: OutputHistory) -> Iterator[str]:
+    yield f"{printable(output.output)} (deployment {output.deployment})"
+    for run in output.runs:
         yield (
-            f"  {run.date}: {counted(len(rows), 'row')} for"
-            f" {' to '.join(sorted({min(periods), max(periods)}))}, mu = {' or '.join(mus)} each"
-            + (f", {counted(again, 'row')} for a period released before" if again else "")
+            f"  {run.date}: {counted(run.rows, 'row')} for"
+            f" {' to '.join(sorted({run.first, run.last}))}, mu = {' or '.join(run.mus)} each"
+            + (f", {counted(run.again, 'row')} for a period released before" if run.again else "")
             + (", taken in after their ledger was lost" if run.imported else "")
             + (f"; {run.withdrawn} left the output, drawn from an older copy" * bool(run.withdrawn))
         )
-    given = guarantee_of(ledger, output, deployment.count_sensitivity)
-    unit = given.unit.replace("round", "period").capitalize()
     yield (
-        f"  {unit}: mu = {rounded_up(given.mu, 4)} in this output. A guess between two equally"
-        f" likely possibilities is right at most {rounded_up(100 * best_guess(given.mu), 3)}% of"
-        " the time."
+        f"  {output.unit.capitalize()}: mu = {rounded_up(output.mu, 4)} in this output. A guess"
+        " between two equally likely possibilities is right at most"
+        f" {rounded_up(100 * output.best_guess, 3)}% of the time."
     )
-
-
-def _over_all(ledger: Ledger, rows: Sequence[Weighed]) -> Iterator[str]:
-    yield (
-        f"One entity has at most mu = {rounded_up(most_in_a_period(rows), 4)} in one period: over"
-        " all outputs, and all their periods that overlap it."
-    )
-    for deployment in deployments(ledger):
-        worst = worst_stay(ledger, deployment)
-        if worst:
-            yield (
-                f"Deployment {deployment.name}: a person who stays"
-                f" {counted(deployment.longest_stay, 'period')} has at most mu ="
-                f" {rounded_up(worst.mu, 4)} in this ledger (the stay from {worst.start} on)."
-                f" {budget_in_words(deployment, worst)}"
-            )
 
 
 def budget_in_words(deployment: Deployment, worst: Worst) -> str:

@@ -3,7 +3,7 @@
   const data = JSON.parse(document.getElementById("replay-data").textContent);
   const root = document.getElementById("replay-widget");
   const find = (selector) => root.querySelector(selector);
-  const [slider, said, score, list] = ["input", ".said", ".score", "ol"].map(find);
+  const [slider, said, score, sheet, list] = ["input", ".said", ".score", ".sheet", "ol"].map(find);
   const control = (name) => find(`[data-control=${name}]`);
   const { words, shown, truth, algorithms, settings } = data;
   const unseen = new Map(); // gains of chosen experts that have no row
@@ -12,9 +12,13 @@
   }
   const last = data.rounds.length - 1;
   const PAST = 4; // earlier weeks that are seen before a choice
-  // `picks`: the choices of the reader, from round `from` on; the first of them says which.
-  const state = { t: 0, setting: settings[0], algorithm: 0, mode: "watch", from: 0, picks: [] };
-  let timer = null;
+  const LENGTH = Math.min(10, last + 1); // of a game
+  // `each`: the truth is shown after each choice, not at the end. `refused`: why a link starts nothing.
+  // `game`: the first round, how many, and the choices of the reader so far.
+  const state = {
+    t: 0, setting: settings.find((it) => it.noisy) ?? settings[0], algorithm: 0,
+    each: false, game: null, timer: null, refused: "",
+  };
 
   const gain = (t, i) => (i < shown ? truth[t * shown + i] : unseen.get(`${t} ${i}`));
   const signed = (text) => text.replace(/^-/, "−").replace(/^−0$/, "0");
@@ -23,9 +27,12 @@
   const actions = () => state.setting.actions[state.algorithm];
   const named = () => algorithms[state.algorithm][0];
   const upper = (text) => text[0].toUpperCase() + text.slice(1);
-  const frontier = () => (state.picks.length ? Math.min(state.from + state.picks.length, last) : last);
-  const open = (t) => state.mode === "watch" || (state.mode === "open" && picked(t) !== undefined);
-  const picked = (t) => state.picks[t - state.from];
+  const over = () => !!state.game && state.game.picks.length === state.game.weeks;
+  const playing = () => !!state.game && !over();
+  const picked = (t) => state.game?.picks[t - state.game.from];
+  const open = (t) => !playing() || (state.each && picked(t) !== undefined);
+  const called = (t) => data.rounds[t] || String(t + 1);
+  const counted = (n) => `${n} ${words.period}${n === 1 ? "" : "s"}`;
   const where = (value) => {
     const [low, high] = state.setting.edges;
     return (98 * (value - low)) / (high - low) + 1;
@@ -63,7 +70,7 @@
   // A line for an expert: its name, which is a button before a choice, its gains, its marks.
   function line(i) {
     const [t, mine] = [state.t, picked(state.t)];
-    const [seen, waits] = [open(t), state.mode !== "watch" && mine === undefined];
+    const [seen, waits] = [open(t), playing() && mine === undefined];
     const it = write(list, "li", "line", "");
     const who = write(it, waits && i < shown ? "button" : "span", "who", data.names[i]);
     who.title = data.names[i];
@@ -113,7 +120,8 @@
     if (!open(t)) {
       const kind = state.setting.noisy ? "with noise" : "without noise";
       const see = t ? `Large dot: last ${words.period}, ${kind}. Small dots: before.` : "Nothing is known yet.";
-      return `${when}.${you || ` Which ${words.entity} will be best? Click its name. ${see}`}`;
+      const place = `${upper(words.period)} ${t - state.game.from + 1} of ${state.game.weeks}: ${called(t)}.`;
+      return `${place}${you || ` Which ${words.entity} will be best? Click its name. ${see}`}`;
     }
     const [own, best] = [actions()[t], data.best[t]];
     const of = (i, unit) => `${data.names[i]} (${words.capacity ? "" : "gain "}${number(gain(t, i))}${unit})`;
@@ -129,108 +137,243 @@
     return `${start}. The best was ${of(best, "")}. Lost: ${losses}${per}.`;
   }
 
-  // Totals up to the round: what was gained, as a share of what foresight has above chance.
-  function total() {
-    const [game, number] = [picked(state.t) !== undefined, state.picks.length];
-    if (state.mode === "blind" && number) return `Choices so far: ${number}. The truth comes when you watch.`;
-    if (!open(state.t)) return "";
-    const from = game ? state.from : 0;
-    const rounds = [...Array(state.t + 1 - from).keys()].map((it) => it + from);
-    const sum = (value) => rounds.reduce((whole, t) => whole + value(t), 0) / data.one;
-    const chance = sum((t) => data.chance[t]);
-    const possible = sum((t) => gain(t, data.best[t])) - chance;
-    const part = (name, value) => `${name} ${value.toFixed(2)} (${
-      signed(String(possible > 0 ? Math.round((100 * (value - chance)) / possible) : 0))}%)`;
-    const all = [part(named(), sum((t) => gain(t, actions()[t])))];
-    if (game) all.unshift(part("you", sum((t) => gain(t, picked(t)))));
-    return `Gain of ${rounds.length} ${words.period}${rounds.length > 1 ? "s" : ""} (share of the possible gain so far): `
-      + `${all.join(", ")}, chance ${chance.toFixed(2)} (0%), foresight ${(chance + possible).toFixed(2)} (100%).`;
+  const span = (from, to) => [...Array(to - from).keys()].map((it) => it + from);
+  const amount = (value) => (words.capacity ? number(value) : signed(String(+(value / data.one).toPrecision(3))));
+
+  // What everybody gained in some rounds, and its share of what foresight has above chance.
+  function gains(rounds) {
+    const mine = picked(rounds[0]) !== undefined;
+    const step = mine && words.capacity ? data.one / 100 : 1; // what a player adds up on paper
+    const sum = (value) => rounds.reduce((whole, t) => whole + step * Math.round(value(t) / step), 0);
+    const [chance, best] = [sum((t) => data.chance[t]), sum((t) => gain(t, data.best[t]))];
+    const all = [["algorithm", named(), sum((t) => gain(t, actions()[t]))], ["chance", "chance", chance], ["best", "best", best]];
+    if (mine) all.unshift(["you", "you", sum((t) => gain(t, picked(t)))]);
+    return all.map(([kind, name, value]) => {
+      const share = best > chance ? Math.round((100 * (value - chance)) / (best - chance)) : 0;
+      return { kind, name, amount: amount(value), share: `${signed(String(share))}%` };
+    });
   }
 
+  // Totals up to the round.
+  function total() {
+    const { game, t } = state;
+    if (playing() && !game.picks.length) return `Another first ${words.period}? Choose it above.`;
+    if (playing() && !state.each) return `Choices so far: ${game.picks.length} of ${game.weeks}. The truth comes at the end.`;
+    if (!open(t)) return "";
+    const rounds = span(picked(t) === undefined ? 0 : game.from, t + 1);
+    const parts = gains(rounds).map((it) => `${it.name} ${it.amount} (${it.share})`);
+    const [what, unit] = words.capacity ? [upper(words.count), `, per 100 ${words.capacity}`] : ["Gain", ""];
+    return `${what} in ${counted(rounds.length)}${unit} (share of the possible gain): ${parts.join(", ")}.`;
+  }
+
+  // The card that ends a game, and the score sheet, which is printed empty too.
+  function tabulate() {
+    const { game } = state;
+    sheet.hidden = !over();
+    sheet.replaceChildren();
+    if (!game) return;
+    const rounds = span(game.from, game.from + game.weeks);
+    const [result, table] = [write(sheet, "div", "result", ""), write(sheet, "table", "", "")];
+    const [caption, head, body, foot] = [table.createCaption(), table.createTHead(), table.createTBody(), table.createTFoot()];
+    const row = (parent, cells) => {
+      const it = write(parent, "tr", "", "");
+      cells.forEach((text, k) => write(it, k && parent !== head ? "td" : "th", "", text));
+      if (parent === foot) it.cells[0].colSpan = 2;
+    };
+    const four = (texts) => (texts.length ? texts : ["", "", "", ""]);
+    caption.textContent = `${counted(game.weeks)} from ${called(game.from)}, ${state.setting.level}, ${state.setting.title}`
+      + (words.capacity ? `: ${words.count} per 100 ${words.capacity}` : "");
+    row(head, [words.period, `your ${words.entity}`, "you", named(), "chance", "best"]);
+    for (const t of rounds) {
+      const mine = picked(t);
+      const numbers = mine !== undefined && open(t) ? gains([t]).map((it) => it.amount) : [];
+      row(body, [called(t), mine === undefined ? "" : data.names[mine], ...four(numbers)]);
+    }
+    const all = over() ? gains(rounds) : [];
+    row(foot, ["sum", ...four(all.map((it) => it.amount))]);
+    row(foot, ["share of the possible gain", ...four(all.map((it) => it.share))]);
+    for (const { kind, name, amount, share } of all) {
+      const it = write(result, "p", kind, "");
+      write(it, "span", "", name);
+      write(it, "strong", "", amount);
+      write(it, "span", "", `${share} of the possible gain`);
+    }
+  }
+
+  // The rounds that can be shown now.
+  function range() {
+    if (!playing()) return [0, last];
+    const { from, weeks, picks } = state.game;
+    return picks.length ? [from, Math.min(from + picks.length, from + weeks - 1)] : [0, last + 1 - weeks];
+  }
+
+  const played = (setting) => algorithms.map((_, i) => i).filter((i) => setting.actions[i]);
+  const link = (setting, { from, weeks }) =>
+    `#game?${new URLSearchParams({ mu: setting.mu, noise: setting.noise, from: called(from), weeks })}`;
+
   function show() {
-    const playing = state.mode !== "watch";
-    slider.min = playing && state.picks.length ? state.from : 0;
-    slider.max = playing ? frontier() : last;
-    slider.value = state.t;
-    slider.setAttribute("aria-valuetext", data.rounds[state.t] || `round ${state.t + 1}`);
-    find("[data-go='-1']").disabled = state.t <= +slider.min;
-    find("[data-go='1']").disabled = state.t >= +slider.max;
-    find("[data-play]").disabled = playing;
+    const { t, setting, game } = state;
+    [slider.min, slider.max] = range();
+    slider.value = t;
+    slider.setAttribute("aria-valuetext", data.rounds[t] || `round ${t + 1}`);
+    for (const [name, value] of Object.entries({ round: t, noise: setting.noise, level: setting.level, each: +state.each })) {
+      control(name).value = value;
+    }
+    const sees = { local: "", central: " (curator sees the truth)", none: " (no privacy)" };
+    options("algorithm", played(setting).map((i) => [i, algorithms[i][0] + sees[algorithms[i][1]]]));
+    control("algorithm").value = state.algorithm;
+    find("[data-go='-1']").disabled = t <= +slider.min;
+    find("[data-go='1']").disabled = t >= +slider.max;
+    find("[data-do=play]").disabled = playing();
+    find("[data-do=play]").textContent = state.timer ? "Pause" : "Play";
+    find("[data-do=end]").disabled = !playing();
+    for (const it of root.querySelectorAll(".playing")) it.hidden = !game;
+    if (game) find("a").href = link(setting, game);
+    find(".refused").textContent = state.refused;
+    root.parentElement.querySelector(".still").hidden = playing();
+    root.classList.toggle("game", !!game);
     root.style.setProperty("--own", algorithms[state.algorithm][2]);
-    said.setAttribute("aria-live", timer ? "off" : "polite");
+    said.setAttribute("aria-live", state.timer ? "off" : "polite");
     said.textContent = tell();
     score.textContent = total();
+    tabulate();
     list.replaceChildren();
-    const seen = open(state.t) ? [actions()[state.t], data.best[state.t]] : [];
-    const rows = new Set([...Array(shown).keys(), ...seen]);
-    rows.forEach(line);
+    const seen = open(t) ? [actions()[t], data.best[t]] : [];
+    new Set([...Array(shown).keys(), ...seen]).forEach(line);
     axis();
   }
 
   function go(t) {
-    state.t = Math.max(+slider.min, Math.min(+slider.max, t));
+    const [low, high] = range();
+    state.t = Math.max(low, Math.min(high, t));
+    if (playing() && !state.game.picks.length) state.game.from = state.t;
     show();
   }
 
   function choose(i) {
-    if (!state.picks.length) state.from = state.t;
-    state.picks.push(i);
-    slider.max = frontier();
-    if (state.mode === "blind") go(state.t + 1);
-    else show();
-    const next = find("[data-go='1']");
-    (next.disabled || state.mode === "blind" ? list.querySelectorAll(".who")[i] : next).focus();
+    const { game, t } = state;
+    game.picks.push(i);
+    if (state.each || over()) show();
+    else go(t + 1);
+    (over() ? sheet : state.each ? find("[data-go='1']") : list.querySelectorAll(".who")[i]).focus();
   }
 
-  function stop() {
-    clearInterval(timer);
-    timer = null;
-    find("[data-play]").textContent = "Play";
-  }
+  // A score is not lost unasked.
+  const agreed = (question) => !state.game?.picks.length
+    || confirm(`Your choices of ${counted(state.game.picks.length)} are lost. ${question}`);
 
-  function options(name, texts) {
-    const held = control(name).value;
-    control(name).replaceChildren(...texts.map(([value, text]) => new Option(text, value)));
-    if (texts.some(([value]) => `${value}` === held)) control(name).value = held;
-    control(name).parentElement.hidden = texts.length < 2;
-  }
-
-  // Reads the controls; another noise or level would let a pupil see more: the game begins again.
-  function read() {
-    const [noise, level] = [control("noise").value, control("level").value];
-    const found = settings.find((it) => it.noise === noise && it.level === level)
-      ?? settings.find((it) => it.noise === noise);
-    const mode = control("mode").value;
-    if (found !== state.setting || (mode !== "watch" && mode !== state.mode)) state.picks = [];
-    // The game is over: its last week tells everybody's score.
-    if (mode === "watch" && mode !== state.mode && state.picks.length) {
-      state.t = state.from + state.picks.length - 1;
-    }
-    Object.assign(state, { setting: found, mode });
-    control("level").value = found.level;
-    const sees = { local: "", central: " (curator sees the truth)", none: " (no privacy)" };
-    const played = algorithms.map(([label, model], i) => [i, label + sees[model]]);
-    options("algorithm", played.filter(([i]) => found.actions[i]));
-    state.algorithm = +control("algorithm").value;
-    stop();
+  // Another noise or level would let a player see more: the same weeks begin again.
+  function start(setting, from, weeks) {
+    state.algorithm = setting.actions[state.algorithm] ? state.algorithm : played(setting)[0];
+    Object.assign(state, { setting, refused: "", game: weeks ? { from, weeks, picks: [] } : null, t: from });
     show();
   }
 
+  // The game of a link, such as #game?mu=1&from=2021-10-01&weeks=10.
+  function parse(hash) {
+    const given = new URLSearchParams(hash.replace(/^#game\??/, ""));
+    const refuse = (text) => { throw new RangeError(text); };
+    for (const it of given.keys()) if (!["mu", "noise", "from", "weeks"].includes(it)) refuse(`${it} is unknown`);
+    // The place of the value of a key among those that are possible.
+    const place = (name, all) => {
+      const values = given.getAll(name);
+      if (values.length !== 1) refuse(`it says ${values.length ? "more than one" : "no"} ${name}`);
+      if (all.includes(values[0])) return all.indexOf(values[0]);
+      const some = all.length > 6 ? [all[0], all[1], "...", all.at(-1)] : all;
+      return refuse(`${name}=${values[0]} is none of ${some.join(", ")}`);
+    };
+    const mus = [...new Set(settings.map((it) => it.mu))];
+    const level = settings.filter((it) => it.mu === mus[place("mu", mus)]);
+    const setting = level[given.has("noise") ? place("noise", level.map((it) => it.noise)) : 0];
+    const from = place("from", span(0, last + 1).map(called));
+    return [setting, from, 1 + place("weeks", span(1, last + 2 - from).map(String))];
+  }
+
+  function follow() {
+    if (!/^#game\b/.test(location.hash)) return;
+    stop();
+    try {
+      const game = parse(location.hash);
+      if (agreed("Start this game?")) start(...game);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      state.refused = `This link starts no game: ${error.message}. A link that does: `
+        + `${link(state.setting, { from: 0, weeks: LENGTH })}`;
+      show();
+    }
+    root.closest("section").scrollIntoView();
+  }
+
+  function stop() {
+    clearInterval(state.timer);
+    state.timer = null;
+  }
+
+  function options(name, texts) {
+    control(name).replaceChildren(...texts.map(([value, text]) => new Option(text, value)));
+    control(name).parentElement.hidden = texts.length < 2;
+  }
+
+  // The setting with another noise or level, and with the other of the two as it was, if there is one.
+  function set(name, value) {
+    const { game, t, setting } = state;
+    const other = name === "noise" ? "level" : "noise";
+    const all = settings.filter((it) => it[name] === value);
+    const next = all.find((it) => it[other] === setting[other]) ?? all[0];
+    if (agreed(`Play the same ${words.period}s at ${next.level}, ${next.title}?`)) start(next, game?.from ?? t, game?.weeks);
+  }
+
+  const changes = {
+    level: (it) => set("level", it),
+    noise: (it) => set("noise", it),
+    algorithm: (it) => { state.algorithm = +it; },
+    each: (it) => { state.each = it === "1"; },
+    round: (it) => go(+it),
+  };
+
+  const acts = {
+    start() {
+      // The week in view is known: the next one begins.
+      if (agreed("Start another game?")) start(state.setting, Math.min(state.t + 1, last + 1 - LENGTH), LENGTH);
+    },
+    end() {
+      const { from, picks } = state.game;
+      state.game = picks.length ? { from, weeks: picks.length, picks } : null;
+      go(picks.length ? from + picks.length - 1 : state.t);
+    },
+    print() {
+      const { classList } = document.documentElement;
+      classList.add("sheet-only");
+      addEventListener("afterprint", () => classList.remove("sheet-only"), { once: true });
+      print();
+    },
+    play() {
+      if (state.t === last) state.t = 0;
+      state.timer = setInterval(() => {
+        if (state.t >= last - 1) stop();
+        go(state.t + 1);
+      }, 800);
+      show();
+    },
+  };
+
+  options("round", span(0, last + 1).map((t) => [t, called(t)]));
   options("noise", [...new Map(settings.map((it) => [it.noise, it.title]))]);
   options("level", [...new Set(settings.map((it) => it.level))].map((it) => [it, it]));
-  const noisy = settings.find((it) => it.noisy) ?? settings[0];
-  control("level").value = noisy.level;
-  control("noise").value = noisy.noise;
-  for (const select of root.querySelectorAll("select")) select.addEventListener("change", read);
+  for (const select of root.querySelectorAll("select")) {
+    select.addEventListener("change", () => (stop(), changes[select.dataset.control](select.value), show()));
+  }
   for (const button of root.querySelectorAll("[data-go]")) {
     button.addEventListener("click", () => (stop(), go(state.t + +button.dataset.go)));
   }
-  find("[data-play]").addEventListener("click", () => {
-    if (timer) return void (stop(), show());
-    if (state.t === last) state.t = 0;
-    timer = setInterval(() => (state.t === last ? (stop(), show()) : go(state.t + 1)), 800);
-    find("[data-play]").textContent = "Pause";
-  });
+  for (const button of root.querySelectorAll("[data-do]")) {
+    button.addEventListener("click", () => {
+      const ran = state.timer;
+      stop();
+      if (ran && button.dataset.do === "play") show();
+      else acts[button.dataset.do]();
+    });
+  }
   slider.addEventListener("input", () => (stop(), go(+slider.value)));
   root.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -243,5 +386,8 @@
   root.style.setProperty("--name", `${Math.max(...data.names.map((it) => it.length)) + 2}ch`);
   root.hidden = false;
   root.parentElement.querySelector(".still").open = false;
-  read();
+  find("[data-do=start]").textContent = `Start a game of ${counted(LENGTH)}`;
+  show();
+  addEventListener("hashchange", follow);
+  follow();
 }

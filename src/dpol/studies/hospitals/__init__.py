@@ -12,10 +12,15 @@ _HERE = "dpol.studies.hospitals"
 
 def not_asked(settings: Hospitals) -> frozenset[str]:
     """The result tables and figures that these settings do not ask for."""
+    compared = settings.comparison
     asked = {
         "replay": settings.replayed,
-        "comparison": settings.comparison is not None,
-        "ablation": settings.comparison is not None,
+        "comparison": compared is not None,
+        "ablation": compared is not None and compared.ablated,
+        "questions": compared is not None and settings.asks_several,
+        # Too many panels for a page.
+        "cumulative": not settings.asks_several,
+        "privacy-utility": not settings.asks_several,
         "memory": settings.noise_memories is not None,
         "rivals": bool(settings.report.rivals),
     }
@@ -28,7 +33,10 @@ STUDY = Study(
     about="Algorithms play side by side on the gain streams of hospitals.",
     settings=Hospitals,
     module=__name__,
-    results=("summary", "ranking", "cumulative", "replay", "comparison", "ablation", "memory"),
+    results=(
+        *("summary", "ranking", "cumulative", "replay", "comparison", "ablation", "memory"),
+        "questions",
+    ),
     optional=not_asked,
     points=points,
     run=f"{_HERE}.runs:run",

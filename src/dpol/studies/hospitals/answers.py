@@ -11,6 +11,7 @@ from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
 from dpol.show.words import each, mu_title, power
 from dpol.studies.hospitals.costs import shown_costs
+from dpol.studies.hospitals.questions_answers import answer_on_aims, answer_on_questions
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.setting import setting_answer
 from dpol.studies.hospitals.settings import Hospitals
@@ -24,12 +25,19 @@ _INFINITE = float("inf")
 def answers(frames: Frames, settings: Hospitals, facts: PageFacts) -> list[Answer]:
     """The answers to all questions of a reader, and the setting that they hold in."""
     summary = frames["summary"]
-    return [
+    # Of answers to one question, the last comes first on the page.
+    found = [
         answer_on_papers(summary, frames["ranking"]),
-        answer_on_cost(shown_costs(summary, settings)),
         answer_on_privacy(summary),
         setting_answer(summary, settings, facts),
     ]
+    if settings.comparison:
+        found.append(answer_on_aims(frames["comparison"], settings, facts))
+    if settings.comparison and settings.asks_several:
+        found.append(answer_on_questions(frames["questions"], settings))
+    else:
+        found.append(answer_on_cost(shown_costs(summary, settings)))
+    return found
 
 
 def answer_on_papers(summary: pd.DataFrame, ranking: pd.DataFrame) -> Answer:

@@ -18,6 +18,7 @@ from dpol.data.stream import GainStream, read_stream
 from dpol.studies.hospitals.ablation import ablate
 from dpol.studies.hospitals.comparison import compare
 from dpol.studies.hospitals.noise_memory import compare_memories
+from dpol.studies.hospitals.questions import compare_questions
 from dpol.studies.hospitals.replay import replay_rows
 from dpol.studies.hospitals.reported import (
     BEST_LINEAR,
@@ -66,15 +67,21 @@ def collect(parts: Parts, settings: Hospitals, facts: Facts) -> dict[str, pd.Dat
     found = {
         "summary": conclude(summary, settings),
         "ranking": rank_meta(summary),
-        "cumulative": cumulative_curves(cells, streams, settings),
     }
+    if not settings.asks_several:
+        found["cumulative"] = cumulative_curves(cells, streams, settings)
     if settings.replayed:
         found["replay"] = replay_rows(
             cells, streams, settings, seed=settings.seed, memory=settings.memory
         )
     if settings.comparison:
         found["comparison"] = compare(cells, settings.comparison, settings)
-        found["ablation"] = ablate(cells, settings.comparison, settings)
+        if settings.comparison.ablated:
+            found["ablation"] = ablate(cells, settings.comparison, settings)
+        if settings.asks_several:
+            found["questions"] = compare_questions(
+                cells, found["summary"], settings.comparison, settings
+            )
     if memories := settings.noise_memories:
         found["memory"] = compare_memories(parts["cells"], streams, memories, settings)
     return found

@@ -14,18 +14,19 @@ _REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not a
 
 
 def points(settings: Hospitals, streams: Sequence[str]) -> dict[str, Point]:
-    """A point for each stream, suite, noise, level and block of replicates.
+    """A point for each stream, job and block of replicates.
 
     With a comparison of noise with memory there is one more for each stream and unit of privacy.
     """
     found: dict[str, Point] = {}
-    runs, count = runs_of(settings), n_blocks(settings)
-    for stream, (suite, noise, level), block in itertools.product(streams, runs, range(count)):
-        found[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = {
+    jobs, count = jobs_of(settings), n_blocks(settings)
+    for stream, (job, runs), block in itertools.product(streams, jobs.items(), range(count)):
+        suite = runs[0][0]
+        found[f"{stream}/{job}/block-{block}"] = {
             "plays": f"suite {suite}",
             "inputs": {"stream": f"streams/{stream}.parquet"},
             "suite": settings.suites[suite].algorithms,
-            "games": [[noise, settings.levels[level]]],
+            "games": [[noise, settings.levels[level]] for _, noise, level in runs],
             "replicates": replicates(settings, block),
             "memory": settings.memory,
         }
@@ -41,6 +42,15 @@ def points(settings: Hospitals, streams: Sequence[str]) -> dict[str, Point]:
                 "memory": "designed",
             }
     return found
+
+
+def jobs_of(settings: Hospitals) -> dict[str, list[tuple[str, str, str]]]:
+    """The runs of each job of a stream: one, or all of a suite if games are played together."""
+    jobs: dict[str, list[tuple[str, str, str]]] = {}
+    for suite, noise, level in runs_of(settings):
+        job = suite if settings.games_together else f"{suite}/{noise}/{level}"
+        jobs.setdefault(job, []).append((suite, noise, level))
+    return jobs
 
 
 def runs_of(settings: Hospitals) -> list[tuple[str, str, str]]:

@@ -33,6 +33,11 @@ def bytes_per_replicate(stream: GainStream, members: Sequence[Member]) -> int:
     return _FLOAT * (held * stream.n_experts + _PER_PAIR * learners**2)
 
 
+def results_mb(stream: GainStream, members: Sequence[Member], replicates: Sequence[int]) -> float:
+    """Megabytes that the results of one game take."""
+    return _ROW * len(members) * len(replicates) * stream.n_rounds / 2**20
+
+
 def parts(
     stream: GainStream, members: Sequence[Member], replicates: Sequence[int], memory_mb: float
 ) -> Iterator[Sequence[int]]:
@@ -49,7 +54,7 @@ def parts(
     if not memory_mb > 0:
         raise ValueError(f"memory_mb must be above 0, got {memory_mb}")
     fixed = _PROCESS + _READ * _FLOAT * stream.gains.size
-    fixed += _ROW * len(members) * len(replicates) * stream.n_rounds
+    memory_mb -= results_mb(stream, members, replicates)
     fitting = (memory_mb * 2**20 - fixed) / bytes_per_replicate(stream, members)
     most = max(1, int(min(fitting, len(replicates))))
     count = -(-len(replicates) // most)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -28,6 +29,8 @@ _EDGE = 0.01  # share of the noisy gains that may lie beyond either edge of the 
 def replay_widget(frames: Frames, settings: Hospitals, facts: PageFacts) -> Widget:
     """The first run on the first stream, choice by choice."""
     replay, summary = frames["replay"], frames["summary"]
+    if next(iter(settings.questions.values())).of == "count":  # not a share
+        facts = replace(facts, columns=None)
     data = replay_data(replay, summary, settings.report.algorithms, facts)
     # In a script no tag may end it.
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
@@ -159,6 +162,7 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, An
                 "noise": noise,
                 "title": name_of(noise).long or f"{noise} noise",
                 "level": privacy_title(mu),
+                "mu": f"{mu:g}",
                 "noisy": _whole(noisy) if private else None,
                 "half": like[0] if like else None,
                 "factor": float(f"{half.sum() / halves[like[0]].sum():.6g}") if like else 0,

@@ -24,7 +24,7 @@ from dpol.experts.play import RawGains, Source, amplification_of, guarantee_of, 
 from dpol.noise import MemoryChoice, is_ours, privatize
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.hospitals.ram import parts
+from dpol.studies.hospitals.ram import parts, results_mb
 from dpol.studies.hospitals.settings import known_memory
 from dpol.studies.study import Inputs, Point
 
@@ -92,6 +92,8 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
     make_members = load(f"{_REGISTRY}:make_members")
     members = [member for entry in point["suite"] for member in make_members(entry)]
     played: list[Played] = []
+    # The results of all games are there at the end.
+    others = (len(point["games"]) - 1) * results_mb(stream, members, point["replicates"])
     for noise, mu in point["games"]:
         block = play_suite(
             stream,
@@ -100,7 +102,7 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
             mu=mu,
             seed=inputs.seed,
             replicates=point["replicates"],
-            memory_mb=inputs.memory_mb,
+            memory_mb=max(1.0, inputs.memory_mb - others),
             noise_memory=known_memory(point["memory"]),
         )
         played += block.played

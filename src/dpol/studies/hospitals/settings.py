@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
+from dpol.data.question import THE_PAPERS, Gain
 from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
 from dpol.privacy.settings import FiniteMu, Mu
 from dpol.show.papers import EXPERTS
@@ -69,8 +70,9 @@ class Report(Settings):
 
     algorithms: Annotated[list[Label], Field(min_length=1)]
     """Labels of the algorithms, in the order of the columns and of the legend."""
-    envelope: Label = "ridge"
-    """The family whose range is shaded, and whose best member has a column of its own."""
+    envelope: Label | Literal[""] = "ridge"
+    """The family whose range is shaded, and whose best member has a column of its own; empty for
+    none."""
     noise: NoiseName = ISOTROPIC.name
     """The noise that the figure of cumulative gains shows."""
     rivals: list[Label] = []
@@ -90,9 +92,10 @@ class System(Settings):
     """Label of an algorithm that a suite plays."""
     noise: NoiseName
     """Scaling of its noise."""
-    learners: Label
+    learners: Label | Literal[""] = ""
     """Family of the learners that it selects from or averages. The best of them in hindsight is
-    the oracle selector, with which its own selection is compared."""
+    the oracle selector, with which its own selection is compared. If all systems name theirs, the
+    losses are told apart."""
 
 
 class Aim(Settings):
@@ -139,12 +142,21 @@ class Comparison(Settings):
     memory: NoiseMemories | None = None
     """Noise with memory compared with independent noise; without it, none."""
 
+    @property
+    def ablated(self) -> bool:
+        """True if losses are told apart: every system names its learners."""
+        return all(it.learners for it in (self.paper, self.ours, *self.ablations))
+
 
 class Hospitals(Settings):
     """The main experiment: the keys of a config that it depends on."""
 
     streams: dict[Label, str | None]
     """The gain streams by label, each with its label in the paper's table, if it has one."""
+    questions: dict[str, Gain] = {"": THE_PAPERS}
+    """The questions by label, which is empty where the run asks only one."""
+    asked: dict[Label, tuple[str, str]] = {}
+    """The stream of the panel, and the question, of each gain stream."""
     levels: dict[Label, Mu]
     """Privacy levels by label."""
     suites: dict[Label, Suite] = {}
@@ -153,6 +165,8 @@ class Hospitals(Settings):
     """Runs of every algorithm."""
     block_replicates: int | None = None
     """Replicates in one job; without it all."""
+    games_together: bool = False
+    """True if one job plays all noises and levels of a suite."""
     memory: MemoryName = "designed"
     """Memory of the noise `capacity-memory`."""
     seed: int = 0
@@ -169,6 +183,11 @@ class Hospitals(Settings):
     def labels(self) -> dict[float, str]:
         """Labels of the privacy levels by mu."""
         return {mu: label for label, mu in self.levels.items()}
+
+    @property
+    def asks_several(self) -> bool:
+        """True if the run asks several questions."""
+        return len(self.questions) > 1
 
     @property
     def noise_memories(self) -> NoiseMemories | None:

@@ -1,0 +1,34 @@
+"""The files that come with dpol next to its code: workflow, configs, profiles and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpol.core.errors import DpolError
+
+_TABLES = "data/examples/", "data/hospitals/"
+
+
+def pipeline() -> Path:
+    """The folder that holds `workflow/` and `config/`: in the package, or the checkout.
+
+    Raises:
+        DpolError: neither has them.
+    """
+    package = Path(__file__).parents[1]
+    for folder in (package / "pipeline", package.parents[1]):
+        if (folder / "workflow/Snakefile").is_file():
+            return folder
+    raise DpolError(f"{package}: has no workflow; install dpol again, from its wheel or a checkout")
+
+
+def shipped_configs() -> dict[str, Path]:
+    """The configs that come with dpol, by name."""
+    return {file.stem: file for file in sorted(pipeline().glob("config/*.yaml"))}
+
+
+def place_of(table: str) -> str:
+    """The path of a table that a config names: in the working folder, or next to dpol."""
+    if table.startswith(_TABLES) and not Path(table).exists():
+        return str(pipeline() / table)
+    return table

@@ -1,0 +1,98 @@
+"""Capacities from a second table, joined to the rows of the counts by entity, and by period."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.errors import DataError
+from dpol.core.refusals import did_you_mean
+from dpol.core.words import counted, shortened
+from dpol.data.cells import (
+    BadCells,
+    Numbers,
+    Texts,
+    dates_of,
+    parse_numbers,
+    periods_of,
+    refuse_cells,
+    undated,
+)
+from dpol.data.identifiers import identified
+from dpol.data.settings import EARLIEST, CapacityTable, Cleaning
+from dpol.data.table import RawTable
+
+SHOWN = 20
+"""Entities that a message shows."""
+
+
+def capacities_of(
+    entity: Texts, period: Texts, second: RawTable, columns: CapacityTable, rules: Cleaning
+) -> Numbers:
+    """The capacity that holds for each row: the latest that begins with its period or before.
+
+    Args:
+        entity: of each row of the counts.
+        period: its date.
+        second: the table of capacities.
+        columns: their names.
+        rules: markers, and the spellings of entities.
+
+    Raises:
+        DataError: a cell of the second table cannot be used, it gives an entity two capacities for
+            one day, or it lacks an entity of the counts that may play.
+    """
+    own = identified(second.cells[columns.entity], rules)
+    numbers = parse_numbers(
+        second.cells[columns.capacity], rules, second.formats[columns.capacity], capacity=True
+    )
+    bad = [BadCells(own[own == ""], "the name of an entity", ("Name the entity of each row.",))]
+    bad.append(numbers.bad)
+    since = pd.Series(pd.Timestamp(EARLIEST), own.index)
+    if columns.period:
+        days, written = periods_of(second, columns.period)
+        bad.append(undated(days, "dataset.columns.capacity.period", written))
+        since = dates_of(days, written)
+    refuse_cells(second.file, bad)
+    pair = ["entity", "period"]
+    table = pd.DataFrame({"entity": own, "period": since.astype("datetime64[us]")})
+    table = table.assign(value=numbers.values, kind=numbers.kinds, row=own.index).drop_duplicates(
+        [*pair, "value", "kind"]
+    )
+    _refuse_twice(second.file, table[table.duplicated(pair, keep=False)])
+    _refuse_lost(second.file, entity, own, rules)
+    wanted = pd.DataFrame({"entity": entity, "period": period.astype("datetime64[us]")})
+    wanted["place"] = np.arange(len(wanted))
+    joined = pd.merge_asof(
+        wanted.sort_values("period"), table.sort_values("period"), on="period", by="entity"
+    ).sort_values("place")
+    return Numbers(
+        joined["value"].to_numpy(float),
+        joined["kind"].fillna("missing").to_numpy(object),
+        numbers.bad,  # none
+    )
+
+
+def _refuse_twice(file: str, twice: pd.DataFrame) -> None:
+    if not twice.empty:
+        (entity, _), same = next(iter(twice.groupby(["entity", "period"], sort=False)))
+        rows = " and ".join(map(str, same["row"][:2]))
+        raise DataError(
+            f"{file}, rows {rows}: {shortened(str(entity))} has different capacities."
+            " Keep one row of each entity; or name the column of the day from which each holds, in"
+            " dataset.columns.capacity.period"
+        )
+
+
+def _refuse_lost(file: str, entity: Texts, there: Texts, rules: Cleaning) -> None:
+    lost = {*entity} - {*there}
+    if isinstance(rules.entities, list):
+        lost &= {*rules.entities}
+    if lost:
+        known = there.unique().tolist()
+        lines = "".join(f"\n  {name!r}{did_you_mean(name, known)}" for name in sorted(lost)[:SHOWN])
+        raise DataError(
+            f"{file}: column {there.name} lacks {counted(len(lost), 'entity')} of the counts:"
+            f"{lines}\nAdd their capacities, say which spellings are one entity in"
+            " dataset.cleaning.identifiers, or leave such rows out with dataset.cleaning.drop_where"
+        )

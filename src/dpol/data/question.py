@@ -1,0 +1,101 @@
+"""The question that a run asks: what the gain of an entity is, and which entities may be named.
+
+The counts, and the noise on them, stay what they are; the question decides what they are divided
+by. With s the count sensitivity, c_ti the capacities and M the bound, one person moves a gain by at
+most s / c_ti where the gain is a share, and by at most s / M where it is a count.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from dpol.core.errors import DataError
+from dpol.core.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GAIN = "gain"
+"""Key in a stream's provenance: the question, where it is not that of the papers."""
+
+
+class Gain(Settings):
+    """A question about the entities: which has the largest share, or the largest count."""
+
+    of: Literal["share", "count"] = "share"
+    """`share`: gain is count / capacity, as in the papers. `count`: gain is count / `bound`, and
+    the noise on it does not depend on the capacity."""
+    min_capacity: Annotated[float, Field(gt=0, le=1e12)] | None = None
+    """Only entities play whose capacity is at least this in every period; without it all."""
+    bound: Annotated[float, Field(gt=0, le=1e12)] | None = None
+    """Public bound on counts; `count` needs it. A larger count is taken as the bound; more of them
+    than `dataset.cleaning.max_clipped` stop the run."""
+    title: str | None = None
+    """Title of one of several questions in tables and figures; without it its label."""
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Gain:
+        if (self.of == "count") != (self.bound is not None):
+            raise ValueError("of: count needs bound, a public bound on counts; of: share has none")
+        return self
+
+    @property
+    def untitled(self) -> Gain:
+        """The question without its title, on which no number depends."""
+        return self.model_copy(update={"title": None})
+
+    @property
+    def needs_capacities(self) -> bool:
+        """True if it cannot be asked of a table without capacities."""
+        return self.of == "share" or self.min_capacity is not None
+
+
+THE_PAPERS = Gain()
+"""The question of the papers."""
+
+
+def pose(
+    rows: pd.DataFrame, label: str, gain: Gain, max_clipped: float
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The rows of a stream as a question has them, and what provenance keeps of it.
+
+    Args:
+        rows: of a canonical panel.
+        label: of the stream, for messages.
+        gain: the question.
+        max_clipped: share of the cells in which the count may be above the bound.
+
+    Returns:
+        The rows with a column `gain` and the capacity that one person's change is divided by. Of
+        the papers' question provenance keeps nothing: files stay as they were.
+
+    Raises:
+        DataError: fewer than two entities are large enough, or too many counts above the bound.
+    """
+    rows = rows.assign(gain=rows["density"])
+    if gain.untitled == THE_PAPERS:
+        return rows, {}
+    every = rows["entity"].nunique()
+    if gain.min_capacity is not None:
+        rows = rows[rows.groupby("entity")["capacity"].transform("min") >= gain.min_capacity]
+    if (kept := rows["entity"].nunique()) < 2:
+        raise DataError(
+            f"stream {label}: {kept} of {every} entities have a capacity of at least"
+            f" {gain.min_capacity:g} in every period, at least 2 are needed; lower min_capacity"
+        )
+    asked = gain.model_dump(exclude={"title"}, exclude_none=True) | {"left_out": every - kept}
+    if gain.bound is not None:
+        above = int((rows["count"] > gain.bound).sum())
+        if above > max_clipped * len(rows):
+            raise DataError(
+                f"stream {label}: {above} of {len(rows):,} counts are above the bound"
+                f" {gain.bound:g}, more than dataset.cleaning.max_clipped = {max_clipped:g} allows;"
+                " name a larger bound, one that does not depend on the counts"
+            )
+        share = np.minimum(rows["count"] / gain.bound, 1.0)
+        rows = rows.assign(gain=share, capacity=gain.bound)
+        asked |= {"clipped": above}
+    return rows, {GAIN: asked}

@@ -1,0 +1,78 @@
+"""Several questions: the shares of the possible gain that privacy leaves, and their means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import half_width
+from dpol.studies.hospitals.comparison import by_stream, find_cell
+from dpol.studies.hospitals.runs import Played
+from dpol.studies.hospitals.settings import Comparison, Hospitals
+
+PAPER, OURS = "paper", "ours"
+"""The two ways of a comparison."""
+
+
+def compare_questions(
+    cells: Sequence[Played], summary: pd.DataFrame, comparison: Comparison, main: Hospitals
+) -> pd.DataFrame:
+    """The share of the possible gain that both ways keep, by question, level and stream.
+
+    Rows without a stream are means over all streams of a question, each stream with the same
+    weight. Runs of different streams are independent, so the mean over the streams of replicate r
+    is a sample of its own for each r: Student's interval of these means covers the noise, on these
+    streams, not other streams. The columns: docs/reference/tables.md.
+
+    Args:
+        cells: all runs.
+        summary: table of `dpol.studies.hospitals.findings.conclude`.
+        comparison: both ways.
+        main: the questions, the streams and the privacy levels.
+
+    Raises:
+        ValueError: a system was not run.
+    """
+    bounds = summary.drop_duplicates("stream").set_index("stream")
+    cells_of = {own[0].stream: own for own in by_stream(cells)}
+    rows: list[dict[str, Any]] = []
+    samples = []
+    for question in main.questions:
+        streams = [label for label, (_, asked) in main.asked.items() if asked == question]
+        own = bounds.loc[streams]
+        chance = own["chance_gain"].to_numpy()[:, None]
+        possible = own["foresight_gain"].to_numpy()[:, None] - chance
+        for way, system in ((PAPER, comparison.paper), (OURS, comparison.ours)):
+            for level, mu in main.levels.items():
+                found = [find_cell(cells_of[label], system, mu) for label in streams]
+                shares = (np.stack([cell.totals for cell in found]) - chance) / possible
+                facts = {
+                    "question": question,
+                    "way": way,
+                    "algorithm": system.algorithm,
+                    "noise": system.noise,
+                    "level": level,
+                    "mu": mu,
+                    "guaranteed_mu": max(cell.guarantee.mu for cell in found),
+                }
+                named = (*streams, ""), (*shares, shares.mean(axis=0))
+                fixed = (*own["best_static_share"], own["best_static_share"].mean())
+                for stream, sample, best in zip(*named, fixed, strict=True):
+                    rows.append({**facts, "stream": stream, "best_static_share": best})
+                    samples.append(sample)
+    frame = pd.DataFrame(rows).assign(gain_share=[sample.mean() for sample in samples])
+    confidence, means = main.report.confidence, frame["stream"] == ""
+    comparisons = np.where(means, means.sum(), (~means).sum())
+    halves = [
+        float(half_width(sample, confidence, int(count)))
+        for sample, count in zip(samples, comparisons, strict=True)
+    ]
+    return frame.assign(
+        gain_share_half_width=halves,
+        replicates=len(samples[0]),
+        confidence=confidence,
+        ci_comparisons=comparisons,
+    )

@@ -1,0 +1,184 @@
+"""The view of a run: its stages, the time left, and the results or errors at the end.
+
+Snakemake finds this package by its name. `dpol demo` and `dpol run` ask for it (`--logger dpol`).
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from dpol.core.logs import error_in
+from snakemake_logger_plugin_dpol.progress import Progress, in_words
+
+_NARROWEST = 60
+"""Columns of a terminal on which lines can be drawn again."""
+_BAR = 24
+_CHATTER = "Assuming unrestricted shared", "Building DAG of jobs", "Using shell: "
+_STOPS = "Terminating processes on user request", "Will exit after finishing currently running"
+# They only follow other errors.
+_FOLLOW = "Exiting because a job execution failed", "WorkflowError:\nAt least one job did not"
+
+
+class LogHandler(LogHandlerBase):
+    """Stages and their bars; at the end what was made, or every error once.
+
+    With --dry-run, Snakemake's own plan.
+    """
+
+    writes_to_stream = True
+    writes_to_file = False
+    has_formatter = False
+    needs_rulegraph = False
+
+    @property
+    def has_filter(self) -> bool:
+        """Snakemake filters what it says of a plan."""
+        return not self.common_settings.dryrun
+
+    def __post_init__(self) -> None:
+        """Nothing has begun yet."""
+        self._from = Path.cwd()
+        self._progress: Progress | None = None
+        self._running: dict[int, str] = {}
+        """Messages of jobs."""
+        self._failed: dict[int, tuple[str, list[str]]] = {}
+        """Rules and logs of jobs."""
+        self._errors: list[str] = []
+        self._made: list[str] = []
+        self._stopped = False
+        self._tenths = 0
+        self._drawn = 0
+        """Lines on the terminal that are drawn again."""
+        self._turn = threading.RLock()
+        self._ended = threading.Event()
+        wide = shutil.get_terminal_size().columns >= _NARROWEST
+        self._shown = not (self.common_settings.quiet or self.common_settings.dryrun)
+        self._redrawn = self._shown and wide and sys.stderr.isatty()
+        if self._redrawn:
+            threading.Thread(target=self._redraw, daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take in what Snakemake says."""
+        with self._turn:
+            self._take_in(record)
+
+    def _take_in(self, record: logging.LogRecord) -> None:
+        event, facts, text = getattr(record, "event", None), vars(record), str(record.msg)
+        if self.common_settings.dryrun:
+            if plan := self.format(record):
+                print(plan)
+        elif event == LogEvent.RUN_INFO:
+            self._progress = Progress(totals=facts["stats"], began=record.created)
+        elif event == LogEvent.JOB_INFO:
+            self._begin(facts, record.created)
+        elif event == LogEvent.JOB_FINISHED:
+            self._finish(facts["job_id"], record.created)
+        elif event == LogEvent.JOB_ERROR:
+            self._fail(facts)
+        elif record.levelno >= logging.ERROR:
+            self._errors.append(text)
+        elif text.startswith(_STOPS):
+            self._stopped = True
+        elif record.levelno == logging.WARNING or not (event or self._progress):
+            self._say(text)
+
+    def close(self) -> None:
+        """Say how it ended; Snakemake says nothing after this."""
+        super().close()
+        if self._ended.is_set():
+            return
+        self._ended.set()
+        if self._redrawn:
+            self._draw(time.time())
+        above = [""] if self._progress and self._shown else []
+        if self._stopped:
+            print("\nstopped: run the same command again to go on", file=sys.stderr)
+        elif self._failed or self._errors:
+            print(*above, *self._what_went_wrong(), sep="\n", file=sys.stderr)
+        elif self._made and self._shown:
+            here = [] if Path.cwd() == self._from else [f"In {Path.cwd()}:"]
+            print(*above, *here, *self._made, sep="\n", flush=True)
+
+    def _begin(self, facts: Mapping[str, Any], now: float) -> None:
+        message = facts["rule_msg"] or facts["rule_name"]
+        if not facts["output"]:  # a rule that collects files names them
+            self._made.append(message)
+        elif self._progress:
+            self._running[facts["jobid"]] = message
+            self._progress.begin(facts["jobid"], facts["rule_name"], now)
+
+    def _fail(self, facts: Mapping[str, Any]) -> None:
+        self._failed[facts["jobid"]] = facts["rule_name"], facts["log"]
+        self._running.pop(facts["jobid"], None)
+        if self._progress:
+            self._progress.fail(facts["jobid"])
+
+    def _finish(self, job: int, now: float) -> None:
+        self._running.pop(job, None)
+        self._failed.pop(job, None)  # done at another try
+        stage = self._progress and self._progress.finish(job, now)
+        if not self._progress or not stage or self._redrawn or not self._shown:
+            return
+        done, total = self._progress.stages()[stage]
+        tenths = int(10 * self._progress.share())
+        if done == total or tenths > self._tenths:
+            self._tenths = tenths
+            line = f"{stage:8}{done:>5}/{total:<5}{_summary(self._progress, now)}"
+            print(line, file=sys.stderr, flush=True)
+
+    def _redraw(self) -> None:
+        while not self._ended.wait(1):
+            self._draw(time.time())
+
+    def _draw(self, now: float) -> None:
+        with self._turn:
+            if not self._progress:
+                return
+            full, empty = "█░" if "utf" in sys.stderr.encoding.lower() else "#."
+            lines = []
+            for stage, (done, total) in self._progress.stages().items():
+                filled = _BAR * done // total
+                lines.append(f"{stage:8}{full * filled:{empty}<{_BAR}}{done:>5}/{total}")
+            lines.append(_summary(self._progress, now))
+            lines += [f"now: {message}" for message in list(self._running.values())[:1]]
+            self._clear()
+            width = shutil.get_terminal_size().columns - 1
+            print(*(line[:width] for line in lines), sep="\n", file=sys.stderr, flush=True)
+            self._drawn = len(lines)
+
+    def _clear(self) -> None:
+        if self._drawn:
+            sys.stderr.write(f"\x1b[{self._drawn}F\x1b[J")
+            self._drawn = 0
+
+    def _say(self, text: str) -> None:
+        if not text.startswith(_CHATTER):
+            self._clear()
+            print(text, file=sys.stderr, flush=True)
+
+    def _what_went_wrong(self) -> list[str]:
+        """Every message once: of jobs as their logs have it, of Snakemake where they have none."""
+        own = [text for text in self._errors if not text.startswith(_FOLLOW)]
+        messages = []
+        for rule, logs in self._failed.values():
+            if written := [text for log in logs if (text := error_in(Path(log)))]:
+                messages += written
+            else:
+                messages += [*own, f"error: {rule} did not end; its log is {', '.join(logs)}"]
+        return list(dict.fromkeys(messages or own or self._errors))
+
+
+def _summary(progress: Progress, now: float) -> str:
+    left = progress.seconds_left(now)
+    text = f"{progress.share():.0%} of all jobs after {in_words(now - progress.began)}"
+    return text + (f", about {in_words(left)} left" if left else "")

@@ -1,0 +1,208 @@
+"""The game of the report, played in real Chromium as docs/teach.md has it: make test-report."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.test_lesson import AMG, DEMO, TEACH, lesson_rows
+from browser.test_report import CHROMIUM, HERE, VIEWS, pytestmark
+from dpol.core.schemas import write_frame
+from report.run_by_hand import page, write_run
+
+__all__ = ["pytestmark"]  # of every test here
+LINK = re.search(r"#game\?[^`\s]+", TEACH)[0]  # type: ignore[index]
+LOW, HIGH = "μ = 1", "μ = 0.25"
+Steps = list[list[Any]]
+
+
+@pytest.fixture(scope="session")
+def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with the game of the lesson."""
+    folder = tmp_path_factory.mktemp("results") / "lesson"
+    write_run(folder)
+    write_frame(lesson_rows().assign(stream="nm"), folder / "replay.parquet")
+    path = folder / "index.html"
+    path.write_text(page(folder, dataset=DEMO["dataset"]))
+    return path
+
+
+def play(path: Path, link: str, *steps: list[Any], view: tuple[int, str] = VIEWS[0]) -> Any:
+    """The states that play.js finds; nothing on the page may fail."""
+    command = ["node", "play.js", str(CHROMIUM), f"{path}{link}", *map(str, view)]
+    done = subprocess.run(
+        [*command, json.dumps(steps)], cwd=HERE, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["errors"] == []
+    return found
+
+
+def is_hidden(seen: dict[str, Any]) -> bool:
+    """True if nothing shows the truth, the best choice or that of the algorithm."""
+    told = seen["bars"] or seen["numbers"] or seen["result"] or seen["still"]
+    told = told or seen["tags"] not in ("", "you")
+    sheet = any(
+        cell for row in seen["sheet"][1:] for cell in row[-4:] if re.match(r"−?\d+%?$", cell)
+    )
+    return not (
+        told or sheet or seen["sheetShown"] or "chose" in seen["told"].replace("You chose", "")
+    )
+
+
+def test_the_lesson_is_played_as_it_is_written(lesson: Path) -> None:
+    """Ten weeks at both levels; what the cards say is what docs/teach.md says."""
+    ten: Steps = [["choose", AMG]] * 10
+    found = play(lesson, LINK, *ten, ["set", "level", HIGH], *ten)
+    begin, over, again, end = (found["seen"][it] for it in (0, 10, 11, 21))
+    assert abs(begin["top"]) < 40, "the game is in sight"
+    assert (begin["level"], again["level"]) == (LOW, HIGH)
+    assert begin["week"] == again["week"] == "2021-01-15"
+    for hidden in (found["seen"][:10], found["seen"][11:21]):
+        assert all(is_hidden(it) for it in hidden)
+        assert [it["told"][:12].strip() for it in hidden][::9] == ["Week 1 of 10", "Week 10 of 1"]
+    assert len(found["asked"]) == 1, "before the score of the first game is lost"
+    cards = [{name: (score, share) for name, score, share in it["result"]} for it in (over, end)]
+    assert list(cards[0]) == ["you", "rw-meta", "chance", "best"]
+    (you, part), (low, low_part), (high, high_part) = (
+        cards[0]["you"], cards[0]["rw-meta"], cards[1]["rw-meta"]
+    )  # fmt: skip
+    chance, best = cards[0]["chance"][0], cards[0]["best"][0]
+    assert cards[1]["you"] == cards[0]["you"]
+    for sentence in (
+        f"rw-meta scored {low} at μ = 1 and {high} at μ = 0.25",
+        f"drawn at random gives {chance}, the best of every week {best}",
+        f"in all ten weeks scores {you}",
+        *(
+            f"({score} − {chance}) / ({best} − {chance}) = {share.split()[0]}"
+            for score, share in ((low, low_part), (high, high_part), (you, part))
+        ),
+    ):
+        assert sentence in TEACH
+    for name, column in (("you", 2), ("rw-meta", 3), ("chance", 4), ("best", 5)):
+        beds = [int(row[column]) for row in over["sheet"][1:11]]
+        assert sum(beds) == int(cards[0][name][0]), "a pupil who adds finds the same"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_game_opens_without_a_flaw(lesson: Path, view: tuple[int, str]) -> None:
+    """It is checked before a choice, after it, and at the end."""
+    steps: Steps = [["set", "each", "after each choice"], ["axe"], ["choose", AMG], ["axe"]]
+    steps += [["click", "Next"], ["choose", AMG], ["axe"]]
+    found = play(lesson, LINK.replace("weeks=10", "weeks=2"), *steps, view=view)
+    assert found["seen"][-1]["sheetShown"]
+    assert len(found["axe"]) == 3
+    for violations, passes in found["axe"]:
+        assert violations == []
+        assert {"color-contrast", "select-name", "label"} <= set(passes)
+    assert {it["width"] for it in found["seen"]} == {view[0]}
+    assert [it["small"] for it in found["seen"] if it["small"]] == []
+
+
+WRONG = {
+    "#game": "no mu",
+    "#game?mu=1&from=2021-01-15": "no weeks",
+    "#game?mu=1&mu=1&from=2021-01-15&weeks=10": "more than one mu",
+    "#game?mu=1.0&from=2021-01-15&weeks=10": "mu=1.0 is none of 1, 0.25",
+    "#game?mu=1&noise=none&from=2021-01-15&weeks=10": "noise=none is none of isotropic",
+    "#game?mu=1&from=2021-01-16&weeks=10": "from=2021-01-16 is none of 2021-01-01, 2021-01-08",
+    "#game?mu=1&from=2022-07-22&weeks=3": "weeks=3 is none of 1, 2",
+    "#game?mu=1&from=2021-01-15&weeks=010": "weeks=010 is none of 1, 2",
+    "#game?mu=1&from=2021-01-15&weeks=10&start=1": "start is unknown",
+}
+
+
+def test_a_link_that_starts_no_game_says_why(lesson: Path) -> None:
+    first, *others = WRONG
+    example = "#game?mu=1&noise=isotropic&from=2021-01-01&weeks=10"
+    found = play(lesson, first, *([["open", it] for it in [*others, example]]))
+    *refused, started = found["seen"]
+    for seen, wrong in zip(refused, WRONG.values(), strict=True):
+        assert wrong in seen["refused"]
+        assert seen["refused"].endswith(example)
+        assert not is_hidden(seen)
+    assert started["refused"] == ""
+    assert is_hidden(started)
+
+
+def test_a_score_is_lost_only_when_the_player_agrees(lesson: Path) -> None:
+    start, other = ["click", "Start a game of 10 weeks"], f"{LINK}&noise=isotropic"
+    losing: Steps = [["set", "level", HIGH], start, ["open", other]]
+    agreed: Steps = []
+    for change in (["set", "level", HIGH], start, ["open", LINK]):
+        agreed += [["choose", AMG], change]
+    refused: Steps = [["choose", AMG], ["answer", False], *losing, ["answer", True]]
+    found = play(lesson, LINK, *refused, *agreed)
+    _, chosen, _, *seen = found["seen"]
+    assert len(found["asked"]) == 6
+    for kept in seen[:3]:
+        assert (kept["level"], kept["score"]) == (LOW, chosen["score"])
+    for begun in seen[5::2]:
+        assert "Choices so far" not in begun["score"]
+        assert is_hidden(begun)
+
+
+def test_the_button_hides_the_weeks_and_the_keyboard_plays(lesson: Path) -> None:
+    found = play(
+        lesson, "",
+        ["slide", 1], ["click", "Start a game of 10 weeks"], ["set", "round", "2021-03-12"],
+        ["press", "ArrowRight"], ["choose", AMG], ["press", "Enter"], ["press", "ArrowLeft"],
+        ["click", "End the game"], ["press", "ArrowLeft"],
+    )  # fmt: skip
+    first, watched, begun, moved, later, one, two, back, ended, before = found["seen"]
+    assert (first["link"], begun["link"]) == (
+        "",
+        "#game?mu=1&noise=isotropic&from=2021-01-15&weeks=10",
+    )
+    assert " chose " in watched["told"]
+    assert watched["told"] != first["told"]
+    assert watched["bars"] == watched["rows"]
+    assert not is_hidden(watched)
+    for seen in (begun, moved, later, one, two, back):
+        assert is_hidden(seen)
+    assert begun["dots"] == 2 * begun["rows"], "two weeks have been, and no more is seen"
+    assert moved["told"].startswith("Week 1 of 10: 2021-03-12")
+    assert later["told"].startswith("Week 1 of 10: 2021-03-19"), "before the first choice"
+    assert one["focus"] == AMG, "the same name has the focus in the next week"
+    assert two["score"].startswith("Choices so far: 2 of 10")
+    assert (two["week"], back["week"]) == ("2021-04-09", "2021-03-26")
+    assert ended["week"] == "2021-03-26"
+    assert [it[0] for it in ended["result"]] == ["you", "rw-meta", "chance", "best"]
+    assert len(ended["sheet"]) == 1 + 2 + 2
+    assert before["result"] == ended["result"], "the card stays while weeks are looked at"
+    assert found["asked"] == []
+
+
+def test_the_truth_may_come_after_each_choice(lesson: Path) -> None:
+    found = play(
+        lesson, LINK, ["set", "each", "after each choice"], ["choose", AMG], ["press", "Enter"]
+    )
+    _, waiting, told, later = found["seen"]
+    assert is_hidden(waiting)
+    assert "You chose" in told["told"]
+    assert "you 6 (" in told["score"]
+    assert (told["names"], told["bars"]) == ([], told["rows"])
+    assert told["sheet"][1][2:] != told["sheet"][2][2:] == [""] * 4
+    assert told["focus"] == "Next"
+    assert (later["bars"], later["told"][:12]) == (0, "Week 2 of 10")
+
+
+@pytest.mark.parametrize("weeks", [0, 10])
+def test_the_score_sheet_is_printed_on_one_page(lesson: Path, weeks: int) -> None:
+    steps: Steps = [["choose", AMG]] * weeks
+    found = play(lesson, LINK, *steps, ["print"])
+    printed, over = found["printed"], found["seen"][-1]
+    assert printed["pages"] == 1
+    lines = [line for line in printed["alone"].split("\n") if line.strip()]
+    assert sum(bool(re.match(r"2021-\d\d-\d\d", line)) for line in lines) == 10
+    assert (AMG in printed["alone"]) == (weeks == 10) == bool(over["result"])
+    assert "run hand" not in printed["alone"], "nothing else of the page"
+    assert printed["after"] == [False, weeks == 10], (
+        "of the whole page the picture, if it tells nothing"
+    )

@@ -1,0 +1,82 @@
+"""The numbers of docs/teach.md, from the run that its game replays."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from dpol.config.experiment import parse_experiment
+from dpol.data.cleaning import clean_panel
+from dpol.data.stream import build_stream
+from dpol.data.table import read_table
+from dpol.experts.registry import make_members
+from dpol.studies.hospitals.replay import replay_rows
+from dpol.studies.hospitals.runs import play_suite
+from dpol.studies.hospitals.settings import Hospitals, Report
+
+ROOT = Path(__file__).parents[2]
+TEACH = (ROOT / "docs/teach.md").read_text(encoding="utf-8")
+DEMO: dict[str, Any] = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
+MUS = {"mu-1": 1.0, "mu-0.25": 0.25}
+AMG = "ALBUQUERQUE - AMG SPECIALTY HOSPITAL, LLC"
+SAN_JUAN = "SAN JUAN REGIONAL MEDICAL CENTER INC"
+
+
+@cache
+def lesson_rows() -> pd.DataFrame:
+    """The replay of rw-meta in the first run of the demo, on its first stream."""
+    config = parse_experiment(DEMO, "demo.yaml").config
+    dataset, label = config.dataset, next(iter(config.streams))
+    file = ROOT / DEMO["dataset"]["source"]["file"]
+    raw = read_table(file, dataset.needed_columns.needed(), dataset.format)
+    panel = clean_panel(raw, dataset, {label: config.streams[label]}).table
+    stream = build_stream(panel, label, config.privacy.count_sensitivity, {})
+    cells = [
+        cell
+        for mu in MUS.values()
+        for cell in play_suite(
+            stream,
+            make_members("rw-meta"),
+            noise="isotropic",
+            mu=mu,
+            seed=config.seed,
+            replicates=range(1),
+        ).played
+    ]
+    main = Hospitals(streams={label: None}, levels=MUS, report=Report(algorithms=["rw-meta"]))
+    return replay_rows(cells, {label: stream}, main, seed=config.seed, memory="designed")
+
+
+def test_the_lesson_says_what_the_run_found() -> None:
+    replay = lesson_rows()
+    weeks = replay["period"].dt.strftime("%Y-%m-%d")
+    rounds = replay.loc[weeks == "2021-01-15", "round"].iloc[0] + range(10)
+    low, high = (replay[replay["mu"] == mu] for mu in MUS.values())
+    best = low[low["foresight"] & low["round"].isin(rounds)]
+    assert best["name"].tolist() == [SAN_JUAN, *[AMG] * 9]
+    first, *_, last = 100 * best["gain"].iloc[1:]
+    scale = 100 * best["noise_scale"].iloc[0]
+    nine = [own[(own["name"] == AMG) & own["round"].isin(rounds[1:])] for own in (low, high)]
+    of_one = [100 * (it["noise_scale"] ** 2).mean() ** 0.5 for it in nine]
+    noisy = [100 * it["noisy_gain"].mean() for it in nine]
+    opening = low[low["round"] == 1]
+    missed = (opening["noisy_gain"] - opening["gain"]).abs() > 1.96 * opening["noise_scale"]
+    for sentence in (
+        f"the week of {opening['period'].iloc[0]:%Y-%m-%d} at μ = 1",
+        f"here it is {missed.sum()} of {len(opening)}",
+        f"On 2021-01-15 the smallest hospital has {100 * 2**0.5 / scale:.0f} beds",
+        f"The standard deviation is {scale:.1f} per 100 beds",
+        f"1.96 × {scale:.1f} = {1.96 * scale:.1f} to each side",
+        f"four times as long: {4 * 1.96 * scale:.1f}, more",
+        f"has a standard deviation of {of_one[0]:.1f} per 100 beds at μ = 1",
+        f"It is {of_one[0] / 3:.1f} per 100 beds at μ = 1 and {of_one[1] / 3:.1f} at μ = 0.25",
+        f"The truth was {100 * nine[0]['gain'].mean():.1f} on average",
+        f"have the mean {noisy[0]:.1f} at μ = 1 and {noisy[1]:.1f} at μ = 0.25",
+        f"16 times the weeks: {16 * 9}, more than the {replay['round'].max()} of the run",
+        f"fell from {first:.0f} to {last:.0f}",
+    ):
+        assert sentence in TEACH

@@ -1,0 +1,83 @@
+"""Answers of commands as one JSON object (--json), or none (--quiet)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dpol_weekly.deployment import read_deployment
+from releases import run
+
+KEYS = {
+    "name": "v",
+    "periods": {"first": "2024-01-07"},
+    "entities": {"n": {"capacity": 120}, "s": {"capacity": 300}},
+    "mu": 0.5,
+    "budget_mu": 1.42,
+    "algorithm": "empirical-bayes",
+    "disjoint": True,
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def weekly(tmp_path_factory):
+    """A folder with a first week, which is released and collected."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("weekly"))
+        Path("c.csv").write_text("entity,period,count\nn,2024-01-07,31\ns,2024-01-07,36\n")
+        Path("bad.csv").write_text("no table\n")
+        Path("d.yaml").write_text(yaml.safe_dump(KEYS))
+        agreed = "--deployment", "d.yaml", "--agree", read_deployment("d.yaml").sha256()
+        assert run("privatize", "c.csv", "--output", "o.csv", *agreed)[0] == 0
+        yield
+
+
+DECISION = {"deployment", "period", "last_period", "named", "missing", "outlooks", "spent"}
+COMMANDS = [
+    ("account --mu 1 --weeks 1 4", {"mu", "unit_weeks", "delta", "memory", "weeks"}),
+    ("history", {"ledger", "outputs", "most_in_a_period", "stays"}),
+    ("collect o.csv --into state --deployment d.yaml", {"reports"}),
+    ("decide state", DECISION),
+    ("decide state --check", {"same", *DECISION}),
+    ("decide state --algorithm persistence", {"algorithm", "deployed", "choices"}),
+    ("export state --to log.csv", {"table", "releases"}),
+]
+
+
+@pytest.mark.parametrize(("command", "keys"), COMMANDS)
+def test_an_answer_is_one_json_object_and_nothing_else(command, keys):
+    code, out, err = run(*command.split(), "--json")
+    assert (code, err) == (0, "")
+    assert keys <= json.loads(out).keys()
+
+
+def test_json_says_what_the_words_say():
+    (output,) = json.loads(run("history", "--json")[1])["outputs"]
+    assert (output["output"][-5:], output["deployment"], output["mu"]) == ("o.csv", "v", 0.5)
+    (made,) = output["runs"]
+    assert (made["rows"], made["first"], made["mus"]) == (2, "2024-01-07", ["0.5"])
+    first, month = json.loads(run("account", "--mu", "1", "--weeks", "1", "4", "--json")[1])[
+        "weeks"
+    ]
+    assert (first["mu"], month["mu"], round(first["best_guess"], 3)) == (1, 2, 0.691)
+
+
+@pytest.mark.parametrize("command", [it for it, _ in COMMANDS])
+def test_a_quiet_command_says_nothing_unless_something_is_wrong(command):
+    assert run(*command.split(), "--quiet") == (0, "", "")
+
+
+def test_a_refused_report_is_in_the_object_and_an_error():
+    code, out, err = run("collect", "bad.csv", "o.csv", "--into", "state", "--json")
+    refused, known = json.loads(out)["reports"]
+    assert (code, known["known"], len(refused["refused"])) == (1, 2, 1)
+    assert err.splitlines()[-1].startswith("error: refused: 1, see above")
+
+
+def test_what_is_set_aside_is_in_the_object():
+    words = ["set-aside", "state", "--entity", "n", "--reason", "wrong", "--json"]
+    (row,) = json.loads(run(*words)[1])["set_aside"]
+    assert row == {"entity": "n", "period": "2024-01-07", "version": 1}

@@ -1,0 +1,258 @@
+"""One table gives one panel, in any layout and kind of file, with its capacities or without."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from data.drawn import streams
+from dpol.core.errors import DataError
+from dpol.data.cleaning import clean_panel
+from dpol.data.layout import read_capacities, read_counts
+from dpol.data.panel import CleanPanel, report_as_dict, report_as_markdown
+from dpol.data.settings import Dataset
+
+ENTITIES = ["Köln", "Ulm", "07", "a b"]
+KINDS = ["csv", "csv.gz", "parquet", "xlsx"]
+WEEKS = pd.date_range("2021-01-03", periods=5, freq="7D")
+counts = st.one_of(st.none(), st.integers(-1, 40), st.integers(0, 40).map(lambda it: it / 8 + 1))
+beds = st.one_of(st.none(), st.integers(40, 60))
+
+
+def grid(cells: st.SearchStrategy[Any]) -> st.SearchStrategy[pd.DataFrame]:
+    """A row a week, a column an entity; in the first week there is a number for each."""
+    row = st.tuples(*[cells] * len(ENTITIES))
+    return st.lists(row, min_size=len(WEEKS), max_size=len(WEEKS)).map(
+        lambda of: pd.DataFrame([[50] * len(ENTITIES), *of[1:]], WEEKS, ENTITIES, dtype=float)
+    )
+
+
+def long(wide: pd.DataFrame, name: str) -> pd.DataFrame:
+    cells = wide.rename_axis("week").reset_index()
+    return cells.melt("week", var_name="town", value_name=name).sort_values(["week", "town"])
+
+
+def saved(frame: pd.DataFrame, path: Path) -> str:
+    if path.suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+    elif path.suffix == ".xlsx":
+        frame.to_excel(path, index=False)
+    else:
+        frame.to_csv(path, index=False)
+    return str(path)
+
+
+def read(file: str, columns: Mapping[str, Any], form: Any = {}, **cleaning: Any) -> CleanPanel:  # noqa: B006
+    dataset = Dataset.model_validate(
+        {
+            "source": {"kind": "local", "file": file},
+            "format": form,
+            "columns": columns,
+            "cleaning": {
+                **{"suppressed_markers": ["-1"], "entities": "all", "max_clipped": 1},
+                **cleaning,
+            },
+        }
+    )
+    raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
+    return clean_panel(raw, dataset, streams(S=["all"]), capacities)
+
+
+NAMES = {"entity": "town", "period": "week", "count": "sick"}
+
+
+@settings(max_examples=8, deadline=None)
+@given(sick=grid(counts), beds=grid(beds), of=st.permutations(KINDS), kind=st.sampled_from(KINDS))
+def test_layout_and_kind_of_file_change_nothing(
+    sick: pd.DataFrame, beds: pd.DataFrame, of: list[str], kind: str
+) -> None:
+    rows = long(sick, "sick")
+    both = rows.merge(long(beds, "beds"))
+    with tempfile.TemporaryDirectory() as folder:
+        here = Path(folder)
+        form = {"decimal": "."}  # text such as 1.125 would be asked about
+        whole = read(saved(both, here / f"whole.{of[0]}"), {**NAMES, "capacity": "beds"}, form)
+        second = {"file": saved(long(beds, "beds"), here / f"beds.{of[1]}"), "period": "week"}
+        second |= {"entity": "town", "capacity": "beds"}
+        joined = read(saved(rows, here / f"rows.{of[2]}"), {**NAMES, "capacity": second}, form)
+        wide = {"file": saved(beds.rename_axis("day").reset_index(), here / f"w.{of[3]}")}
+        wide |= {"period": "day", "format": {"layout": "wide"}}
+        matrix = saved(sick.rename_axis("week").reset_index(), here / f"matrix.{kind}")
+        pivoted = read(matrix, {**NAMES, "capacity": wide}, {**form, "layout": "wide"})
+    for panel in (joined, pivoted):
+        pd.testing.assert_frame_equal(panel.table, whole.table)
+        assert panel.reports == whole.reports
+
+
+def written(folder: Path, text: str, name: str = "t.csv") -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+BEDS = "town,beds\nUlm,10\nBonn,20\nTrier,30\n"
+MATRIX = "Report of\nthe towns\nweek,Ulm,Bonn,Trier\n2021-01-03,1,2,3\n\n2021-01-10,4,5,6\n"
+
+
+def matrix(folder: Path, text: str = MATRIX, **columns: Any) -> CleanPanel:
+    second = {"file": written(folder, BEDS, "beds.csv"), "entity": "town", "capacity": "beds"}
+    named = {"period": "week", "capacity": second, **columns}
+    return read(written(folder, text), named, {"layout": "wide", "skip_rows": 2})
+
+
+def test_the_columns_that_are_listed_are_the_entities(tmp_path: Path) -> None:
+    panel = matrix(tmp_path, entities=["Ulm", "Trier"])
+    assert panel.table["entity"].tolist() == ["Trier", "Ulm"] * 2
+    assert panel.table["count"].tolist() == [3, 1, 6, 4]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("Bonn", "Ulm", "several columns named Ulm; rename all but one"),
+        ("Bonn", "", "column 3 has no name; name it, or take the column out"),
+        ("5", "x", "cannot be used\n  column Bonn, which needs .*:\n    'x': 1 cell, .* in row 6"),
+        ("week", "day", "no column named week; it has day, Ulm, Bonn, Trier"),
+        (",6", "", "row 6: has 3 cells, but the header has 4"),
+        ("Bonn", "Bon", "column town lacks 1 entity .*\n  'Bon'; did you mean Bonn\\?\nAdd their"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_wide_table_is_refused_with_column_and_row_of_the_file(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    with pytest.raises(DataError, match=said):
+        matrix(tmp_path, MATRIX.replace(old, new, 1))
+
+
+def test_numbers_and_texts_with_other_signs_are_no_one_table(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"week": WEEKS, "a": 1.5, "b": "1,5"})
+    second = {"file": written(tmp_path, "town,beds\na,9\nb,9\n"), "entity": "town"}
+    file = saved(frame, tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="written with other signs; write all of them as numbers"):
+        read(
+            file, {"period": "week", "capacity": {**second, "capacity": "beds"}},
+            {"layout": "wide", "decimal": ","},
+        )  # fmt: skip
+    # A sheet has types cell by cell: its numbers are written in the signs of its texts.
+    sheet = saved(frame, tmp_path / "t.xlsx")
+    panel = read(
+        sheet, {"period": "week", "capacity": {**second, "capacity": "beds"}},
+        {"layout": "wide", "decimal": ","},
+    )  # fmt: skip
+    assert {*panel.table["count"]} == {1.5}
+
+
+# Sheets ------------------------------------------------------------------------------------------
+
+
+def workbook(path: Path, **sheets: list[list[Any]]) -> str:
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for cells in rows:
+            sheet.append(cells)
+    book.save(path)
+    return str(path)
+
+
+TOWNS = [[day, town, k, 9] for k, town in enumerate(["Ulm", "Bonn"]) for day in WEEKS[:2]]
+TABLE = [["Sick people"], [], ["week", "town", "sick", "beds"], TOWNS[0], [], *TOWNS[1:]]
+ALL = {**NAMES, "capacity": "beds"}
+
+
+def test_a_sheet_is_chosen_by_name_and_titles_are_skipped(tmp_path: Path) -> None:
+    file = workbook(tmp_path / "t.xlsx", Notes=[["none"]], Data=TABLE, Empty=[TABLE[2]])
+    panel = read(file, ALL, {"sheet": "Data", "skip_rows": 1})
+    assert panel.table["count"].tolist() == [1, 0, 1, 0]
+    for form, said in (
+        ({}, "dataset.format.sheet must be one of 'Notes', 'Data', 'Empty'$"),
+        ({"sheet": "data"}, "must be one of 'Notes', 'Data', 'Empty'; did you mean Data\\?$"),
+        ({"sheet": "Empty", "skip_rows": 1}, "sheet 'Empty' holds no table; name another one"),
+        ({"sheet": "Empty"}, "has a header but no rows"),
+    ):
+        with pytest.raises(DataError, match=said):
+            read(file, ALL, form)
+
+
+def test_row_numbers_of_a_sheet_are_its_own(tmp_path: Path) -> None:
+    cells = [[*it] for it in TABLE]
+    cells[5][2] = "many"
+    file = workbook(tmp_path / "t.xlsx", Data=cells)
+    with pytest.raises(DataError, match="'many': 1 cell, first in row 6"):
+        read(file, ALL, {"skip_rows": 2})
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PK\x03\x04" + bytes(99)])
+def test_a_damaged_workbook_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "t.xlsx").write_bytes(content)
+    with pytest.raises(DataError, match=r"is damaged, cut short or no \.xlsx file"):
+        read(str(tmp_path / "t.xlsx"), ALL)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("t.csv", {"sheet": "A"}), ("t.parquet", {"skip_rows": 1})]
+)
+def test_a_key_that_the_file_has_no_use_for_is_refused(
+    tmp_path: Path, name: str, form: dict[str, Any]
+) -> None:
+    file = saved(pd.DataFrame(TOWNS, columns=TABLE[2]), tmp_path / name)
+    with pytest.raises(DataError, match=f"has no use for dataset.format.{next(iter(form))}"):
+        read(file, ALL, form)
+
+
+# Rows that are left out --------------------------------------------------------------------------
+
+TOTALS = "week,land,town,sick,beds\n" + "".join(
+    f"2021-01-{day},{land},{town},{k},9\n"
+    for day in ("03", "10")
+    for k, (land, town) in enumerate([("N", "Ulm"), ("N", "Bonn"), ("N", "Sum"), ("", "All")])
+)
+
+
+def test_totals_are_left_out_whatever_they_hold_and_counted(tmp_path: Path) -> None:
+    drop = {"town": "Sum", "land": [""]}
+    text = TOTALS.replace(",2,9", ",many,9")
+    panel = read(written(tmp_path, text), ALL, drop_where=drop)
+    assert panel.table["count"].tolist() == [1, 0, 1, 0]
+    assert (panel.rows_read, panel.rows_dropped, panel.rows_outside) == (8, 4, 0)
+    page = report_as_markdown(
+        report_as_dict(panel, {"file": "t", "sha256": "0", "simulated": True})
+    )
+    assert "groups and periods, 4 more left out by dataset.cleaning.drop_where.\n" in page
+
+
+@pytest.mark.parametrize(
+    ("drop", "said"),
+    [
+        ({"town": "Sun"}, "no row has 'Sun' in column town; did you mean Sum\\? Change"),
+        ({"land": "x"}, "no row has 'x' in column land. Change dataset.cleaning.drop_where"),
+        ({"Ort": "Sum"}, "no column named Ort; it has week, land, town"),
+    ],
+)
+def test_what_is_to_be_left_out_must_be_there(
+    tmp_path: Path, drop: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(DataError, match=said):
+        read(written(tmp_path, TOTALS), ALL, drop_where=drop)
+
+
+def test_a_wide_table_loses_columns_and_rows(tmp_path: Path) -> None:
+    lines = MATRIX.splitlines()[2:]
+    totals = [",kind,Sum", ",week,9", "", ",week,9"]
+    text = "\n".join(line + more for line, more in zip(lines, totals, strict=True) if line)
+    text += "\n2021-01-01,x,y,z,month,9\n"
+    second = {"file": written(tmp_path, BEDS, "b.csv"), "entity": "town", "capacity": "beds"}
+    panel = read(
+        written(tmp_path, text), {**NAMES, "capacity": second}, {"layout": "wide"},
+        drop_where={"kind": "month", "town": ["Sum"]},
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(panel.table, matrix(tmp_path).table)

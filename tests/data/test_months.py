@@ -1,0 +1,98 @@
+"""Periods of months: their calendar is that of weeks, and two columns may name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from data.drawn import Drawn, Row, clean, dataset, of_period, refused, rows, streams, table, week
+from dpol.core.errors import DataError
+from dpol.data.cleaning import clean_panel
+from dpol.data.panel import CleanPanel
+from dpol.data.settings import Periods
+
+cells = st.sampled_from(["1", "5", "*", ".", "_"])
+
+
+def month(number: int, months: int = 1) -> str:
+    """The first days of periods of some months from 2020-11 on."""
+    year, month = divmod(10 + number * months, 12)
+    return f"{2020 + year}-{month + 1:02}-01"
+
+
+def at(of: list[Row], months: int) -> list[Row]:
+    """The rows of weeks, each at the month of the same number."""
+    months_of = {week(t): month(t, months) for t in range(20)}
+    return [it | {"week": months_of[it["week"]]} for it in of]
+
+
+def without_dates(panel: CleanPanel) -> tuple[pd.DataFrame, list[Any]]:
+    places = panel.table["period"].rank(method="dense")
+    report = panel.reports[0]
+    lost = [it.partition(" ")[0] for it in report.missing_periods]
+    return panel.table.assign(period=places), [report.cells, report.dropped, lost]
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    lines=st.lists(st.lists(cells, min_size=8, max_size=8), min_size=1, max_size=3),
+    max_carry=st.integers(0, 3), months=st.sampled_from([1, 3, 12]),
+    absent=st.sets(st.integers(1, 6)),
+)  # fmt: skip
+def test_a_table_of_months_is_cleaned_as_one_of_weeks(
+    lines: list[list[str]], max_carry: int, months: int, absent: set[int]
+) -> None:
+    """Gaps of the calendar and carried counts are counted in periods, however long these are."""
+    beds = " ".join(["9"] * 8)
+    drawn: Drawn = {f"e{k}": (" ".join(line), beds) for k, line in enumerate(lines)}
+    drawn = {**drawn, "h": (" ".join("1" * 8), beds), "i": (" ".join("2" * 8), beds)}
+    of = [it for it in rows(drawn) if it["week"] not in {week(t) for t in absent}]
+    weekly = clean(of, dataset(max_carry=max_carry))
+    monthly = clean(at(of, months), dataset(max_carry=max_carry, periods={"months": months}))
+    (table_of_weeks, told), (table_of_months, same) = map(without_dates, (weekly, monthly))
+    pd.testing.assert_frame_equal(table_of_weeks, table_of_months)
+    assert told == same
+    assert monthly.table["period"].dt.strftime("%Y-%m-%d").isin(map(month, range(96))).all()
+
+
+@pytest.mark.parametrize("zeros", ["", "0", ".0"])
+def test_year_and_month_in_two_columns_are_the_first_of_the_month(zeros: str) -> None:
+    of = at(rows({"a": ("1 2 * 4", "9 9 9 9"), "b": ("1 . _ 4", "9 9 9 9")}), 1)
+    one = clean(of, dataset(periods={"months": 1}))
+    raw = table(of)
+    parts = raw.cells.pop("week").str.split("-", expand=True)
+    raw.cells["y"] = parts[0] + zeros.lstrip("0")
+    raw.cells["m"] = parts[1] if zeros == "0" else parts[1].str.lstrip("0") + zeros
+    rules = dataset({"period": {"year": "y", "month": "m"}}, {"months": 1})
+    assert rules.needed_columns.needed() == ["hospital", "y", "m", "state", "patients", "beds"]
+    pd.testing.assert_frame_equal(clean_panel(raw, rules, streams(S=["A"])).table, one.table)
+    raw.cells.loc[raw.cells.index[0], "m"] = "13"
+    with pytest.raises(DataError, match=r"column y-m, .*:\n    '[^']*-13': 1 cell, first in row 2"):
+        clean_panel(raw, rules, streams(S=["A"]))
+
+
+def test_months_that_overlap_or_begin_later_are_refused() -> None:
+    of = [it for t in range(4) for it in of_period(month(t, 3), ["a", "b"])]
+    of += of_period("2021-04-01", ["a"])
+    assert refused(of, dataset(periods={"months": 3})) == (
+        "hospitals.csv: stream S has periods 2021-04-01 and 2021-05-01, less than a period of 3"
+        " months apart; 1 row with 2021-04-01, first in row 10. Give all entities the same start"
+        " of a period, or change dataset.periods.months"
+    )
+    of[-1]["week"] = "2021-05-02"
+    message = refused(of, dataset(periods={"months": 3}))
+    assert "needs the first day of a month, since" in message
+    assert "'2021-05-02': 1 cell, first in row 10" in message
+    assert "dataset.format.date: YYYY-M" in message
+
+
+def test_a_period_has_one_length() -> None:
+    with pytest.raises(ValidationError, match="days and months must not be given together"):
+        Periods(days=30, months=1)
+    again = Periods.model_validate(Periods(months=3).model_dump())
+    assert (again.length, Periods().length) == ((3, "month"), (7, "day"))

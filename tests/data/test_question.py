@@ -1,0 +1,157 @@
+"""Questions: closed forms of gains, sensitivity, noise and mu, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from dpol.core.errors import DataError
+from dpol.data.cleaning import clean_panel
+from dpol.data.panel import read_panel, report_as_dict, report_as_markdown, write_panel
+from dpol.data.question import GAIN, Gain
+from dpol.data.settings import Dataset, Stream
+from dpol.data.stream import build_stream, read_stream, write_stream
+from dpol.data.table import read_table
+from dpol.noise import privatize
+from dpol.noise.noisy_gains import noise_scale
+
+BEDS = np.array([[10.0, 60.0, 400.0], [12.0, 50.0, 380.0]])
+COUNTS = np.array([[5.0, 30.0, 100.0], [6.0, 20.0, 190.0]])
+LARGE, PATIENTS = Gain(min_capacity=50), Gain(of="count", bound=200)
+SENSITIVITY = 2.0
+MU = 0.5
+
+
+def panel(counts=COUNTS, beds=BEDS):
+    periods, n = counts.shape
+    return pd.DataFrame(
+        {
+            "stream": "NM",
+            "period": np.repeat(pd.date_range("2021-01-01", periods=periods, freq="7D"), n),
+            "entity": np.tile(list("abcdef"[:n]), periods),
+            "name": np.tile(list("ABCDEF"[:n]), periods),
+            "count": counts.ravel(),
+            "capacity": beds.ravel(),
+            "density": np.minimum(counts / beds, 1.0).ravel(),
+        }
+    )
+
+
+def stream(gain=None, rows=None, **options):
+    asked = {} if gain is None else {"gain": gain}
+    rows = panel() if rows is None else rows
+    return build_stream(rows, "NM", SENSITIVITY, {"file": "table"}, **asked, **options)
+
+
+@pytest.mark.parametrize(
+    ("gain", "entities", "gains", "whole"),
+    [
+        (None, "abc", COUNTS / BEDS, BEDS),
+        (Gain(), "abc", COUNTS / BEDS, BEDS),
+        (LARGE, "bc", (COUNTS / BEDS)[:, 1:], BEDS[:, 1:]),
+        (PATIENTS, "abc", COUNTS / 200, np.full((2, 3), 200.0)),
+        (Gain(of="count", bound=200, min_capacity=50), "bc", COUNTS[:, 1:] / 200, None),
+    ],
+)
+def test_gains_sensitivity_noise_and_mu_in_closed_form(gain, entities, gains, whole):
+    """One person moves two counts by s, so the gains by sqrt(2) s over the smallest whole."""
+    made, whole = stream(gain), np.full((2, 2), 200.0) if whole is None else whole
+    assert "".join(made.entities) == entities
+    np.testing.assert_allclose(made.gains, gains, rtol=1e-15)
+    delta = np.sqrt(2) * SENSITIVITY / whole.min(axis=1)
+    np.testing.assert_allclose(made.sensitivity, delta, rtol=1e-15)
+    assert made.largest_change == pytest.approx(SENSITIVITY / whole.min())
+    every = np.broadcast_to(delta[:, None] / MU, gains.shape)
+    np.testing.assert_allclose(noise_scale(made, "isotropic", MU), every, rtol=1e-15)
+    own = np.sqrt(2) * SENSITIVITY / (MU * whole)
+    np.testing.assert_allclose(noise_scale(made, "capacity", MU), own, rtol=1e-15)
+    noisy = privatize(made, "capacity", MU, seed=1, replicates=1)
+    assert noisy.guarantee.mu == pytest.approx(MU, rel=1e-12)
+
+
+def test_asked_for_counts_the_noise_does_not_depend_on_the_entity():
+    scale = noise_scale(stream(PATIENTS), "capacity", MU)
+    assert np.ptp(scale) == 0
+    np.testing.assert_array_equal(scale, noise_scale(stream(PATIENTS), "isotropic", MU))
+    assert np.ptp(noise_scale(stream(), "capacity", MU)) > 0
+
+
+def test_counts_over_a_bound_are_shares_of_equal_capacities():
+    """Neither gains nor the noise that is drawn can be told apart."""
+    equal = panel(beds=np.full_like(BEDS, 200.0))
+    for noise in ("isotropic", "capacity", "capacity-memory"):
+        counts, shares = (
+            privatize(it, noise, MU, seed=3, replicates=2)
+            for it in (stream(PATIENTS), stream(rows=equal))
+        )
+        np.testing.assert_array_equal(counts.gains, shares.gains)
+        np.testing.assert_array_equal(counts.capacity, shares.capacity)
+        assert counts.guarantee == shares.guarantee
+
+
+def test_what_was_asked_is_kept_with_the_stream(tmp_path):
+    assert stream().provenance == stream(Gain(title="largest")).provenance == {"file": "table"}
+    made = stream(LARGE.model_copy(update={"title": "large"}), named="NM-large")
+    assert made.label == "NM-large"
+    assert made.provenance[GAIN] == {"of": "share", "min_capacity": 50, "left_out": 1}
+    write_stream(made, tmp_path / "stream.parquet")
+    assert read_stream(tmp_path / "stream.parquet").provenance == made.provenance
+
+
+def test_a_capacity_that_falls_below_once_is_too_small():
+    beds = BEDS.copy()
+    beds[1, 1] = 49.0
+    with pytest.raises(DataError, match="1 of 3 entities have a capacity of at least 50 in every"):
+        stream(LARGE, panel(beds=beds))
+
+
+def test_counts_above_the_bound_are_clipped_and_counted_up_to_a_share():
+    gain = Gain(of="count", bound=100)
+    made = stream(gain, max_clipped=0.2)
+    assert made.gains.max() == 1
+    assert made.provenance[GAIN]["clipped"] == 1
+    with pytest.raises(DataError, match=r"1 of 6 counts are above the bound 100.* = 0.1 allows"):
+        stream(gain, max_clipped=0.1)
+
+
+def test_a_table_of_counts_needs_no_capacities(tmp_path):
+    """Its counts are those of a table whose capacities are the bound, holes filled alike."""
+    rows = pd.DataFrame(
+        [(it, day, count) for it, counts in {"a": "5N7", "b": "289"}.items()
+         for day, count in zip(("2021-01-01", "2021-01-08", "2021-01-15"), counts, strict=True)],
+        columns=["entity", "day", "n"],
+    ).replace("N", "")  # fmt: skip
+    made = []
+    for beds, gain in ((None, Gain(of="count", bound=20)), ("20", Gain())):
+        names = {"entity": "entity", "period": "day", "count": "n"}
+        table = rows if beds is None else rows.assign(beds=beds)
+        table.to_csv(tmp_path / "table.csv", index=False)
+        dataset = Dataset.model_validate(
+            {
+                "source": {"kind": "local", "file": "table.csv"},
+                "columns": names if beds is None else names | {"capacity": "beds"},
+                "cleaning": {"min_total_cases": 0},
+            }
+        )
+        raw = read_table(tmp_path / "table.csv", dataset.needed_columns.needed(), dataset.format)
+        clean = clean_panel(raw, dataset, {"all": Stream(groups=["all"])})
+        report = report_as_dict(clean, {"file": "table.csv", "sha256": "", "simulated": False})
+        json.dumps(report, allow_nan=False)
+        assert ("smallest capacity" in report_as_markdown(report)) == (beds is not None)
+        write_panel(clean.table, tmp_path / "panel.parquet")
+        made.append(build_stream(read_panel(tmp_path / "panel.parquet"), "all", 1.0, {}, gain=gain))
+    for name in ("gains", "capacity", "periods"):
+        np.testing.assert_array_equal(getattr(made[0], name), getattr(made[1], name))
+    assert made[0].gains[1, 0] == 5 / 20, "carried"
+
+
+@pytest.mark.parametrize(
+    "keys", [{"of": "count"}, {"bound": 10}, {"of": "rate"}, {"min_capacity": 0}, {"bond": 3}]
+)
+def test_a_question_is_whole(keys):
+    with pytest.raises(ValidationError):
+        Gain.model_validate(keys)
