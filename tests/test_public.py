@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 
 def test_every_public_name_is_there_and_has_its_row_on_the_page():
     page = (ROOT / "docs/reference/public.md").read_text()
-    described = re.findall(r"^\| \{py:\w+\}`dpol\.(\w+) <[\w.]+>` \|", page, re.MULTILINE)
+    described = re.findall(r"^- \{py:\w+\}`dpol\.(\w+) <[\w.]+>`: ", page, re.MULTILINE)
     assert sorted(described) == dpol.__all__ == sorted(set(described))
     for name in dpol.__all__:
         value = getattr(dpol, name)

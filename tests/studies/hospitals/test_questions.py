@@ -45,6 +45,8 @@ FACTS = PageFacts(
     seed=1,
     replicates=3,
     private=False,
+    licence=None,
+    citation=None,
     period="week",
     columns=Columns(entity="hospital", period="week", count="patients", capacity="beds"),
 )
