@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from platformdirs import PlatformDirs
 
+import dpol
 from dpol.cli import main
 from pipeline import ROOT, built_wheel
 
@@ -31,6 +33,18 @@ def test_wheel_holds_every_tracked_file_with_the_same_bytes(tmp_path: Path) -> N
             start = next(it for it in IN_WHEEL if file.startswith(f"{it}/"))
             held = wheel.read(IN_WHEEL[start] + file.removeprefix(start))
             assert held == (ROOT / file).read_bytes(), file
+
+
+def test_links_of_the_index_page_lead_to_the_repository(tmp_path, monkeypatch) -> None:
+    home = "https://host.example/dpol"
+    monkeypatch.setenv("DPOL_REPOSITORY", f"{home}/")
+    with zipfile.ZipFile(built_wheel(tmp_path)) as wheel:
+        (name,) = (it for it in wheel.namelist() if it.endswith("dist-info/METADATA"))
+        text = wheel.read(name).decode()
+    links = re.findall(r"(!?)\[[^]]*\]\(([^)]+)\)", text)
+    assert ("!", f"{home}/raw/v{dpol.__version__}/docs/images/states-questions.png") in links
+    assert [link for _, link in links if not link.startswith("https://")] == []
+    assert f"Project-URL: Repository, {home}\n" in text
 
 
 @pytest.fixture

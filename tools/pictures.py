@@ -19,9 +19,10 @@ IMAGES = workflow.PICTURE.parent
 FIGURES = {
     "demo": (
         "privacy-utility", "decisions", "cumulative-gain", "rivals", "amplification", "lazy-rates",
-        "lazy-regret", "convex-regret", "labels-risk", "labels-selection", "labels-hospitals",
-        "audits",
+        "lazy-regret", "convex-regret", "labels-risk", "labels-risk-others", "labels-selection",
+        "labels-hospitals", "audits",
     ),
+    "states": ("questions",),
     "panel": ("rivals",),
     "beyond": ("comparison", "memory"),
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """Keep what README.md and docs/ say of a whole run: the numbers behind their sentences.
 
-    python verify/record.py results/simulated      (or panel, or beyond, after its run)
+    python verify/record.py results/simulated      (or panel, beyond, states, after its run)
 
 Writes verify/runs/<run>/*.csv. verify/sentences.py makes the sentences of these numbers, and a test
 compares them with the pages.
@@ -25,6 +25,10 @@ RECORDED = {
         *CELL, "kind", "mean_gain", "other_algorithm", "other_noise", "other_mu", "difference",
         "difference_half_width", "verdict", "aim_verdict",
     ],
+    "questions": [
+        *("question", "stream", "way", "noise", "mu", "best_static_share"),
+        *("gain_share", "gain_share_half_width"),
+    ],
     "memory": [
         "stream", "weeks", "level", "times", "noise", "difference", "difference_half_width",
         "verdict",
@@ -36,9 +40,13 @@ RECORDED = {
     "claims": ["paper", "statement", "claim", "claimed", "measured", "verdict", "ours"],
 }  # fmt: skip
 
+OF_RUN = {"states": ("questions", "comparison")}
+"""Tables that are recorded of a run, where not all are."""
+
 KEPT = {
     "summary": "best_of_family or family not in ['ridge', 'kalman']",
     "comparison": "aim_verdict != ''",
+    "questions": "stream == ''",
 }
 """Queries that keep a few rows: of single learners the best, of comparisons the aims."""
 
@@ -48,6 +56,8 @@ def main(base: Path) -> None:
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)
     for name, columns in RECORDED.items():
+        if name not in OF_RUN.get(base.name, RECORDED):
+            continue
         path = base / f"{name}.parquet"
         if path.exists():
             frame = pd.read_parquet(path)

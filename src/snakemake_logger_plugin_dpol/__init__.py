@@ -17,7 +17,6 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from dpol.core.logs import error_in
 from snakemake_logger_plugin_dpol.progress import Progress, in_words
 
 _NARROWEST = 60
@@ -171,6 +170,9 @@ class LogHandler(LogHandlerBase):
         own = [text for text in self._errors if not text.startswith(_FOLLOW)]
         messages = []
         for rule, logs in self._failed.values():
+            # Not before: Snakemake imports every plugin that is installed.
+            from dpol.core.logs import error_in
+
             if written := [text for log in logs if (text := error_in(Path(log)))]:
                 messages += written
             else:

@@ -17,16 +17,26 @@ tab.on("request", (request) => found.requests.push(request.url().split(":")[0]))
 await tab.goto(pathToFileURL(page).href);
 
 found.width = await tab.evaluate(() => document.documentElement.scrollWidth);
+found.screens = await tab.evaluate(() => document.documentElement.scrollHeight / innerHeight);
 // Folded parts are opened: what is in them counts too.
 await tab.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));
 found.widthOpen = await tab.evaluate(() => document.documentElement.scrollWidth);
+// Boxes that scroll by themselves, within the page.
+found.inner = await tab.evaluate(() =>
+  [...document.querySelectorAll("*")].filter((it) => {
+    const { overflowX, overflowY } = getComputedStyle(it);
+    return it.checkVisibility() && ((/auto|scroll/.test(overflowY) && it.scrollHeight > it.clientHeight + 1) ||
+      (/auto|scroll/.test(overflowX) && it.scrollWidth > it.clientWidth + 1));
+  }).map((it) => `${it.tagName} ${it.className}`));
 found.background = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
 found.panels = await tab.evaluate(() =>
-  [...document.querySelectorAll(".panel")].map((it) => getComputedStyle(it).backgroundColor));
+  [...document.querySelectorAll(".panel")].map((it) => getComputedStyle(it)).map((it) => [it.backgroundColor, it.filter]));
 found.images = await tab.evaluate(() =>
   [...document.querySelectorAll("img")].map((it) => Math.round(it.getBoundingClientRect().height)));
 found.lost = await tab.evaluate(() =>
   [...document.querySelectorAll("img")].filter((it) => !it.complete || !it.naturalWidth).length);
+found.sources = await tab.evaluate(() =>
+  [...document.querySelectorAll("img")].map((it) => it.currentSrc === it.src));
 found.anchors = await tab.evaluate(() =>
   [...document.querySelectorAll("a[href^='#']")].filter(
     (it) => !document.getElementById(it.getAttribute("href").slice(1))).length);

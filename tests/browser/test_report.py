@@ -99,11 +99,23 @@ def test_cells_that_have_to_be_scrolled_to_are_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
-def test_images_are_drawn_on_white(report: Path, width: int, scheme: str) -> None:
+def test_images_follow_the_width_and_the_scheme(report: Path, width: int, scheme: str) -> None:
+    """A phone has the narrow ones; in the dark they are turned, and the white below them."""
     found = look(report, width, scheme)
-    assert set(found["panels"]) == {"rgb(255, 255, 255)"}
+    turned = "none" if scheme == "light" else "invert(0.9) hue-rotate(180deg)"
+    assert {tuple(it) for it in found["panels"]} == {("rgb(255, 255, 255)", turned)}
+    assert set(found["sources"]) == {width == 1300}
     assert "image-alt" in found["passes"]
     assert min(found["images"]) > 50
+
+
+def test_the_page_is_one_small_file_that_is_soon_read(report: Path) -> None:
+    assert report.stat().st_size < 3e6
+    assert look(report, 1300, "light")["screens"] <= 14
+
+
+def test_on_a_phone_no_box_scrolls_within_the_page(report: Path) -> None:
+    assert look(report, 400, "light")["inner"] == []
 
 
 def test_every_image_is_drawn(report: Path) -> None:

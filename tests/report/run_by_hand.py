@@ -32,15 +32,18 @@ ODD = "a < b & \"c\" <script>alert('d')</script>"
 
 SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt" viewBox="0 0 72 36">
+ <title>12 of 34 &lt;b&gt; hold.</title>
  <g id="figure_1"><rect width="72" height="36" fill="#eee"/></g>
 </svg>
 """
+
+NARROW = SVG.replace("72", "36")
 
 STUDIES: dict[str, Any] = {
     "batching": {"n_experts": [2], "mus": [1]},
     "lazy": {"n_rounds": [10], "n_experts": [2], "epsilons": [1]},
     "convex": {"n_rounds": [10], "dimensions": [2], "epsilons": [1]},
-    "labels": {"patients_per_week": 1, "sweeps": {"rounds": [10]}},
+    "labels": {"patients_per_week": 1, "sweeps": {"rounds": [10], "labels": [4]}},
     "audits": {},
     "claims": {},
     "comparison": {
@@ -196,6 +199,7 @@ def write_run(folder: Path) -> None:
     shown = [(it, block) for study, block in studies for it in study.sections_of(block)]
     for name in (it.name for section, block in shown for it in section.figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
+        (folder / f"figures/{name}.narrow.svg").write_text(NARROW)
     group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))
     tables = {
@@ -239,7 +243,7 @@ def write_files(
 class Elements(HTMLParser):
     """Every element with its attributes, in order."""
 
-    VOID = frozenset({"meta", "link", "br", "img", "input", "hr"})
+    VOID = frozenset({"meta", "link", "br", "img", "source", "input", "hr"})
 
     def __init__(self, markup: str) -> None:
         super().__init__()

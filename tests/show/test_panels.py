@@ -27,7 +27,7 @@ def draw(number: int = 3, named: int = 3) -> Figure:
     with panels.panels(number, 2, (2.5, 2.0), "gain") as drawn:
         for ax in drawn.axes:
             panels.name_panel(ax, "A & B_<c>% $x$")
-            panels.set_levels(ax, [math.inf, 1.0, 0.25])
+            panels.set_guesses(ax, [1.0, 0.691, 0.55])
             panels.add_bars(ax, POINTS, LOOK, "bars")
             panels.add_band(ax, POINTS.assign(mean=POINTS["mean"] + 1), LOOK, "band")
             for name in range(named):
@@ -80,7 +80,7 @@ def test_intervals_are_drawn_where_they_are_finite() -> None:
 
 def test_levels_stand_side_by_side_and_no_privacy_on_a_shade() -> None:
     (ax,) = draw(1).axes
-    assert [it.get_text() for it in ax.get_xticklabels()] == ["∞\nno privacy", "1", "0.25"]
+    assert [it.get_text() for it in ax.get_xticklabels()] == ["none", "69%", "55%"]
     (shade,) = ax.patches
     ends = shade.get_extents().transformed(ax.transData.inverted()).intervalx
     assert ends == pytest.approx([-0.5, 0.5])
@@ -100,6 +100,20 @@ def test_equal_figures_are_equal_files_whatever_the_settings_of_the_user(tmp_pat
         assert not any(date in first.read_bytes() for date in (b"CreationDate", b"dc:date"))
     style.save_figure(draw(named=2), two)
     assert one[0].read_bytes() != two[0].read_bytes()
+
+
+def test_a_figure_for_a_phone_has_one_column_and_files_carry_the_finding(tmp_path: Path) -> None:
+    with panels.panels(3, 3, (3.0, 2.0), narrow=True) as drawn:
+        drawn.name_x("a name that is wider than a phone, and so is broken into lines " * 2)
+        drawn.find("3 of 4 <hold>.")
+    places = [ax.get_position() for ax in drawn.axes]
+    assert {round(it.x0, 9) for it in places} == {round(places[0].x0, 9)}
+    assert drawn.figure.get_figwidth() < 4
+    assert_legible(drawn.figure)
+    (name,) = [it for it in drawn.figure.texts if "wider" in it.get_text()]
+    assert name.get_window_extent().x1 <= drawn.figure.bbox.x1
+    style.save_figure(drawn.figure, [tmp_path / "a.svg"])
+    assert "<title>3 of 4 &lt;hold&gt;.</title>" in (tmp_path / "a.svg").read_text()
 
 
 def test_unknown_suffix_writes_nothing(tmp_path: Path) -> None:

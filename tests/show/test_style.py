@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex, to_rgb
 
 from dpol.experts.registry import known_looks
 from dpol.show import looks, style
@@ -35,6 +36,21 @@ def test_lines_stand_out_from_white_and_text_more() -> None:
     # What is dark enough stays, and what was too pale is just dark enough.
     assert style.text_colour(looks.BLACK) == looks.BLACK
     assert style.contrast(style.text_colour("#56B4E9")) < 4.8
+
+
+def in_the_dark(colour: str) -> str:
+    """The colour on a dark page: `invert(0.9) hue-rotate(180deg)`, as CSS filters define them."""
+    turned = np.array([[-0.574, 1.430, 0.144], [0.426, 0.430, 0.144], [0.426, 1.430, -0.856]])
+    return to_hex(np.clip(turned @ (0.9 - 0.8 * np.array(to_rgb(colour))), 0, 1).tolist())
+
+
+def test_lines_and_texts_stand_out_in_the_dark_too() -> None:
+    paper = style.contrast(in_the_dark("#FFFFFF"))
+    lines = {looks.REFUTED, *(it.colour for it in (*KNOWN.values(), *looks.UNKNOWN))}
+    for colour in lines:
+        assert paper / style.contrast(in_the_dark(colour)) >= 3.0, colour
+        text = in_the_dark(style.text_colour(colour))
+        assert paper / style.contrast(text) >= 4.5, colour
 
 
 def test_a_colour_means_one_thing_in_all_figures() -> None:

@@ -92,7 +92,9 @@ def test_html_header_cells_say_what_they_head() -> None:
         wanted = [head for head in heads if grouped or 'class="group"' not in head]
         assert re.findall("(?s)<th.*?</th>", body) == wanted
         assert (body.count('<tr class="next">'), body.count("<tbody>")) == (1, 2)
-        assert '±\N{NO-BREAK SPACE}0.10 <span class="note">ridge</span></td>\n<td>—</td>' in body
+        assert (
+            '±\N{NO-BREAK SPACE}0.10 <span class="note">ridge</span></td>\n<td class="none"' in body
+        )
         first, rest = body.split('<div class="notes">')[1].split("<details>")
         assert first.strip() == "<p>±: half width</p>"
         assert "<summary>All notes to this table (2)</summary>\n<p>†: ours</p>" in rest
@@ -140,12 +142,12 @@ def test_a_table_without_sections_is_sorted_by_its_numbers() -> None:
     assert '<caption id="table-stages">Times</caption>' in fragment
     assert '<th scope="col">work</th>\n<th scope="col" class="number">wall time, s</th>' in fragment
     assert re.findall("<td.*>", fragment) == [
-        '<td class="text">much</td>',
-        '<td data-order="12345.0">12,345</td>',
-        '<td data-order="0.25">25%</td>',
-        '<td class="text">less</td>',
-        '<td data-order="2.0">2</td>',
-        "<td>—</td>",
+        '<td class="text" data-header="work">much</td>',
+        '<td data-header="wall time, s" data-order="12345.0">12,345</td>',
+        '<td data-header="share" data-order="0.25">25%</td>',
+        '<td class="text" data-header="work">less</td>',
+        '<td data-header="wall time, s" data-order="2.0">2</td>',
+        '<td class="none" data-header="share">—</td>',
     ]
     assert to_markdown(plain()).splitlines()[4] == "| run suite | much | 12,345 | 25% |"
     latex = to_latex(plain())

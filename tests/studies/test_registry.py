@@ -90,8 +90,10 @@ def test_its_functions_are_there_and_take_what_the_jobs_give(study):
 def test_what_shows_a_section_is_there_and_takes_what_its_job_gives(shown):
     section, study, settings = shown
     assert settings is not None, "no shipped config shows it"
+    seen = {figure.draw for figure in section.figures if figure.place != "file"}
     for reference in functions_of(section, settings):
-        assert len(inspect.signature(load(reference)).parameters) == 3, reference
+        taken = list(inspect.signature(load(reference)).parameters)
+        assert taken[3:] == ["narrow"] * (reference in seen), reference
     assert set(section.results) <= set(study.results)
     assert code_of_shown(study, section)
 
@@ -118,4 +120,4 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     plain = block("hospitals").model_copy(update={"comparison": None, "replayed": False})
     assert main.results_of(plain) == ("summary", "ranking", "cumulative")
     names = [section.name for section in main.sections_of(plain)]
-    assert names == ["privacy-utility", "average-gain", "cumulative-gain", "rivals", "noise-costs"]
+    assert names == ["privacy-utility", "noise-costs", "average-gain"]

@@ -55,7 +55,7 @@ def test_every_config_that_is_played_nowhere_can_be_planned(tmp_path: Path) -> N
         run(sys.executable, "-m", "snakemake", *words, "--cores", "2", "--dry-run", *pages)
     )
     for config in UNPLAYED:
-        assert f"{config.stem.replace('-', '_')}_cumulative_gain_shown" in said
+        assert f"{config.stem.replace('-', '_')}_average_gain_shown" in said
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def test_a_new_study_runs_and_is_shown(project: Path) -> None:
     coins = pd.read_parquet(results / "coins.parquet")
     assert coins["bias"].tolist() == [0.5, 0.9]
     assert set(coins["ci_comparisons"]) == {2}
-    made = [f"figures/coins.{suffix}" for suffix in ("svg", "png", "pdf")]
+    made = [f"figures/coins.{suffix}" for suffix in ("svg", "narrow.svg", "png", "pdf")]
     made += [f"tables/coins.{suffix}" for suffix in ("html", "md", "csv", "tex")]
     assert all((results / name).stat().st_size for name in made)
     page = (results / "report/index.html").read_text()

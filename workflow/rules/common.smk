@@ -159,7 +159,10 @@ TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
 
 def shown_of(section):
     """The files of all figures and tables of a section; `snakemake --report` shows one of each."""
-    kinds = [("figure", it, FIGURE_FORMATS) for it in section.figures]
+    kinds = []
+    for it in section.figures:  # a page shows the narrow variant on phones
+        narrow = () if it.place == "file" else ("narrow.svg",)
+        kinds.append(("figure", it, (*FIGURE_FORMATS, *narrow)))
     kinds += [("table", it, TABLE_FORMATS) for it in section.tables]
     paths = []
     for kind, it, formats in kinds:

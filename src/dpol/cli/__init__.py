@@ -38,9 +38,9 @@ class _Parser(argparse.ArgumentParser):
     """Wrong arguments end with one line on stderr and exit code 2."""
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        from dpol.core.refusals import nearest
-
         if action.choices is not None and value not in action.choices:
+            from dpol.core.refusals import nearest
+
             wrong = f"{value!r} is unknown{nearest(value, map(str, action.choices))}"
             raise argparse.ArgumentError(action, wrong)
 

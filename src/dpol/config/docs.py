@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.config.models import WHOLE
-from dpol.core.schemas import Column
+from dpol.core.schemas import Column, shared_columns
 from dpol.data.panel import PANEL
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
@@ -141,8 +141,8 @@ def _shown(value: object) -> str:
 def results() -> str:
     """Markdown sections on the panel and the tables of all studies.
 
-    A column that several tables have is described once, as most of them describe it. Columns of a
-    table that mean the same share a line.
+    A column that several tables have is described once, as most of them describe it. Columns that
+    mean the same share a line. A group of shared columns is named as one.
     """
     tables = [PANEL]
     for study in load_studies().values():
@@ -152,23 +152,33 @@ def results() -> str:
     for (name, column), times in seen.most_common():
         if times > 1:
             shared.setdefault(name, column)
+    groups = {title: {it: shared[it] for it in names} for title, names in shared_columns().items()}
     described = []
     for table in tables:
-        own: dict[str, list[str]] = {}
-        for name, column in table.columns.items():
-            if shared.get(name) != column:
-                own.setdefault(_meaning(column), []).append(name)
-        also = [name for name, column in table.columns.items() if shared.get(name) == column]
-        described.append((table, own, also))
-    common = {name: _meaning(shared[name]) for name in sorted(shared)}
-    return _rendered("results.md", tables=described, common=common)
+        own = {name: it for name, it in table.columns.items() if shared.get(name) != it}
+        whole = [title for title, it in groups.items() if it.items() <= table.columns.items()]
+        grouped = set().union(*(groups[title] for title in whole))
+        single = [name for name in table.columns if name not in own and name not in grouped]
+        described.append((table, _lines(own), single, whole))
+    grouped = set().union(*groups.values())
+    common = {name: shared[name] for name in sorted(shared) if name not in grouped}
+    lines = {title: _lines(columns) for title, columns in {"": common, **groups}.items()}
+    return _rendered("results.md", tables=described, common=lines)
+
+
+def _lines(columns: Mapping[str, Column]) -> dict[str, list[str]]:
+    """The names of the columns that mean the same, by the meaning."""
+    lines: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        lines.setdefault(_meaning(column), []).append(name)
+    return lines
 
 
 def _meaning(column: Column) -> str:
     """The meaning of a column, its unit, and a note if a cell may be empty."""
     unit = f" ({column.unit})" if column.unit else ""
     said = not column.optional or "empty" in column.meaning
-    return f"{column.meaning}{unit}{'' if said else '; may be empty'}"
+    return f"{column.meaning}{unit}{'' if said else ', or empty'}"
 
 
 def with_manual(page: str) -> str:

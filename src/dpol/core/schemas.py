@@ -99,7 +99,7 @@ def read_schemas(path: Path) -> Mapping[str, Schema]:
     Raises:
         ValueError: a kind or a group of shared columns is unknown.
     """
-    shared = _load(Path(__file__).with_name("shared_columns.yaml"))
+    shared = shared_columns()
     found = {}
     for name, table in _load(path).items():
         columns: dict[str, Column] = {}
@@ -108,6 +108,11 @@ def read_schemas(path: Path) -> Mapping[str, Schema]:
             columns |= {each: _column(path, each, parts) for each, parts in group.items()}
         found[name] = Schema(name, table["about"].strip(), columns)
     return found
+
+
+def shared_columns() -> dict[str, dict[str, list[str]]]:
+    """Groups of columns that many tables share: kind, meaning and perhaps unit of each column."""
+    return _load(Path(__file__).with_name("shared_columns.yaml"))
 
 
 def _load(path: Path) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,13 +20,13 @@ from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate
 from dpol.report.data import data_part
-from dpol.report.part import Part
+from dpol.report.part import Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.show.pages import load_template
-from dpol.studies.page import PAPERS, QUESTIONS, Answer, PageFacts, Widget
+from dpol.studies.page import COST, PAPERS, QUESTIONS, RIGHT, Answer, PageFacts, Widget
 from dpol.studies.registry import load_studies
-from dpol.studies.study import Frames, Section, Study, schemas_of
+from dpol.studies.study import FigureSpec, Frames, Section, Study, schemas_of
 
 
 def write_report(page: Path, params: Params, *, files: Iterable[Path], checkout: Path) -> None:
@@ -69,12 +70,13 @@ def build_page(
     """
     facts, studies = page_facts(config), config.studies()
     answers, parts, widgets = list[Answer](), list[Part](), list[str]()
+    numbers = count(1)
     for study, settings in studies:
         results = _read_results(folder, study, settings)
         if study.answers:
             answers += load(study.answers)(results, settings, facts)
         for section in study.sections_of(settings):
-            part = _part(folder, section)
+            part = _part(folder, section, numbers)
             if section.widget:
                 widget = load(section.widget)(results, settings, facts)
                 part = _with_widget(part, widget)
@@ -85,10 +87,14 @@ def build_page(
             answers += load(study.answers)({}, None, facts)
     first, *others = parts
     *answered, setting = joined(answers)
+    by_question = {it.question: it for it in answered}
+    # The reader of a paper asks what privacy costs; that of an own table asks their question.
+    asked = COST if PAPERS in by_question or config.hospitals.asks_several else RIGHT
+    leading = by_question.get(asked, answered[0])
     return load_template("report.html.j2", "dpol.report").render(
         run=facts.run,
-        title=answered[0].question if answered[0].question == PAPERS else setting.finding,
-        lead=answered[0].finding,
+        title=COST if asked == COST else setting.finding,
+        lead=leading.finding,
         first=first,
         answers=answered,
         example=config.report.algorithms[0],
@@ -155,12 +161,14 @@ def _read_results(folder: Path, study: Study, settings: Any) -> Frames:
     return {it: read_frame(folder / f"{it}.parquet", schemas[it]) for it in names}
 
 
-def _part(folder: Path, section: Section) -> Part:
+def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
     """A section; under figures its tables are folded, as are tables that always are."""
+    pictures = tuple(_picture(folder, it, numbers) for it in section.figures)
+    seen = any(it.wide for it in pictures)
     shown, folded = [], []
     for it in section.tables:
         table = read_fragment(folder / f"tables/{it.name}.fragment.html")
-        if section.figures or it.folded:
+        if seen or it.folded:
             folded.append((it.title, table))
         else:
             shown.append(table)
@@ -168,12 +176,26 @@ def _part(folder: Path, section: Section) -> Part:
         key=section.name,
         title=section.title,
         intro=section.about,
-        pictures=tuple(
-            (it, *read_image(folder / f"figures/{it.name}.svg")) for it in section.figures
-        ),
+        pictures=pictures,
         tables=tuple(shown),
         folded=tuple(folded),
         files=_files(section),
+    )
+
+
+def _picture(folder: Path, figure: FigureSpec, numbers: Iterator[int]) -> Picture:
+    """A figure with its number; one that is a file only has none, and no image on the page."""
+    path = folder / f"figures/{figure.name}.svg"
+    wide, width, finding = read_image(path)
+    if figure.place == "file":
+        return Picture(spec=figure, number=0, wide="", narrow="", width=0.0, finding=finding)
+    return Picture(
+        spec=figure,
+        number=next(numbers),
+        wide=wide,
+        narrow=read_image(path.with_suffix(".narrow.svg"))[0],
+        width=width,
+        finding=finding or figure.title,
     )
 
 

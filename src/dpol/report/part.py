@@ -8,6 +8,27 @@ from dpol.studies.study import FigureSpec
 
 
 @dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A figure on the page.
+
+    Args:
+        spec: its words, and where it is.
+        number: by which it is cited.
+        wide: its image as base64; empty for one that is a file only.
+        narrow: that for phones.
+        width: of the wide one, in points.
+        finding: what it shows, in a sentence.
+    """
+
+    spec: FigureSpec
+    number: int
+    wide: str
+    narrow: str
+    width: float
+    finding: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Part:
     """A section of the page, with its contents.
 
@@ -15,7 +36,7 @@ class Part:
         key: its anchor.
         title: its heading.
         intro: its first paragraph.
-        pictures: its figures, each with its image as base64 and its width in points.
+        pictures: its figures, in the order of their numbers.
         tables: its tables as HTML.
         folded: captions and tables that only those see who open them.
         facts: terms and texts, if it has any.
@@ -28,7 +49,7 @@ class Part:
     key: str
     title: str
     intro: str
-    pictures: tuple[tuple[FigureSpec, str, float], ...] = ()
+    pictures: tuple[Picture, ...] = ()
     tables: tuple[str, ...] = ()
     folded: tuple[tuple[str, str], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()

@@ -29,9 +29,15 @@ def read_fragment(path: Path) -> str:
     return text
 
 
-def read_image(path: Path) -> tuple[str, float]:
-    """A figure as base64, its width in points. Raises DataError if it is missing, or is none."""
+def read_image(path: Path) -> tuple[str, float, str]:
+    """A figure as base64, its width in points, and its finding.
+
+    Raises:
+        DataError: it is missing, or is not a figure.
+    """
     with reading(path):
         image = path.read_bytes()
-        width = float(ElementTree.fromstring(image).attrib["viewBox"].split()[2])
-    return base64.b64encode(image).decode(), width
+        root = ElementTree.fromstring(image)
+        width = float(root.attrib["viewBox"].split()[2])
+    finding = root.findtext("{http://www.w3.org/2000/svg}title") or ""
+    return base64.b64encode(image).decode(), width, finding

@@ -21,12 +21,15 @@ from matplotlib.ticker import NullLocator, PercentFormatter
 
 from dpol.show import style
 from dpol.show.looks import BAND, Look
-from dpol.show.words import mu_tick
 
 WIDTH = 6.6
 """Inches of all panels on a page."""
+NARROW = 3.3
+"""Inches of the panels on a phone, one below the other."""
 STRICTER = "the further right, the more private"
 """Direction of every axis of privacy levels."""
+GUESSES = "privacy: right guesses of an attacker about one person, at most (a coin: 50%)"
+"""Name of an axis that `set_guesses` has set."""
 FEW = 2
 """Number of points up to which no line joins them: two points are not a rate."""
 BAND_ALPHA = 0.2
@@ -37,7 +40,6 @@ _LABEL_LINE, _LABEL_GAP = 0.113, 0.03  # inches
 _LEGEND_LINE = 0.17  # inches
 _LEGEND_CHARACTERS_PER_INCH = 17.0
 _LEGEND_KEY = 0.7  # inches that a line, and the gaps around its name, take
-_MANY_LEVELS = 5
 
 
 short: Callable[[float], str] = "{:g}".format
@@ -78,15 +80,30 @@ class Panels:
         x, y = end
         self.labels.append(Label(ax=ax, end=(x, y), text=text, colour=colour))
 
+    def find(self, finding: str) -> None:
+        """Say in a sentence what the figure shows; its files carry it, as an alternative to it."""
+        self.figure.set_label(finding)
+
     def title(self, *parts: str) -> None:
-        """Write facts above the figure, divided by dots; lines break between them only."""
-        self.describe(" · ".join(part.replace(" ", "\xa0") for part in parts))
+        """Write facts above the figure, divided by dots; lines break between them if they can."""
+        whole = [it.replace(" ", "\xa0") if len(it) < self._columns else it for it in parts]
+        self.describe(" · ".join(whole))
 
     def describe(self, text: str) -> None:
         """Write a text above the figure."""
-        columns = int(self.figure.get_figwidth() * _CHARACTERS_PER_INCH)
-        wrapped = textwrap.fill(text, columns, break_on_hyphens=False)
-        self.figure.suptitle(wrapped, x=0.01, ha="left", fontsize=8)
+        self.figure.suptitle(self._wrapped(text), x=0.01, ha="left", fontsize=8)
+
+    def name_x(self, text: str) -> None:
+        """Name the horizontal axis of all panels."""
+        self.figure.supxlabel(self._wrapped(text))
+
+    def _wrapped(self, text: str) -> str:
+        return textwrap.fill(text, self._columns, break_on_hyphens=False)
+
+    @property
+    def _columns(self) -> int:
+        """Characters of a line across the figure."""
+        return int(self.figure.get_figwidth() * _CHARACTERS_PER_INCH)
 
     def legend(self, handles: Sequence[Artist], **options: Any) -> None:
         """Explain lines below the panels, in as many columns as fit; the figure grows by it."""
@@ -100,7 +117,13 @@ class Panels:
 
 @contextmanager
 def panels(
-    number: int, columns: int, size: tuple[float, float], y_label: str = "", **options: Any
+    number: int,
+    columns: int,
+    size: tuple[float, float],
+    y_label: str = "",
+    *,
+    narrow: bool = False,
+    **options: Any,
 ) -> Iterator[Panels]:
     """A figure of panels, to be drawn in the block and laid out at its end, once and for all.
 
@@ -109,8 +132,11 @@ def panels(
         columns: the most panels side by side.
         size: inches of a panel with all that belongs to it.
         y_label: name of the vertical axis of all panels.
+        narrow: whether it is for a phone, with all panels in one column.
         options: for `matplotlib.figure.Figure.subplots`.
     """
+    if narrow:
+        columns, size = 1, (NARROW, size[1])
     columns = min(columns, number)
     rows = math.ceil(number / columns)
     with style.figure_style():
@@ -177,13 +203,15 @@ def _finite(points: pd.DataFrame) -> tuple[pd.Series, pd.Series, pd.Series]:
 # ---- axes ----------------------------------------------------------------------------------------
 
 
-def set_levels(ax: Axes, levels: Sequence[float]) -> None:
-    """Privacy levels from left to right, that without privacy on a shade of its own."""
-    for place, mu in enumerate(levels):
-        if mu == math.inf:
+def set_guesses(ax: Axes, guesses: Sequence[float]) -> None:
+    """Privacy levels from left to right: how often an attacker guesses right, 1 without privacy.
+
+    The name of the axis is `GUESSES`.
+    """
+    for place, guess in enumerate(guesses):
+        if guess == 1:
             ax.axvspan(place - 0.5, place + 0.5, color=BAND, linewidth=0, zorder=0)
-    tick = mu_tick if len(levels) > _MANY_LEVELS else short
-    set_groups(ax, ["∞\nno privacy" if mu == math.inf else tick(mu) for mu in levels])
+    set_groups(ax, ["none" if guess == 1 else f"{100 * guess:.0f}%" for guess in guesses])
 
 
 def set_groups(ax: Axes, names: Sequence[str]) -> None:

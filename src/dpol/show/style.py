@@ -117,6 +117,8 @@ def freeze_layout(figure: Figure) -> None:
 def save_figure(figure: Figure, paths: Iterable[Path]) -> None:
     """Write a figure as `.svg`, `.png` (200 dpi) or `.pdf`; equal figures give equal bytes.
 
+    The title of a file is the finding of the figure, its label.
+
     Raises:
         ValueError: a path has another suffix; nothing is written then.
         OutputError: a file cannot be written.
@@ -127,6 +129,5 @@ def save_figure(figure: Figure, paths: Iterable[Path]) -> None:
             raise ValueError(f"{path}: a figure is saved as {', '.join(_METADATA)}")
     for path in targets:
         with figure_style(), atomic_path(path) as temporary:
-            figure.savefig(
-                temporary, format=path.suffix[1:], dpi=200, metadata=_METADATA[path.suffix]
-            )
+            metadata = _METADATA[path.suffix] | {"Title": figure.get_label()}
+            figure.savefig(temporary, format=path.suffix[1:], dpi=200, metadata=metadata)

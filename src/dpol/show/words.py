@@ -62,15 +62,6 @@ def mu_title(mu: float) -> str:
     return "μ = ∞" if mu == float("inf") else f"μ = {mu:g}"
 
 
-def mu_tick(mu: float) -> str:
-    """A privacy level at a crowded axis, without the zero before the point.
-
-    >>> [mu_tick(mu) for mu in (float("inf"), 10.5, 1.0, 0.25, 0.0)]
-    ['∞', '10.5', '1', '.25', '0']
-    """
-    return "∞" if mu == float("inf") else f"{mu:g}".removeprefix("0") or "0"
-
-
 def privacy_title(mu: float) -> str:
     """A privacy level in words.
 

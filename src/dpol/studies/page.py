@@ -18,11 +18,12 @@ from typing import Any
 from dpol.data.settings import Columns
 from dpol.studies.study import Facts
 
-PAPERS = "Do the published results hold up?"
-COST = "What does it cost?"
+COST = "What does privacy cost?"
+RIGHT = "How often is the right one named?"
 PRIVACY = "How private is it?"
+PAPERS = "Do the published results hold up?"
 SETTING = "Question and setting"
-QUESTIONS = PAPERS, COST, PRIVACY, SETTING
+QUESTIONS = COST, RIGHT, PRIVACY, PAPERS, SETTING
 """The questions of a reader, in the order of the page."""
 
 

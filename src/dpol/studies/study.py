@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
@@ -75,16 +75,17 @@ class FigureSpec(Settings):
     Args:
         name: its files below figures/, without suffix.
         title: what it shows, in a few words.
-        description: what is drawn where, for those who cannot see it.
-        draw: "module:function" that takes (frames, settings, facts) and returns the figure.
-        folded: whether only those see it on the page who open it; its caption is always seen.
+        description: what is drawn where.
+        draw: "module:function" that takes (frames, settings, facts, narrow) and returns the figure,
+            whose label is its finding in a sentence; `narrow` asks for panels below each other.
+        place: on the page it is seen, or folded, or only its finding is; its files are always made.
     """
 
     name: str
     title: str
     description: str
     draw: str
-    folded: bool = False
+    place: Literal["seen", "folded", "file"] = "seen"
 
 
 class TableSpec(Settings):

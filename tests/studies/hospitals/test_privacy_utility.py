@@ -1,4 +1,4 @@
-"""The privacy-utility curve: what stands where."""
+"""The first figure: what privacy costs, a line for each system."""
 
 from __future__ import annotations
 
@@ -6,48 +6,97 @@ import math
 
 import pandas as pd
 import pytest
-from scipy.stats import norm
+from matplotlib.figure import Figure
 
-from dpol.studies.hospitals.privacy_utility import REPORTED, draw_privacy_utility, shown_rows
-from legible import lines, points
-from tables_by_hand import FACTS, INF, main, rows, summary
+from dpol.studies.hospitals.privacy_utility import (
+    draw_privacy_utility,
+    lines_of,
+    mean_share,
+    promised,
+)
+from legible import assert_legible, lines, names_of_lines, points
+from tables_by_hand import FACTS, INF, main, rows, run, summary
 
-
-def drawn(frame: pd.DataFrame) -> dict[str, list[tuple[float, float]]]:
-    """Points of the lines of the first panel, by label."""
-    figure = draw_privacy_utility({"summary": frame}, main(), FACTS)
-    return {name: points(line) for name, line in lines(figure.axes[0]).items()}
-
-
-def test_points_stand_at_the_guess_and_the_share() -> None:
-    # By hand: chance 0, foresight 60; gains 0.33 at mu = 1 and 41.25 without noise.
-    low, high = drawn(summary())["rw-meta, isotropic"]
-    assert low == pytest.approx((norm.cdf(0.5), 0.33 / 60), abs=1e-3)
-    assert high == pytest.approx((1.0, 41.25 / 60))
+LEVELS = {"low": 1.0, "none": INF, "high": 0.25}
 
 
-def test_numbers_of_the_paper_are_beside_real_data_only() -> None:
-    real = drawn(summary())[REPORTED]
-    assert (1.0, pytest.approx(40.14 / 60)) in real
-    assert drawn(summary().assign(simulated=True))[REPORTED] == []
+def crowded() -> list[dict[str, object]]:
+    """Rows of three levels whose lines end at nearly the same share."""
+    gains = {("isotropic", "local"): 30.0, ("capacity", "local"): 30.1}
+    local = [
+        run("rw-meta", mu, gain, noise=noise, ours=noise == "capacity")
+        for (noise, _), gain in gains.items()
+        for mu in LEVELS.values()
+    ]
+    central = [
+        run(f"tree-ftpl-min-{what}", mu, 30.2, model="central")
+        for what in ("noise", "regret")
+        for mu in LEVELS.values()
+    ]
+    return [*local, *central]
 
 
-def test_a_guarantee_decides_where_a_row_stands_and_is_drawn_once() -> None:
-    frame = summary().assign(guaranteed_mu=0.5)
-    assert set(shown_rows(frame, main())["guess"]) == {norm.cdf(0.25)}
-    assert len(drawn(frame)["rw-meta, isotropic"]) == 1
-    # Of a guarantee that is not Gaussian DP: (e^eps + delta) / (e^eps + 1), with eps = log 3.
-    frame = summary().assign(guaranteed_mu=math.nan, epsilon=math.log(3), delta=0.0)
-    assert set(shown_rows(frame, main())["guess"].round(12)) == {0.75}
+def drawn(frame: pd.DataFrame, narrow: bool = False, **changes: object) -> Figure:
+    return draw_privacy_utility({"summary": frame}, main(**changes), FACTS, narrow=narrow)
 
 
-def test_algorithms_without_privacy_and_those_not_shown_are_left_out() -> None:
-    assert "follow-the-leader" not in set(shown_rows(summary(), main())["algorithm"])
-    few = main(algorithms=["rw-meta"])
-    assert set(shown_rows(summary(), few)["algorithm"]) == {"rw-meta"}
+@pytest.mark.parametrize("narrow", [False, True])
+def test_levels_go_from_no_privacy_to_the_most_and_few_lines_have_names_apart(narrow: bool) -> None:
+    labels = ["rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"]
+    asked = {"levels": LEVELS, "algorithms": labels}
+    figure = drawn(summary(crowded(), **asked), narrow, **asked)
+    assert_legible(figure)
+    (ax,) = figure.axes
+    # By hand: Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.
+    assert [it.get_text() for it in ax.get_xticklabels()] == ["none", "69%", "55%"]
+    found = {name: line for name, line in lines(ax).items() if not name.startswith("_")}
+    assert len(found) == len(names_of_lines(ax)) == 4
+    del found["best fixed expert"]
+    assert all([x for x, _ in points(line)] == [0, 1, 2] for line in found.values())
+    assert figure.get_figwidth() < (4 if narrow else 10)
+
+
+def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last() -> None:
+    # By hand: chance 0, foresight 60; gains 41.25 without noise and 1 / 3 at mu = 1.
+    figure = drawn(summary())
+    drawn_lines = lines(figure.axes[0])
+    high, low = points(drawn_lines["rw-meta, isotropic noise"])
+    assert high == pytest.approx((0, 41.25 / 60))
+    assert low == pytest.approx((1, 1 / 180))
+    assert points(drawn_lines["best fixed expert"])[0][1] == pytest.approx(0.5)
+    assert "from 69% to 1% (rw-meta, isotropic noise), from 43% to 37% (a curator)" in (
+        figure.get_label()
+    )
+
+
+def test_the_curator_is_the_best_in_hindsight() -> None:
+    better = [run("mf-ftpl", mu, 29.0, model="central") for mu in (INF, 1.0)]
+    frame, asked = summary([*rows(), *better]), main(rivals=["mf-ftpl"])
+    (curator,) = (it for it in lines_of(frame, asked) if it.name == "a curator")
+    assert set(curator.rows["algorithm"]) == {"mf-ftpl"}
+    assert lines_of(summary(), main())[-1].rows["algorithm"].iloc[0] == "tree-ftpl-min-noise"
+
+
+def test_a_row_whose_guarantee_is_weaker_than_its_level_is_left_out() -> None:
+    frame = summary()
+    assert len(promised(frame)) == len(frame)
+    assert len(promised(frame.assign(guaranteed_mu=frame["mu"] / 2))) == len(frame)
+    weaker = frame.assign(guaranteed_mu=frame["mu"] * 1.01)
+    assert set(promised(weaker)["mu"]) == {INF}
+    # Of a guarantee that is not Gaussian DP: (e^eps + delta) / (e^eps + 1) is 0.75 for log 3.
+    other = frame.assign(guaranteed_mu=math.nan, epsilon=math.log(3), delta=0.0)
+    assert set(promised(other)["mu"]) == {INF}
+    assert len(promised(other.assign(epsilon=0.8))) == len(frame)  # 0.690 < Phi(1 / 2)
+
+
+def test_the_interval_of_a_mean_over_streams_is_their_mean() -> None:
+    frame = pd.DataFrame(
+        {"mu": [1.0, 1.0], "gain_share": [0.2, 0.5], "gain_share_half_width": [0.02, 0.06]}
+    )
+    assert mean_share(frame, 1.0) == pytest.approx((0.35, 0.04))
 
 
 def test_a_run_of_one_replicate_and_one_without_private_rows_are_drawn() -> None:
     one = summary([row | {"ci_half_width": INF} for row in rows()])
-    assert drawn(one.assign(gain_share_half_width=INF))["rw-meta, isotropic"]
-    assert "rw-meta, isotropic" not in drawn(summary().assign(model="none"))
+    assert "rw-meta, isotropic noise" in lines(drawn(one).axes[0])
+    assert list(lines(drawn(summary().assign(model="none")).axes[0])) == ["best fixed expert"]

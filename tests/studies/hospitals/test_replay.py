@@ -109,7 +109,15 @@ def test_the_strip_marks_every_decision(n: int) -> None:
     assert bar.get_ylabel() == "true gain"
     dots = {tuple(map(float, it.get_xdata())) for ax in panels for it in ax.lines}
     assert dots == {tuple(range(1, 7))}, "a circle and a dot in every round"
-    ordered = stream.gains.mean(axis=0).argsort()[::-1]
+    drawn = replay[
+        replay["shown"] & (replay["noise"] == "isotropic") & replay["mu"].isin([1.0, 0.25])
+    ]
+    marked = drawn["foresight"] | drawn["chosen_by"].str.contains("rw-ftpl")
+    ordered = [
+        expert
+        for expert in stream.gains.mean(axis=0).argsort()[::-1]
+        if expert in {*drawn.loc[marked, "expert"]}
+    ]
     circles, own = panels[0].lines
     places = {expert: place for place, expert in enumerate(ordered)}
     best = dict(zip(circles.get_xdata(), circles.get_ydata(), strict=True))
@@ -120,4 +128,4 @@ def test_the_strip_marks_every_decision(n: int) -> None:
     assert marked == {t: places[i] for t, i in zip(chosen["round"], chosen["expert"], strict=True)}
     # Rows are at least as high as their labels.
     height = panels[0].get_window_extent().height / figure.dpi * 72
-    assert height / n > 7.0
+    assert height / len(ordered) > 7.0

@@ -22,14 +22,14 @@ from legible import assert_legible, names_of_lines, points
 from studies.labels.by_hand import FACTS, SIMULATED, of_runs, table
 
 LOOKS = {name: (look.colour, look.marker) for name, look in figures.looks().items()}
-SWEEPS = [("rounds", "random"), ("rounds", "hard")]
-SWEEPS += [(sweep, "random") for sweep in ("labels", "hypotheses", "epsilons")]
+SWEEPS = [("rounds", "random"), ("rounds", "hard"), ("hypotheses", "random")]
 PANELS = {
-    "risk": [(*it, "mean_kl_risk") for it in SWEEPS],
+    "risk": [(sweep, "random", "mean_kl_risk") for sweep in ("labels", "epsilons")],
+    "other_risk": [(*it, "mean_kl_risk") for it in SWEEPS],
     "selection": [(*it, y) for y in ("tv_average", "tv_median") for it in SWEEPS[:2]],
 }
 RISKS = table()
-every_figure = pytest.mark.parametrize("name", ["risk", "selection", "hospitals"])
+every_figure = pytest.mark.parametrize("name", [*PANELS, "hospitals"])
 swept_figures = pytest.mark.parametrize("name", PANELS)
 Points = list[tuple[float, float]]
 
@@ -83,7 +83,7 @@ def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> 
                 assert abs(math.log(x / value)) < 0.03 * math.log(high / low)
             published = [points(line) for line in lines(ax, colour, "--")]
             wanted = expected(sweep, kind, learner, "published", y)
-            assert len(published) == (name == "risk")
+            assert len(published) == (name != "selection")
             assert all(line == [pytest.approx(it) for it in wanted] for line in published)
         places = {dots(ax, colour)[0][0] for colour, _ in LOOKS.values()}
         assert len(places) == len(LOOKS)  # side by side
@@ -91,7 +91,7 @@ def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> 
 
 def test_two_values_are_no_rate_and_have_no_line() -> None:
     rows = table("rounds", "labels", "epsilons")
-    (ax,) = draw("risk", rows[rows["K"] != 8]).axes
+    (ax,) = draw("other_risk", rows[rows["K"] != 8]).axes
     assert {line.get_linestyle() for line in ax.lines} == {"None"}
     for look in LOOKS.values():
         assert [x for x, _ in points(lines(ax, look[0], "None", look[1])[-1])] == [2, 16]
@@ -101,7 +101,9 @@ def test_bounds_are_in_the_panels_of_rounds_only() -> None:
     rounds = (1000, 10_000, 30_000)
     easy = {"-.": [(T, 3 * T**0.9) for T in rounds], ":": [(T, T * math.log(4)) for T in rounds]}
     guides = {SWEEPS[0]: easy, SWEEPS[1]: {"-.": [(T, T / 1e5) for T in rounds]}}
-    for key, ax in zip(SWEEPS, drawn("risk").axes, strict=True):
+    bounded = [*SWEEPS, ("labels", "random"), ("epsilons", "random")]
+    axes = [*drawn("other_risk").axes, *drawn("risk").axes]
+    for key, ax in zip(bounded, axes, strict=True):
         black = [line for line in ax.lines if line.get_color() == BLACK]
         wanted = guides.get(key, {})
         assert {line.get_linestyle(): points(line) for line in black} == {
@@ -110,7 +112,7 @@ def test_bounds_are_in_the_panels_of_rounds_only() -> None:
 
 
 def test_all_risks_and_bounds_are_inside_their_panel() -> None:
-    for ax in drawn("risk").axes:
+    for ax in (*drawn("risk").axes, *drawn("other_risk").axes):
         (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
         every = np.array([point for line in ax.lines for point in points(line)])
         assert ((every > [left, bottom]) & (every < [right, top])).all()

@@ -16,49 +16,37 @@ from matplotlib.lines import Line2D
 from dpol.show.looks import BLACK, GREY
 from dpol.studies.lazy import STUDY
 from dpol.studies.lazy.rates import RATE_PANELS, draw_rates
-from dpol.studies.lazy.shown import GAMES, LOOKS, TITLES, Game, convex_rate, draw_regret
+from dpol.studies.lazy.shown import LOOKS, TITLES, convex_rate, draw_learned, draw_regret
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts
 from legible import assert_legible, legend_texts, points
 
-EXPERTS, CONVEX = GAMES["lazy"], GAMES["convex"]
 SETTINGS = STUDY.settings.model_construct()
 FACTS = Facts({}, False, 0.9)
 ROUNDS = (10_000, 100, 1000)
-ALGORITHMS = {
-    "experts": ("l2p-sound", "l2p-published", "tree-ftpl-min-noise", "multiplicative-weights"),
-    "convex": ("l2p-sound", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent"),
-}
+ALGORITHMS = ("l2p-sound", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent")
 COLOURS = {name: look.colour for name, look in {**looks_of(TITLES), **LOOKS}.items()}
-BOTH = pytest.mark.parametrize("game", [EXPERTS, CONVEX], ids=["experts", "convex"])
 
 
-def regret(kind: int, T: int, d: int, epsilon: float, algorithm: int) -> float:
+def regret(T: int, d: int, epsilon: float, algorithm: int) -> float:
     """A number that tells its setting from all others."""
-    return math.sqrt(T) * (1 + kind / 2 + d / 10 + algorithm / 7) + 3 / epsilon
+    return math.sqrt(T) * (1 + d / 10 + algorithm / 7) + 3 / epsilon
 
 
-def table(game: Game, sizes: tuple[int, ...] = (2, 10, 30)) -> pd.DataFrame:
+def table(sizes: tuple[int, ...] = (2, 10, 30)) -> pd.DataFrame:
     """Rows of T and epsilon come in no order."""
     rows = []
-    for (kind, adversary), T, d, epsilon, (number, algorithm) in itertools.product(
-        enumerate(game.losses), ROUNDS, sizes, (4.0, 0.5), enumerate(ALGORITHMS[game.name])
+    for T, d, epsilon, (number, algorithm) in itertools.product(
+        ROUNDS, sizes, (4.0, 0.5), enumerate(ALGORITHMS)
     ):
-        value = regret(kind, T, d, epsilon, number)
-        own = {"T": T, "d": d, "epsilon": epsilon, "algorithm": algorithm, "adversary": adversary}
+        value = regret(T, d, epsilon, number)
+        own = {"T": T, "d": d, "epsilon": epsilon, "algorithm": algorithm}
         rows.append({**own, "mean_regret": value, "ci_half_width": value / 10})
-    found = pd.DataFrame(rows).assign(delta=1e-6, replicates=20, confidence=0.9, ci_comparisons=48)
-    return found if len(game.losses) > 1 else found.drop(columns="adversary")
+    return pd.DataFrame(rows).assign(delta=1e-6, replicates=20, confidence=0.9, ci_comparisons=48)
 
 
-def draw(rows: pd.DataFrame, game: Game) -> Figure:
-    return draw_regret({"lazy" if game is EXPERTS else "convex": rows}, SETTINGS, FACTS)
-
-
-def panels(figure: Figure) -> list[list[Axes]]:
-    """Axes by rows; those of the last row have names of their horizontal axis."""
-    columns = sum(bool(ax.get_xlabel()) for ax in figure.axes)
-    return [figure.axes[at : at + columns] for at in range(0, len(figure.axes), columns)]
+def draw(rows: pd.DataFrame) -> Figure:
+    return draw_regret({"convex": rows}, SETTINGS, FACTS)
 
 
 def shown(ax: Axes, colour: str, linestyle: str) -> list[Line2D]:
@@ -72,59 +60,48 @@ def bars(ax: Axes) -> list[float]:
     return sorted(float(y) for it in lines for segment in it.get_segments() for _, y in segment)
 
 
-@BOTH
-def test_every_panel_has_the_regrets_of_its_setting(game: Game) -> None:
-    figure = draw(table(game), game)
+def test_every_panel_has_the_regrets_of_its_setting() -> None:
+    figure = draw(table())
     assert_legible(figure)
-    for row, d in zip(panels(figure), (2, 10, 30), strict=True):
-        assert len({ax.get_ylim() for ax in row}) == 1
-        for ax, epsilon in zip(row, (0.5, 4.0), strict=True):
-            every: list[float] = []
-            for kind, algorithm in itertools.product(range(len(game.losses)), range(4)):
-                colour = COLOURS[ALGORITHMS[game.name][algorithm]]
-                (line,) = shown(ax, colour, ("-", "--")[kind])
-                expected = [regret(kind, T, d, epsilon, algorithm) for T in sorted(ROUNDS)]
-                xs, ys = np.asarray(line.get_xydata()).T
-                np.testing.assert_allclose(ys, expected)
-                np.testing.assert_allclose(xs, sorted(ROUNDS), rtol=0.16)  # side by side
-                every += expected
-            # Bars: from 0.9 to 1.1 of the mean here.
-            assert bars(ax) == pytest.approx(sorted(s * it for s in (0.9, 1.1) for it in every))
-            low, high = zip(ax.get_xlim(), ax.get_ylim(), strict=True)
-            drawn = np.array([point for line in ax.lines for point in points(line)])
-            assert ((drawn > low) & (drawn < high)).all()
+    cells = itertools.product((2, 10, 30), (4.0, 0.5))
+    for ax, (d, epsilon) in zip(figure.axes, cells, strict=True):
+        every: list[float] = []
+        for algorithm, name in enumerate(ALGORITHMS):
+            (line,) = shown(ax, COLOURS[name], "-")
+            expected = [regret(T, d, epsilon, algorithm) for T in sorted(ROUNDS)]
+            xs, ys = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+            np.testing.assert_allclose(ys, expected)
+            np.testing.assert_allclose(xs, sorted(ROUNDS), rtol=0.16)  # side by side
+            every += expected
+        # Bars: from 0.9 to 1.1 of the mean here.
+        assert bars(ax) == pytest.approx(sorted(s * it for s in (0.9, 1.1) for it in every))
+        low, high = zip(ax.get_xlim(), ax.get_ylim(), strict=True)
+        drawn = np.array([point for line in ax.lines for point in points(line)])
+        assert ((drawn > low) & (drawn < high)).all()
 
 
-@BOTH
-def test_two_horizons_are_no_rate_and_have_no_line(game: Game) -> None:
-    rows = table(game).query("T != 100")
-    figure, kinds = draw(rows, game), len(game.losses)
-    for ax in figure.axes:
+def test_two_horizons_are_no_rate_and_have_no_line() -> None:
+    for ax in draw(table().query("T != 100")).axes:
         found = [line for line in ax.lines if line.get_color() != BLACK]
         assert {line.get_linestyle() for line in found} == {"None"}
         # Side by side.
-        assert len({float(np.asarray(line.get_xdata())[0]) for line in found}) == 4 * kinds
-        # Filled and open markers tell the two kinds of losses apart.
-        assert sum(line.get_markerfacecolor() == "white" for line in found) == 4 * (kinds - 1)
+        assert len({float(np.asarray(line.get_xdata())[0]) for line in found}) == 4
 
 
-@BOTH
-def test_a_run_that_is_missing_is_a_line_less(game: Game) -> None:
-    rows = table(game).query(f"algorithm != '{ALGORITHMS[game.name][1]}'")
-    figure = draw(rows, game)
+def test_a_run_that_is_missing_is_a_line_less() -> None:
+    figure = draw(table().query(f"algorithm != '{ALGORITHMS[1]}'"))
     for ax in figure.axes:
-        missing, there = (COLOURS[name] for name in ALGORITHMS[game.name][1:3])
-        assert not shown(ax, missing, "-")
-        assert shown(ax, there, "-")
-    assert set(legend_texts(figure)) < set(legend_texts(draw(table(game), game)))
+        assert not shown(ax, COLOURS[ALGORITHMS[1]], "-")
+        assert shown(ax, COLOURS[ALGORITHMS[2]], "-")
+    assert set(legend_texts(figure)) < set(legend_texts(draw(table())))
 
 
 def test_negative_regrets_are_not_drawn() -> None:
-    rows = table(EXPERTS, sizes=(2,)).query("adversary == 'stochastic'")
-    chosen = (rows["algorithm"] == "multiplicative-weights") & (rows["T"] == 1000)
+    rows = table(sizes=(2,))
+    chosen = (rows["algorithm"] == "gradient-descent") & (rows["T"] == 1000)
     rows.loc[chosen, "mean_regret"] = -5.0
-    for ax in draw(rows, EXPERTS).axes:
-        (line,) = shown(ax, GREY, "-")
+    for ax in draw(rows).axes:
+        (line,) = shown(ax, COLOURS["gradient-descent"], "-")
         np.testing.assert_allclose(np.asarray(line.get_xdata()), [100, 10_000], rtol=0.16)
 
 
@@ -136,15 +113,54 @@ def test_rate_of_theorem_3_12_by_hand() -> None:
 
 
 def test_the_rate_goes_through_the_first_point_of_l2p() -> None:
-    for row, d in zip(panels(draw(table(CONVEX), CONVEX)), (2, 10, 30), strict=True):
-        for ax, epsilon in zip(row, (0.5, 4.0), strict=True):
-            (line,) = (it for it in ax.lines if it.get_color() == BLACK)
-            xs, ys = np.asarray(line.get_xydata()).T
-            assert xs.tolist() == [100, 1000, 10_000]
-            rates = convex_rate(xs, d, epsilon, 1e-6)
-            np.testing.assert_allclose(ys, regret(0, 100, d, epsilon, 0) * rates / rates[0])
-    for ax in draw(table(EXPERTS), EXPERTS).axes:
-        assert BLACK not in {line.get_color() for line in ax.lines}
+    cells = itertools.product((2, 10, 30), (4.0, 0.5))
+    for ax, (d, epsilon) in zip(draw(table()).axes, cells, strict=True):
+        (line,) = (it for it in ax.lines if it.get_color() == BLACK)
+        xs, ys = np.asarray(line.get_xydata()).T
+        assert xs.tolist() == [100, 1000, 10_000]
+        rates = convex_rate(xs, d, epsilon, 1e-6)
+        np.testing.assert_allclose(ys, regret(100, d, epsilon, 0) * rates / rates[0])
+
+
+# ---- what experts learn --------------------------------------------------------------------------
+
+
+def learned(narrow: bool = False) -> Figure:
+    """Chance 1000, no privacy 200 (d = 10) and 600 (d = 300); regrets by hand."""
+    regrets = {
+        ("l2p-sound", 10, 1.0): 400.0,  # 600 of 800
+        ("l2p-sound", 300, 1.0): 800.0,  # 200 of 400
+        ("mf-ftpl", 10, 1.0): 200.0,  # all
+        ("mf-ftpl", 300, 1.0): 700.0,  # 300 of 400
+        ("multiplicative-weights", 10, 1.0): 200.0,
+        ("multiplicative-weights", 300, 1.0): 600.0,
+    }
+    longest = pd.DataFrame(
+        {"algorithm": name, "d": d, "epsilon": epsilon, "mean_regret": value}
+        for (name, d, epsilon), value in regrets.items()
+    ).assign(T=1000, adversary="stochastic", chance_regret=1000.0, ci_half_width=80.0)
+    others = [longest.assign(T=100, mean_regret=0.0), longest.assign(adversary="lower-bound")]
+    rows = pd.concat([*others, longest]).assign(replicates=20, confidence=0.9, ci_comparisons=6)
+    return draw_learned({"lazy": rows}, SETTINGS, FACTS, narrow=narrow)
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(narrow: bool) -> None:
+    figure = learned(narrow)
+    assert_legible(figure)
+    (ax,) = figure.axes
+    names = [it.get_text() for it in ax.get_yticklabels()]
+    assert names == [TITLES["l2p-sound"], TITLES["mf-ftpl"]]  # the best on top
+    marks = [it for it in ax.lines if it.get_marker() not in ("", "None")]
+    found = {(round(float(y)), it.get_markerfacecolor() == "white"): float(x)
+             for it in marks for x, y in points(it)}  # fmt: skip
+    assert found == pytest.approx(
+        {(0, False): 0.75, (0, True): 0.5, (1, False): 1.0, (1, True): 0.75}
+    )
+    bars = {tuple(np.round(np.asarray(it.get_xdata(), dtype=float), 9)) for it in ax.lines}
+    assert {(0.65, 0.85), (0.3, 0.7)} <= bars  # 80 of 800 and of 400
+    # By hand: the mean of 1 and 0.75.
+    assert f"{TITLES['mf-ftpl']} at ε = 1 (88%)" in figure.get_label()
 
 
 # ---- the rates of the paper ----------------------------------------------------------------------
@@ -179,7 +195,7 @@ def test_where_the_rates_are_worse_than_prior_work_and_that_they_rise() -> None:
 
 def test_the_figure_of_rates_shows_them() -> None:
     figure = draw_rates({}, SETTINGS, FACTS)
-    (row,) = panels(figure)
+    row = figure.axes
     for ax, (new, prior) in zip(row, RATES, strict=True):
         for colour, expected in ((looks_of(["l2p"])["l2p"].colour, new), (GREY, prior)):
             (line,) = [line for line in ax.lines if line.get_color() == colour]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -16,29 +18,38 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames
 
 _MARKERS = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
+_CLOSEST = 5
 _FARTHEST = 1.5  # Shares beyond this are drawn here.
 
 
-def draw(frames: Frames, settings: Audits, facts: Facts) -> Figure:
-    """One line per audit: the lower bound on its parameter as a share of the claim."""
+def draw(frames: Frames, settings: Audits, facts: Facts, *, narrow: bool = False) -> Figure:
+    """A line for each audit that refutes, and for those that come closest: bound over claim."""
     audits = frames["audits"]
-    rows, methods = audits.to_dict("records"), set(audits["method"])
+    refuted, rows = chosen_rows(audits)
+    methods = {row["method"] for row in rows}
     largest = max(_drawn_share(row) for row in rows)
-    refuted = int((audits["verdict"] == "violated").sum())
-    with panels.panels(1, 1, (panels.WIDTH, 0.22 * len(audits) + 0.4)) as drawn:
+    height = (0.42 if narrow else 0.3) * len(rows) + 0.3
+    with panels.panels(1, 1, (panels.WIDTH, height), narrow=narrow) as drawn:
         (ax,) = drawn.axes
         for line, row in enumerate(rows):
-            _draw_line(ax, line, row)
+            _draw_line(ax, line, row, 48 if narrow else 110)
         ax.axvline(1, color=BLACK, lw=1.0)
         ax.set_xlim(0, max(1.06, 1.04 * largest))
-        ax.set_ylim(len(audits) - 0.5, -0.5)
-        names = [f"{row['mechanism']} ({row['variant']})" for row in rows]
-        ax.set_yticks(range(len(audits)), names)
-        ax.tick_params(axis="y", length=0)
+        ax.set_ylim(len(rows) - 0.5, -0.6)
+        ax.set_yticks([])
+        ax.spines["left"].set_visible(False)
         ax.grid(axis="y", visible=False)
         ax.set_xlabel("what the outputs prove, as a share of the claimed parameter")
-        count = f"{refuted} {name_of('violated').short}" if refuted else "no claim is refuted"
-        drawn.title(f"{len(audits)} audits of privacy: {count}")
+        count = f"{refuted} refuted" if refuted else "no claim is refuted"
+        drawn.title(
+            f"{len(audits)} audits: {count}", f"here the {len(rows)} closest to their claim"
+        )
+        worst = rows[0]
+        drawn.find(
+            f"{len(audits)} audits, {refuted} refuted. Closest to or beyond its claim:"
+            f" {worst['mechanism']}, {worst['variant']}: {proved(worst)}, {worst['claimed']:.3g}"
+            " claimed."
+        )
         shown = {method: marker for method, marker in _MARKERS.items() if method in methods}
         mark: Any = {"color": GREY, "linestyle": "none", "markersize": 4.5}
         keys = [panels.key(name_of(it).long, marker=shown[it], **mark) for it in shown]
@@ -49,24 +60,27 @@ def draw(frames: Frames, settings: Audits, facts: Facts) -> Figure:
     return drawn.figure
 
 
+def chosen_rows(audits: pd.DataFrame) -> tuple[int, list[dict[Hashable, Any]]]:
+    """The number of audits that refute, and their rows, then the closest of those that stand."""
+    rows = sorted(audits.to_dict("records"), key=share_of_claim, reverse=True)
+    refuted = [row for row in rows if row["verdict"] == "violated"]
+    standing = [row for row in rows if row["verdict"] != "violated"]
+    return len(refuted), [*refuted, *standing[:_CLOSEST]]
+
+
 def _drawn_share(row: Mapping[Hashable, Any]) -> float:
     return min(share_of_claim(row), _FARTHEST)
 
 
-def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
+def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any], columns: int) -> None:
+    """An audit, with its words above its line, wrapped to so many characters."""
     refuted, share = row["verdict"] == "violated", _drawn_share(row)
     colour = REFUTED if refuted else GREY
     ax.plot([0, share], [line, line], color=colour, lw=1.2, alpha=0.45)
     ax.plot([share], [line], color=colour, marker=_MARKERS[row["method"]], ms=4.5, clip_on=False)
     if refuted:  # A share just above 1 would go unseen.
         ax.axhspan(line - 0.5, line + 0.5, color=BAND, linewidth=0, zorder=0)
-    ax.annotate(
-        f"{proved(row)}; {row['claimed']:.3g} claimed{': refuted' if refuted else ''}",
-        (1.02, line),
-        xycoords=("axes fraction", "data"),
-        va="center",
-        fontsize=7,
-        fontweight="bold" if refuted else "normal",
-        color=style.text_colour(colour),
-        annotation_clip=False,
-    )
+    words = f"{row['mechanism']}, {row['variant']}: {proved(row)}, {row['claimed']:.3g} claimed"
+    weight, ink = ("bold" if refuted else "normal"), style.text_colour(colour)
+    words = textwrap.fill(words, columns)
+    ax.text(0, line - 0.22, words, va="bottom", fontsize=7, fontweight=weight, color=ink)

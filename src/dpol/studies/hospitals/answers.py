@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
 
@@ -10,13 +10,13 @@ from dpol.core.rounding import rounded_up
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
 from dpol.show.words import each, mu_title, power
-from dpol.studies.hospitals.costs import shown_costs
+from dpol.studies.hospitals.privacy_utility import lines_of, mean_share, ordered_levels
 from dpol.studies.hospitals.questions_answers import answer_on_aims, answer_on_questions
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.setting import setting_answer
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW
-from dpol.studies.page import COST, PAPERS, PRIVACY, Answer, PageFacts
+from dpol.studies.page import COST, PAPERS, PRIVACY, RIGHT, Answer, PageFacts
 from dpol.studies.study import Frames
 
 _INFINITE = float("inf")
@@ -27,16 +27,18 @@ def answers(frames: Frames, settings: Hospitals, facts: PageFacts) -> list[Answe
     summary = frames["summary"]
     # Of answers to one question, the last comes first on the page.
     found = [
-        answer_on_papers(summary, frames["ranking"]),
         answer_on_privacy(summary),
+        answer_on_papers(summary, frames["ranking"]),
         setting_answer(summary, settings, facts),
     ]
+    if "replay" in frames:
+        found.append(answer_on_names(frames["replay"], summary, settings, facts))
     if settings.comparison:
         found.append(answer_on_aims(frames["comparison"], settings, facts))
     if settings.comparison and settings.asks_several:
         found.append(answer_on_questions(frames["questions"], settings))
     else:
-        found.append(answer_on_cost(shown_costs(summary, settings)))
+        found.append(answer_on_cost(summary, settings, facts))
     return found
 
 
@@ -175,31 +177,86 @@ def _models(private: pd.DataFrame) -> str:
     )
 
 
-def answer_on_cost(costs: pd.DataFrame) -> Answer:
-    """The share of the gain that noise takes; `costs` are rows of `shown_costs`."""
-    if costs.empty:
-        text = "This run cannot tell: no private algorithm was played both with and without noise."
+def answer_on_cost(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts) -> Answer:
+    """The share of the possible gain that privacy leaves to the systems compared.
+
+    Shares are means over the streams; intervals of all streams hold together, so that of a mean is
+    their mean.
+    """
+    levels = [mu for mu in ordered_levels(settings) if mu < _INFINITE]
+    lines = lines_of(summary, settings)
+    if not lines or not levels:
+        text = "This run cannot tell: no private algorithm was played with noise."
         return Answer(question=COST, finding=text)
-    finding, *more = (
-        _cost(system) for _, system in costs.groupby(["algorithm", "noise"], sort=False)
+    middle = levels[len(levels) // 2]
+    kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in lines[:2]]
+    kept[0] += " of the possible gain"
+    free = [_share(line.rows, _INFINITE) for line in lines[:2]]
+    streams = _listed(list(facts.streams.values()))
+    where = f"{'mean over ' if len(facts.streams) > 1 else ''}{streams}"
+    return Answer(
+        question=COST,
+        finding=f"When an attacker guesses right at most {_guess(middle)} of 100 times (a coin:"
+        f" 50), {_listed(kept)}. Without privacy: {_listed(free)}."
+        f" {'Simulated' if facts.simulated else 'Real'} data, {where}.",
+        more=tuple(
+            f"{line.explained}: "
+            + ", ".join(f"{_share(line.rows, mu)} at {_guess(mu)} of 100" for mu in levels)
+            + "."
+            for line in lines
+        ),
+        see=("noise-costs", "beyond"),
     )
-    return Answer(question=COST, finding=finding, more=tuple(more), see=("noise-costs", "beyond"))
 
 
-def _cost(costs: pd.DataFrame) -> str:
-    """One system, over all streams."""
-    parts: list[str] = []
-    for mu, rows in costs.dropna(subset="noise_cost_share").groupby("mu", sort=False):
-        percent = (100 * rows["noise_cost_share"]).round().astype(int)
-        both = " to ".join(dict.fromkeys((f"{percent.min()}", f"{percent.max()}")))
-        what = "" if parts else " of what it gains above chance"
-        parts.append(f"{both}%{what} at {_mu(mu)}".replace("-", "−"))
-    if not parts:
-        parts.append("nothing: without noise it gains no more than chance")
-    first, streams = costs.iloc[0], costs["stream"].nunique()
-    noise = f"{first['noise']} noise" + (" (ours)" if first["ours"] else "")
-    where = f", over {streams} streams" if streams > 1 else ""
-    return f"With {noise}, {first['algorithm']} loses {', '.join(parts)}{where}."
+def _share(rows: pd.DataFrame, mu: float) -> str:
+    """The share at a level, with its interval."""
+    if not (rows["mu"] == mu).any():
+        return "not played"
+    share, half = mean_share(rows, mu)
+    if not 0 < half < _INFINITE:
+        return f"{100 * share:.0f}%"
+    return f"{100 * share:.0f}% ({100 * (share - half):.0f} to {100 * (share + half):.0f}%)"
+
+
+def _guess(mu: float) -> str:
+    return f"{100 * best_guess(mu):.0f}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def answer_on_names(
+    replay: pd.DataFrame, summary: pd.DataFrame, settings: Hospitals, facts: PageFacts
+) -> Answer:
+    """The number of rounds in which the systems that are replayed named the right expert."""
+    entity = facts.columns.called("entity") if facts.columns else "expert"
+    stream, rounds = replay["stream"].iloc[0], f"{replay['round'].nunique()} {facts.period}s"
+    named = []
+    for line in lines_of(summary, settings):
+        own = line.rows[line.rows["stream"] == stream]
+        label, noise = line.rows[["algorithm", "noise"]].iloc[0]
+        rows = replay[(replay["noise"] == noise) & replay["mu"].isin(own["mu"])]
+        chosen = rows[rows["chosen_by"].str.split().map(lambda labels, it=label: it in labels)]
+        times = chosen.groupby("mu")["foresight"].sum().sort_index(ascending=False)
+        parts = [f"in {times[mu]} without privacy" for mu in times.index if mu == _INFINITE]
+        if noisy := [mu for mu in times.index if mu < _INFINITE]:
+            often, guesses = [str(times[mu]) for mu in noisy], [_guess(mu) for mu in noisy]
+            attacker = f"when an attacker guesses right at most {_listed(guesses)} of 100 times"
+            parts.append(f"in {_listed(often)} {attacker}")
+        if parts:
+            named.append(f"{label} named the right {entity} in advance {', and '.join(parts)}")
+            named[-1] += f" ({noise} noise)."
+    best = replay[replay["foresight"]].drop_duplicates("round")["name"].value_counts()
+    most = f"{best.index[0]} took the largest share most often: in {best.iloc[0]} of {rounds}"
+    return Answer(
+        question=RIGHT,
+        finding=" ".join([f"{most} ({facts.streams[stream]}).", *named[:1]]),
+        more=(*named[1:], f"One run, the first. Watch it {facts.period} by {facts.period}."),
+        see=("replay",),
+    )
 
 
 def _mu(mu: object) -> str:

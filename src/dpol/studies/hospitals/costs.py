@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpol.noise.noises import CAPACITY
 from dpol.show.footers import COVERS, plus_minus
-from dpol.show.names import marked
+from dpol.show.names import marked, name_of
 from dpol.show.table import Column, Entry, Table, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.hospitals.settings import Hospitals
@@ -29,6 +29,14 @@ def shown_costs(summary: pd.DataFrame, settings: Hospitals) -> pd.DataFrame:
     order = product(_systems(summary, settings), settings.streams, settings.levels.values())
     shown = [(*system, stream, mu) for system, stream, mu in order]
     return costs.loc[[cell for cell in shown if cell in costs.index]].reset_index(drop=True)
+
+
+def named_systems(summary: pd.DataFrame, settings: Hospitals) -> dict[tuple[str, str], str]:
+    """The systems compared, each with its name: in a comparison the paper's way and ours."""
+    systems = _systems(summary, settings)
+    if settings.comparison is not None:
+        return dict(zip(systems, ("the paper’s way", "ours"), strict=False))
+    return {it: f"{it[0]}, {marked(f'{it[1]} noise', name_of(it[1]).ours)}" for it in systems}
 
 
 def _systems(summary: pd.DataFrame, settings: Hospitals) -> list[tuple[str, str]]:

@@ -65,9 +65,9 @@ def draw_cumulative_gain(frames: Frames, main: Hospitals, facts: Facts) -> Figur
     members = rows[(rows["family"] == report.envelope) & (rows["noise"] == report.noise)]
     width = {1: 4.2, 2: 2.7}.get(len(levels), panels.WIDTH / len(levels))
     height = {1: 2.6, 2: 1.9}.get(len(main.streams), 1.5)
-    cells, shared = list(product(main.streams, levels)), {"sharex": True, "sharey": "row"}
+    cells, size = list(product(main.streams, levels)), (width, height)
     with panels.panels(
-        len(cells), len(levels), (width, height), "cumulative gain", **shared
+        len(cells), len(levels), size, "cumulative gain", sharex=True, sharey="row"
     ) as drawn:
         for ax, (stream, mu) in zip(drawn.axes, cells, strict=True):
             of_stream = rows[rows["stream"] == stream]

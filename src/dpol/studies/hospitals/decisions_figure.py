@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from matplotlib.image import AxesImage
 from dpol.show import panels
 from dpol.show.looks import BLACK, Look
 from dpol.show.names import name_of
-from dpol.show.words import privacy_title
+from dpol.show.words import mu_title, privacy_title
+from dpol.studies.hospitals.replay_figure import short_names
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
@@ -31,25 +33,32 @@ _CIRCLE: Any = Look(BLACK, marker="o").points | {"markerfacecolor": "none", "mar
 _GREYS = ListedColormap(colormaps["Greys"](np.linspace(0, 0.6, 256)))
 
 
-def draw_decisions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
+def draw_decisions(
+    frames: Frames, main: Hospitals, facts: Facts, *, narrow: bool = False
+) -> Figure:
     """A panel for the weakest and for the strongest privacy, if there is room for two.
 
     Args:
         frames: the replay.
         main: the algorithms of the report; RW-Meta is drawn, or else the first of them.
         facts: titles of the streams, and whether they are simulated.
+        narrow: whether it is for a phone.
     """
     replay = frames["replay"]
     label = next(it for it in (_PUBLISHED, *main.report.algorithms) if _chose(replay, it).any())
     noise = replay.loc[_chose(replay, label), "noise"].iloc[0]
     own = replay[replay["noise"] == noise]
-    experts = own[own["shown"]].groupby("expert")["gain"].mean().sort_values(ascending=False).index
     levels = sorted(own["mu"].unique(), reverse=True)
     finite = [mu for mu in levels if mu < math.inf] or levels
     ends = sorted({finite[0], finite[-1]}, reverse=True)
+    own = own[own["mu"].isin(ends)]
+    marked = own["foresight"] | _chose(own, label)
+    ever = own["expert"].isin(own.loc[own["shown"] & marked, "expert"])
+    means = own[own["shown"] & ever].groupby("expert")["gain"].mean()
+    experts = means.sort_values(ascending=False).index
     ends = ends if len(experts) * len(ends) <= _MOST_ROWS else ends[-1:]
     height = max(_ROW * len(experts) + _AROUND, 1.0)
-    with panels.panels(len(ends), 1, (panels.WIDTH, height), sharex=True) as drawn:
+    with panels.panels(len(ends), 1, (panels.WIDTH, height), narrow=narrow, sharex=True) as drawn:
         colour = looks_of(main.report.algorithms)[label].colour
         for ax, mu in zip(drawn.axes, ends, strict=True):
             shares = _draw_panel(ax, own[own["mu"] == mu], experts, label, colour)
@@ -62,7 +71,18 @@ def draw_decisions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
         drawn.legend([chosen, panels.key("best (foresight)", **_CIRCLE)])
         title = facts.streams[str(own["stream"].iloc[0])]
         drawn.title(panels.data_title(facts.simulated), title, "one run (the first)")
+        drawn.find(_finding(own[_chose(own, label)], label, ends))
     return drawn.figure
+
+
+def _finding(chosen: pd.DataFrame, label: str, ends: Sequence[float]) -> str:
+    """The number of rounds in which the algorithm chose the best expert, by level."""
+    parts = [
+        f"{own['foresight'].sum()} of {len(own)} rounds at {mu_title(mu)}"
+        for mu in ends
+        for own in [chosen[chosen["mu"] == mu]]
+    ]
+    return f"{label} chose the best expert in {', in '.join(parts)}."
 
 
 def _chose(replay: pd.DataFrame, label: str) -> pd.Series:
@@ -73,7 +93,7 @@ def _draw_panel(
     ax: Axes, rows: pd.DataFrame, experts: pd.Index, label: str, colour: str
 ) -> AxesImage:
     """True gains in grey, with the decisions on them."""
-    shown = rows[rows["shown"]]
+    shown = rows[rows["expert"].isin(experts)]
     places = experts.get_indexer(pd.Index(shown["expert"]))
     grid = np.full((len(experts), int(rows["round"].max())), np.nan)
     grid[places, shown["round"] - 1] = shown["gain"]
@@ -84,7 +104,7 @@ def _draw_panel(
     best, chosen = shown["foresight"], _chose(shown, label)
     ax.plot(shown.loc[best, "round"], places[best], **_CIRCLE)
     ax.plot(shown.loc[chosen, "round"], places[chosen], **_DOT, color=colour)
-    names = shown.drop_duplicates("expert").set_index("expert")["name"].loc[experts]
+    names = short_names(shown.drop_duplicates("expert").set_index("expert").loc[experts])
     short = [it if len(it) <= _LONGEST else f"{it[: _LONGEST - 1]}…" for it in names]
     ax.set_yticks(range(len(experts)), short, parse_math=False)
     ax.tick_params(axis="y", length=0)

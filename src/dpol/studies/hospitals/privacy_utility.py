@@ -1,136 +1,146 @@
-"""The privacy-utility curve: share of the possible gain against what an attacker can find out."""
+"""The first figure: the share of the possible gain that is left at each level of privacy."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from dpol.noise.noises import ISOTROPIC, in_order
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show import panels
-from dpol.show.looks import BLACK, Look
-from dpol.show.names import name_of
-from dpol.show.words import mu_tick
+from dpol.show.looks import DASHED, SOLID, Look
 from dpol.studies.hospitals.bounds import LOOKS, NAMES, sized_titles
+from dpol.studies.hospitals.costs import named_systems
 from dpol.studies.hospitals.settings import BEST_STATIC, Hospitals
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
-_APART = 0.17  # inches between numbers at the axis
-_DASHES = ((), (4.5, 1.8), (6.0, 1.5, 1.2, 1.5), (2.5, 1.2))
-_PUBLISHED = ("rw-meta", ISOTROPIC.name)
-REPORTED = "reported by the paper"
-_DIAMOND: Any = Look(BLACK, marker="D").points | {"markersize": 6.0, "markerfacecolor": "none"}
+Y_LABEL = "share of the possible gain"
 
 
-def draw_privacy_utility(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
-    """A panel for each stream; a line for each algorithm that is shown, and each of its noises.
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A system that is drawn: its name, its look and its rows of the summary."""
+
+    name: str
+    look: Look
+    rows: pd.DataFrame
+
+    @property
+    def explained(self) -> str:
+        """The name, and what it stands for where it does not say so."""
+        algorithm, noise = self.rows[["algorithm", "noise"]].iloc[0]
+        said = self.name.startswith(f"{algorithm}, ")
+        return self.name if said else f"{self.name}: {algorithm}, {noise} noise"
+
+
+def draw_privacy_utility(
+    frames: Frames, main: Hospitals, facts: Facts, *, narrow: bool = False
+) -> Figure:
+    """A panel for each stream; three systems at most, and the best fixed expert.
 
     Args:
         frames: the summary.
-        main: the streams, and the algorithms of the report.
+        main: the streams, the levels, and the algorithms of the report.
         facts: titles of the streams, and whether they are simulated.
+        narrow: whether it is for a phone.
     """
-    summary, rows = frames["summary"], shown_rows(frames["summary"], main)
-    titles, looks = sized_titles(facts.streams, summary), _looks(rows, main)
-    columns = min(3, len(main.streams))
-    size, y_label = (panels.WIDTH / columns, 2.15), "share of the possible gain"
-    with panels.panels(
-        len(main.streams), columns, size, y_label, sharex=True, sharey=True
-    ) as drawn:
-        for ax, label in zip(drawn.axes, main.streams, strict=True):
-            panels.name_panel(ax, titles[label])
-            ax.tick_params(labelbottom=True)
-            fixed = summary.loc[summary["stream"] == label, "best_static_share"].iloc[0]
-            ax.axhline(fixed, **LOOKS[BEST_STATIC].line)
-            of_stream = rows[rows["stream"] == label]
-            for (algorithm, noise), look in looks.items():
-                played = (of_stream["algorithm"] == algorithm) & (of_stream["noise"] == noise)
-                points = of_stream.loc[played, ["guess", "gain_share", "gain_share_half_width"]]
-                panels.add_band(ax, points, look, f"{algorithm}, {noise}")
-            reported = _reported(of_stream)
-            ax.plot(reported["guess"], reported["share"], **_DIAMOND, label=REPORTED)
-        _set_axes(drawn.axes[0], main, rows, panels.WIDTH / columns - 0.2)
-        words = "how often an attacker guesses right, at most, in % (below it: μ)"
-        drawn.grid[-1][(columns - 1) // 2].set_xlabel(words)
-        drawn.legend(list(_keys(looks, rows)))
-        data, bands = panels.describe_runs(summary.iloc[0], facts.simulated, "bands")
-        drawn.title(data, "0%: chance; 100%: foresight", bands)
+    summary = frames["summary"]
+    lines, titles = lines_of(summary, main), sized_titles(facts.streams, summary)
+    levels, fixed = ordered_levels(main), LOOKS[BEST_STATIC]
+    size = max(3.1, 5.0 / len(main.streams)), 2.6
+    with panels.panels(len(main.streams), 3, size, Y_LABEL, narrow=narrow, sharey=True) as drawn:
+        for ax, stream in zip(drawn.axes, main.streams, strict=True):
+            panels.name_panel(ax, titles[stream])
+            panels.set_guesses(ax, [best_guess(mu) for mu in levels])
+            share = float(summary.loc[summary["stream"] == stream, "best_static_share"].iloc[0])
+            if not math.isnan(share):
+                ax.axhline(share, label=NAMES[BEST_STATIC], **fixed.line)
+                end = len(levels) - 0.5, share
+                drawn.name_line(ax, end, f"{NAMES[BEST_STATIC]} {share:.0%}", fixed.colour)
+            for line in lines:
+                points = points_of(line.rows[line.rows["stream"] == stream], levels)
+                panels.add_bars(ax, points, line.look, line.name)
+                for place, last in points[["place", "gain_share"]].tail(1).to_numpy():
+                    name = f"{line.name.replace(', ', f',{chr(10)}')} {last:.0%}"
+                    drawn.name_line(ax, (place, last), name, line.look.colour)
+        panels.set_percent(drawn.axes[0].yaxis)
+        lowest = min((line.rows["gain_share"].min() - 0.02 for line in lines), default=0.0)
+        drawn.axes[0].set_ylim(min(0.0, lowest), 1.0)
+        drawn.name_x(panels.GUESSES)
+        data, bars = panels.describe_runs(summary.iloc[0], facts.simulated, "bars")
+        who = [line.explained for line in lines if line.explained != line.name]
+        drawn.title(data, "0%: chance; 100%: foresight", bars, *who)
+        drawn.find(_finding(lines, levels))
     return drawn.figure
 
 
-def shown_rows(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
-    """The private rows that are drawn, with `guess`: how often an attacker is right, at most.
+def ordered_levels(main: Hospitals) -> list[float]:
+    """The privacy levels, from none to the most private."""
+    return sorted(main.levels.values(), reverse=True)
 
-    A row stands where its guarantee puts it, not where its level does. Of rows of one guarantee,
-    such as those of a noise that no level changes, the first is kept.
+
+def lines_of(summary: pd.DataFrame, main: Hospitals) -> list[Line]:
+    """The systems compared, and the best curator in hindsight over all streams and levels."""
+    rows = promised(summary[summary["stream"].isin(main.streams)])
+    names = named_systems(summary, main)
+    labels = dict.fromkeys((*main.report.algorithms, *main.report.rivals))
+    central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]
+    central = central[central["mu"] < math.inf].dropna(subset="gain_share")
+    if not central.empty:
+        best: Any = central.groupby(["algorithm", "noise"])["gain_share"].mean().idxmax()
+        names.setdefault(best, "a curator")
+    looks, lines = looks_of(algorithm for algorithm, _ in names), list[Line]()
+    for (algorithm, noise), name in names.items():
+        own = rows[(rows["algorithm"] == algorithm) & (rows["noise"] == noise)]
+        again = any(line.rows["algorithm"].iloc[0] == algorithm for line in lines)
+        look = replace(looks[algorithm], dashes=DASHED if again else SOLID)
+        if own["gain_share"].notna().any():
+            lines.append(Line(name=name, look=look, rows=own))
+    return lines
+
+
+def promised(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows that keep the promise of their level: by their guarantee no more guesses are right.
+
+    An (epsilon, delta) guarantee bounds guesses less than a mu.
     """
-    shown = summary["algorithm"].isin(main.report.algorithms) & (summary["model"] != "none")
-    rows = summary[shown & summary["stream"].isin(main.streams)]
-    guess = [
+    guesses = [
         best_guess_of_epsilon(epsilon, delta) if pd.isna(mu) else best_guess(mu)
-        for _, mu, epsilon, delta in rows[["guaranteed_mu", "epsilon", "delta"]].itertuples()
+        for mu, epsilon, delta in rows[["guaranteed_mu", "epsilon", "delta"]].to_numpy(dtype=float)
     ]
-    keys = ["stream", "algorithm", "noise", "guess"]
-    return rows.assign(guess=guess).sort_values("guess", kind="stable").drop_duplicates(keys)
+    return rows[np.array(guesses) <= rows["mu"].map(best_guess) + 1e-9]
 
 
-def _looks(rows: pd.DataFrame, main: Hospitals) -> dict[tuple[str, str], Look]:
-    """Colour and marker tell the algorithm, dashes the noise; what was published is broader."""
-    played = list(dict.fromkeys(zip(rows["algorithm"], rows["noise"], strict=True)))
-    points = rows.groupby(["stream", "noise"])["guess"].nunique().groupby("noise").max()
-    # A noise of a single point has no line: it comes last, and needs no dashes.
-    noises = sorted(in_order(points.index), key=lambda noise: points[noise] == 1)
-    return {
-        (label, noise): replace(
-            look,
-            dashes=_DASHES[noises.index(noise) % len(_DASHES)],
-            width=2.0 if (label, noise) == _PUBLISHED else 1.1,
-        )
-        for label, look in looks_of(main.report.algorithms).items()
-        for noise in noises
-        if (label, noise) in played
-    }
+def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
+    """Place of the level, share and half width."""
+    points = rows.assign(place=rows["mu"].map(levels.index)).sort_values("place")
+    return points[["place", "gain_share", "gain_share_half_width"]]
 
 
-def _reported(rows: pd.DataFrame) -> pd.DataFrame:
-    """The paper's numbers for what is drawn, as shares; none for simulated data."""
-    own = rows["reported_mean_gain"].notna() & (rows["reported_as"] == rows["algorithm"])
-    found = rows[own & ~rows["simulated"].astype(bool)]
-    possible = found["foresight_gain"] - found["chance_gain"]
-    return found.assign(share=(found["reported_mean_gain"] - found["chance_gain"]) / possible)
+def mean_share(rows: pd.DataFrame, mu: float) -> tuple[float, float]:
+    """The share of a system at a level, a mean over streams, and the half width of its interval.
+
+    Intervals of all streams hold together, so that of the mean is their mean.
+    """
+    at = rows[rows["mu"] == mu]
+    return float(at["gain_share"].mean()), float(at["gain_share_half_width"].mean())
 
 
-def _set_axes(ax: Axes, main: Hospitals, rows: pd.DataFrame, width: float) -> None:
-    """Set the axes: 0 to 100% and 50 to 100%, with numbers at the privacy levels."""
-    ticks: dict[float, str] = {}
-    for mu in (*sorted(main.levels.values(), reverse=True), 0.0):
-        guess = best_guess(mu)
-        if all(abs(guess - other) * width > 0.53 * _APART for other in ticks):
-            ticks[guess] = f"{100 * guess:.0f}\n{mu_tick(mu)}"
-    ax.set_xticks(list(ticks), ticks.values())
-    ax.set_xlim(0.49, 1.02)
-    lowest = (rows["gain_share"] - 0.02).min()
-    ax.set_ylim(min(0.0, lowest if lowest > -math.inf else 0.0), 1.0)
-    panels.set_percent(ax.yaxis)
-
-
-def _keys(looks: dict[tuple[str, str], Look], rows: pd.DataFrame) -> Iterator[Line2D]:
-    """The legend: algorithms by colour and marker, then noises by dashes, then what has no line."""
-    if _PUBLISHED in looks:
-        yield panels.key("rw-meta, as published", **looks[_PUBLISHED].line)
-    for label, look in {label: look for (label, _), look in looks.items()}.items():
-        yield panels.key(label, **look.points)
-    for noise, look in {noise: look for (_, noise), look in looks.items()}.items():
-        text = name_of(noise).long or f"{noise} noise"
-        yield panels.key(text, **Look(BLACK, look.dashes, width=1.1).line)
-    yield panels.key(NAMES[BEST_STATIC], **LOOKS[BEST_STATIC].line)
-    if not _reported(rows).empty:
-        yield panels.key(REPORTED, **_DIAMOND)
+def _finding(lines: Sequence[Line], levels: Sequence[float]) -> str:
+    """The shares without privacy and with the most of it, in a sentence."""
+    falls = [
+        f"from {mean_share(line.rows, levels[0])[0]:.0%} to"
+        f" {mean_share(line.rows, levels[-1])[0]:.0%} ({line.name})"
+        for line in lines
+    ]
+    return (
+        "Between no privacy and an attacker who guesses right at most"
+        f" {100 * best_guess(levels[-1]):.0f} of 100 times, the share of the possible gain falls"
+        f" {', '.join(falls)}; means over the panels."
+    )

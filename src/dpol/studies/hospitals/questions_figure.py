@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from matplotlib.figure import Figure
 
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.studies.hospitals.bounds import LOOKS
+from dpol.studies.hospitals.privacy_utility import Y_LABEL, ordered_levels
 from dpol.studies.hospitals.questions import OURS, PAPER
 from dpol.studies.hospitals.settings import BEST_STATIC, Hospitals
 from dpol.studies.looks import looks_of
@@ -18,23 +17,28 @@ _NAMES = {OURS: "ours", PAPER: "paper's\nway"}
 _APART = {PAPER: -0.13, OURS: 0.13}
 
 
-def draw_questions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
+def draw_questions(
+    frames: Frames, main: Hospitals, facts: Facts, *, narrow: bool = False
+) -> Figure:
     """A panel for each question: the mean of each way, and a dot for each stream.
 
     Args:
         frames: the table of questions.
         main: the questions, and the levels, from left to right.
         facts: whether the streams are simulated.
+        narrow: whether it is for a phone.
     """
-    every, mus = frames["questions"], list(main.levels.values())
+    every, mus = frames["questions"], ordered_levels(main)
     place = {mu: number for number, mu in enumerate(mus)}
     means, dots = every[every["stream"] == ""], every[every["stream"] != ""]
     columns = min(3, len(main.questions))
-    size, y_label = (panels.WIDTH / columns, 2.9), "share of the possible gain"
-    with panels.panels(len(main.questions), columns, size, y_label, sharey=True) as drawn:
+    size = panels.WIDTH / columns, 2.9
+    with panels.panels(
+        len(main.questions), columns, size, Y_LABEL, narrow=narrow, sharey=True
+    ) as drawn:
         for ax, (question, gain) in zip(drawn.axes, main.questions.items(), strict=True):
             panels.name_panel(ax, gain.title or question)
-            panels.set_groups(ax, ["none" if mu == math.inf else _guess(mu) for mu in mus])
+            panels.set_guesses(ax, [best_guess(mu) for mu in mus])
             of_question = means[means["question"] == question]
             fixed, look = float(of_question["best_static_share"].iloc[0]), LOOKS[BEST_STATIC]
             ax.axhline(fixed, **look.line)
@@ -51,13 +55,20 @@ def draw_questions(frames: Frames, main: Hospitals, facts: Facts) -> Figure:
                 drawn.name_line(ax, points.iloc[-1, :2], name, look.colour)
         drawn.axes[0].set_ylim(min(0.0, every["gain_share"].min() - 0.02), 1.0)
         panels.set_percent(drawn.axes[0].yaxis)
-        drawn.figure.supxlabel("right guesses of an attacker, at most (a coin: 50%)")
+        drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
         streams = dots["stream"].nunique() // len(main.questions)
         lines = f"lines: means over {streams} streams, dots: each"
         drawn.title(data, "0%: chance; 100%: foresight", lines, bars)
+        shares = means.set_index(["question", "way", "mu"])["gain_share"]
+        falls = [
+            f"{gain.title or label}, {shares[label, PAPER, mus[0]]:.0%} to"
+            f" {shares[label, PAPER, mus[-1]]:.0%} (ours {shares[label, OURS, mus[0]]:.0%} to"
+            f" {shares[label, OURS, mus[-1]]:.0%})"
+            for label, gain in main.questions.items()
+        ]
+        drawn.find(
+            f"Between no privacy and at most {100 * best_guess(mus[-1]):.0f} right guesses of 100,"
+            f" the paper’s way goes by question: {'; '.join(falls)}."
+        )
     return drawn.figure
-
-
-def _guess(mu: float) -> str:
-    return f"{100 * best_guess(mu):.0f}%"

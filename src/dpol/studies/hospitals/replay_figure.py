@@ -107,7 +107,7 @@ def replay_data(
         "one": one,
         "shown": len(shown),
         "rounds": [f"{it:%Y-%m-%d}" if pd.notna(it) else "" for it in rounds["period"]],
-        "names": _names(rows.drop_duplicates("at").sort_values("at")),
+        "names": short_names(rows.drop_duplicates("at").sort_values("at")),
         "truth": _whole(one * first.loc[first["shown"], "gain"]),
         "chance": _whole(one * rounds["chance_gain"]),
         "best": first.loc[first["foresight"], "at"].tolist(),
@@ -131,7 +131,7 @@ def _words(facts: PageFacts) -> dict[str, str]:
     }
 
 
-def _names(experts: pd.DataFrame) -> list[str]:
+def short_names(experts: pd.DataFrame) -> list[str]:
     """Names to show, with the identifier where two are equal, without words that begin them all."""
     twice = experts["name"].duplicated(keep=False)
     both = experts["name"] + " (" + experts["entity"] + ")"

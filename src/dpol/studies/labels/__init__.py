@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.studies.labels.points import points
-from dpol.studies.labels.settings import Labels, LabelSweeps
+from dpol.studies.labels.settings import Labels
 from dpol.studies.study import Study
 
 _HERE = "dpol.studies.labels"
@@ -13,7 +13,8 @@ _HERE = "dpol.studies.labels"
 def not_asked(settings: Labels) -> frozenset[str]:
     """The figures that these settings do not ask for."""
     asked = {
-        "labels-risk": settings.sweeps != LabelSweeps(),
+        "labels-risk": bool(settings.sweeps.labels or settings.sweeps.epsilons),
+        "labels-risk-others": bool(settings.sweeps.rounds or settings.sweeps.hypotheses),
         "labels-selection": bool(settings.sweeps.rounds),
         "labels-hospitals": settings.patients_per_week is not None,
     }

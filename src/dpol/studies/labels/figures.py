@@ -7,18 +7,20 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dpol.core.rounding import rounded_up
 from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, RULE, SOLID, Look, tell_apart
 from dpol.show.names import OURS
-from dpol.show.words import power
+from dpol.show.words import SYMBOLS, power
 from dpol.studies.labels.points import COLUMN_OF
 from dpol.studies.labels.registry import LEARNERS, title_of
 from dpol.studies.labels.settings import Labels
@@ -31,6 +33,8 @@ _DOTS: dict[str, Any] = {"ls": "none", "marker": ".", "ms": 3.2, "mew": 0, "alph
 _SPREAD = 0.02  # of the width of a panel, to both sides, over which dots of one x are spread
 _RISK = "mean_kl_risk"
 _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
+MAIN_SWEEPS = "labels", "epsilons"
+"""The sweeps whose risk is seen at once."""
 _SELECTORS = {
     "tv_average": "TV of the average prediction",
     "tv_median": "TV of the median of groups",
@@ -46,30 +50,59 @@ def looks() -> dict[str, Look]:
     return tell_apart(LEARNERS, known)
 
 
-def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """KL risk against T, M, K and epsilon, a panel per sweep that was run, with the bounds."""
-    sweeps = _sweeps(frames["labels"], {_RISK: "KL risk (nats)"}, COLUMN_OF)
-    with _drawn_sweeps(sweeps, 2) as drawn:
+def risk(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
+    """KL risk against M and epsilon, a panel per sweep that was run."""
+    return _draw_risk(frames["labels"], MAIN_SWEEPS, narrow)
+
+
+def other_risk(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
+    """KL risk against T, with the bounds, and against K."""
+    others = [name for name in COLUMN_OF if name not in MAIN_SWEEPS]
+    return _draw_risk(frames["labels"], others, narrow)
+
+
+def _draw_risk(risks: pd.DataFrame, names: Sequence[str], narrow: bool) -> Figure:
+    sweeps = _sweeps(risks, {_RISK: "KL risk (nats)"}, names)
+    with _drawn_sweeps(sweeps, 2, narrow) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
-        if len(sweeps) < drawn.grid.size:
-            _add_key(drawn.figure)
+        drawn.legend(_marks())
         what = "KL risk over all T rounds of learning from locally private labels."
         how = "Solid: exact sensitivity (ours); dashed, pale: as published."
         drawn.describe(_title(sweeps[0].rows, what, how))
+        least = [(it, _private(it.rows)) for it in sweeps]
+        drawn.find("Least KL risk with privacy: " + "; ".join(starmap(_least_risk, least)) + ".")
     return drawn.figure
 
 
-def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
+def _private(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of learners with a guarantee, with exact sensitivity."""
+    return rows[(rows["sensitivity_rule"] == "exact") & (rows["model"] != "none")]
+
+
+def _least_risk(sweep: _Sweep, rows: pd.DataFrame) -> str:
+    """The learner of the least mean risk at the largest value of a sweep."""
+    row = rows.loc[rows.loc[rows[sweep.x] == rows[sweep.x].max(), _RISK].idxmin()]
+    value = f"{sweep.kind} class, {SYMBOLS.get(sweep.x, sweep.x)} = {power(row[sweep.x])}"
+    return f"{title_of(row['algorithm'])} at {value} ({row[_RISK]:.3g} nats)"
+
+
+def selection(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
     """TV distance of the batch selector against T: average (above) and median (below)."""
     sweeps = _sweeps(frames["labels"], _SELECTORS, ("rounds",))
-    with _drawn_sweeps(sweeps, len({sweep.kind for sweep in sweeps})) as drawn:
+    with _drawn_sweeps(sweeps, len({sweep.kind for sweep in sweeps}), narrow) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_slopes(drawn, ax, sweep)
         what = "Selecting the true hypothesis from locally private labels: total variation (TV)"
         what += " between estimate and truth."
         how = "Exact sensitivity (ours). Black: slopes only, not bounds."
         drawn.describe(_title(sweeps[0].rows, what, how))
+        rows = _private(sweeps[0].rows)
+        last = rows.loc[rows["T"] == rows["T"].max(), "tv_average"]
+        drawn.find(
+            f"After {power(sweeps[0].rows['T'].max())} rounds the average prediction is"
+            f" {last.min():.2f} to {last.max():.2f} (TV) from the truth, by algorithm."
+        )
     return drawn.figure
 
 
@@ -91,8 +124,12 @@ def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
         what += f" {rows['K'].iloc[0]} forecasts, none exactly right. Extra: above the best of them"
         what += " in hindsight; below 0: a mixture beats its best member."
         farthest = ((rows[_RISK] - rows["best_kl"]) / rows["T"]).abs().max()
-        what += f" All means are within {rounded_up(farthest, 2)} nats of it."
         drawn.describe(_title(rows, what, "Exact sensitivity (ours)."))
+        drawn.find(
+            "In which hospital is a random patient? Every learner’s mean log loss is within"
+            f" {rounded_up(farthest, 2)} nats per patient of the best forecast in hindsight, at"
+            " every ε and on every stream."
+        )
     return drawn.figure
 
 
@@ -160,9 +197,9 @@ def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str
 
 
 @contextmanager
-def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Panels]:
+def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int, narrow: bool) -> Iterator[panels.Panels]:
     """A panel for each sweep, to which the block adds what is known without a run."""
-    with panels.panels(len(sweeps), columns, (3.7, 2.45)) as drawn:
+    with panels.panels(len(sweeps), columns, (3.7, 2.45), narrow=narrow) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_sweep(drawn, ax, sweep)
         # Risks of random classes are compared across panels; the hard class is another problem.
@@ -174,15 +211,14 @@ def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Pan
         yield drawn
 
 
-def _add_key(figure: Figure) -> None:
-    """Add the meaning of the marks of the risk, where the grid has no panel."""
-    handles = [
+def _marks() -> list[Line2D]:
+    """The meaning of the marks of the risk."""
+    return [
         panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
         panels.key("mean, sensitivity as published", color=BLACK, **_PALE),
         panels.key("one run; the dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
         panels.key("a bound of the paper", color=BLACK, ls="-.", lw=1.1),
     ]
-    figure.legend(handles=handles, loc="lower right", bbox_to_anchor=(0.9, 0.12), handlelength=3.6)
 
 
 def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:

@@ -38,8 +38,8 @@ def points(settings: Lazy, streams: Sequence[str]) -> dict[str, Point]:
 STUDY = Study(
     name="lazy",
     title="Lazy algorithms: L2P for experts",
-    about="L2P redraws its action only now and then, and hides why. The first figure shows what"
-    f" “{LAZY}” states. This run measured the regrets.",
+    about="L2P redraws its action only now and then, and hides why. Measured: the regrets"
+    f" of the algorithms of “{LAZY}”.",
     settings=Lazy,
     module=__name__,
     results=("lazy",),

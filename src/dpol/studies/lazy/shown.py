@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from dpol.core.randomness import Floats
 from dpol.core.settings import Settings
@@ -60,7 +59,6 @@ class Game:
     Args:
         name: in titles.
         against: what regret is measured against.
-        losses: names of the losses by adversary.
         rates: the paper's Table 1: rates of L2P and of prior work; logarithms of T and 1/delta
             left out.
         rate: a curve (rounds, d, epsilon, delta) to draw through the first point of L2P.
@@ -68,7 +66,6 @@ class Game:
 
     name: str
     against: str
-    losses: Mapping[str, str]
     rates: tuple[str, str]
     rate: Callable[[Floats, float, float, float], Floats] | None = None
 
@@ -83,7 +80,6 @@ GAMES: Mapping[str, Game] = {
     "lazy": Game(
         name="experts",
         against="the best of d experts",
-        losses={"stochastic": "stochastic losses", "lower-bound": "adversary of the lower bound"},
         rates=(
             "sqrt(T log d) + T^(1/3) log(d) / ε^(2/3)",
             "sqrt(T log d) + min(sqrt(d), T^(1/3)) log(d) / ε",
@@ -92,7 +88,6 @@ GAMES: Mapping[str, Game] = {
     "convex": Game(
         name="convex",
         against="the best point of a ball",
-        losses={"linear": "linear losses"},
         rates=(
             "sqrt(T) + T^(1/3) sqrt(d) / ε^(2/3)",
             "min(d^(1/4) sqrt(T) / sqrt(ε), sqrt(T) + T^(1/3) sqrt(d) / ε"
@@ -172,96 +167,151 @@ def _cell(rows: pd.DataFrame, algorithm: str) -> Entry:
     return Entry(text, () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",))
 
 
-@dataclass(frozen=True)
-class _Line:
-    """The rows of an algorithm on the losses of an adversary, and how they are drawn.
+def draw_learned(
+    frames: Frames, settings: Settings, facts: Facts, *, narrow: bool = False
+) -> Figure:
+    """The share of what can be learned that each algorithm learns: a panel per epsilon.
 
-    `place` is the factor of T at which they stand, so that points of one T stand side by side.
+    0 is an expert drawn at random, 1 the algorithm without privacy, on stochastic losses: those of
+    the lower bound leave nothing to learn.
     """
+    learned = _learned(frames["lazy"])
+    best = learned.groupby("algorithm")["share"].mean().sort_values().index
+    sizes, epsilons = sorted(set(learned["d"])), sorted(set(learned["epsilon"]), reverse=True)
+    places, looks = {name: place for place, name in enumerate(best)}, looks_of(TITLES)
+    size = max(6.6 / len(epsilons), 2.2), 0.24 * len(best) + 0.5
+    with panels.panels(len(epsilons), 3, size, narrow=narrow, sharex=True, sharey=True) as drawn:
+        for ax, epsilon in zip(drawn.axes, epsilons, strict=True):
+            panels.name_panel(ax, f"ε = {epsilon:g}")
+            for side, d in enumerate(sizes):
+                fill = {} if side == 0 else {"markerfacecolor": "white"}
+                for row in learned[
+                    (learned["d"] == d) & (learned["epsilon"] == epsilon)
+                ].itertuples():
+                    place, look = places[row.algorithm] - 0.18 * side, looks[row.algorithm]
+                    ends = row.share - row.half, row.share + row.half
+                    ax.plot(ends, [place] * 2, color=look.colour, linewidth=0.9, zorder=1)
+                    ax.plot([row.share], [place], **look.points | fill)
+            for end in (0.0, 1.0):
+                ax.axvline(end, color=GREY, linewidth=0.8, zorder=0)
+            ax.set_yticks(range(len(best)), [TITLES[name] for name in best])
+            ax.tick_params(axis="y", length=0)
+            panels.set_percent(ax.xaxis)
+        keys = [panels.key(f"d = {sizes[0]} experts", color=GREY, marker="o", linestyle="none")]
+        hollow: Any = {
+            "color": GREY,
+            "marker": "o",
+            "linestyle": "none",
+            "markerfacecolor": "white",
+        }
+        keys += [panels.key(f"d = {d}", **hollow) for d in sizes[1:]]
+        drawn.legend(keys)
+        first = learned.iloc[0]
+        drawn.title(
+            f"Share of what can be learned in T = {first['T']:,} rounds of stochastic losses",
+            f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}%"
+            f" intervals, all {first['ci_comparisons']} together",
+            "0%: a random expert; 100%: without privacy",
+            OURS,
+        )
+        shares = learned.groupby(["epsilon", "algorithm"])["share"].mean()
+        leaders = [
+            f"{TITLES[shares[it].idxmax()]} at ε = {it:g} ({shares[it].max():.0%})"
+            for it in epsilons
+        ]
+        drawn.find(f"Learns the largest share of what can be learned: {'; '.join(leaders)}.")
+    return drawn.figure
 
-    key: tuple[str, str]
-    place: float
-    look: Mapping[str, Any]
+
+def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
+    """Private rows of the longest games with stochastic losses, with share and half width."""
+    rows = regrets[(regrets["adversary"] == "stochastic") & (regrets["T"] == regrets["T"].max())]
+    free = rows["algorithm"] == "multiplicative-weights"
+    floors = rows.loc[free, ["d", "epsilon", "mean_regret"]]
+    found: pd.DataFrame = rows[~free].merge(floors, on=["d", "epsilon"], suffixes=("", "_free"))
+    possible = found["chance_regret"] - found["mean_regret_free"]
+    share = (found["chance_regret"] - found["mean_regret"]) / possible
+    return found.assign(share=share, half=found["ci_half_width"] / possible)
 
 
-def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
-    """Measured regret against T: a panel per d (rows) and epsilon (columns)."""
+def draw_regret(
+    frames: Frames, settings: Settings, facts: Facts, *, narrow: bool = False
+) -> Figure:
+    """Measured regret of convex losses against T: a panel per d (rows) and epsilon (columns)."""
     game, regrets = _game_of(frames)
-    sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]))
+    sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]), reverse=True)
     cells, rounds = list(itertools.product(sizes, epsilons)), sorted(set(regrets["T"]))
     powers = all(10 ** round(np.log10(T)) == T for T in rounds)
-    lines, first = _lines(regrets, game), regrets.iloc[0]
+    names, first = [it for it in TITLES if it in set(regrets["algorithm"])], regrets.iloc[0]
+    looks = {**looks_of(TITLES), **LOOKS}
+    reach = 1.15 if len(rounds) > panels.FEW else 1.6
+    places = np.geomspace(1 / reach, reach, len(names)) if len(names) > 1 else np.ones(1)
+    joined = "-" if len(rounds) > panels.FEW else "none"
+    lines = {
+        name: (float(place), looks[name].points | {"linestyle": joined, "linewidth": 1.1})
+        for name, place in zip(names, places, strict=True)
+    }
     size = max(5.6 / len(epsilons), 2.2), 1.9
-    with panels.panels(len(cells), len(epsilons), size, sharex=True, sharey="row") as drawn:
+    with panels.panels(
+        len(cells), len(epsilons), size, "mean regret", narrow=narrow, sharex=True
+    ) as drawn:
         for ax, (d, epsilon) in zip(drawn.axes, cells, strict=True):
             own = regrets[(regrets["d"] == d) & (regrets["epsilon"] == epsilon)]
             _draw_panel(ax, own[own["mean_regret"] > 0].sort_values("T"), game, lines)
-        for axes, d in zip(drawn.grid, sizes, strict=True):
-            axes[0].set_ylabel(f"d = {d}\nmean regret")
-            lowest = regrets.loc[regrets["d"] == d, "mean_regret"].where(lambda it: it > 0).min()
-            if lowest > 0:
-                axes[0].set_ylim(bottom=lowest / 2)
-        for ax, epsilon in zip(drawn.grid[0], epsilons, strict=True):
-            ax.set_title(f"ε = {epsilon:g}")
-        for ax in drawn.grid[-1]:
+            panels.name_panel(ax, f"d = {d}, ε = {epsilon:g}")
+            above = regrets.loc[(regrets["d"] == d) & (regrets["mean_regret"] > 0), "mean_regret"]
+            if len(above):
+                ax.set_ylim(above.min() / 2, above.max() * 2)
             ax.set_xlabel("rounds T")
             panels.set_ticks(ax.xaxis, rounds, power if powers else "{:,}".format)
             ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
-        drawn.legend(_keys(game, lines))
+        keys = [panels.key(TITLES[name], **look) for name, (_, look) in lines.items()]
+        if game.rate:
+            keys.append(panels.key("rate of Theorem 3.12, scaled to the first point", **_RATE.line))
+        drawn.legend(keys)
         drawn.title(
             f"Regret against {game.against}, at (ε, δ) for one round's losses",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"
             f" (Student's t), all {first['ci_comparisons']} together",
             "a bar that is not seen is within its marker",
-            "points of one T stand side by side",
             OURS,
         )
+        drawn.find(_finding(regrets))
     return drawn.figure
 
 
-def _lines(regrets: pd.DataFrame, game: Game) -> list[_Line]:
-    """All lines. Dashes, and markers that only the first fills, tell the adversaries apart."""
-    played = set(zip(regrets["algorithm"], regrets["adversary"], strict=True))
-    keys = [key for key in itertools.product(TITLES, game.losses) if key in played]
-    looks, first = {**looks_of(TITLES), **LOOKS}, next(iter(game.losses))
-    joined = regrets["T"].nunique() > panels.FEW
-    reach = 1.15 if joined else 1.6
-    places = np.geomspace(1 / reach, reach, len(keys)) if len(keys) > 1 else np.ones(1)
-    lines = []
-    for (algorithm, adversary), place in zip(keys, places.tolist(), strict=True):
-        fill, dashes = ({}, "-") if adversary == first else ({"markerfacecolor": "white"}, "--")
-        style = {"linestyle": dashes if joined else "none", "linewidth": 1.1, **fill}
-        lines.append(_Line((algorithm, adversary), place, looks[algorithm].points | style))
-    return lines
+def _draw_panel(
+    ax: Axes,
+    rows: pd.DataFrame,
+    game: Game,
+    lines: Mapping[str, tuple[float, Mapping[str, Any]]],
+) -> None:
+    """The positive regrets of a panel; `lines` has the factor of T of an algorithm, and its look.
 
-
-def _draw_panel(ax: Axes, rows: pd.DataFrame, game: Game, lines: Sequence[_Line]) -> None:
-    """The positive regrets of a panel, in the order of T."""
+    Points of one T stand side by side.
+    """
     ax.set(xscale="log", yscale="log")
     panels.set_powers(ax.yaxis)
-    rows = rows.set_index(["algorithm", "adversary"]).sort_index(kind="stable")
-    for line in lines:
-        points = rows.loc[[line.key]] if line.key in rows.index else rows[:0]
+    for name, (place, look) in lines.items():
+        points = rows[rows["algorithm"] == name]
         mean, half = points["mean_regret"], points["ci_half_width"]
-        ax.plot(line.place * points["T"], mean, **line.look)
+        ax.plot(place * points["T"], mean, **look)
         # A bar that reaches 0 or below reaches the edge of a logarithmic axis.
-        low, colour = np.maximum(mean - half, 1e-3), line.look["color"]
-        ax.vlines(line.place * points["T"], low, mean + half, color=colour, linewidth=0.9)
-    if game.rate and "l2p-sound" in rows.index:
-        ours = rows.loc["l2p-sound"]
+        low = np.maximum(mean - half, 1e-3)
+        ax.vlines(place * points["T"], low, mean + half, color=look["color"], linewidth=0.9)
+    ours = rows[rows["algorithm"] == "l2p-sound"]
+    if game.rate and len(ours):
         shape = game.rate(ours["T"].to_numpy(float), *ours.iloc[0][["d", "epsilon", "delta"]])
         ax.plot(ours["T"], shape / shape[0] * ours["mean_regret"].iloc[0], **_RATE.line)
 
 
-def _keys(game: Game, lines: Sequence[_Line]) -> list[Line2D]:
-    """The legend: algorithms with the look that they have on the first losses, losses, the rate."""
-    of_algorithm = {line.key[0]: line.look for line in reversed(lines)}
-    of_losses = {line.key[1]: line.look for line in lines}
-    keys = [panels.key(TITLES[it], **of_algorithm[it]) for it in TITLES if it in of_algorithm]
-    if len(of_losses) > 1:
-        for adversary, title in game.losses.items():
-            plain = {"color": BLACK, "marker": "o"}
-            keys.append(panels.key(title, **{**of_losses[adversary], **plain}))
-    if game.rate:
-        keys.append(panels.key("rate of Theorem 3.12, scaled to the first point", **_RATE.line))
-    return keys
+def _finding(regrets: pd.DataFrame) -> str:
+    """The least regret of a private algorithm in the longest games, at each epsilon."""
+    free = regrets["algorithm"].isin(["gradient-descent", "multiplicative-weights", CHANCE])
+    longest = regrets[~free & (regrets["T"] == regrets["T"].max())]
+    least = longest.loc[longest.groupby(["d", "epsilon"])["mean_regret"].idxmin()]
+    parts = [
+        f"{TITLES[row.algorithm]} at d = {row.d}, ε = {row.epsilon:g} ({row.mean_regret:,.0f})"
+        for row in least.itertuples()
+    ]
+    return f"Least regret with privacy in {longest['T'].iloc[0]:,} rounds: {'; '.join(parts)}."
