@@ -3,6 +3,7 @@
 from .core.errors import ConfigError as ConfigError
 from .core.errors import DataError as DataError
 from .core.errors import DpolError as DpolError
+from .core.randomness import ReplicateGenerators as ReplicateGenerators
 from .data.stream import GainStream as GainStream
 from .data.stream import read_stream as read_stream
 from .data.stream import write_stream as write_stream
@@ -11,6 +12,14 @@ from .experts.exponential_weights import ExponentialWeights as ExponentialWeight
 from .experts.follow_the_leader import FollowTheLeader as FollowTheLeader
 from .experts.ftpl import RandomWalkFTPL as RandomWalkFTPL
 from .experts.games import play as play
+from .experts.interface import CentralAlgorithm as CentralAlgorithm
+from .experts.interface import CuratorSetup as CuratorSetup
+from .experts.interface import Forecast as Forecast
+from .experts.interface import LearnerBank as LearnerBank
+from .experts.interface import LocalAlgorithm as LocalAlgorithm
+from .experts.interface import LocalSetup as LocalSetup
+from .experts.interface import NonPrivateAlgorithm as NonPrivateAlgorithm
+from .experts.interface import Observation as Observation
 from .experts.learners.empirical_bayes import EmpiricalBayesBank as EmpiricalBayesBank
 from .experts.learners.joined import LearnerAlone as LearnerAlone
 from .experts.learners.leader import LeaderBank as LeaderBank
@@ -25,10 +34,12 @@ from .experts.registry import make_members as make_members
 from .experts.tree_ftpl import TreeFTPL as TreeFTPL
 from .lazy.algorithm import LazyWeights as LazyWeights
 from .noise import NOISES as NOISES
+from .noise import Noise as Noise
 from .noise import NoisyGains as NoisyGains
 from .noise import privatize as privatize
 from .privacy.guarantee import Guarantee as Guarantee
 from .report.compare import RunComparison as RunComparison
 from .report.compare import compare_runs as compare_runs
+from .studies.study import Study as Study
 
 __version__: str

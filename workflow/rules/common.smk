@@ -6,12 +6,12 @@ from pathlib import Path
 import yaml
 
 from dpol.core.errors import DpolError
-from dpol.config.experiment import check_local_table, parse_experiment
+from dpol.config.experiment import check_local_table, packages_played, parse_experiment
 from dpol.core.files import check_writable
 from dpol.core.imports import code_hash
 from dpol.core.yaml_files import read_yaml
 from dpol.core.words import HOLDS_RAW_COUNTS
-from dpol.studies.registry import PACKAGES, load_studies
+from dpol.studies.registry import load_studies
 from dpol.studies.study import (
     code_of_results,
     code_of_page,
@@ -87,6 +87,7 @@ UNTITLED_FACTS = {**FACTS, "streams": {label: label for label in settings.played
 # The studies of the config with their settings, their points by name and label, and the hashes of
 # the code of what they play.
 STUDIES = settings.studies()
+EVERY_STUDY = {**load_studies(), **{study.name: study for study, _ in STUDIES}}.values()
 POINTS = {study.name: study.points(block, list(settings.played)) for study, block in STUDIES}
 CODES = {study.name: codes_of_points(study, POINTS[study.name]) for study, _ in STUDIES}
 

@@ -17,12 +17,13 @@ rule render_report:
         # The model of a config has a block of every study, and each brings its answers.
         code=code_of_script(
             "render_report",
-            *PACKAGES.values(),
-            *(it for study in load_studies().values() for it in code_of_page(study)),
+            *(study.module for study in EVERY_STUDY),
+            *(it for study in EVERY_STUDY for it in code_of_page(study)),
         ),
         config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
         config_text=config_text(),
         benchmarks=benchmark_files(),
+        packages=[package.as_version for package in packages_played(settings)],
         codes={name: code for codes in CODES.values() for name, code in codes.items()},
         # Not as it is: a name in braces there is not a wildcard here.
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),

@@ -13,6 +13,7 @@ with job_log(snakemake.log[0]):
             snakefile=snakemake.params.snakefile,
             codes=snakemake.params.codes,
             benchmarks=snakemake.params.benchmarks,
+            packages=tuple(map(tuple, snakemake.params.packages)),
         ),
         files=map(Path, snakemake.input),
         checkout=Path(snakemake.scriptdir).resolve().parents[1],

@@ -11,14 +11,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from dpol.config.models import WHOLE, Config
+from dpol.config.models import WHOLE, Config, parse_config
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
-from dpol.core.refusals import did_you_mean, problems_of, refusal
+from dpol.core.imports import is_foreign
+from dpol.core.plugins import Package, package_of
+from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
-from dpol.experts.registry import REGISTRY, make_members
+from dpol.experts.registry import make_members, modules_of
+from dpol.noise import module_of_noise
 
 MANUAL = "The page Configs of the documentation"
 
@@ -65,6 +68,20 @@ def check_local_table(config: Config) -> None:
             )
 
 
+def packages_played(config: Config) -> list[Package]:
+    """The packages other than dpol whose algorithms, noises or studies a config names.
+
+    Raises:
+        ModuleNotFoundError: one is not installed where jobs find it.
+    """
+    modules = [study.module for study, _ in config.studies()]
+    for suite in config.suites.values():
+        modules += [module for spec in suite.algorithms for module in modules_of(spec)]
+        modules += map(module_of_noise, suite.noises)
+    tops = {module.partition(".")[0] for module in modules if is_foreign(module)}
+    return [package_of(top) for top in sorted(tops)]
+
+
 def parse_experiment(raw: object, place: str) -> Experiment:
     """Check a config that was read from `place`.
 
@@ -75,9 +92,11 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         raise ConfigError(f"{place}: holds no keys; config/demo.yaml shows a whole config")
     members, problems = _members(raw.get("suites"))
     try:
-        config = WHOLE.model_validate(dict(raw))
+        config = parse_config(raw)
     except ValidationError as error:
         raise refusal(place, [*problems_of(error, WHOLE), *problems], MANUAL) from None
+    except ValueError as error:
+        raise ConfigError(f"{place}: {error}") from None
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [found for rule in rules for found in rule(config, members)]
     if problems:
@@ -96,9 +115,7 @@ def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Proble
             try:
                 made += make_members(spec)
             except ValueError as error:
-                name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
-                hint = did_you_mean(name, REGISTRY) if str(name) not in REGISTRY else ""
                 place = ("suites", str(label), "algorithms", index)
-                problems.append(Problem(place, spec, f"{error}{hint}"))
+                problems.append(Problem(place, spec, str(error)))
         members[str(label)] = tuple(made)
     return members, problems

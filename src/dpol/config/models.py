@@ -8,6 +8,7 @@ registry by `dpol.config.experiment`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import PurePosixPath
@@ -21,7 +22,7 @@ from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.privacy.settings import Mu
 from dpol.studies.hospitals.settings import Comparison, Hospitals, MemoryName, Report, Suite
-from dpol.studies.registry import load_studies
+from dpol.studies.registry import find_study, load_studies
 from dpol.studies.study import Study
 
 
@@ -99,10 +100,12 @@ class Config(Settings):
     comparison: Comparison | None = None
     """A comparison of the paper's way with ours; without this block there is none."""
     report: Report
+    _others: tuple[Study, ...] = ()
 
     def studies(self) -> list[tuple[Study, Any]]:
-        """The studies that it asks for, each with its block."""
-        found = ((study, self.block(name)) for name, study in load_studies().items())
+        """The studies that it asks for, each with its block; those of other packages come last."""
+        every = (*load_studies().values(), *self._others)
+        found = ((study, self.block(study.name)) for study in every)
         return [(study, block) for study, block in found if block is not None]
 
     def block(self, study: str) -> Any:
@@ -166,10 +169,43 @@ class Config(Settings):
         )
 
 
-_BLOCKS: dict[str, Any] = {
-    name: (study.settings | None, Field(None, description=f"{study.title}; without it, none."))
-    for name, study in load_studies().items()
-    if not hasattr(Config, name)
-}
-WHOLE = create_model("Config", __base__=Config, __doc__="One experiment.", **_BLOCKS)
-"""A config with the blocks of all studies."""
+def with_blocks(studies: Iterable[Study]) -> type[Config]:
+    """The model of a config with a block for each study."""
+    blocks: dict[str, Any] = {
+        study.name: (
+            study.settings | None,
+            Field(None, description=f"{study.title}; without it, none."),
+        )
+        for study in studies
+        if not hasattr(Config, study.name)
+    }
+    return create_model("Config", __base__=Config, __doc__="One experiment.", **blocks)
+
+
+WHOLE = with_blocks(load_studies().values())
+"""A config with the blocks of all studies of dpol."""
+
+
+def parse_config(raw: Mapping[str, Any]) -> Config:
+    """A config with the blocks of the studies that it asks for, those of other packages too.
+
+    Raises:
+        ValidationError: a key breaks its rule.
+        ValueError: a study of another package cannot be had.
+    """
+    others = {key: study for key in raw if (study := _outside(str(key)))}
+    if not others:
+        return WHOLE.model_validate(dict(raw))
+    model = with_blocks([*load_studies().values(), *others.values()])
+    named = {others[key].name if key in others else key: block for key, block in raw.items()}
+    config = model.model_validate(named)
+    config._others = tuple(others.values())
+    return config
+
+
+def _outside(key: str) -> Study | None:
+    """The study of another package that a key names. Raises ValueError if its name is taken."""
+    study = None if key in WHOLE.model_fields else find_study(key)
+    if study is not None and (study.name in WHOLE.model_fields or hasattr(Config, study.name)):
+        raise ValueError(f"{key}: a study cannot be named {study.name}, which is a key of dpol")
+    return study

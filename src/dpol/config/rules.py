@@ -15,7 +15,7 @@ from dpol.core.settings import Problem, Settings
 from dpol.data.question import THE_PAPERS
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
-from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES
+from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
 from dpol.studies.hospitals.grid import jobs_of, n_blocks
 from dpol.studies.hospitals.settings import System
 
@@ -83,7 +83,7 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(("privacy", "unit", "weeks"), config.privacy.unit.weeks, allowed)
     for label, suite in config.suites.items():
         for noise in suite.noises:
-            if NOISES[noise].needs_capacities:
+            if find_noise(noise).needs_capacities:
                 allowed = f"must not use the noise {noise} {because}: its gains have no capacities"
                 yield Problem(("suites", label, "noises"), suite.noises, allowed)
 
@@ -187,7 +187,7 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
             )
             yield Problem((*place, "algorithms"), single, allowed)
         constant = [member.label for member in made if member.algorithm.constant_noise]
-        if constant and not all(NOISES[noise].constant for noise in suite.noises):
+        if constant and not all(find_noise(noise).constant for noise in suite.noises):
             names = ", ".join(name for name, noise in NOISES.items() if noise.constant)
             allowed = f"must be [{names}], because {', '.join(constant)} needs constant noise"
             yield Problem((*place, "noises"), suite.noises, allowed)
@@ -195,7 +195,7 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
             allowed = f"must be among {', '.join(CENTRAL_NOISES)} in the central model"
             yield Problem((*place, "noises"), suite.noises, allowed)
         for noise in suite.noises:
-            kind = NOISES[noise].memory
+            kind = find_noise(noise).memory
             deaf = {it.family for it in made if not can_read(it.algorithm.reads_noise, kind)}
             if deaf and "local" in models.values():
                 families = ", ".join(it for it in REGISTRY if it in deaf)
@@ -263,7 +263,7 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
             allowed = f"no private suite plays it with {system.noise} noise"
             allowed += did_you_mean(system.algorithm, known)
             yield Problem((*place, "algorithm"), system.algorithm, allowed)
-        independent = NOISES[system.noise].independent or system.noise
+        independent = find_noise(system.noise).independent or system.noise
         for family, noise in {
             compared.paper.learners: independent,
             system.learners: system.noise,
@@ -271,7 +271,7 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
             if family and (family, noise) not in {(member.family, its) for member, its in runs}:
                 allowed = f"no private suite plays this family with {noise} noise"
                 yield Problem((*place, "learners"), family, allowed)
-        if not NOISES[system.noise].none_at_infinity:
+        if not find_noise(system.noise).none_at_infinity:
             yield Problem((*place, "noise"), system.noise, "must have no noise at the level .inf")
 
 

@@ -2,7 +2,7 @@
 
 Imports under `if TYPE_CHECKING` are left out, because they are not made when the program runs.
 A registry that names modules as text is not followed either: who uses one of its entries watches
-the module of that entry.
+the module of that entry. A module of another package is watched with its whole package.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from dpol.core.plugins import package_of
 
 PACKAGE = Path(__file__).parents[1]
 NAME = PACKAGE.name
@@ -35,15 +37,16 @@ def closure(*starts: str | Path) -> frozenset[Path]:
 
     Args:
         starts: dotted names of modules, such as `dpol.lazy.transform`, or files: scripts and data.
+            Modules of other packages are left out.
 
     Raises:
-        ModuleNotFoundError: a module is not a file of the package.
+        ModuleNotFoundError: a module of dpol is not there.
 
     >>> "gaussian_dp.py" in {path.name for path in closure("dpol.privacy.account")}
     True
     """
     found: set[Path] = set()
-    waiting = [_file(it) if isinstance(it, str) else it for it in starts]
+    waiting = [_file(it) if isinstance(it, str) else it for it in starts if not is_foreign(it)]
     while waiting:
         path = waiting.pop()
         if path not in found:
@@ -86,6 +89,9 @@ def code_hash(*starts: str | Path, made: str = "") -> str:
     whole = hashlib.sha256(made.encode())
     for path in sorted(watched(*starts)):
         whole.update(f"\0{path.relative_to(PACKAGE)}\0".encode() + _code(path))
+    foreign = {str(it).partition(".")[0] for it in starts if is_foreign(it)}
+    for package in map(package_of, sorted(foreign)):
+        whole.update(f"\0{package.name} {package.version}\0{package.sha256}".encode())
     return whole.hexdigest()[:16]
 
 
@@ -95,6 +101,11 @@ _STRING_OR_END = re.compile(
     re.DOTALL,
 )
 """A string, in the first group; or the end of a line, with its comment and empty lines after it."""
+
+
+def is_foreign(start: str | Path) -> bool:
+    """True if a module is of another package."""
+    return isinstance(start, str) and start.partition(".")[0] != NAME
 
 
 @cache

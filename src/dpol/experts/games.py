@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from dpol.core.randomness import Seeds
-from dpol.experts.interface import AnyAlgorithm, CentralAlgorithm
+from dpol.experts.interface import Algorithm, AnyAlgorithm, CentralAlgorithm
 from dpol.experts.play import Games, Source, guarantee_of, play_rounds
-from dpol.experts.registry import label_of
+from dpol.experts.registry import label_of, make_members
 from dpol.noise import NO_NOISE, NoisyGains
 
 
-def play(algorithm: AnyAlgorithm, source: Source, *, label: str | None = None) -> Games:
+def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = None) -> Games:
     """Play an algorithm on every replicate of a source.
 
     The actions are those of a run of the pipeline with the same seed, stream, noise, mu,
     replicates and label.
 
     Args:
-        algorithm: its `model` must fit the source.
+        algorithm: its `model` must fit the source; or its name in a config.
         source: noisy gains for local algorithms, raw gains for all others.
         label: what the algorithm's own random numbers are keyed by; by default its name in the
             registry.
 
     Raises:
-        TypeError: a local algorithm is given raw gains, or another one noisy gains.
-        ValueError: the source has no seed, or the algorithm breaks a rule of `rounds`.
+        TypeError: a local algorithm is given raw gains, or another one noisy gains; or it is no
+            algorithm.
+        ValueError: the name is unknown or of several algorithms, the source has no seed, or the
+            algorithm breaks a rule of `rounds`.
 
     >>> import dpol
     >>> import numpy as np
@@ -43,6 +45,19 @@ def play(algorithm: AnyAlgorithm, source: Source, *, label: str | None = None) -
     >>> games.gains(stream).mean().round(6).item()
     0.2
     """
+    if isinstance(algorithm, str):
+        member, *others = make_members(algorithm)
+        if others:
+            labels = [member.label, *(it.label for it in others)]
+            raise ValueError(
+                f"{algorithm} is {len(labels)} algorithms ({', '.join(labels)}); play one"
+            )
+        algorithm = member.algorithm
+    if not isinstance(algorithm, Algorithm):
+        raise TypeError(
+            f"{type(algorithm).__name__} is no algorithm; derive its class from"
+            " dpol.LocalAlgorithm, dpol.CentralAlgorithm or dpol.NonPrivateAlgorithm"
+        )
     label = label_of(algorithm) if label is None else label
     generators = seeds_of(algorithm, source).algorithm(label)
     actions = play_rounds(algorithm, source, generators)

@@ -17,8 +17,9 @@ from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.core.imports import is_foreign
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.noise import ISOTROPIC, NOISES
+from dpol.noise import ISOTROPIC, find_noise
 from dpol.privacy.chains import MemoryKind, NoiseMemory
 from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
 from dpol.privacy.mixtures import BatchMixture
@@ -89,7 +90,7 @@ class CuratorSetup(Setup):
         Raises:
             ValueError: it must, but the changes are unknown.
         """
-        own = NOISES[self.noise].needs_capacities
+        own = find_noise(self.noise).needs_capacities
         if own and self.changes is None:
             raise ValueError(f"the noise {self.noise} needs gains with capacities")
         return own
@@ -211,9 +212,9 @@ class Algorithm(ABC, Generic[AnySetup, State]):
     """True if its guarantee holds for a person in one round only, not for stays."""
 
     @property
-    @abstractmethod
     def origin(self) -> Origin:
-        """`paper`, `standard` (textbook baselines) or `ours`."""
+        """`paper`, `standard` (textbook baselines) or `ours`; `other` for another package's."""
+        return "other"
 
     @property
     def reads_noise(self) -> ReadsNoise:
@@ -327,6 +328,12 @@ class Member:
     label: str
     family: str
     algorithm: AnyAlgorithm
+
+    @property
+    def origin(self) -> Origin:
+        """Where the algorithm comes from; what another package plays is `other`."""
+        played = getattr(self.algorithm, "bank", self.algorithm)
+        return "other" if is_foreign(type(played).__module__) else self.algorithm.origin
 
 
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

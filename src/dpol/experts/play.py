@@ -220,9 +220,13 @@ def rounds(
 
 def _refuse(algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenerators) -> None:
     """Refuse an algorithm that cannot play a source, and generators that do not fit it."""
-    if isinstance(algorithm, LocalAlgorithm) != isinstance(source, NoisyGains):
-        raise TypeError(f"an algorithm of model {algorithm.model} cannot play {type(source)}")
     name = type(algorithm).__name__
+    if isinstance(algorithm, LocalAlgorithm) != isinstance(source, NoisyGains):
+        needed = "dpol.privatize(stream, noise, mu, seed=1, replicates=100)"
+        if not isinstance(algorithm, LocalAlgorithm):
+            needed = "dpol.RawGains(stream, mu, 100, seed=1)"
+        model = "without privacy" if algorithm.model == "none" else algorithm.model
+        raise TypeError(f"{name} is {model} and plays other gains; give it {needed}")
     stay = source.stay if isinstance(source, NoisyGains) else source.stream.stay
     if algorithm.one_round and stay > 1:
         raise ValueError(

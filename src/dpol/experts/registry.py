@@ -1,5 +1,7 @@
 """All algorithms and learners by name. To add one: its file, and one line in registry.yaml.
 
+Those of other packages are named by entry point or as `package.module:Class`.
+
 An entry says where a class is, and imports it when it is asked for: to know the names, or to play
 one algorithm, no other is loaded.
 """
@@ -11,7 +13,8 @@ from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from dpol.core.imports import code_hash, load
+from dpol.core.imports import code_hash, is_foreign, load
+from dpol.core.plugins import load_named, target_of
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import (
     LABEL,
@@ -60,9 +63,9 @@ class Entry:
         """The class, which `name` is registered for.
 
         Raises:
-            ValueError: it is not a whole algorithm or bank.
+            ValueError: it cannot be imported, or is not a whole algorithm or bank.
         """
-        kind: type = load(self.target)
+        kind: type = load_named(name, self.target)
         check_class(name, kind)
         return kind
 
@@ -123,6 +126,23 @@ REGISTRY = _ALGORITHMS | {name: it for name, it in LEARNERS.items() if name not 
 """Algorithms by name, and banks whose learners are played one by one."""
 
 
+ALGORITHM_GROUP, LEARNER_GROUP = "dpol.algorithms", "dpol.learners"
+"""Entry-point groups in which other packages register theirs."""
+
+
+def entry_of(key: str, name: object) -> Entry:
+    """The entry of an `algorithm` or a `learner`, of dpol or of another package.
+
+    Raises:
+        ValueError: the name is unknown.
+    """
+    known = LEARNERS if key == "learner" else REGISTRY
+    if isinstance(name, str) and name in known:
+        return known[name]
+    groups = [LEARNER_GROUP] if key == "learner" else [ALGORITHM_GROUP, LEARNER_GROUP]
+    return Entry(target_of(key, name, known, *groups))
+
+
 def known_looks() -> dict[str, Look]:
     """The looks of labels in figures; no algorithm is loaded for them."""
     looks = {name: entry.look for name, entry in REGISTRY.items() if entry.look}
@@ -144,8 +164,8 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     """The algorithms that an entry of a suite stands for.
 
     Args:
-        spec: a registered name, or a block with `algorithm`, optionally `label`, and the
-            parameters of that algorithm.
+        spec: a registered name or `package.module:Class`, or a block with `algorithm`, optionally
+            `label`, and the parameters of that algorithm.
 
     Raises:
         ValueError: the name is unknown, or a parameter is unknown or out of range.
@@ -155,11 +175,11 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     >>> [m.label for m in make_members({"algorithm": "ridge", "windows": [8]})]
     ['ridge-w8-weak', 'ridge-w8-medium', 'ridge-w8-strong']
     """
-    family, parameters = _name_and_parameters(spec, "algorithm", REGISTRY)
+    name, entry, parameters = _named(spec, "algorithm")
     label = parameters.pop("label", None)
     if label is not None and not (isinstance(label, str) and LABEL.fullmatch(label)):
         raise ValueError(f"label {label!r} must be letters, digits, '.', '_' and '-'")
-    made = REGISTRY[family].make(family, parameters)
+    family, made = name.rpartition(":")[2], entry.make(name, parameters)
     algorithms = {family: made}
     if isinstance(made, LearnerBank):
         algorithms = {alone.label: alone for alone in load(f"{JOINED}:each_alone")(made)}
@@ -174,8 +194,8 @@ def make_bank(spec: str | Mapping[str, Any]) -> LearnerBank[Any]:
     Raises:
         ValueError: the name is unknown, or a parameter is unknown or out of range.
     """
-    name, parameters = _name_and_parameters(spec, "learner", LEARNERS)
-    bank: LearnerBank[Any] = LEARNERS[name].make(name, parameters)
+    name, entry, parameters = _named(spec, "learner")
+    bank: LearnerBank[Any] = entry.make(name, parameters)
     return bank
 
 
@@ -191,12 +211,13 @@ def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
     >>> modules_of({"algorithm": "rw-meta", "learners": ["kalman"]})
     ('dpol.experts.meta', 'dpol.experts.learners.state_space')
     """
-    family, parameters = _name_and_parameters(spec, "algorithm", REGISTRY)
-    found = [REGISTRY[family].module]
-    if REGISTRY[family].target in {entry.target for entry in LEARNERS.values()}:
+    _, entry, parameters = _named(spec, "algorithm")
+    found = [entry.module]
+    banks = {bank.target for bank in LEARNERS.values()}
+    if entry.target in banks or is_foreign(entry.module):
         found.append(JOINED)
     for learner in _listed(parameters.get("learners", ())):
-        found.append(LEARNERS[_name_and_parameters(learner, "learner", LEARNERS)[0]].module)
+        found.append(_named(learner, "learner")[1].module)
     return tuple(dict.fromkeys(found))
 
 
@@ -257,12 +278,8 @@ def _listed(learners: object) -> tuple[Any, ...]:
     return tuple(learners)
 
 
-def _name_and_parameters(
-    spec: object, key: str, known: Mapping[str, object]
-) -> tuple[str, dict[str, Any]]:
-    """The registered name in a spec, and the rest of it."""
+def _named(spec: object, key: str) -> tuple[str, Entry, dict[str, Any]]:
+    """The name in a spec with its entry, and the rest of the spec."""
     parameters = dict(spec) if isinstance(spec, Mapping) else {key: spec}
     name = parameters.pop(key, None)
-    if not isinstance(name, str) or name not in known:
-        raise ValueError(f"{key} {name!r} is not one of {', '.join(known)}")
-    return name, parameters
+    return str(name), entry_of(key, name), parameters

@@ -1,6 +1,7 @@
 """The noises: how Gaussian noise on gain vectors is scaled, and whether it has a memory.
 
-To add one: one line here.
+To add one: one line here; another package registers its own, or a config names it as
+`package.module:NAME`.
 
 With Delta_t the L2 sensitivity of round t, c_ti the capacities, s the count sensitivity and r the
 gain range. The isotropic noises are the paper's: "Prediction with Expert Advice under Local
@@ -10,12 +11,13 @@ Differential Privacy", sections 2.2 and A.2. Those on counts are ours.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from dpol.core.plugins import load_named, target_of
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
@@ -33,7 +35,7 @@ class Noise:
     Args:
         name: what configs, files and keys of random numbers call it.
         title: its standard deviation on expert i in round t, in words and symbols.
-        origin: `paper`, `standard` or `ours`.
+        origin: `paper`, `standard`, `ours`, or `other` for one of another package.
         scale: (stream, mu) to the (T, n) standard deviations.
         needs_capacities: whether it is refused for gains with a given sensitivity.
         constant: whether all rounds and experts have the same scale.
@@ -151,7 +153,36 @@ SUMS = replace(
 NOISES: dict[str, Noise] = {
     noise.name: noise for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, SUMS)
 }
-"""All noises by name."""
+"""All noises of dpol by name."""
+NOISE_GROUP = "dpol.noises"
+"""Entry-point group in which other packages register theirs."""
+
+
+def find_noise(name: object) -> Noise:
+    """The noise of a name: of dpol, or of another package.
+
+    Raises:
+        ValueError: nobody brings it, or what is named is no noise.
+    """
+    if isinstance(name, str) and name in NOISES:
+        return NOISES[name]
+    target = target_of("noise", name, NOISES, NOISE_GROUP)
+    noise = load_named(str(name), target)
+    if not isinstance(noise, Noise):
+        raise ValueError(f"noise {name}: {target} is no dpol.Noise, but {noise!r}")
+    return replace(noise, name=str(name), origin="other", central=False)
+
+
+def in_order(names: Collection[str]) -> list[str]:
+    """Names of noises: those of dpol in their order, then the others."""
+    return [*filter(names.__contains__, NOISES), *sorted({*names} - {*NOISES})]
+
+
+def module_of_noise(name: str) -> str:
+    """The dotted name of the module that a noise is in."""
+    own = name in NOISES or name == NO_NOISE
+    return __name__ if own else target_of("noise", name, NOISES, NOISE_GROUP).partition(":")[0]
+
 
 CENTRAL_NOISES = tuple(name for name, noise in NOISES.items() if noise.central)
 """Names of those that curators use too."""

@@ -16,7 +16,7 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators, Seeds, replicate_numbers
 from dpol.data.stream import GainStream
 from dpol.noise.neighbours import neighbours_of
-from dpol.noise.noises import NOISES, MemoryChoice, memory_of
+from dpol.noise.noises import MemoryChoice, find_noise, memory_of
 from dpol.privacy.chains import Chains, NoiseMemory, SumsMemory
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
@@ -75,11 +75,10 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
         DataError: the stream lacks the capacities that the noise needs, or the noise is not
             finite.
     """
-    if noise not in NOISES:
-        raise ValueError(f"noise {noise!r} is not one of {', '.join(NOISES)}")
+    scale_of = find_noise(noise).scale
     if not mu > 0:
         raise ValueError(f"mu must be above 0, got {mu}")
-    return _finite(NOISES[noise].scale(stream, mu / math.sqrt(stream.stay)), stream, noise, mu)
+    return _finite(scale_of(stream, mu / math.sqrt(stream.stay)), stream, noise, mu)
 
 
 def _finite(scale: Floats, stream: GainStream, noise: str, mu: float) -> Floats:
@@ -136,7 +135,7 @@ def privatize(
 
     Args:
         stream: the raw gains; the result holds no reference to them.
-        noise: a key of `dpol.noise.NOISES`.
+        noise: a key of `dpol.noise.NOISES`, or a name of another package's.
         mu: privacy level; inf for no noise, if the noise has `none_at_infinity`.
         seed: root seed; with the stream's label, noise, mu and replicate it fixes all draws.
         replicates: how many, or their numbers.
@@ -192,10 +191,10 @@ def _law(
 ) -> tuple[Floats, NoiseMemory | None]:
     """The (T, n) scale of fresh noise, and how it is remembered."""
     independent = np.array(noise_scale(stream, noise, mu))
-    kept = memory_of(NOISES[noise], stream, mu, choice)
+    kept = memory_of(find_noise(noise), stream, mu, choice)
     if kept is None:
         return independent, None
-    scale = NOISES[noise].scale(stream, mu) * kept.norm(stream.stay)
+    scale = find_noise(noise).scale(stream, mu) * kept.norm(stream.stay)
     return _finite(scale, stream, noise, mu), kept
 
 
@@ -232,7 +231,7 @@ def _draw(
 def _guarantee(
     stream: GainStream, noise: str, fresh: Floats, memory: NoiseMemory | None
 ) -> Guarantee:
-    sensitivity, unit = NOISES[noise].sensitivity(stream)
+    sensitivity, unit = find_noise(noise).sensitivity(stream)
     return Guarantee(
         mechanism=f"{noise} Gaussian noise on every gain vector",
         **neighbours_of(stream).as_fields(partial(_mu_of_rounds, stream, fresh, memory)),

@@ -12,8 +12,8 @@ from dpol.privacy.stays import STAYS
 
 Model = Literal["local", "central", "none"]
 """People who see raw data: nobody, a curator, or everybody."""
-Origin = Literal["paper", "standard", "ours"]
-"""Origin of a method: a paper of the project, a textbook, or us."""
+Origin = Literal["paper", "standard", "ours", "other"]
+"""Origin of a method: a paper of the project, a textbook, us, or another package."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,6 +26,7 @@ class Params:
         snakefile: text of the main file of the workflow.
         codes: hashes of the code that played, by the name of what it played.
         benchmarks: files of the times of all jobs.
+        packages: those of others whose code played, each with its version and a hash of its files.
     """
 
     config_name: str
@@ -33,6 +34,7 @@ class Params:
     snakefile: str
     codes: Mapping[str, str]
     benchmarks: Sequence[str]
+    packages: Versions = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +84,7 @@ def provenance_of(params: Params, folder: Path, checkout: Path) -> Provenance:
     versions, unrecorded = recorded_versions(logs)
     return Provenance(
         params=params,
-        versions=versions,
+        versions=(*versions, *params.packages),
         unrecorded=unrecorded,
         commit=commit_of(checkout),
         stages=read_stages(benchmarks, folder / "benchmarks"),

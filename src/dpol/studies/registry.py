@@ -1,9 +1,13 @@
-"""All studies. To add one: its folder, and its name here (docs/how-to/add-study.md)."""
+"""All studies. To add one: its folder, and its name here.
+
+Those of other packages are blocks of a config, by their entry point or as `package.module:STUDY`.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
 
+from dpol.core.plugins import load_named, registered
 from dpol.studies.study import Study
 
 _FOLDERS = (
@@ -25,6 +29,25 @@ are keys of the whole config; each other has a block of its name."""
 def load_study(name: str) -> Study:
     """A study by its name: the `STUDY` of its package."""
     study: Study = import_module(PACKAGES[name]).STUDY
+    return study
+
+
+STUDY_GROUP = "dpol.studies"
+"""Entry-point group in which other packages register theirs."""
+
+
+def find_study(key: str) -> Study | None:
+    """The study of another package that a key of a config names; None if the key names none.
+
+    Raises:
+        ValueError: two packages bring it, it cannot be imported, or it is no study.
+    """
+    theirs = registered(STUDY_GROUP)
+    if key not in theirs and ":" not in key:
+        return None
+    study = load_named(key, theirs.get(key, key))
+    if not isinstance(study, Study):
+        raise ValueError(f"{key}: is no dpol.Study, but {study!r}")
     return study
 
 

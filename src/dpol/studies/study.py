@@ -1,8 +1,9 @@
 """A study as a value: its settings, its points, its results, and how they are shown.
 
 A study is a folder of `dpol.studies` whose package holds `STUDY`, and one line in
-`dpol.studies.registry`. The config gets its block from `settings`, the workflow its jobs from
-`points`, the manual its tables from `results.yaml`, the report its sections from `shown.yaml`.
+`dpol.studies.registry`; or a package of somebody else, by entry point. The config gets its block
+from `settings`, the workflow its jobs from `points`, the manual its tables from `results.yaml`, the
+report its sections from `shown.yaml`.
 
 Functions that run are named as text, "module:function", and imported when a job calls them. So
 planning imports no mathematics, and each job watches just the modules behind the function it calls.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -134,8 +136,8 @@ class Study:
         title: heading of its section in the report.
         about: what it is about, in one or two sentences.
         settings: model of its block in a config.
-        folder: where it lives, with `results.yaml`, the columns of its result tables, and
-            `shown.yaml`, its sections: what is shown of them.
+        module: dotted name of the package that holds it as `STUDY`, with two files beside it:
+            `results.yaml`, the columns of its result tables, and `shown.yaml`, its sections.
         results: names of its result tables, files below results/<run>/.
         optional: names of the result tables, and of the figures, that these settings do not ask
             for.
@@ -159,7 +161,7 @@ class Study:
     title: str
     about: str
     settings: type[Settings]
-    folder: Path
+    module: str
     results: tuple[str, ...]
     optional: Callable[[Any], frozenset[str]] = lambda settings: frozenset()
     points: Callable[[Any, Sequence[str]], Mapping[str, Point]]
@@ -172,9 +174,9 @@ class Study:
     answers: str = ""
 
     @property
-    def module(self) -> str:
-        """The dotted name of its package."""
-        return ".".join(("dpol.studies", *self.folder.relative_to(Path(__file__).parent).parts))
+    def folder(self) -> Path:
+        """The folder of its package."""
+        return Path(str(import_module(self.module).__file__)).parent
 
     def results_of(self, settings: Any) -> tuple[str, ...]:
         """The names of the result tables that these settings ask for."""
@@ -220,13 +222,20 @@ def schemas_of(study: Study) -> Mapping[str, Schema]:
 def codes_of_points(study: Study, points: Mapping[str, Point]) -> dict[str, str]:
     """A hash of the code that computes the points of a study, by the name of what they play."""
     algorithms: dict[str, list[Any]] = {}
+    noises: dict[str, set[str]] = {}
     for point in points.values():
         entries = algorithms.setdefault(played_by(study, point), [])
         entries += [entry for entry in point.get("suite", ()) if entry not in entries]
+        noises.setdefault(played_by(study, point), set()).update(
+            load("dpol.noise:module_of_noise")(noise) for noise, _ in point.get("games", ())
+        )
     # The registry is not watched: it imports no algorithm, and this names those that play.
     code_that_plays = load("dpol.experts.registry:code_that_plays")
     start = [*_modules(study.run), _JOBS, study.module]
-    return {name: code_that_plays(start, entries) for name, entries in algorithms.items()}
+    return {
+        name: code_that_plays([*start, *sorted(noises[name])], entries)
+        for name, entries in algorithms.items()
+    }
 
 
 def played_by(study: Study, point: Point) -> str:

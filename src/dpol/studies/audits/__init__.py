@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Point, Study
@@ -24,7 +23,7 @@ STUDY = Study(
     " privacy parameter. A claim below that bound is refuted. The notes below the table say what"
     " ran.",
     settings=Audits,
-    folder=Path(__file__).parent,
+    module=__name__,
     results=("audits",),
     points=points,
     run=f"{_HERE}.study:run",

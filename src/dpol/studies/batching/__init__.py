@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Point, Study
@@ -22,7 +21,7 @@ STUDY = Study(
     about="RW-AdaBatch plays the same action while its leader is far ahead. Someone who sees only"
     " the actions then learns less about one round than the noise alone would allow.",
     settings=Batching,
-    folder=Path(__file__).parent,
+    module=__name__,
     results=("amplification", "batching"),
     points=points,
     run=f"{_HERE}.study:run",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Point, Study
@@ -24,7 +23,7 @@ STUDY = Study(
     title="What the papers state, checked",
     about="Each statement that a computation can check, the computed value, and the verdict.",
     settings=Claims,
-    folder=Path(__file__).parent,
+    module=__name__,
     results=("claims",),
     points=points,
     run=f"{_HERE}.study:run",

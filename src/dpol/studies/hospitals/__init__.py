@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from dpol.core.schemas import Schema
 from dpol.studies.hospitals.grid import points
 from dpol.studies.hospitals.settings import Hospitals
@@ -34,7 +32,7 @@ STUDY = Study(
     title="Games",
     about="Algorithms play side by side on the gain streams of hospitals.",
     settings=Hospitals,
-    folder=Path(__file__).parent,
+    module=__name__,
     results=(
         *("summary", "ranking", "cumulative", "replay", "comparison", "ablation", "memory"),
         "questions",

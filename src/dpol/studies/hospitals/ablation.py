@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.noise import NOISES
+from dpol.noise import find_noise
 from dpol.studies.hospitals.comparison import (
     HalfWidth,
     by_stream,
@@ -74,7 +74,7 @@ def _losses(
     """The losses of one system on one stream at one level."""
     own = find_cell(cells, system, mu)
     reference = _best(cells, paper.learners, paper.noise, math.inf)
-    independent = NOISES[system.noise].independent or system.noise
+    independent = find_noise(system.noise).independent or system.noise
     noisy = _best(cells, paper.learners, independent, mu)
     oracle = _best(cells, system.learners, system.noise, mu)
     row: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.noise.noises import NOISES
+from dpol.noise.noises import in_order
 from dpol.show import footers
 from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
 from dpol.show.table import Entry, Group, Line, Section, Table
@@ -83,7 +83,7 @@ def _runs(summary: pd.DataFrame, main: Hospitals) -> pd.DataFrame:
     runs = pd.concat([own, members], ignore_index=True)
     used = runs["stream"].isin(main.streams) & runs["mu"].isin(main.levels.values())
     noises = set(runs["noise"][used]) - {"none"}
-    names = [*(it for it in NOISES if it in noises), *sorted(noises - set(NOISES))] or ["none"]
+    names = in_order(noises) or ["none"]
     row_noise = runs["noise"].where(runs["noise"] != "none", names[0])
     return runs.assign(row_noise=pd.Categorical(row_noise, names, ordered=True), used=used)
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpol.core.intervals import standard_error, student_factor
 from dpol.data.stream import GainStream
-from dpol.noise import CAPACITY, MEMORY, NOISES
+from dpol.noise import CAPACITY, MEMORY, find_noise
 from dpol.noise.noises import memory_of
 from dpol.privacy.chains import Chains
 from dpol.studies.hospitals.runs import Played, stream_of_stays
@@ -78,7 +78,7 @@ def _rows(
 
 def _side(cell: Played, stream: GainStream, delta: float) -> dict[str, Any]:
     """The gain, the guarantee and the memory of a noise."""
-    memory = memory_of(NOISES[cell.noise], stream, cell.mu, "designed")
+    memory = memory_of(find_noise(cell.noise), stream, cell.mu, "designed")
     b = memory.b if isinstance(memory, Chains) else np.zeros(1)
     return {
         "algorithm": cell.label,

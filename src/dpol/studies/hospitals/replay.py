@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
-from dpol.noise import NOISES, MemoryChoice, privatize
+from dpol.noise import NO_NOISE, MemoryChoice, find_noise, in_order, privatize
 from dpol.studies.hospitals.runs import Played
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.hospitals.summary import dates
@@ -70,14 +70,15 @@ def replay_rows(
 
 
 def _settings(played: Sequence[Played], main: Hospitals) -> list[Setting]:
-    """The noises and levels that are replayed, in the order of `NOISES` and of the config.
+    """The noises and levels that are replayed, in the order of the noises and of the config.
 
     Noise that algorithms with batches or sums need, or that is there at every level, is left out.
     """
     known = {(it.noise, it.mu) for it in played}
+    noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
     kept = [
-        name
-        for name, noise in NOISES.items()
+        noise.name
+        for noise in noises
         if noise.none_at_infinity and not noise.constant and noise.memory != "sums"
     ]
     found = [(noise, mu) for noise in kept for mu in main.labels if (noise, mu) in known]
@@ -97,7 +98,7 @@ def _actions(
 
 def _most_shown(stream: GainStream, settings: Sequence[Setting]) -> int:
     """Number of experts that are drawn: with memory, noise has other scales at each level."""
-    noisy = [NOISES[noise] for noise, mu in settings if mu < math.inf and noise in NOISES]
+    noisy = [find_noise(noise) for noise, mu in settings if mu < math.inf and noise != NOT_NOISED]
     arrays = 2 + len(noisy) + sum(it.memory != "none" for it in noisy)
     room = _MOST_NUMBERS // (min(stream.n_rounds, MOST_ROUNDS) * arrays)
     return min(MOST_EXPERTS, max(room, _FEWEST_EXPERTS))

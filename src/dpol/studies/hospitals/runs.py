@@ -44,7 +44,7 @@ class Played:
         mu: privacy level that was asked for.
         label: name of the algorithm in tables and figures.
         family: its registered name.
-        origin: `paper`, `standard` or `ours`.
+        origin: `paper`, `standard`, `ours` or `other`.
         guarantee: the privacy of the actions.
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
@@ -167,7 +167,7 @@ def play_suite(
                     mu=mu,
                     label=member.label,
                     family=member.family,
-                    origin=member.algorithm.origin,
+                    origin=member.origin,
                     guarantee=guarantee_of(member.algorithm, source),
                     actions=actions,
                     gains=stream.gains[np.arange(stream.n_rounds), actions],

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
 
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.noise import ISOTROPIC, NOISES, MemoryChoice
+from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
 from dpol.privacy.settings import FiniteMu, Mu
 from dpol.show.papers import EXPERTS
 
@@ -24,11 +23,8 @@ FORESIGHT = "foresight"
 
 
 def known_noise(name: object) -> object:
-    """A name of `NOISES`. Raises PydanticCustomError, like that of a literal, for anything else."""
-    if not isinstance(name, str) or name not in NOISES:
-        *most, last = (repr(noise) for noise in NOISES)
-        expected = {"expected": f"{', '.join(most)} or {last}"}
-        raise PydanticCustomError("literal_error", "Input should be {expected}", expected)
+    """The name of a noise. Raises ValueError for anything else."""
+    find_noise(name)
     return name
 
 

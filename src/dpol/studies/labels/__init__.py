@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.studies.labels.points import points
 from dpol.studies.labels.settings import Labels
@@ -29,7 +27,7 @@ STUDY = Study(
     about="A learner predicts labels from messages that hide each label. This is the system of"
     f" “{DISTRIBUTIONS}”, which has no experiments of its own.",
     settings=Labels,
-    folder=Path(__file__).parent,
+    module=__name__,
     results=("labels",),
     optional=not_asked,
     points=points,

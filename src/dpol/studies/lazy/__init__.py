@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from pathlib import Path
 
 from dpol.show.papers import LAZY
 from dpol.studies.lazy.settings import ADVERSARIES, LEADERS, Lazy, algorithms_of
@@ -42,7 +41,7 @@ STUDY = Study(
     about="L2P redraws its action only now and then, and hides why. Measured: the regrets"
     f" of the algorithms of “{LAZY}”.",
     settings=Lazy,
-    folder=Path(__file__).parent,
+    module=__name__,
     results=("lazy",),
     points=points,
     run=f"{_HERE}.study:run",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from pathlib import Path
 
 from dpol.show.papers import LAZY
 from dpol.studies.lazy.convex.settings import Convex
@@ -31,7 +30,7 @@ STUDY = Study(
     about="L2P for online convex optimisation on a ball, as in"
     f" “{LAZY}”. Linear losses are the theorem’s hard case.",
     settings=Convex,
-    folder=Path(__file__).parent,
+    module=__name__,
     results=("convex",),
     points=points,
     run=f"{_HERE}.study:run",

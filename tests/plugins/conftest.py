@@ -1,0 +1,78 @@
+"""A package that is not dpol's, as pip would install it."""
+
+from pathlib import Path
+
+import pytest
+
+CODE = '''
+"""A leader that forgets, learners, and a noise."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpol.experts.interface import LearnerBank, LocalAlgorithm
+from dpol.experts.learners.leader import LeaderBank
+from dpol.noise import Noise
+
+
+@dataclass(frozen=True)
+class ForgetfulLeader(LocalAlgorithm):
+    keep: float = 0.9
+
+    def init(self, setup):
+        return setup.initial
+
+    def step(self, state, observation, generators):
+        if observation is not None:
+            state = self.keep * state + observation.gains
+        return state, state.argmax(axis=1).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class OtherLeaders(LeaderBank):
+    @property
+    def labels(self):
+        return ("other-leader",)
+
+
+HALF = Noise(
+    name="half",
+    title="half of the isotropic noise",
+    origin="paper",
+    scale=lambda stream, mu: np.broadcast_to(
+        (stream.sensitivity / mu / 2)[:, None], stream.gains.shape
+    ),
+)
+'''
+ENTRY_POINTS = """\
+[dpol.algorithms]
+forgetful-leader = adalg:ForgetfulLeader
+
+[dpol.learners]
+other-leaders = adalg:OtherLeaders
+
+[dpol.noises]
+half = adalg:HALF
+"""
+
+
+def install(folder: Path, name: str, version: str = "0.1", points: str = ENTRY_POINTS) -> None:
+    """Put a package and its metadata into a folder of packages."""
+    (folder / f"{name}.py").write_text(CODE)
+    about = folder / f"{name}-{version}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (about / "entry_points.txt").write_text(points)
+    (about / "top_level.txt").write_text(name)
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of packages that holds adalg 0.1, where Python finds it."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    install(folder, "adalg")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(__import__("sys").modules, "adalg", raising=False)
+    return folder

@@ -1,0 +1,119 @@
+"""Names from outside: entry points and `package.module:Class`."""
+
+import numpy as np
+import pytest
+
+import dpol
+from dpol.core.imports import code_hash
+from dpol.core.plugins import package_of, refuse_taken
+from dpol.experts.registry import (
+    ALGORITHM_GROUP,
+    REGISTRY,
+    code_that_plays,
+    make_bank,
+    make_members,
+    modules_of,
+)
+from dpol.noise import find_noise, module_of_noise, noise_scale
+from plugins.conftest import install
+
+
+def test_an_algorithm_is_named_by_entry_point_and_by_class(packages):
+    (by_entry,) = make_members("forgetful-leader")
+    (by_class,) = make_members({"algorithm": "adalg:ForgetfulLeader", "label": "slow", "keep": 1.0})
+    assert (by_entry.label, by_entry.algorithm.keep) == ("forgetful-leader", 0.9)
+    assert (by_class.label, by_class.family, by_class.algorithm.keep) == (
+        "slow",
+        "ForgetfulLeader",
+        1.0,
+    )
+    assert "adalg" in modules_of("forgetful-leader")
+
+
+def test_learners_play_alone_and_in_rw_meta(packages):
+    (alone,) = make_members("other-leaders")
+    (meta,) = make_members({"algorithm": "rw-meta", "learners": ["adalg:OtherLeaders", "ridge"]})
+    assert alone.label == "other-leader"
+    assert meta.algorithm.learners[0] == make_bank("other-leaders")
+
+
+def test_whatever_it_says_of_itself_a_foreign_class_is_of_another_origin(packages):
+    members = [*make_members("forgetful-leader"), *make_members("other-leaders")]
+    assert {member.origin for member in members} == {"other"}
+    assert find_noise("half").origin == "other"
+    assert make_members("rw-meta")[0].origin == "paper"
+
+
+def test_a_foreign_noise_has_the_guarantee_that_its_scale_gives(packages, make_stream):
+    stream = make_stream([[0.1, 0.2], [0.3, 0.1]])
+    whole = dpol.privatize(stream, "isotropic", 0.5, seed=1, replicates=2)
+    half = dpol.privatize(stream, "half", 0.5, seed=1, replicates=2)
+    assert np.allclose(2 * noise_scale(stream, "half", 0.5), whole.noise_scale)
+    assert half.guarantee.mu == pytest.approx(2 * whole.guarantee.mu)
+    assert module_of_noise("half") == module_of_noise("adalg:HALF") == "adalg"
+
+
+def test_a_changed_line_or_version_changes_the_hash_of_what_plays_it_alone(packages):
+    def hashes():
+        return [
+            code_that_plays([], ["forgetful-leader"]),
+            code_that_plays([], [{"algorithm": "rw-meta", "learners": ["adalg:OtherLeaders"]}]),
+            code_hash(module_of_noise("half")),
+            code_that_plays([], ["rw-ftpl"]),
+        ]
+
+    before = hashes()
+    file = packages / "adalg.py"
+    file.write_text(file.read_text().replace("keep: float", "keep : float"))
+    after = hashes()
+    assert [old == new for old, new in zip(before, after, strict=True)] == [False] * 3 + [True]
+    assert package_of("adalg").as_version[0] == "adalg"
+    assert package_of("adalg").as_version[1].startswith("0.1 (")
+
+
+def test_a_folder_beside_the_config_is_not_what_jobs_import(packages, tmp_path, monkeypatch):
+    """`python -m snakemake` sees it, and jobs do not."""
+    installed = package_of("adalg")
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    (beside / "adalg.py").write_text("raise SystemExit")
+    (beside / "only_here.py").touch()
+    monkeypatch.chdir(beside)
+    monkeypatch.syspath_prepend(beside)
+    assert package_of("adalg") == installed
+    with pytest.raises(ModuleNotFoundError, match="only_here is not installed where the jobs run"):
+        package_of("only_here")
+
+
+def test_two_packages_with_one_name(packages):
+    install(packages, "bobalg", points="[dpol.algorithms]\nforgetful-leader = bobalg:Forgetful\n")
+    with pytest.raises(ValueError, match="two packages, (adalg and bobalg|bobalg and adalg)"):
+        make_members("forgetful-leader")
+    assert make_members("adalg:ForgetfulLeader")
+
+
+def test_a_name_of_ours_that_another_package_takes(packages):
+    refuse_taken(REGISTRY, ALGORITHM_GROUP)
+    install(packages, "bobalg", points="[dpol.algorithms]\nrw-ftpl = bobalg:ForgetfulLeader\n")
+    with pytest.raises(ValueError, match="rw-ftpl is registered by dpol, and by bobalg too"):
+        refuse_taken(REGISTRY, ALGORITHM_GROUP)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("forgetful-leder", "did you mean forgetful-leader"),
+        ("adalg.ForgetfulLeader", "nor a package.module:Class"),
+        ("nowhere:Thing", "nowhere:Thing cannot be imported: No module named 'nowhere'"),
+        ("adalg:Thing", "has no attribute 'Thing'"),
+        ("adalg:HALF", "must derive from an algorithm"),
+    ],
+)
+def test_names_that_nobody_brings(packages, name, message):
+    with pytest.raises(ValueError, match=message):
+        make_members(name)
+
+
+def test_a_noise_that_is_none(packages):
+    with pytest.raises(ValueError, match=r"is no dpol\.Noise"):
+        find_noise("adalg:ForgetfulLeader")
