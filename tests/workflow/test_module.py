@@ -129,7 +129,7 @@ def test_a_rule_of_the_importer_makes_the_table(tmp_path: Path) -> None:
 
 @pytest.fixture
 def stranger(tmp_path: Path) -> dict[str, str]:
-    """For `start`: a Python that has the packages of this one, but not dpol."""
+    """A Python, for `start`, with the packages of this one except dpol."""
     venv.create(tmp_path / "python", symlinks=True)
     # dpol is installed by a .pth file, which is read in the folder of an environment only.
     path = os.pathsep.join([str(tmp_path), sysconfig.get_path("purelib")])
@@ -150,7 +150,7 @@ def test_a_package_that_does_not_belong_to_the_workflow_is_refused(
 def test_it_is_linted_where_dpol_is_not_installed(
     tmp_path: Path, stranger: dict[str, str], snakefile: Path
 ) -> None:
-    """As the catalog of workflows does."""
+    """The catalog of workflows does so."""
     said = succeed(start(tmp_path, "--lint", snakefile=snakefile, **stranger))
     assert " has none; install that release into it" in said
     assert "your workflow is in a good condition" in said
@@ -195,7 +195,7 @@ def bucket() -> Iterator[Any]:
 
 
 def test_results_may_be_in_a_bucket(imported: Path, bucket: Any, tmp_path: Path) -> None:
-    """And where a table is, the same table gives the same results."""
+    """A simulated table that is placed by hand gives the results of its simulation."""
     plain = imported / "results/test"
     shutil.copy(plain / "data/simulated.csv.gz", tmp_path)
     source = {"kind": "local", "file": "simulated.csv.gz", "simulated": True}

@@ -72,7 +72,7 @@ def provenance_of(params: Params, logs: Path, checkout: Path) -> Provenance:
 
     Args:
         params: what the workflow tells of it.
-        logs: results/<run>/logs; the times of the jobs are in `benchmarks`, beside it.
+        logs: results/<run>/logs; the times of the jobs are in `benchmarks`, next to it.
         checkout: the folder whose commit counts.
     """
     benchmarks, times = [Path(it) for it in params.benchmarks], logs.parent / "benchmarks"
