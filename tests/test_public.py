@@ -90,3 +90,18 @@ def test_a_source_without_a_seed_is_refused(random_stream, make_noisy):
         dpol.play(dpol.TreeFTPL(), dpol.RawGains(random_stream(3, 2), 1.0))
     with pytest.raises(ValueError, match=r"no seed; make them by dpol\.privatize"):
         dpol.play(dpol.RandomWalkFTPL(), make_noisy(np.zeros((1, 3, 2))))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "message"),
+    [
+        ("rw-meta", r"RWMeta is local and plays .*; give it dpol\.privatize\(stream, "),
+        (dpol.TreeFTPL(), r"TreeFTPL is central and plays .*; give it dpol\.RawGains\(stream, "),
+        (dpol.RWMeta, r"RWMeta is a class; play an object of it, such as RWMeta\(\)"),
+        (object(), r"object is no algorithm; derive its class from dpol\.LocalAlgorithm, "),
+    ],
+    ids=["local", "central", "class", "object"],
+)
+def test_what_cannot_be_played_is_told_what_can(random_stream, algorithm, message):
+    with pytest.raises(TypeError, match=message):
+        dpol.play(algorithm, random_stream(3, 2))

@@ -1,15 +1,21 @@
-"""The workflow as a module of another one, and as the main one without the root Snakefile."""
+"""The workflow as a module of another one, with results in a storage, and without dpol."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
+import sysconfig
+import venv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 import yaml
+from moto.server import ThreadedMotoServer
 
 from pipeline import ROOT, Done, fail, run, succeed, write_config
 
@@ -20,10 +26,16 @@ SNAKEFILE = ROOT / "workflow/Snakefile"
 pytestmark = pytest.mark.workflow
 
 
-def start(folder: Path, *options: str, snakefile: Path = SNAKEFILE, **variables: str) -> Done:
-    """Run snakemake with a Snakefile that is not the root one."""
+def start(
+    folder: Path,
+    *options: str,
+    snakefile: Path = SNAKEFILE,
+    python: str = sys.executable,
+    **variables: str,
+) -> Done:
+    """Run snakemake in a folder, by default with the Snakefile that others import."""
     words = ("--snakefile", str(snakefile), "--directory", str(folder), "--cores", "2", *options)
-    return run(sys.executable, "-m", "snakemake", *words, **variables)
+    return run(python, "-m", "snakemake", *words, **variables)
 
 
 def import_it(folder: Path, rest: str = "", **configs: dict[str, Any]) -> Path:
@@ -41,15 +53,22 @@ def import_it(folder: Path, rest: str = "", **configs: dict[str, Any]) -> Path:
     return folder / "Snakefile"
 
 
-def test_a_rule_of_the_importer_takes_a_result(tmp_path: Path) -> None:
-    """A real run; its jobs are those of the workflow run by itself, to the hash of their code."""
-    shutil.copytree(TEST / "config", tmp_path / "config")
-    succeed(start(tmp_path, snakefile=TEST / "Snakefile"))
-    assert "rw-meta" in (tmp_path / "results/best.csv").read_text().splitlines()[1]
-    page = (tmp_path / "results/test/report/index.html").read_text()
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a real run by an importer."""
+    folder = tmp_path_factory.mktemp("imported")
+    shutil.copytree(TEST / "config", folder / "config")
+    succeed(start(folder, snakefile=TEST / "Snakefile"))
+    return folder
+
+
+def test_a_rule_of_the_importer_takes_a_result(imported: Path) -> None:
+    """The jobs are those of the workflow run by itself, to the hash of their code."""
+    assert "rw-meta" in (imported / "results/best.csv").read_text().splitlines()[1]
+    page = (imported / "results/test/report/index.html").read_text()
     assert "Config: module dpol" in page
     assert ">hospitals point<" in page  # its time is found, though the rule has another name
-    planned = succeed(start(tmp_path, "--dry-run"))
+    planned = succeed(start(imported, "--dry-run"))
     # The page names the config file, which the module did not have.
     assert set(re.findall(r"^(\w+) +\d+$", planned, re.M)) == {"render_report", "results", "total"}
 
@@ -108,59 +127,84 @@ def test_a_rule_of_the_importer_makes_the_table(tmp_path: Path) -> None:
     assert "localrules" not in planned  # these would be rules of the importer that have the names
 
 
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ('__version__ = "0.0.9"', " has dpol 0.0.9; install that release into it"),
-        ("raise ModuleNotFoundError", " has none; install that release into it"),
-    ],
-    ids=["other", "none"],
-)
+@pytest.fixture
+def stranger(tmp_path: Path) -> dict[str, str]:
+    """A Python, for `start`, with the packages of this one except dpol."""
+    venv.create(tmp_path / "python", symlinks=True)
+    # dpol is installed by a .pth file, which is read in the folder of an environment only.
+    path = os.pathsep.join([str(tmp_path), sysconfig.get_path("purelib")])
+    return {"python": str(tmp_path / "python/bin/python"), "PYTHONPATH": path}
+
+
+@pytest.mark.parametrize(("installed", "named"), [("0.0.9", "dpol 0.0.9"), (None, "none")])
 def test_a_package_that_does_not_belong_to_the_workflow_is_refused(
-    tmp_path: Path, code: str, message: str
+    tmp_path: Path, stranger: dict[str, str], installed: str | None, named: str
 ) -> None:
-    (tmp_path / "dpol").mkdir()
-    (tmp_path / "dpol/__init__.py").write_text(code)
-    write_config(tmp_path, CONFIG)
-    assert message in fail(start(tmp_path, "--dry-run", PYTHONPATH=str(tmp_path)))
+    if installed:
+        (tmp_path / "dpol.py").write_text(f'__version__ = "{installed}"')
+    said = fail(start(tmp_path, "--dry-run", **stranger))
+    assert f" has {named}; install that release into it" in said
 
 
-# Snakemake, whose rules hand out their outputs with a flag, as where a storage provider holds them.
-STORED = """
-import sys
-
-from snakemake.cli import main
-from snakemake.rules import RuleProxy
-
-plain = RuleProxy._to_iofile
-
-
-def stored(self, files):
-    found = plain(self, files)
-    for file in found:
-        file._file.flags["stored"] = True
-    return found
+@pytest.mark.parametrize("snakefile", [ROOT / "Snakefile", SNAKEFILE], ids=["root", "workflow"])
+def test_it_is_linted_where_dpol_is_not_installed(
+    tmp_path: Path, stranger: dict[str, str], snakefile: Path
+) -> None:
+    """The catalog of workflows does so."""
+    said = succeed(start(tmp_path, "--lint", snakefile=snakefile, **stranger))
+    assert " has none; install that release into it" in said
+    assert "your workflow is in a good condition" in said
 
 
-RuleProxy._to_iofile = stored
-main(sys.argv[1:])
-"""
+def held(folder: Path) -> dict[str, bytes]:
+    """The files of a run that depend neither on its place nor on its time."""
+    patterns = "**/*.parquet", "figures/*", "tables/*"
+    paths = [path for pattern in patterns for path in folder.glob(pattern)]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-def planned_where_outputs_are_stored(folder: Path, snakefile: Path) -> Done:
-    words = ("--snakefile", str(snakefile), "--directory", str(folder), "--cores", "2")
-    return run(sys.executable, "-c", STORED, *words, "--dry-run")
-
-
-def test_outputs_may_be_held_by_a_storage_provider(tmp_path: Path) -> None:
+def test_results_may_be_in_a_storage(imported: Path, tmp_path: Path) -> None:
     shutil.copytree(TEST / "config", tmp_path / "config")
-    assert "build_stream" in succeed(planned_where_outputs_are_stored(tmp_path, SNAKEFILE))
+    # The plugin copies with rsync; where there is none, with this.
+    (tmp_path / "rsync").write_text('#!/bin/sh\nshift 3\nexec cp -Lp "$@"\n')
+    (tmp_path / "rsync").chmod(0o755)
+    flags = ["--default-storage-provider=fs", f"--default-storage-prefix={tmp_path}/store"]
+    path = os.pathsep.join([os.environ["PATH"], str(tmp_path)])
+    succeed(start(tmp_path, *flags, PATH=path))
+    stored = tmp_path / "store/results/test"
+    assert held(stored) == held(imported / "results/test")
+    # The page has what it reads in logs and times, which stay here, and no way into a cache.
+    page = (stored / "report/index.html").read_text()
+    assert re.search(r"Python [\d.]+, dpol ", page)
+    assert ">hospitals point<" in page
+    assert "glossary.md" not in page
+    assert "Nothing to be done" in succeed(start(tmp_path, *flags, "--dry-run", PATH=path))
 
 
-def test_a_pattern_that_a_storage_provider_flags_is_noticed(tmp_path: Path) -> None:
-    rules = 'rule one:\n    output: "{a}.txt"\n    shell: "touch {output}"\n'
-    rules += "rule all:\n    input: expand(rules.one.output[0], a=[1])\n"
-    (tmp_path / "Snakefile").write_text(rules)
-    done = planned_where_outputs_are_stored(tmp_path, tmp_path / "Snakefile")
-    assert done.returncode == 1
-    assert "given to expand() are invalid" in done.stdout + done.stderr
+@pytest.fixture
+def bucket() -> Iterator[Any]:
+    """A bucket of an S3 server on this machine."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    url = "http://{}:{}".format(*server.get_host_and_port())
+    keys = {"aws_access_key_id": "key", "aws_secret_access_key": "key"}
+    s3 = boto3.resource("s3", endpoint_url=url, region_name="us-east-1", **keys)
+    yield s3.create_bucket(Bucket="dpol")
+    s3.meta.client.close()
+    server.stop()
+
+
+def test_results_may_be_in_a_bucket(imported: Path, bucket: Any, tmp_path: Path) -> None:
+    """A simulated table that is placed by hand gives the results of its simulation."""
+    plain = imported / "results/test"
+    shutil.copy(plain / "data/simulated.csv.gz", tmp_path)
+    source = {"kind": "local", "file": "simulated.csv.gz", "simulated": True}
+    write_config(tmp_path, CONFIG, dataset={**CONFIG["dataset"], "source": source})
+    flags = ["--default-storage-provider=s3", "--default-storage-prefix=s3://dpol"]
+    flags += ["--storage-s3-endpoint-url", bucket.meta.client.meta.endpoint_url]
+    keys = {f"SNAKEMAKE_STORAGE_S3_{it}_KEY": "key" for it in ("ACCESS", "SECRET")}
+    flags += ["--configfile", str(tmp_path / "config.yaml")]
+    succeed(start(tmp_path, "average_gain_shown", *flags, **keys))
+    objects = {it.key: it.get()["Body"].read() for it in bucket.objects.all()}
+    assert {"results/test/summary.parquet", "results/test/tables/average-gain.csv"} <= {*objects}
+    assert objects == {key: (imported / key).read_bytes() for key in objects}

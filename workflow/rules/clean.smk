@@ -1,20 +1,20 @@
 # Gains are taken as they are.
 if settings.dataset.source.kind == "gains":
-    DATA, CLEANED = [settings.raw_file], settings.raw_file
+    DATA, CLEANED = [RAW], settings.raw_file
 else:
 
     rule clean_panel:
         input:
-            table=settings.raw_file,
-            capacities=settings.dataset.capacity_files,
+            table=RAW,
+            capacities=[local(file) for file in settings.dataset.capacity_files],
         output:
             panel=f"{RESULTS}/data/panel.parquet",
             report=f"{RESULTS}/data/cleaning.json",
             page=f"{RESULTS}/data/cleaning.md",
         log:
-            f"{RESULTS}/logs/clean_panel.log",
+            local(f"{RESULTS}/logs/clean_panel.log"),
         benchmark:
-            f"{RESULTS}/benchmarks/clean_panel.tsv"
+            local(f"{RESULTS}/benchmarks/clean_panel.tsv")
         priority: DATA_FIRST
         params:
             code=code_of_script("clean_panel"),

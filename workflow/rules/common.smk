@@ -58,6 +58,10 @@ for known in workflow.rules:
 # The kinds of sources whose table, or archive, is fetched once.
 FETCHED = ("web", "package")
 
+# Tables, logs and times stay on this disk where a storage provider holds the results: dpol looks
+# for a table and its record before any job runs, and the page reads all logs.
+RAW = local(settings.raw_file)
+
 # Plain, for `expand`: an output of a rule has flags where a storage provider holds it.
 STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 

@@ -3,11 +3,11 @@ if settings.dataset.source.kind in FETCHED and table_must_be_fetched():
 
     rule fetch_dataset:
         output:
-            file=settings.dataset.source.file,
+            file=local(settings.dataset.source.file),
         log:
-            f"{RESULTS}/logs/fetch_dataset.log",
+            local(f"{RESULTS}/logs/fetch_dataset.log"),
         benchmark:
-            f"{RESULTS}/benchmarks/fetch_dataset.tsv"
+            local(f"{RESULTS}/benchmarks/fetch_dataset.tsv")
         priority: DATA_FIRST
         # Compute nodes of a cluster often have no network.
         localrule: True
@@ -25,14 +25,14 @@ if getattr(settings.dataset.source, "member", None):
 
     rule extract_table:
         input:
-            archive=settings.dataset.source.file,
+            archive=local(settings.dataset.source.file),
         output:
-            table=settings.raw_file,
-            origin=f"{settings.raw_file}.member.json",
+            table=RAW,
+            origin=local(f"{settings.raw_file}.member.json"),
         log:
-            f"{RESULTS}/logs/extract_table.log",
+            local(f"{RESULTS}/logs/extract_table.log"),
         benchmark:
-            f"{RESULTS}/benchmarks/extract_table.tsv"
+            local(f"{RESULTS}/benchmarks/extract_table.tsv")
         priority: DATA_FIRST
         params:
             code=code_of_script("extract_table"),
@@ -48,11 +48,11 @@ if settings.dataset.source.kind == "simulated":
 
     rule simulate_dataset:
         output:
-            table=settings.raw_file,
+            table=RAW,
         log:
-            f"{RESULTS}/logs/simulate_dataset.log",
+            local(f"{RESULTS}/logs/simulate_dataset.log"),
         benchmark:
-            f"{RESULTS}/benchmarks/simulate_dataset.tsv"
+            local(f"{RESULTS}/benchmarks/simulate_dataset.tsv")
         params:
             code=code_of_script("simulate_dataset"),
             source=dump(settings.dataset.source),

@@ -10,9 +10,9 @@ rule render_report:
         crate=f"{RESULTS}/ro-crate-metadata.json",
         parts=[f"{RESULTS}/provenance/{name}" for name in ("Snakefile", "config.yaml")],
     log:
-        f"{RESULTS}/logs/render_report.log",
+        local(f"{RESULTS}/logs/render_report.log"),
     benchmark:
-        f"{RESULTS}/benchmarks/render_report.tsv"
+        local(f"{RESULTS}/benchmarks/render_report.tsv")
     params:
         # The model of a config has a block of every study, and each brings its answers.
         code=code_of_script(

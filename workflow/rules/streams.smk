@@ -2,13 +2,13 @@ if settings.dataset.source.kind == "gains":
 
     rule build_stream:
         input:
-            table=settings.raw_file,
+            table=RAW,
         output:
             stream=STREAM,
         log:
-            f"{RESULTS}/logs/build_stream/{{stream}}.log",
+            local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
         benchmark:
-            f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv"
+            local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
         params:
             code=code_of_script("build_stream_of_gains"),
             dataset=dump(settings.dataset.untitled),
@@ -26,9 +26,9 @@ else:
         output:
             stream=STREAM,
         log:
-            f"{RESULTS}/logs/build_stream/{{stream}}.log",
+            local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
         benchmark:
-            f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv"
+            local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
         params:
             code=code_of_script("build_stream"),
             count_sensitivity=settings.privacy.count_sensitivity,

@@ -10,9 +10,9 @@ for study, block in STUDIES:
         output:
             **below_results(study.files_of_points()),
         log:
-            f"{RESULTS}/logs/{study.name}_point/{{point}}.log",
+            local(f"{RESULTS}/logs/{study.name}_point/{{point}}.log"),
         benchmark:
-            f"{RESULTS}/benchmarks/{study.name}_point/{{point}}.tsv"
+            local(f"{RESULTS}/benchmarks/{study.name}_point/{{point}}.tsv")
         priority: priority_of(study)
         # Not among params: nothing runs again because memory was changed.
         resources:
@@ -41,9 +41,9 @@ for study, block in STUDIES:
         output:
             **below_results(result_tables(study.results_of(block))),
         log:
-            f"{RESULTS}/logs/{study.name}_results.log",
+            local(f"{RESULTS}/logs/{study.name}_results.log"),
         benchmark:
-            f"{RESULTS}/benchmarks/{study.name}_results.tsv"
+            local(f"{RESULTS}/benchmarks/{study.name}_results.tsv")
         params:
             study=f"{study.module}:STUDY",
             settings=dump(block),
@@ -64,9 +64,9 @@ for study, block in STUDIES:
             output:
                 shown_of(section),
             log:
-                f"{RESULTS}/logs/{shown_rule(section)}.log",
+                local(f"{RESULTS}/logs/{shown_rule(section)}.log"),
             benchmark:
-                f"{RESULTS}/benchmarks/{shown_rule(section)}.tsv"
+                local(f"{RESULTS}/benchmarks/{shown_rule(section)}.tsv")
             params:
                 study=f"{study.module}:STUDY",
                 section=section.name,

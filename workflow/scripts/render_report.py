@@ -16,5 +16,6 @@ with job_log(snakemake.log[0]):
             packages=tuple(map(tuple, snakemake.params.packages)),
         ),
         files=map(Path, snakemake.input),
+        logs=Path(snakemake.log[0]).parent,
         checkout=Path(snakemake.scriptdir).resolve().parents[1],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpol.core.randomness import Seeds
 from dpol.experts.interface import Algorithm, AnyAlgorithm, CentralAlgorithm
-from dpol.experts.play import Games, Source, guarantee_of, play_rounds
+from dpol.experts.play import Games, Source, guarantee_of, play_rounds, refuse_source
 from dpol.experts.registry import label_of, make_members
 from dpol.noise import NO_NOISE, NoisyGains
 
@@ -23,7 +23,7 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
 
     Raises:
         TypeError: a local algorithm is given raw gains, or another one noisy gains; or it is no
-            algorithm.
+            algorithm, or its class.
         ValueError: the name is unknown or of several algorithms, the source has no seed, or the
             algorithm breaks a rule of `rounds`.
 
@@ -53,11 +53,15 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
                 f"{algorithm} is {len(labels)} algorithms ({', '.join(labels)}); play one"
             )
         algorithm = member.algorithm
+    if isinstance(algorithm, type):
+        name = algorithm.__name__
+        raise TypeError(f"{name} is a class; play an object of it, such as {name}()")
     if not isinstance(algorithm, Algorithm):
         raise TypeError(
             f"{type(algorithm).__name__} is no algorithm; derive its class from"
             " dpol.LocalAlgorithm, dpol.CentralAlgorithm or dpol.NonPrivateAlgorithm"
         )
+    refuse_source(algorithm, source)
     label = label_of(algorithm) if label is None else label
     generators = seeds_of(algorithm, source).algorithm(label)
     actions = play_rounds(algorithm, source, generators)

@@ -200,6 +200,7 @@ def rounds(
             or changes what it is given; or its guarantee is for one round, and a person may stay;
             or noise has a memory that it does not know.
     """
+    refuse_source(algorithm, source)
     _refuse(algorithm, source, generators)
     setup: Any = setup_of(source)
     name = type(algorithm).__name__
@@ -218,15 +219,24 @@ def rounds(
         observation = revealed
 
 
-def _refuse(algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenerators) -> None:
-    """Refuse an algorithm that cannot play a source, and generators that do not fit it."""
-    name = type(algorithm).__name__
-    if isinstance(algorithm, LocalAlgorithm) != isinstance(source, NoisyGains):
+def refuse_source(algorithm: AnyAlgorithm, source: Source) -> None:
+    """Refuse gains of a kind that an algorithm does not play.
+
+    Raises:
+        TypeError: they are neither noisy gains for a local algorithm, nor raw ones for another.
+    """
+    name, local = type(algorithm).__name__, isinstance(algorithm, LocalAlgorithm)
+    if not isinstance(source, NoisyGains if local else RawGains):
         needed = "dpol.privatize(stream, noise, mu, seed=1, replicates=100)"
-        if not isinstance(algorithm, LocalAlgorithm):
+        if not local:
             needed = "dpol.RawGains(stream, mu, 100, seed=1)"
         model = "without privacy" if algorithm.model == "none" else algorithm.model
         raise TypeError(f"{name} is {model} and plays other gains; give it {needed}")
+
+
+def _refuse(algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenerators) -> None:
+    """Refuse an algorithm whose guarantee does not hold for a source, and other generators."""
+    name = type(algorithm).__name__
     stay = source.stay if isinstance(source, NoisyGains) else source.stream.stay
     if algorithm.one_round and stay > 1:
         raise ValueError(

@@ -29,7 +29,9 @@ from dpol.studies.registry import load_studies
 from dpol.studies.study import FigureSpec, Frames, Section, Study, schemas_of
 
 
-def write_report(page: Path, params: Params, *, files: Iterable[Path], checkout: Path) -> None:
+def write_report(
+    page: Path, params: Params, *, files: Iterable[Path], logs: Path, checkout: Path
+) -> None:
     """Write the page of a run, and its crate.
 
     Args:
@@ -37,7 +39,10 @@ def write_report(page: Path, params: Params, *, files: Iterable[Path], checkout:
         params: what the workflow tells of the run.
         files: other outputs, for the crate; those that are not in the folder of the run are left
             out.
-        checkout: the folder whose commit the page shows.
+        logs: results/<run>/logs, which lies elsewhere than the page where a storage provider holds
+            the page.
+        checkout: the folder whose commit the page shows. A page that is not held leads to its
+            documentation.
 
     Raises:
         DataError: a file of the run is missing, or is not what it should be.
@@ -45,8 +50,10 @@ def write_report(page: Path, params: Params, *, files: Iterable[Path], checkout:
     folder = page.parents[1]
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     facts = page_facts(config)
-    provenance = provenance_of(params, folder, checkout)
-    html = build_page(folder, config, provenance, checkout / "docs")
+    provenance = provenance_of(params, logs, checkout)
+    html = build_page(
+        folder, config, provenance, checkout / "docs" if logs.parent == folder else None
+    )
     write_text(page, html)
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)

@@ -67,27 +67,27 @@ class Provenance:
         return ", ".join(parts)
 
 
-def provenance_of(params: Params, folder: Path, checkout: Path) -> Provenance:
+def provenance_of(params: Params, logs: Path, checkout: Path) -> Provenance:
     """The sources of a run.
 
     Args:
         params: what the workflow tells of it.
-        folder: results/<run>.
+        logs: results/<run>/logs; the times of the jobs are in `benchmarks`, next to it.
         checkout: the folder whose commit counts.
     """
-    benchmarks = [Path(it) for it in params.benchmarks]
-    logs = [
-        (folder / "logs" / it.relative_to(folder / "benchmarks")).with_suffix(".log")
+    benchmarks, times = [Path(it) for it in params.benchmarks], logs.parent / "benchmarks"
+    log_files = [
+        (logs / it.relative_to(times)).with_suffix(".log")
         for it in benchmarks
         if it.is_file()  # of a table that was placed by hand, no job
     ]
-    versions, unrecorded = recorded_versions(logs)
+    versions, unrecorded = recorded_versions(log_files)
     return Provenance(
         params=params,
         versions=(*versions, *params.packages),
         unrecorded=unrecorded,
         commit=commit_of(checkout),
-        stages=read_stages(benchmarks, folder / "benchmarks"),
+        stages=read_stages(benchmarks, times),
     )
 
 
