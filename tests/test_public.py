@@ -98,7 +98,7 @@ def test_a_source_without_a_seed_is_refused(random_stream, make_noisy):
         ("rw-meta", r"RWMeta is local and plays .*; give it dpol\.privatize\(stream, "),
         (dpol.TreeFTPL(), r"TreeFTPL is central and plays .*; give it dpol\.RawGains\(stream, "),
         (dpol.RWMeta, r"RWMeta is a class; play an object of it, such as RWMeta\(\)"),
-        (object(), r"object is no algorithm; derive its class from dpol\.LocalAlgorithm, "),
+        (object(), r"object is not an algorithm; derive its class from dpol\.LocalAlgorithm, "),
     ],
     ids=["local", "central", "class", "object"],
 )

@@ -22,7 +22,7 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
             registry.
 
     Raises:
-        TypeError: a local algorithm is given raw gains, or another one noisy gains; or it is no
+        TypeError: a local algorithm is given raw gains, or another one noisy gains; or it is not an
             algorithm, or its class.
         ValueError: the name is unknown or of several algorithms, the source has no seed, or the
             algorithm breaks a rule of `rounds`.
@@ -58,7 +58,7 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
         raise TypeError(f"{name} is a class; play an object of it, such as {name}()")
     if not isinstance(algorithm, Algorithm):
         raise TypeError(
-            f"{type(algorithm).__name__} is no algorithm; derive its class from"
+            f"{type(algorithm).__name__} is not an algorithm; derive its class from"
             " dpol.LocalAlgorithm, dpol.CentralAlgorithm or dpol.NonPrivateAlgorithm"
         )
     refuse_source(algorithm, source)

@@ -331,7 +331,7 @@ class Member:
 
     @property
     def origin(self) -> Origin:
-        """Where the algorithm comes from; what another package plays is `other`."""
+        """The origin of the algorithm; that of another package is `other`."""
         played = getattr(self.algorithm, "bank", self.algorithm)
         return "other" if is_foreign(type(played).__module__) else self.algorithm.origin
 
