@@ -22,9 +22,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 def add(commands: Commands) -> None:
     """Add the commands."""
     words = "hold an algorithm, learner, noise or study to its laws"
-    check = add_command(
-        commands, "check", readers="Experiments", words=words, description=_CHECK
-    )
+    check = add_command(commands, "check", readers="Experiments", words=words, description=_CHECK)
     words = "as in a config: a registered name, or package.module:Class"
     check.add_argument("name", metavar="NAME", help=words)
     add_answer_options(check)

@@ -24,7 +24,7 @@ from dpol.experts.play import (
     play_rounds,
     setup_of,
 )
-from dpol.laws import Broken
+from dpol.laws import LawError
 from dpol.laws.alone import played_alone
 from dpol.noise import NOISES, NoisyGains, privatize
 from dpol.privacy.gaussian_dp import epsilon_of_delta
@@ -105,12 +105,12 @@ def seed_decides(member: Member) -> None:
     algorithm, stream = member.algorithm, random_stream()
     noisy = algorithm.model == "local" or draws(member, source_for(algorithm, stream))
     if algorithm.model == "central" and not noisy:
-        raise Broken("it is central, but draws no noise")
+        raise LawError("it is central, but draws no noise")
     one, same, other = (
         game(member, source_for(algorithm, stream, seed=seed)) for seed in (1, 1, 2)
     )
     if (one != same).any() or (one == other).all() == noisy:
-        raise Broken(
+        raise LawError(
             "the seed does not decide its actions: it takes random numbers from elsewhere than the"
             " generators that step is given, or its noise moves no action"
         )
@@ -146,19 +146,19 @@ def looks_at_the_past_only(member: Member) -> None:
     moved = rounds_moved(member)
     for s, rounds in enumerate(moved):
         if (rounds <= s).any():
-            raise Broken(
+            raise LawError(
                 f"other gains in round {s + 1} move its action in round {rounds.min() + 1}; a step"
                 " may use the state and the values of its observation only"
             )
     if not any(len(rounds) for rounds in moved):
-        raise Broken("no gains of any round move any action: it learns nothing")
+        raise LawError("no gains of any round move any action: it learns nothing")
 
 
 def step_is_pure(member: Member) -> None:
     """A step changes nothing it is given, and keeps nothing elsewhere; parameters pickle."""
     algorithm = member.algorithm
     if pickle.loads(pickle.dumps(algorithm)) != algorithm:
-        raise Broken("a pickled copy of it is another algorithm; parameters must be plain values")
+        raise LawError("a pickled copy of it is another algorithm; parameters must be plain values")
     source = source_for(algorithm, random_stream())
     setup: Any = setup_of(source)
     state, observation = algorithm.init(setup), None
@@ -169,14 +169,14 @@ def step_is_pure(member: Member) -> None:
             own = seeds_of(algorithm, source).algorithm(f"round {t}")
             found.append(algorithm.step(*given, own))
         if pickle.dumps((state, observation)) != before:
-            raise Broken(
+            raise LawError(
                 f"step changes the state or the observation in round {t + 1}; make new arrays,"
                 " `total = total + gains` in place of `total += gains`"
             )
         (following, actions), (again, same), (_, restored) = found
         equal = pickle.dumps(following) == pickle.dumps(again)
         if not equal or (actions != same).any() or (actions != restored).any():
-            raise Broken(
+            raise LawError(
                 f"the same step twice differs in round {t + 1}: something is kept outside the state"
             )
         state, observation = following, revealed
@@ -191,7 +191,7 @@ def blocks_do_not_matter(member: Member) -> None:
             block = range(REPLICATES)[first : first + size]
             alone = game(member, source_for(algorithm, stream, replicates=block))
             if (alone != whole[block.start : block.stop]).any():
-                raise Broken(
+                raise LawError(
                     f"replicates {block.start} to {block.stop - 1} play another game in a block of"
                     f" {len(block)} than in one of {REPLICATES}: one depends on the others"
                 )
@@ -217,7 +217,7 @@ def plays_any_noise(member: Member) -> None:
             if refusal not in str(error):
                 raise
         else:
-            raise Broken(f"it plays {name} noise, which it says it cannot read")
+            raise LawError(f"it plays {name} noise, which it says it cannot read")
 
 
 def record_is_complete(member: Member) -> None:
@@ -231,7 +231,7 @@ def record_is_complete(member: Member) -> None:
             source = source_for(member.algorithm, own, mu)
             game(member, source)
             if wrong := _wrong_in_record(member, own, source, mu):
-                raise Broken(f"its record at mu = {mu:g}: {wrong}")
+                raise LawError(f"its record at mu = {mu:g}: {wrong}")
 
 
 def _wrong_in_record(member: Member, stream: GainStream, source: Source, mu: float) -> str:
@@ -307,7 +307,7 @@ def no_privacy_is_the_limit(member: Member) -> None:
         return
     _, other = limits(member.algorithm, seed=2)
     if (game(member, other)[:, 1:] == limit).all():
-        raise Broken(f"it plays otherwise at mu = 1e12 than at mu = inf{scale}")
+        raise LawError(f"it plays otherwise at mu = 1e12 than at mu = inf{scale}")
     near_source, _ = limits(member.algorithm, replicates=_MANY, seed=3)
     _, limit_source = limits(member.algorithm, replicates=_MANY, seed=4)
     near, limit = game(member, near_source), game(member, limit_source)
@@ -315,7 +315,7 @@ def no_privacy_is_the_limit(member: Member) -> None:
         counts = np.array([np.bincount(it[:, t], minlength=4) for it in (near, limit)])
         seen = counts[:, counts.any(axis=0)]
         if seen.shape[1] > 1 and stats.chi2_contingency(seen).pvalue < ERROR / near.shape[1]:
-            raise Broken(
+            raise LawError(
                 f"in round {t + 1} it plays experts as often as {counts[0] / _MANY} at mu = 1e12,"
                 f" and as {counts[1] / _MANY} at mu = inf{scale}"
             )
@@ -336,9 +336,9 @@ def compare_with_alone(members: list[Member]) -> None:
     alone = played_alone(members, source)
     for member, found in zip(members, alone, strict=True):
         if isinstance(found, str):
-            raise Broken(f"{member.label}, where raw gains do not exist: {found}")
+            raise LawError(f"{member.label}, where raw gains do not exist: {found}")
         if (found != game(member, source)).any():
-            raise Broken(
+            raise LawError(
                 f"{member.label} plays another game where raw gains do not exist; use nothing but"
                 " the setup, the observation and the generators"
             )
@@ -375,7 +375,7 @@ def actions_do_not_refute_the_record(member: Member) -> None:
     """
     audit = audit_of(member)
     if audit.verdict == "violated":
-        raise Broken(
+        raise LawError(
             f"its actions prove {audit.parameter} >= {audit.lower_bound:.3g}, its record claims"
             f" {audit.claimed:.3g}: noise is missing or too small"
         )

@@ -43,9 +43,7 @@ def played_alone(members: Sequence[Member], source: NoisyGains) -> list[Actions 
     Raises:
         RuntimeError: the process ended with an error of its own.
     """
-    games = [
-        (it.algorithm, seeds_of(it.algorithm, source).algorithm(it.label)) for it in members
-    ]
+    games = [(it.algorithm, seeds_of(it.algorithm, source).algorithm(it.label)) for it in members]
     states = [[it.bit_generator.state for it in own.generators] for _, own in games]
     algorithms = [pickle.dumps(algorithm) for algorithm, _ in games]
     given = pickle.dumps((algorithms, states, replace(source, seeds=None)))

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from dpol.core.plugins import load_named, registered
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import entry_of, make_members
-from dpol.laws import Broken, algorithms, learners, noises, studies
+from dpol.laws import LawError, algorithms, learners, noises, studies
 from dpol.noise import NOISES, Noise, find_noise
 from dpol.noise.noises import NOISE_GROUP
 from dpol.studies.registry import STUDIES, STUDY_GROUP, find_study, load_study
@@ -48,10 +48,10 @@ def check(name: str) -> tuple[Verdict, ...]:
     >>> all(verdict.holds for verdict in check("isotropic"))
     True
     """
-    return tuple(Verdict(law, _counterexample(hold)) for law, hold in _laws_of(name))
+    return tuple(Verdict(law, counterexample(hold)) for law, hold in laws_of(name))
 
 
-def _laws_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
+def laws_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
     """The laws of what a name stands for, each with a call that holds it to them."""
     named = load_named(name, name) if all(name.partition(":")[::2]) else None
     if isinstance(named, Noise) or name in NOISES or name in registered(NOISE_GROUP):
@@ -79,14 +79,14 @@ def _each(law: algorithms.Law, members: tuple[algorithms.Member, ...]) -> None:
     for member in members:
         try:
             law(member)
-        except Broken as broken:
-            raise Broken(f"{member.label}: {broken}" if len(members) > 1 else broken) from None
+        except LawError as broken:
+            raise LawError(f"{member.label}: {broken}" if len(members) > 1 else broken) from None
 
 
-def _counterexample(hold: Callable[[], object]) -> str:
+def counterexample(hold: Callable[[], object]) -> str:
     try:
         hold()
-    except Broken as broken:
+    except LawError as broken:
         return str(broken)
     except Exception as error:  # whatever a stranger's code raises is its counterexample
         notes = "; ".join(getattr(error, "__notes__", ()))

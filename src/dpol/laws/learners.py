@@ -12,7 +12,7 @@ from dpol.core.randomness import replicate_generators
 from dpol.experts.interface import Actions, LearnerBank, Observation
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.play import observations, play_rounds, setup_of
-from dpol.laws import Broken
+from dpol.laws import LawError
 from dpol.laws.algorithms import MU, REPLICATES, random_stream
 from dpol.noise import NoisyGains, privatize
 
@@ -36,19 +36,19 @@ def learners_play_their_columns(bank: Bank) -> None:
     own = replicate_generators(1, ("laws",), range(REPLICATES), "learner")
     played, shape = bank_actions(bank, noisy), (REPLICATES, noisy.n_rounds, len(bank.labels))
     if played.shape != shape:
-        raise Broken(f"its actions have the shape {played.shape} in place of {shape}")
+        raise LawError(f"its actions have the shape {played.shape} in place of {shape}")
     for place, label in enumerate(bank.labels):
         for alone in (LearnerAlone(bank, place), LearnerAlone(*bank.single(place))):
             if alone.label != label:
-                raise Broken(f"single({place}) is {alone.label}, and its label is {label}")
+                raise LawError(f"single({place}) is {alone.label}, and its label is {label}")
             if (play_rounds(alone, noisy, own) != played[..., place]).any():
-                raise Broken(f"{label} alone plays another game than its column of the bank")
+                raise LawError(f"{label} alone plays another game than its column of the bank")
 
 
 def parameters_are_values(bank: Bank) -> None:
     """A pickled copy is the same bank."""
     if pickle.loads(pickle.dumps(bank)) != bank:
-        raise Broken("a pickled copy of it is another bank; parameters must be plain values")
+        raise LawError("a pickled copy of it is another bank; parameters must be plain values")
 
 
 LAWS: Mapping[str, Callable[[Bank], None]] = {

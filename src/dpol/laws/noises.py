@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 
 import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.data.stream import GainStream
-from dpol.laws import Broken
+from dpol.laws import LawError
 from dpol.laws.algorithms import EXPERTS, ROUNDS, stream_of
 from dpol.noise import Noise, privatize
 
@@ -36,12 +37,12 @@ def scale_is_positive(noise: Noise) -> None:
         for mu in _LEVELS:
             scale = np.asarray(noise.scale(stream, mu))
             if scale.shape != stream.gains.shape or not (np.isfinite(scale) & (scale > 0)).all():
-                raise Broken(
+                raise LawError(
                     f"at mu = {mu:g} its scale has the shape {scale.shape} and begins"
                     f" {scale.flat[0]:g}; it must be {stream.gains.shape} and above 0"
                 )
             if noise.constant and np.ptp(scale) > 0:
-                raise Broken(f"it says constant, and its scale differs at mu = {mu:g}")
+                raise LawError(f"it says constant, and its scale differs at mu = {mu:g}")
 
 
 def scale_is_public(noise: Noise) -> None:
@@ -49,18 +50,18 @@ def scale_is_public(noise: Noise) -> None:
     for stream in _streams(noise):
         moved = dataclasses.replace(stream, gains=stream.gains[::-1] ** 2)
         if (np.asarray(noise.scale(stream, 0.5)) != noise.scale(moved, 0.5)).any():
-            raise Broken("other gains change its scale, which everybody sees")
+            raise LawError("other gains change its scale, which everybody sees")
 
 
 def less_mu_is_more_noise(noise: Noise) -> None:
     """Less mu never means less noise; at mu = inf there is none, if it says so."""
     for stream in _streams(noise):
         scales = [np.asarray(noise.scale(stream, mu)) for mu in (*_LEVELS, math.inf)]
-        for one, other in zip(scales, scales[1:], strict=False):
+        for one, other in pairwise(scales):
             if (one < other).any():
-                raise Broken("a smaller mu gives a smaller scale")
+                raise LawError("a smaller mu gives a smaller scale")
         if noise.none_at_infinity == scales[-1].any():
-            raise Broken(
+            raise LawError(
                 "at mu = inf it has noise, so it must say none_at_infinity=False"
                 if noise.none_at_infinity
                 else "at mu = inf it has no noise, so none_at_infinity must be True"
@@ -74,9 +75,9 @@ def record_keeps_the_level(noise: Noise) -> None:
             try:
                 record = privatize(stream, noise.name, mu, seed=1, replicates=1).guarantee
             except DataError as error:
-                raise Broken(f"it cannot noise a stream: {error}") from None
+                raise LawError(f"it cannot noise a stream: {error}") from None
             if not 0 < record.mu <= mu * _ROUNDING:
-                raise Broken(
+                raise LawError(
                     f"its noise reaches mu = {record.mu:.3g} where {mu:g} is asked; make its"
                     " scale larger"
                 )

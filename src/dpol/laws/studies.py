@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from dpol.core.imports import load
-from dpol.laws import Broken
-from dpol.studies.study import Study, code_of_shown, codes_of_points, played_by, schemas_of
+from dpol.laws import LawError
+from dpol.studies.study import Study, code_of_shown, codes_of_points, schemas_of
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 
@@ -20,13 +20,13 @@ _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 def results_have_columns(study: Study) -> None:
     """`results.yaml` has the columns of each of its result tables, in their order."""
     if study.results != tuple(schemas_of(study)):
-        raise Broken(f"results are {study.results}, results.yaml has {tuple(schemas_of(study))}")
+        raise LawError(f"results are {study.results}, results.yaml has {tuple(schemas_of(study))}")
 
 
 def functions_fit(study: Study) -> None:
     """It stands as STUDY in its module; its functions are there, and take what jobs give."""
     if load(f"{study.module}:STUDY") is not study:
-        raise Broken(f"{study.module}:STUDY is another study; its module must hold it as STUDY")
+        raise LawError(f"{study.module}:STUDY is another study; its module must hold it as STUDY")
     for reference in filter(None, (study.run, study.collect)):
         _takes(reference, 3)
     _takes(study.read, 1)
@@ -38,16 +38,16 @@ def sections_fit(study: Study) -> None:
         for figure in section.figures:
             _takes(figure.draw, 3)
             if not (figure.description.endswith(".") and figure.title[0].isupper()):
-                raise Broken(
+                raise LawError(
                     f"figure {figure.name}: the description must be a sentence, and the title"
                     " begin with a capital letter"
                 )
         for table in section.tables:
             _takes(table.build, 3)
         if unknown := set(section.results) - set(study.results):
-            raise Broken(f"section {section.name} shows {sorted(unknown)}, no results of its own")
+            raise LawError(f"section {section.name} shows {sorted(unknown)}, no results of its own")
         if not section.about.endswith("."):
-            raise Broken(f"section {section.name}: about must be a sentence")
+            raise LawError(f"section {section.name}: about must be a sentence")
         code_of_shown(study, section)
 
 
@@ -56,14 +56,14 @@ def points_are_plain(study: Study, settings: Any) -> None:
     points = study.points(settings, ["A", "B"])
     for label, point in points.items():
         if not _LABEL.fullmatch(label):
-            raise Broken(f"the label {label!r} of a point is no name of a file")
+            raise LawError(f"the label {label!r} of a point is no name of a file")
         if yaml.safe_load(yaml.safe_dump(dict(point))) != dict(point):
-            raise Broken(f"point {label} is not text, numbers, and lists of them: {dict(point)}")
+            raise LawError(f"point {label} is not text, numbers, and lists of them: {dict(point)}")
         for path in map(PurePosixPath, point.get("inputs", {}).values()):
             if path.is_absolute() or ".." in path.parts:
-                raise Broken(f"point {label} reads {path}, outside of results/RUN/")
+                raise LawError(f"point {label} reads {path}, outside of results/RUN/")
     if not all("{point}" in path for path in study.files_of_points().values()):
-        raise Broken("a path in parts lacks {point}, so points overwrite each other")
+        raise LawError("a path in parts lacks {point}, so points overwrite each other")
     codes_of_points(study, points)
 
 
@@ -71,9 +71,9 @@ def _takes(reference: str, count: int) -> None:
     try:
         found = len(inspect.signature(load(reference)).parameters)
     except (ImportError, AttributeError) as error:
-        raise Broken(f"{reference} is not there: {error}") from None
+        raise LawError(f"{reference} is not there: {error}") from None
     if found != count:
-        raise Broken(f"{reference} takes {found} arguments, and is given {count}")
+        raise LawError(f"{reference} takes {found} arguments, and is given {count}")
 
 
 LAWS: Mapping[str, Callable[[Study], None]] = {
