@@ -116,7 +116,7 @@ class NeedsTwoRounds(Sound):
 
 @dataclass(frozen=True)
 class WantsNoise(OfThisModule):
-    """At mu = inf it plays otherwise than at any other mu."""
+    """It plays otherwise at mu = inf than at any other mu."""
 
     def changed(self, scores, observation, generators):
         noisy = observation is None or observation.noise_scale.any()
@@ -125,7 +125,7 @@ class WantsNoise(OfThisModule):
 
 @dataclass(frozen=True)
 class RandomWithoutNoise(OfThisModule):
-    """At mu = inf it plays the first expert with probability 0.9, and else with 0.5."""
+    """It plays the first expert with probability 0.9 at mu = inf, and else with 0.5."""
 
     def changed(self, scores, observation, generators):
         noisy = observation is None or observation.noise_scale.any()

@@ -115,5 +115,5 @@ def test_names_that_nobody_brings(packages, name, message):
 
 
 def test_a_noise_that_is_none(packages):
-    with pytest.raises(ValueError, match=r"is no dpol\.Noise"):
+    with pytest.raises(ValueError, match=r"is not a dpol\.Noise"):
         find_noise("adalg:ForgetfulLeader")

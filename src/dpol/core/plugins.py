@@ -134,7 +134,7 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
     spec = _found(top)
     if spec is None or not (spec.origin or spec.submodule_search_locations):
         raise ModuleNotFoundError(
-            f"{top} is not installed where the jobs run; pip install it, since a folder beside the"
+            f"{top} is not installed where the jobs run; pip install it, since a folder next to the"
             " config is not enough",
             name=top,
         )
@@ -150,7 +150,7 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
 
 @cache
 def _found(top: str) -> ModuleSpec | None:
-    """Where jobs find a package: they, unlike `python -m`, do not look into the working folder."""
+    """The place where jobs find a package: they, unlike `python -m`, do not look into the working folder."""
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     path = [folder for folder in sys.path if folder not in ("", str(Path.cwd())) or folder in given]
     for finder in sys.meta_path:

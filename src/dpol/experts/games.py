@@ -22,8 +22,8 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
             registry.
 
     Raises:
-        TypeError: a local algorithm is given raw gains, or another one noisy gains; or it is no
-            algorithm.
+        TypeError: a local algorithm is given raw gains, or another one noisy gains; or it is not
+            an algorithm.
         ValueError: the name is unknown or of several algorithms, the source has no seed, or the
             algorithm breaks a rule of `rounds`.
 
@@ -55,7 +55,7 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
         algorithm = member.algorithm
     if not isinstance(algorithm, Algorithm):
         raise TypeError(
-            f"{type(algorithm).__name__} is no algorithm; derive its class from"
+            f"{type(algorithm).__name__} is not an algorithm; derive its class from"
             " dpol.LocalAlgorithm, dpol.CentralAlgorithm or dpol.NonPrivateAlgorithm"
         )
     label = label_of(algorithm) if label is None else label

@@ -200,8 +200,8 @@ class Algorithm(ABC, Generic[AnySetup, State]):
        guarantee of these holds for them too. A central algorithm states its own (`guarantee`); a
        non-private one protects nobody.
 
-    `dpol.experts.play` is this loop. The tests of the registry hold each algorithm to it: blocks
-    of replicates, pickling, look-ahead, states that are values.
+    `dpol.experts.play` is this loop. `dpol.check` holds an algorithm to its laws: blocks of
+    replicates, pickling, look-ahead, states that are values.
     """
 
     model: ClassVar[Model]
@@ -331,7 +331,7 @@ class Member:
 
     @property
     def origin(self) -> Origin:
-        """Where the algorithm comes from; what another package plays is `other`."""
+        """The origin of the algorithm; that of another package is `other`."""
         played = getattr(self.algorithm, "bank", self.algorithm)
         return "other" if is_foreign(type(played).__module__) else self.algorithm.origin
 

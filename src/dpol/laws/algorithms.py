@@ -69,7 +69,7 @@ def source_for(
     replicates: range = range(REPLICATES),
     seed: int = 1,
 ) -> Source:
-    """What an algorithm of this model plays."""
+    """The gains that an algorithm of this model plays."""
     if algorithm.model == "local":
         return privatize(stream, "isotropic", mu, seed=seed, replicates=replicates)
     return RawGains(stream, mu, replicates, seed=seed)
@@ -101,7 +101,7 @@ def plays_small_games(member: Member) -> None:
 
 
 def seed_decides(member: Member) -> None:
-    """The same seed plays the same game; another seed another one, unless nothing is random."""
+    """The same seed plays the same game. Another seed plays another, unless nothing is random."""
     algorithm, stream = member.algorithm, random_stream()
     noisy = algorithm.model == "local" or draws(member, source_for(algorithm, stream))
     if algorithm.model == "central" and not noisy:
@@ -167,7 +167,7 @@ def step_is_pure(member: Member) -> None:
         found = []
         for given in ((state, observation), (state, observation), pickle.loads(before)):
             own = seeds_of(algorithm, source).algorithm(f"round {t}")
-            found.append(algorithm.step(*given, own))
+            found.append(algorithm.step(given[0], given[1], own))
         if pickle.dumps((state, observation)) != before:
             raise LawError(
                 f"step changes the state or the observation in round {t + 1}; make new arrays,"
@@ -292,7 +292,7 @@ def limits(
 
 
 def no_privacy_is_the_limit(member: Member) -> None:
-    """At mu = 1e12 it plays as at mu = inf from round 2 on, where raw gains leave no ties.
+    """The games at mu = 1e12 and at mu = inf agree from round 2 on, where raw gains leave no ties.
 
     One that is random at mu = inf must play each expert as often in each round: a chi-squared test
     of 2,000 games at each mu, which refuses a sound one with probability 1e-6. It finds a
@@ -331,7 +331,7 @@ def raw_gains_are_out_of_reach(member: Member) -> None:
 
 def compare_with_alone(members: list[Member]) -> None:
     """`raw_gains_are_out_of_reach` for several local algorithms, in one process."""
-    stream = random_stream()  # in reach of whoever looks through the frames of this process
+    stream = random_stream()  # in reach of code that looks through the frames of this process
     source = privatize(stream, "isotropic", MU, seed=1, replicates=REPLICATES)
     alone = played_alone(members, source)
     for member, found in zip(members, alone, strict=True):

@@ -9,7 +9,7 @@ on.
 An algorithm that finds raw gains in another object, a frame, a file or the seed of the noise thus
 fails, or plays otherwise than in a process where they are. What this does not show: that an
 algorithm never reaches them in games unlike this one, or by machine code that Python does not see.
-It finds mistakes, and is no prison for hostile code.
+It finds mistakes. It does not hold hostile code.
 """
 
 from __future__ import annotations

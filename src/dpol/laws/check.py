@@ -9,7 +9,7 @@ from functools import partial
 from pydantic import ValidationError
 
 from dpol.core.plugins import load_named, registered
-from dpol.experts.interface import LearnerBank
+from dpol.experts.interface import LearnerBank, Member
 from dpol.experts.registry import entry_of, make_members
 from dpol.laws import LawError, algorithms, learners, noises, studies
 from dpol.noise import NOISES, Noise, find_noise
@@ -20,7 +20,7 @@ from dpol.studies.study import Study
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found about a law.
+    """The finding about a law.
 
     Args:
         law: in a few words.
@@ -75,7 +75,7 @@ def laws_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
             yield from ((law, partial(hold, bank)) for law, hold in learners.LAWS.items())
 
 
-def _each(law: algorithms.Law, members: tuple[algorithms.Member, ...]) -> None:
+def _each(law: algorithms.Law, members: tuple[Member, ...]) -> None:
     for member in members:
         try:
             law(member)

@@ -33,7 +33,7 @@ def functions_fit(study: Study) -> None:
 
 
 def sections_fit(study: Study) -> None:
-    """What shows its sections is there, and shows its results."""
+    """The functions that show its sections are there, and show its results."""
     for section in study.every_section():
         for figure in section.figures:
             _takes(figure.draw, 3)
@@ -56,7 +56,7 @@ def points_are_plain(study: Study, settings: Any) -> None:
     points = study.points(settings, ["A", "B"])
     for label, point in points.items():
         if not _LABEL.fullmatch(label):
-            raise LawError(f"the label {label!r} of a point is no name of a file")
+            raise LawError(f"the label {label!r} of a point cannot name a file")
         if yaml.safe_load(yaml.safe_dump(dict(point))) != dict(point):
             raise LawError(f"point {label} is not text, numbers, and lists of them: {dict(point)}")
         for path in map(PurePosixPath, point.get("inputs", {}).values()):

@@ -162,14 +162,14 @@ def find_noise(name: object) -> Noise:
     """The noise of a name: of dpol, or of another package.
 
     Raises:
-        ValueError: nobody brings it, or what is named is no noise.
+        ValueError: nobody brings it, or the name is that of another thing.
     """
     if isinstance(name, str) and name in NOISES:
         return NOISES[name]
     target = target_of("noise", name, NOISES, NOISE_GROUP)
     noise = load_named(str(name), target)
     if not isinstance(noise, Noise):
-        raise ValueError(f"noise {name}: {target} is no dpol.Noise, but {noise!r}")
+        raise ValueError(f"noise {name}: {target} is not a dpol.Noise, but {noise!r}")
     return replace(noise, name=str(name), origin="other", central=False)
 
 

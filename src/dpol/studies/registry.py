@@ -40,14 +40,14 @@ def find_study(key: str) -> Study | None:
     """The study of another package that a key of a config names; None if the key names none.
 
     Raises:
-        ValueError: two packages bring it, it cannot be imported, or it is no study.
+        ValueError: two packages bring it, it cannot be imported, or it is not a study.
     """
     theirs = registered(STUDY_GROUP)
     if key not in theirs and ":" not in key:
         return None
     study = load_named(key, theirs.get(key, key))
     if not isinstance(study, Study):
-        raise ValueError(f"{key}: is no dpol.Study, but {study!r}")
+        raise ValueError(f"{key}: is not a dpol.Study, but {study!r}")
     return study
 
 

@@ -135,7 +135,7 @@ class Study:
         title: heading of its section in the report.
         about: what it is about, in one or two sentences.
         settings: model of its block in a config.
-        module: dotted name of the package that holds it as `STUDY`, with two files beside it:
+        module: dotted name of the package that holds it as `STUDY`, with two files next to it:
             `results.yaml`, the columns of its result tables, and `shown.yaml`, its sections.
         results: names of its result tables, files below results/<run>/.
         optional: names of the result tables, and of the figures, that these settings do not ask
