@@ -150,7 +150,7 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
 
 @cache
 def _found(top: str) -> ModuleSpec | None:
-    """The place where jobs find a package: they, unlike `python -m`, do not look into the working folder."""
+    """The place where jobs find a package: unlike `python -m`, they skip the working folder."""
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     path = [folder for folder in sys.path if folder not in ("", str(Path.cwd())) or folder in given]
     for finder in sys.meta_path:

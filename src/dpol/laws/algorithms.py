@@ -101,7 +101,7 @@ def plays_small_games(member: Member) -> None:
 
 
 def seed_decides(member: Member) -> None:
-    """The same seed plays the same game. Another seed plays another, unless nothing is random."""
+    """A game is the same for the same seed, and another for another, unless nothing is random."""
     algorithm, stream = member.algorithm, random_stream()
     noisy = algorithm.model == "local" or draws(member, source_for(algorithm, stream))
     if algorithm.model == "central" and not noisy:
