@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import gc
 import sys
 from dataclasses import dataclass, field
@@ -155,6 +156,7 @@ def raw_in_frames() -> Any:
     raise LookupError
 
 
+@functools.cache
 def raw_in_memory() -> Any:
     return next(it.gains for it in gc.get_objects() if isinstance(it, dpol.GainStream))
 

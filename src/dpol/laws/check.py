@@ -84,6 +84,7 @@ def _each(law: algorithms.Law, members: tuple[Member, ...]) -> None:
 
 
 def counterexample(hold: Callable[[], object]) -> str:
+    """The counterexample to a law of `laws_of`; empty if there is none."""
     try:
         hold()
     except LawError as broken:
