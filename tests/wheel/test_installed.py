@@ -215,7 +215,7 @@ outside-medians = "outside.medians:OutsideMedians"
 [project.entry-points."dpol.noises"]
 twice = "outside.noise:TWICE"
 """
-NAMES = "outside", "outside-leader", "outside-medians", "twice", "outside.leader:Named"
+NAMES = "outside", "outside-medians", "twice", "outside.leader:Named"
 
 
 def add(commands: Path, package: Path) -> None:
@@ -268,7 +268,6 @@ def test_it_keeps_the_laws_and_a_broken_class_is_refused(commands: Path, folder:
     refused = dpol(commands, folder, "check", "outside.leader:Hasty")
     assert refused.returncode == 1
     assert "blocks of replicates do not matter: replicates" in refused.stdout
-    assert "did you mean outside-leader" in fail(dpol(commands, folder, "check", "outside-leadr"))
 
 
 def test_a_changed_line_reruns_the_jobs_that_play_it(commands: Path, folder: Path) -> None:
