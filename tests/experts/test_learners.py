@@ -124,7 +124,7 @@ def test_a_learner_as_a_member_of_its_family_plays_its_column_of_the_bank(name, 
     said = bank_actions(bank, source)
     assert [(it.label, it.family) for it in members] == [(label, name) for label in bank.labels]
     for place, member in enumerate(members):
-        assert member.origin == bank.origin
+        assert LearnerAlone(bank, place).origin == bank.origin
         actions = play_rounds(member.algorithm, source, crowd(REPLICATES))
         np.testing.assert_array_equal(actions, said[..., place])
 
