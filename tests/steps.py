@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,31 +13,6 @@ from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.state_space import StateSpaceModel
 from dpol.experts.play import observations, setup_of
 from dpol.noise import NoisyGains
-
-
-def pure_step(name: str, step: Callable[[Any, Any], Any], state: Any, observation: Any) -> Any:
-    """Take a step twice: nothing given is changed, both give the same; returns the next state."""
-    before = pickle.dumps((state, observation))
-    following, actions = step(state, observation)
-    again, same = step(state, observation)
-    assert pickle.dumps((state, observation)) == before, (
-        f"{name}: step changes the state or the observation that it is given; make new"
-        " arrays, `total = total + gains` in place of `total += gains`"
-    )
-    hidden = f"{name}: the same step twice differs: something is kept outside the state"
-    np.testing.assert_array_equal(actions, same, err_msg=hidden)
-    assert pickle.dumps(following) == pickle.dumps(again), hidden
-    return following
-
-
-def bank_actions(bank: LearnerBank[Any], noisy: NoisyGains) -> Actions:
-    """(R, T, m) actions of all learners."""
-    state, observation, played = bank.init(setup_of(noisy)), None, []
-    for revealed in observations(noisy):
-        state, actions = bank.step(state, observation)
-        played.append(actions)
-        observation = revealed
-    return np.stack(played, axis=1)
 
 
 def final_state(algorithm: Any, noisy: NoisyGains, *generators: Any) -> Any:

@@ -32,6 +32,8 @@ from .experts.play import Games as Games
 from .experts.play import RawGains as RawGains
 from .experts.registry import make_members as make_members
 from .experts.tree_ftpl import TreeFTPL as TreeFTPL
+from .laws.check import Verdict as Verdict
+from .laws.check import check as check
 from .lazy.algorithm import LazyWeights as LazyWeights
 from .noise import NOISES as NOISES
 from .noise import Noise as Noise

@@ -135,7 +135,8 @@ def callables(module: ModuleType) -> Iterator[Any]:
     for _, value in public(module):
         yield value
         if inspect.isclass(value):
-            yield from filter(inspect.isfunction, vars(value).values())
+            functions = filter(inspect.isfunction, vars(value).values())
+            yield from (it for it in functions if it.__module__ == module.__name__)
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -67,8 +67,10 @@ class NoStep(LocalAlgorithm[Any]):
         ),
         (frozen(), "Mine (test_interface): must derive from an algorithm or from a bank"),
         (NoStep, "lacks step; `def step(self, ...)`"),
-        (frozen(LocalAlgorithm), "lacks origin; `def origin(self, ...)`"),
-        (frozen(LocalAlgorithm, origin="mine"), "origin must be one of paper, standard, ours, got"),
+        (
+            frozen(LocalAlgorithm, origin="mine"),
+            "origin must be one of paper, standard, ours, other, got",
+        ),
         (OriginAsParameter, "origin must not be a parameter, which a config could set; `origin: "),
         (frozen(CentralAlgorithm, origin="ours"), "lacks guarantee; `def guarantee(self, ...)`"),
     ],

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import pickle
 
 import numpy as np
 import pytest
 
 from dpol.core.randomness import replicate_generators
 from dpol.experts.exponential_weights import ExponentialWeights
-from dpol.experts.interface import LearnerBank
 from dpol.experts.learners.average import ModelAverage
 from dpol.experts.learners.joined import JoinedBank, LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
@@ -18,8 +16,9 @@ from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import LEARNERS, learner_name, make_bank, make_members
+from dpol.laws.learners import LAWS, bank_actions
 from dpol.noise import privatize
-from steps import FixedBank, bank_actions, final_state
+from steps import FixedBank, final_state
 
 BANKS = {name: make_bank(name) for name in LEARNERS}
 every_bank = pytest.mark.parametrize("name", BANKS)
@@ -32,8 +31,14 @@ def source(random_stream):
 
 
 @every_bank
+@pytest.mark.parametrize("law", LAWS)
+def test_every_bank_keeps_the_laws(name, law):
+    LAWS[law](BANKS[name])
+
+
+@every_bank
 def test_equal_parameters_make_equal_banks(name):
-    assert make_bank(name) == BANKS[name] == pickle.loads(pickle.dumps(BANKS[name]))
+    assert make_bank(name) == BANKS[name]
     assert learner_name(BANKS[name]) == name
 
 
@@ -114,17 +119,14 @@ def test_extreme_gains_and_noise_give_numbers(make_noisy, bank, noise, size):
 
 
 @every_bank
-def test_a_learner_alone_plays_its_column_of_the_bank(name, source, crowd):
-    """A learner plays so as a member of its family, and where the whole bank is played for it."""
+def test_a_learner_as_a_member_of_its_family_plays_its_column_of_the_bank(name, source, crowd):
     bank, members = BANKS[name], make_members(name)
     said = bank_actions(bank, source)
     assert [(it.label, it.family) for it in members] == [(label, name) for label in bank.labels]
     for place, member in enumerate(members):
-        alone = LearnerAlone(*LearnerBank.single(bank, place))
-        assert (alone.label, alone.origin) == (member.label, bank.origin)
-        for algorithm in (member.algorithm, alone):
-            actions = play_rounds(algorithm, source, crowd(REPLICATES))
-            np.testing.assert_array_equal(actions, said[..., place])
+        assert LearnerAlone(bank, place).origin == bank.origin
+        actions = play_rounds(member.algorithm, source, crowd(REPLICATES))
+        np.testing.assert_array_equal(actions, said[..., place])
 
 
 def test_only_learners_of_a_bank_can_be_played_alone():

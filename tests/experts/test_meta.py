@@ -14,9 +14,10 @@ from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import observations, play_rounds, setup_of
+from dpol.laws.learners import bank_actions
 from dpol.noise import privatize
 from dpol.studies.claims.experts import TurncoatBank
-from steps import FixedBank, bank_actions, final_state
+from steps import FixedBank, final_state
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
 BANKS = (RidgeBank(WINDOWS, PENALTIES), LeaderBank())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import experts_plain as plain
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS, RidgeBank, slope_share
-from steps import bank_actions
+from dpol.laws.learners import bank_actions
 
 
 def line_actions(make_noisy, gains, window, penalty):

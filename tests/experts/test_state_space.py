@@ -15,8 +15,9 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
     start,
 )
+from dpol.laws.learners import bank_actions
 from dpol.privacy.chains import Chains
-from steps import bank_actions, simulated
+from steps import simulated
 
 KINDS = {
     "level": StateSpaceModel(0.003),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import re
 import subprocess
+import sys
 import venv
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -140,3 +143,141 @@ def test_an_experiment_without_the_pipeline_says_what_to_install(
 ) -> None:
     said = fail(dpol(light, tmp_path, *words.split()))
     assert said.endswith('is not installed; run pip install "dpol[pipeline]"\n')
+
+
+# --- A package outside the repository ---
+
+CONFIG = """
+run: outside
+seed: 1
+dataset:
+  source: {kind: simulated, hospitals: {PA: 8}, weeks: 12}
+  columns:
+    entity: hospital_pk
+    period: collection_week
+    group: state
+    count: inpatient_beds_used_covid_7_day_avg
+    capacity: inpatient_beds_7_day_avg
+streams: {PA: {groups: [PA]}}
+privacy:
+  levels: {mu-inf: .inf, mu-1: 1}
+suites:
+  ours:
+    algorithms: [rw-ftpl, {algorithm: ridge, windows: [4]}]
+  theirs:
+    noises: [twice]
+    algorithms:
+      - outside-leader
+      - {algorithm: "outside.leader:Named", label: named, keep: 0.9}
+      - {algorithm: rw-meta, label: rw-meta-medians, learners: [outside-medians]}
+replicates: 4
+outside: {biases: [0.5, 0.9]}
+report: {algorithms: [rw-ftpl, outside-leader, named, rw-meta-medians]}
+"""
+NAMED = '''
+
+@dataclass(frozen=True)
+class Named(OutsideLeader):
+    """The same, named by its class."""
+
+
+@dataclass(frozen=True)
+class Hasty(OutsideLeader):
+    """It changes what it is given."""
+
+    def step(self, state: Any, observation: Any, generators: Any) -> Any:
+        if observation is not None:
+            state = state.copy()
+            state[:1] += observation.gains.mean(axis=0)
+        return state, state.argmax(axis=1).astype(np.int32)
+'''
+NOISE = """
+import numpy as np
+
+import dpol
+
+TWICE = dpol.Noise(
+    name="twice",
+    title="2 Δ_t / μ for every expert",
+    origin="other",
+    scale=lambda stream, mu: np.broadcast_to(
+        (2 * stream.sensitivity / mu)[:, None], stream.gains.shape
+    ),
+)
+"""
+POINTS = """
+[project.entry-points."dpol.algorithms"]
+outside-leader = "outside.leader:OutsideLeader"
+
+[project.entry-points."dpol.learners"]
+outside-medians = "outside.medians:OutsideMedians"
+
+[project.entry-points."dpol.noises"]
+twice = "outside.noise:TWICE"
+"""
+NAMES = "outside", "outside-medians", "twice", "outside.leader:Named"
+
+
+def add(commands: Path, package: Path) -> None:
+    """Build the package here, and install its wheel next to that of dpol."""
+    build = sys.executable, "-m", "hatchling", "build", "--target", "wheel"
+    succeed(run(*build, folder=package))
+    (wheel,) = package.glob("dist/*.whl")
+    pip = str(commands / "python"), "-m", "pip", "--quiet", "install", "--force-reinstall"
+    succeed(run(*pip, "--no-deps", "--no-index", str(wheel), PYTHONPATH=""))
+
+
+@pytest.fixture(scope="module")
+def folder(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run that plays the package; the package is put together of `dpol new`."""
+    folder = tmp_path_factory.mktemp("outside")
+    for kind, name in (("study", ""), ("algorithm", "-leader"), ("learner", "-medians")):
+        succeed(dpol(commands, folder, "new", kind, f"outside{name}"))
+    home = folder / "outside/src/outside"
+    for part in ("leader", "medians"):
+        written = folder / f"outside-{part}/src/outside_{part}/__init__.py"
+        (home / f"{part}.py").write_text(written.read_text() + (NAMED if part == "leader" else ""))
+    (home / "noise.py").write_text(NOISE)
+    with (folder / "outside/pyproject.toml").open("a") as project:
+        project.write(POINTS)
+    add(commands, folder / "outside")
+    (folder / "config.yaml").write_text(CONFIG)
+    assert "good" in succeed(dpol(commands, folder, "config", "check", "config.yaml"))
+    succeed(dpol(commands, folder, "run", "config.yaml", "--cores", "2"))
+    return folder
+
+
+def test_all_that_it_brings_is_in_the_results(folder: Path) -> None:
+    results = folder / "results/outside"
+    summary = pd.read_parquet(results / "summary.parquet")
+    theirs = summary[summary["noise"] == "twice"]
+    assert {"outside-leader", "named", "rw-meta-medians"} == set(theirs["algorithm"])
+    assert pd.read_parquet(results / "outside.parquet")["bias"].tolist() == [0.5, 0.9]
+    assert (results / "figures/outside.svg").stat().st_size
+    heads = (results / "tables/average-gain.md").read_text()
+    assert "| outside-leader | named |" in heads, "a stranger's algorithm is not ours (†)"
+    page = (results / "report/index.html").read_text()
+    assert all(it in page for it in ("outside-leader", "twice", "Heads of each coin"))
+    crate = json.loads((results / "ro-crate-metadata.json").read_text())
+    assert "outside" in {it.get("name") for it in crate["@graph"]}
+
+
+def test_it_keeps_the_laws_and_a_broken_class_is_refused(commands: Path, folder: Path) -> None:
+    for name in NAMES:
+        succeed(dpol(commands, folder, "check", name))
+    refused = dpol(commands, folder, "check", "outside.leader:Hasty")
+    assert refused.returncode == 1
+    assert "blocks of replicates do not matter: replicates" in refused.stdout
+
+
+def test_a_changed_line_reruns_the_jobs_that_play_it(commands: Path, folder: Path) -> None:
+    file = folder / "outside/src/outside/leader.py"
+    file.write_text(file.read_text().replace("keep: float = 0.8", "keep: float = 0.7"))
+    add(commands, folder / "outside")
+    said = succeed(dpol(commands, folder, "run", "config.yaml", "--dry-run"))
+    jobs = {name: int(count) for name, count in _rows(said)}
+    assert (jobs["hospitals_point"], jobs["outside_point"]) == (2, 2), "two more play ours alone"
+
+
+def _rows(said: str) -> list[list[str]]:
+    return [row for line in said.splitlines() if len(row := line.split()) == 2 and row[1].isdigit()]

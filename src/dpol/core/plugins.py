@@ -134,8 +134,8 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
     spec = _found(top)
     if spec is None or not (spec.origin or spec.submodule_search_locations):
         raise ModuleNotFoundError(
-            f"{top} is not installed where the jobs run; pip install it, since a folder next to"
-            " the config is not enough",
+            f"{top} is not installed where the jobs run; pip install it, since a folder next to the"
+            " config is not enough",
             name=top,
         )
     folders = spec.submodule_search_locations
@@ -150,7 +150,7 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
 
 @cache
 def _found(top: str) -> ModuleSpec | None:
-    """The place of a package for jobs, which unlike `python -m` leave out the working folder."""
+    """The place where jobs find a package: unlike `python -m`, they skip the working folder."""
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     path = [folder for folder in sys.path if folder not in ("", str(Path.cwd())) or folder in given]
     for finder in sys.meta_path:

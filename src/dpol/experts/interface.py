@@ -200,8 +200,8 @@ class Algorithm(ABC, Generic[AnySetup, State]):
        guarantee of these holds for them too. A central algorithm states its own (`guarantee`); a
        non-private one protects nobody.
 
-    `dpol.experts.play` is this loop. The tests of the registry hold each algorithm to it: blocks
-    of replicates, pickling, look-ahead, states that are values.
+    `dpol.experts.play` is this loop. `dpol.check` holds an algorithm to its laws: blocks of
+    replicates, pickling, look-ahead, states that are values.
     """
 
     model: ClassVar[Model]

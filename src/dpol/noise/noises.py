@@ -162,7 +162,7 @@ def find_noise(name: object) -> Noise:
     """The noise of a name: of dpol, or of another package.
 
     Raises:
-        ValueError: nobody brings it, or what is named is not a noise.
+        ValueError: nobody brings it, or the name is that of another thing.
     """
     if isinstance(name, str) and name in NOISES:
         return NOISES[name]

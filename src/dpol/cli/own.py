@@ -1,0 +1,84 @@
+"""`dpol check` and `dpol new`: algorithms, learners, noises and studies of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from dpol.core.options import Commands, add_answer_options, add_command, answer
+
+_CHECK = """\
+Hold an algorithm, a bank of learners, a noise or a study to the laws of its kind, with the defaults
+of its parameters. One line for each law: it holds, or a counterexample. The exit code is 1 if one
+does not hold."""
+_NEW = """\
+Write a small package of your own into a new folder: its code, its entry point, a test that holds it
+to the laws, and a config. For a dataset: a table, a config and a README."""
+_KINDS = "algorithm", "learner", "study", "dataset"
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+def add(commands: Commands) -> None:
+    """Add the commands."""
+    words = "hold an algorithm, learner, noise or study to its laws"
+    check = add_command(commands, "check", readers="Experiments", words=words, description=_CHECK)
+    words = "as in a config: a registered name, or package.module:Class"
+    check.add_argument("name", metavar="NAME", help=words)
+    add_answer_options(check)
+    check.set_defaults(run=_check)
+
+    words = "start a package for an algorithm, learner, study or dataset"
+    new = add_command(commands, "new", readers="Experiments", words=words, description=_NEW)
+    new.add_argument("kind", choices=_KINDS, metavar="KIND", help=f"one of {', '.join(_KINDS)}")
+    words = "of the folder and of what it brings, such as forgetful-leader"
+    new.add_argument("name", metavar="NAME", help=words)
+    new.set_defaults(run=_new)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from dpol.core.errors import UsageError
+    from dpol.laws.check import check
+
+    try:
+        verdicts = check(options.name)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    rows = [
+        {"law": it.law, "holds": it.holds, "counterexample": it.counterexample} for it in verdicts
+    ]
+    lines = [f"{it.law}: {it.counterexample or 'holds'}" for it in verdicts]
+    answer(options, lines, {"name": options.name, "laws": rows})
+    return 0 if all(it.holds for it in verdicts) else 1
+
+
+def _new(options: argparse.Namespace) -> None:
+    from jinja2 import Environment, StrictUndefined
+
+    from dpol.core.errors import OutputError, UsageError
+    from dpol.core.files import write_text
+
+    name, folder = options.name, Path(options.name)
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name}: a name is small letters, digits and single hyphens, and begins with a letter"
+        )
+    if folder.exists():
+        raise OutputError(f"{folder}: exists already; take another name, or another folder")
+    words = {
+        "name": name,
+        "module": name.replace("-", "_"),
+        "kind": "".join(it.capitalize() for it in name.split("-")),
+        "title": name.replace("-", " ").capitalize(),
+    }
+    templates = Path(__file__).parent / "templates" / options.kind
+    environment = Environment(
+        undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
+    for template in sorted(templates.rglob("*.jinja")):
+        path = folder / str(template.relative_to(templates)).removesuffix(".jinja")
+        path = Path(str(path).replace("MODULE", words["module"]))
+        text = environment.from_string(template.read_text(encoding="utf-8")).render(words)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+    print(f"Written: {folder}/. Begin with {folder / 'README.md'}")

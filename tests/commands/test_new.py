@@ -1,0 +1,61 @@
+"""`dpol new` writes packages that pip installs, and that keep the laws."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpol.cli import main
+from pipeline import ROOT, Done, run, succeed
+
+
+def pip_install(*packages: Path, into: Path) -> None:
+    """Install packages into a folder, without a network."""
+    pip = sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"
+    alone = "--no-deps", "--no-index", "--no-build-isolation", "--target", str(into)
+    succeed(run(*pip, *alone, *map(str, packages)))
+
+
+def python(folder: Path, *words: str, site: Path) -> Done:
+    return run(sys.executable, *words, folder=folder, PYTHONPATH=f"{ROOT / 'src'}:{site}")
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_packages_are_installed_and_pass_their_own_tests(empty: Path) -> None:
+    kinds = "algorithm", "learner", "study"
+    for kind in kinds:
+        assert main(["new", kind, f"my-{kind}"]) == 0
+    pip_install(*(empty / f"my-{kind}" for kind in kinds), into=empty / "site")
+    tests = [f"my-{kind}/tests" for kind in kinds]
+    options = "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests
+    assert "3 passed" in succeed(python(empty, *options, site=empty / "site"))
+    configs = [f"my-{kind}/config.yaml" for kind in kinds]
+    check = "-m", "dpol", "config", "check", *configs
+    assert succeed(python(empty, *check, site=empty / "site")).count(": good") == 3
+
+
+def test_a_dataset_is_a_table_with_a_config_that_cleans_it(empty, monkeypatch, capsys) -> None:
+    assert main(["new", "dataset", "my-town"]) == 0
+    monkeypatch.chdir(empty / "my-town")
+    assert main(["config", "check", "config.yaml"]) == 0
+    assert "good (run my_town" in capsys.readouterr().out
+    assert {it.name for it in Path().iterdir()} == {"README.md", "config.yaml", "table.csv"}
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [("My_Town", 2, "small letters"), ("here", 1, "exists already"), ("2-b", 2, "begins with")],
+)
+def test_a_name_that_cannot_be_taken(empty, capsys, name, code, said) -> None:
+    (empty / "here").mkdir()
+    assert main(["new", "algorithm", name]) == code
+    assert said in capsys.readouterr().err
+    assert [it.name for it in empty.iterdir()] == ["here"]
