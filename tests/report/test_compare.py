@@ -222,7 +222,10 @@ def test_other_seeds_are_seldom_taken_for_a_difference(data: GainStream, tmp_pat
     A third as wide, the intervals would be found too narrow.
     """
     runs = [play(tmp_path / str(seed), data, seed) for seed in range(80)]
-    found = [compare_runs(*pair, confidence=0.8).cells for pair in zip(runs[::2], runs[1::2], strict=True)]
+    found = [
+        compare_runs(*pair, confidence=0.8).cells
+        for pair in zip(runs[::2], runs[1::2], strict=True)
+    ]
     assert all((it["interval"] == "Welch").all() for it in found)
     assert sum(it["verdict"].isin(["higher", "lower"]).any() for it in found) <= 21
     thirds = [it["difference"].abs() > it["difference_half_width"] / 3 for it in found]

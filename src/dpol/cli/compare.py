@@ -30,8 +30,8 @@ def add(commands: Commands) -> None:
     parser.add_argument("--confidence", type=level, default=0.95, metavar="C", help=words)
     words = "write all numbers of two runs, or the league of more, as CSV"
     parser.add_argument("--output", type=path, metavar="FILE", help=words)
-    words = """of two runs: exit with code 1 if a number is higher or lower by more than its interval, is on
-        other data or only in the old run, or if a verdict changed"""
+    words = """of two runs: exit with code 1 if a number is higher or lower by more than its
+        interval, is on other data or only in the old run, or if a verdict changed"""
     parser.add_argument("--fail-on-difference", action="store_true", help=words)
     add_answer_options(parser)
     parser.set_defaults(run=_compare)

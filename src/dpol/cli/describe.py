@@ -10,11 +10,13 @@ from dpol.core.options import Commands, add_answer_options, add_command, answer,
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "print the columns of a result file with their meaning"
-    text = "Print what a table of results/RUN holds (Parquet or CSV): its columns and their meaning."
-    parser = add_command(
-        commands, "describe", readers="Experiments", words=words, description=text
+    text = (
+        "Print what a table of results/RUN holds (Parquet or CSV): its columns and their meaning."
     )
-    parser.add_argument("file", type=path, metavar="FILE", help="such as results/demo/summary.parquet")
+    parser = add_command(commands, "describe", readers="Experiments", words=words, description=text)
+    parser.add_argument(
+        "file", type=path, metavar="FILE", help="such as results/demo/summary.parquet"
+    )
     add_answer_options(parser)
     parser.set_defaults(run=_describe)
 

@@ -120,7 +120,7 @@ def compare_runs(*folders: Path | str, confidence: float = 0.95) -> RunCompariso
     players = [it for name, run in zip(names, runs, strict=True) for it in _players(name, run)]
     return RunComparison(
         settings=tuple(_changes([run.settings for run in runs])),
-        cells=_compare_cells(*runs, confidence) if len(runs) == 2 else NO_CELLS,
+        cells=_compare_cells(runs[0], runs[1], confidence) if len(runs) == 2 else NO_CELLS,
         verdicts=tuple(_changes(verdicts)),
         league=league_of(players, [run.games for run in runs], confidence),
     )

@@ -161,9 +161,9 @@ def _are_one(old: Player, new: Player) -> bool:
     return old.rules == new.rules
 
 
-def _samples(player: Player, games: Mapping[str, Game]) -> dict[float, Sample]:
+def _samples(player: Player, games: Mapping[str, Game]) -> Mapping[float, Sample]:
     """By mu: the mean share over all games, of each replicate that played them all."""
-    found = {}
+    found: dict[float, Sample] = {}
     for mu in dict.fromkeys(mu for _, mu in player.totals):
         own = [player.totals.get((label, mu), {}) for label in games]
         units = set.intersection(*map(set, own)) if own else set()

@@ -100,7 +100,8 @@ class Run:
         there = {it.stem: it for it in sorted(paths, key=lambda it: it.suffix)}
         path = there[self._one_of("table", name, there)]
         with reading(path):
-            return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+            frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+        return pd.DataFrame(frame)
 
     def _one_of(self, what: str, value: Any, there: Iterable[Any]) -> Any:
         """The value, if it is there."""
