@@ -119,7 +119,7 @@ def _axis(raw: Mapping[str, Any], sweep: str) -> tuple[list[str], list[Any]]:
             values += range(int(ends[1]), int(ends[2]) + 1)
         elif ".." in str(item):
             raise UsageError(
-                f"--sweep {sweep}: {item} is no range; write two whole numbers such as 1..5, the"
+                f"--sweep {sweep}: {item} is not a range; write two whole numbers such as 1..5, the"
                 f" smaller one first, at most {MOST} values"
             )
         else:

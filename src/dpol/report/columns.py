@@ -25,7 +25,7 @@ _OF_TABLES = {
 
 
 def describe(path: Path) -> tuple[str, dict[str, str]]:
-    """What a result file holds, and its columns with their meaning.
+    """A result file in words, and its columns with their meaning.
 
     The file is described as the result table with which it shares most columns; a column that this
     one lacks, as in others.
@@ -34,10 +34,10 @@ def describe(path: Path) -> tuple[str, dict[str, str]]:
         path: a Parquet file or a table as CSV, of a run.
 
     Raises:
-        DataError: it cannot be read, or is no result file.
+        DataError: it cannot be read, or is not a result file.
     """
     if path.suffix not in (".parquet", ".csv"):
-        raise DataError(f"{path}: is no table; name a .parquet or .csv file of results/RUN")
+        raise DataError(f"{path}: is not a table; name a .parquet or .csv file of results/RUN")
     with reading(path):
         names = (
             parquet.read_schema(path).names
@@ -58,7 +58,7 @@ def describe(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def _schemas() -> list[Schema]:
-    """Those of the data, and of the studies, other packages' too."""
+    """Tables of the data, and of the studies, other packages' too."""
     theirs: Iterable[str] = registered(STUDY_GROUP)
     studies = [*load_studies().values(), *(study for it in theirs if (study := find_study(it)))]
     return [*DATA_SCHEMAS.values(), *(it for study in studies for it in schemas_of(study).values())]

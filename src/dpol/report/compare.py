@@ -258,7 +258,7 @@ def _compare_cells(one: _Run, two: _Run, confidence: float) -> pd.DataFrame:
 
 
 def _game(folder: Path, label: str) -> Game:
-    """What was played on a stream: equal gains and equal scales of the noise are one game."""
+    """The game of a stream: equal gains and equal scales of the noise are one game."""
     stream, parts = read_stream(folder / f"streams/{label}.parquet"), hashlib.sha256()
     for values in (stream.gains, stream.capacity, stream.given_sensitivity):
         parts.update(b"none" if values is None else repr(values.shape).encode() + values.tobytes())

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width, welch_half_width
+from dpol.core.words import counted
 
 _ROUNDING = 1e-9
 """Rounding error of a share, and that of a total relative to it."""
@@ -23,7 +24,7 @@ Sample = Mapping[Unit, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Game:
-    """What was played on a stream.
+    """A game that was played on a stream.
 
     Args:
         checksum: of the gains, and of all that scales the noise.
@@ -162,7 +163,7 @@ def _are_one(old: Player, new: Player) -> bool:
 
 
 def _samples(player: Player, games: Mapping[str, Game]) -> Mapping[float, Sample]:
-    """By mu: the mean share over all games, of each replicate that played them all."""
+    """The mean share over all games of each replicate that played them all, by mu."""
     found: dict[float, Sample] = {}
     for mu in dict.fromkeys(mu for _, mu in player.totals):
         own = [player.totals.get((label, mu), {}) for label in games]
@@ -211,8 +212,8 @@ def lines_of(league: pd.DataFrame) -> list[str]:
     order = league.groupby(keys)["gain_share"].mean().sort_values(ascending=False).index
     table = table.loc[order].reset_index().rename_axis(columns=None)
     return [
-        f"share of the possible gain and ranks: mean over {streams} streams that all runs share,"
-        f" up to {replicates} replicates",
+        f"share of the possible gain and ranks: {counted(streams, 'stream')} that all runs share,"
+        f" {counted(replicates, 'replicate')} at most",
         *table.to_string(index=False).splitlines(),
     ]
 

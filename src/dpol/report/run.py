@@ -88,7 +88,8 @@ class Run:
             tables = [
                 parquet.read_table(it, columns=columns, filters=filters or None) for it in paths
             ]
-            return pd.concat([it.to_pandas() for it in tables if it.num_rows], ignore_index=True)
+            frames: list[pd.DataFrame] = [it.to_pandas() for it in tables if it.num_rows]
+            return pd.concat(frames, ignore_index=True)
 
     def table(self, name: str) -> pd.DataFrame:
         """A result table such as `cumulative`, or one of the report such as `average-gain`.
@@ -100,8 +101,7 @@ class Run:
         there = {it.stem: it for it in sorted(paths, key=lambda it: it.suffix)}
         path = there[self._one_of("table", name, there)]
         with reading(path):
-            frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
-        return pd.DataFrame(frame)
+            return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
     def _one_of(self, what: str, value: Any, there: Iterable[Any]) -> Any:
         """The value, if it is there."""
@@ -119,7 +119,7 @@ def open_run(folder: Path | str) -> Run:
         folder: results/<run>.
 
     Raises:
-        DataError: it is no finished run.
+        DataError: it is not a finished run.
     """
     crate = Path(folder) / CRATE
     if not crate.exists():  # it is written last
