@@ -15,9 +15,10 @@
 # counts with noise only. What does the noise cost? First: `pip install dpol matplotlib`.
 
 # %%
-import dpol
 import numpy as np
 from matplotlib import pyplot as plt
+
+import dpol
 
 # %% [markdown]
 # One year of made-up occupancy: each hospital drifts around its own level. 60 beds each.

@@ -71,7 +71,7 @@ def test_a_sweep_that_cannot_be_run_is_refused_in_a_line(
 
 @pytest.mark.workflow
 def test_a_run_of_a_sweep_is_the_run_of_its_config(config: Path) -> None:
-    """To the hashes of its code and params; the whole grid is one plan."""
+    """Its jobs are the same, to the hashes of their code and params; the whole grid is one plan."""
     folder, result = config.parent, "results/small-seed-2/summary.parquet"
     sweep = config.name, "--sweep", "seed=2,3"
     succeed(dpol(folder, *sweep, result))

@@ -21,7 +21,7 @@ from dpol.core.yaml_files import read_yaml
 MOST = 100
 """Runs of a sweep: each adds some hundred jobs to the graph."""
 FOLDER = Path(".snakemake/sweeps")
-"""Where the workflow of a sweep is written, with its configs."""
+"""The folder of the workflows of sweeps, and of their configs."""
 _WORKFLOW = """\
 # Written by dpol run --sweep: each run of the grid is a module.
 configfile: {configs!r}
