@@ -110,7 +110,7 @@ def ranked(gaps: Sequence[float], seeds: int, common: float) -> list[tuple[int, 
 
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_all_ranks_hold_together(seeds: int) -> None:
-    """Of 40 leagues at confidence 80% more than 21 are wrong with probability 1e-6 (binomial).
+    """40 leagues at confidence 80%: more than 21 are wrong with probability 1e-6 (binomial).
 
     Players are equal in pairs, so an interval is right if it has both ranks of the pair.
     """
