@@ -42,6 +42,8 @@ from .noise import privatize as privatize
 from .privacy.guarantee import Guarantee as Guarantee
 from .report.compare import RunComparison as RunComparison
 from .report.compare import compare_runs as compare_runs
+from .report.run import Run as Run
+from .report.run import open_run as open_run
 from .studies.study import Study as Study
 
 __version__: str

@@ -18,7 +18,7 @@ from dpol.core.words import printable
 
 # What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
 
-_COMMANDS = "pipeline", "compare", "config", "own", "account", "completion"
+_COMMANDS = "pipeline", "compare", "describe", "config", "own", "account", "completion"
 """Modules of this package; `add` of each adds its commands, in the order of the help."""
 
 _PIPELINE = {

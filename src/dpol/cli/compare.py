@@ -1,60 +1,77 @@
-"""`dpol compare`: what differs between two runs."""
+"""`dpol compare`: what differs between runs, and the league of their algorithms."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+from typing import TYPE_CHECKING, Any
 
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between, path
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _COMPARE = """\
-Compare two finished runs: settings, mean total gains with intervals, and verdicts. Differences are
-new minus old."""
+Compare finished runs: the settings and verdicts that differ, and a league of their algorithms with
+intervals. Of two runs also the mean total gains that differ, new minus old."""
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "show what differs between two runs, and whether it is more than noise"
+    words = "rank the algorithms of several runs, and show what differs"
     parser = add_command(
         commands, "compare", readers="Experiments", words=words, description=_COMPARE
     )
-    for name, words in (("old", "such as results/demo"), ("new", "another such folder")):
-        parser.add_argument(name, type=path, metavar=name.upper(), help=words)
+    words = "two folders or more, such as results/demo; of two, the old run first"
+    parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help=words)
     words = "of all intervals together (default: 0.95)"
     level = between(0.5, 0.999999)
     parser.add_argument("--confidence", type=level, default=0.95, metavar="C", help=words)
-    words = "write all rows as CSV"
+    words = "write all numbers of two runs, or the league of more, as CSV"
     parser.add_argument("--output", type=path, metavar="FILE", help=words)
-    words = """exit with code 1 if a number is higher or lower by more than its interval, is on
-        other data or only in the old run, or if a verdict changed"""
+    words = """of two runs: exit with code 1 if a number is higher or lower by more than its
+        interval, is on other data or only in the old run, or if a verdict changed"""
     parser.add_argument("--fail-on-difference", action="store_true", help=words)
     add_answer_options(parser)
     parser.set_defaults(run=_compare)
 
 
+def _plain(frame: pd.DataFrame) -> Any:
+    """Rows for JSON, which has no infinity."""
+    return json.loads(frame.astype(object).replace(math.inf, "inf").to_json(orient="records"))
+
+
 def _compare(options: argparse.Namespace) -> int:
+    from dpol.core.errors import UsageError
     from dpol.core.files import write_text
     from dpol.report.compare import SAME, compare_runs
+    from dpol.report.league import lines_of
     from dpol.show.table import to_csv
 
-    comparison = compare_runs(options.old, options.new, options.confidence)
+    two = len(options.runs) == 2
+    if len(options.runs) < 2:
+        raise UsageError("one run is given; name two folders or more, such as results/demo")
+    if options.fail_on_difference and not two:
+        raise UsageError("--fail-on-difference takes two runs, the old one first")
+    comparison = compare_runs(*options.runs, confidence=options.confidence)
     if options.output:
-        write_text(options.output, to_csv(comparison.cells))
+        write_text(options.output, to_csv(comparison.cells if two else comparison.league))
     rows = comparison.cells[comparison.cells["verdict"] != SAME]
     numbers = rows.loc[:, ~rows.columns.str.match("replicates|std_gain|confidence|ci_")]
+    table = numbers.to_string(index=False).splitlines()
     lines = [
         *(comparison.settings or ["all settings are the same"]),
-        *(
-            numbers.to_string(index=False).splitlines()
-            if len(rows)
-            else ["all numbers are the same"]
-        ),
+        *((table if len(rows) else ["all numbers are the same"]) if two else []),
         *comparison.verdicts,
+        "",
+        *lines_of(comparison.league),
     ]
     facts = {
         "settings": comparison.settings,
-        "numbers": json.loads(rows.to_json(orient="records")),
+        "numbers": _plain(rows),
         "verdicts": comparison.verdicts,
+        "league": _plain(comparison.league),
         "differs": comparison.differs,
     }
     answer(options, lines, facts)

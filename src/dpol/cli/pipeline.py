@@ -19,7 +19,9 @@ snakemake says. dpol run CONFIG --help lists all flags."""
 _DEMO = f"""Run the paper's experiment and ours on real hospitals of three states, and the studies \
 of the papers, in this folder or in FOLDER. No data are fetched. {_FLAGS}"""
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
-results/RUN/report/index.html, where RUN is the run that the config names. {_FLAGS}"""
+results/RUN/report/index.html, where RUN is the run that the config names. --sweep KEY=VALUES runs \
+it once for each value, such as --sweep seed=1..5 or --sweep privacy.levels.mu-1=0.8,1; several \
+make a grid, of runs named RUN-seed-1 and so on. {_FLAGS}"""
 _VERIFY = """Run a part of the experiments, without network and in a temporary folder. Prints which
 claims of the documentation the values confirm. The exit code is 1 if a value differs."""
 _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
@@ -56,7 +58,7 @@ def _demo(options: argparse.Namespace) -> None:
     flags = options.words
     if flags and not flags[0].startswith("-"):
         flags = ["--directory", *flags]
-    _snakemake(pipeline() / "config/demo.yaml", flags)
+    _snakemake(["--configfile", str(pipeline() / "config/demo.yaml")], flags)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -71,7 +73,20 @@ def _run(options: argparse.Namespace) -> None:
         wrong = f"{name}: no such config file" if name else "no config is given"
         ways = f"a file, or one that comes with dpol: {', '.join(shipped)}"
         raise UsageError(f"{wrong}; write dpol run CONFIG, then the flags; CONFIG is {ways}")
-    _snakemake(config, flags)
+    sweeps, flags = _sweeps_in(flags)
+    if sweeps:
+        from dpol.cli.sweep import write_sweep
+
+        _snakemake([], flags, str(write_sweep(config, sweeps)))
+    _snakemake(["--configfile", str(config)], flags)
+
+
+def _sweeps_in(flags: list[str]) -> tuple[list[str], list[str]]:
+    """The values of --sweep, and the other flags."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--sweep", action="append", default=[])
+    options, others = parser.parse_known_args(flags)
+    return options.sweep, others
 
 
 def _verify(options: argparse.Namespace) -> NoReturn:
@@ -86,9 +101,9 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
     return asked
 
 
-def _snakemake(config: Path, flags: list[str]) -> NoReturn:
+def _snakemake(start: list[str], flags: list[str], snakefile: str = "") -> NoReturn:
     """Replace this process by Snakemake, whose exit code and signals are then those of `dpol`."""
-    start = [sys.executable, "-m", "snakemake", "--configfile", str(config)]
+    start = [sys.executable, "-m", "snakemake", *start]
     # A job that was killed left no result (results are renamed into place): run it again.
     start += ["--workflow-profile", "none", "--rerun-incomplete"]
     if "--verbose" in flags:
@@ -100,7 +115,7 @@ def _snakemake(config: Path, flags: list[str]) -> NoReturn:
         start += ["--cores", "all"]
     _check_cache()
     # Last, because what follows --configfile is taken for another config.
-    start += ["--snakefile", str(pipeline() / "workflow/Snakefile")]
+    start += ["--snakefile", snakefile or str(pipeline() / "workflow/Snakefile")]
     sys.stdout.flush()
     os.execv(start[0], [*start, *flags])
 

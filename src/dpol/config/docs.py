@@ -12,7 +12,7 @@ from typing import Any
 
 from dpol.config.models import WHOLE
 from dpol.core.schemas import Column, shared_columns
-from dpol.data.panel import PANEL
+from dpol.data.panel import DATA_SCHEMAS
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
 from dpol.noise import NOISES
@@ -139,12 +139,12 @@ def _shown(value: object) -> str:
 
 
 def results() -> str:
-    """Markdown sections on the panel and the tables of all studies.
+    """Markdown sections on the data, the games and the tables of all studies.
 
     A column that several tables have is described once, as most of them describe it. Columns that
     mean the same share a line. A group of shared columns is named as one.
     """
-    tables = [PANEL]
+    tables = [*DATA_SCHEMAS.values()]
     for study in load_studies().values():
         tables += schemas_of(study).values()
     seen = Counter(column for table in tables for column in table.columns.items())
@@ -170,11 +170,11 @@ def _lines(columns: Mapping[str, Column]) -> dict[str, list[str]]:
     """The names of the columns that mean the same, by the meaning."""
     lines: dict[str, list[str]] = {}
     for name, column in columns.items():
-        lines.setdefault(_meaning(column), []).append(name)
+        lines.setdefault(meaning_of(column), []).append(name)
     return lines
 
 
-def _meaning(column: Column) -> str:
+def meaning_of(column: Column) -> str:
     """The meaning of a column, its unit, and a note if a cell may be empty."""
     unit = f" ({column.unit})" if column.unit else ""
     said = not column.optional or "empty" in column.meaning

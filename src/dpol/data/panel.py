@@ -20,7 +20,8 @@ from dpol.data.stream import MAX_CARRY, SELECTION
 if TYPE_CHECKING:
     import pandas as pd
 
-PANEL = read_schemas(Path(__file__).with_name("results.yaml"))["data/panel"]
+DATA_SCHEMAS = read_schemas(Path(__file__).with_name("results.yaml"))
+PANEL = DATA_SCHEMAS["data/panel"]
 """The canonical panel."""
 
 RULES: Mapping[str, str] = yaml.safe_load(

@@ -1,4 +1,4 @@
-"""Two finished runs compared: their settings, their mean gains with intervals, their verdicts.
+"""Finished runs compared: their settings, verdicts and mean gains, and a league of what they play.
 
 A difference of two means covers the randomness of the runs on the same data, nothing else: on
 other data it has no interval and no verdict.
@@ -6,9 +6,10 @@ other data it has no interval and no verdict.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,10 @@ from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema
 from dpol.data.stream import read_stream
-from dpol.report.crate import CONFIG, CRATE
+from dpol.report.crate import CRATE
+from dpol.report.league import Game, Player, league_of
 from dpol.report.reading import reading
+from dpol.report.run import open_run
 from dpol.studies.hospitals import schema
 from dpol.studies.hospitals.runs import read_runs
 
@@ -41,27 +44,40 @@ _VERDICTS = {
 _ROUNDING = 1e-9
 """Rounding error of a mean, relative to it."""
 
+_OF_NO_GAME = (
+    *("seed", "replicates", "privacy.levels", "dataset", "streams", "report", "commit"),
+    "checksum of the data",
+)
+"""Beginnings of the settings in which runs of the same players may differ."""
+
 Cell = tuple[str, str, float, str]
 """Stream, noise, mu, and label of the algorithm."""
+Totals = Mapping[Cell, Mapping[int, float]]
+"""Total gain of each replicate of each cell."""
+NO_CELLS = pd.DataFrame(columns=[*_KEY, "difference", "verdict"])
+"""Table of cells where more than two runs are compared."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RunComparison:
-    """Differences between two finished runs.
+    """Differences between finished runs, and a league of the algorithms that they play.
 
     Args:
-        settings: keys of the config, versions, code, commit and data that differ, each with both
-            values; of two lists, the items that only one has.
-        cells: one row per stream, noise, mu and algorithm of either run: both means, their
+        settings: keys of the config, versions, code, commit and data that differ, each with the
+            values of all runs; of lists, the items that not all have.
+        cells: of two runs, one row per stream, noise, mu and algorithm of either: both means, their
             `difference`, its `difference_half_width` (not a number without an interval),
             `interval` (`paired` by replicate, `Welch` or empty) and `verdict`, and `confidence`
-            and `ci_comparisons` of all intervals together (Bonferroni). Largest first.
-        verdicts: rows of the ledger and of the audits whose verdict differs, with both verdicts.
+            and `ci_comparisons` of all intervals together (Bonferroni). Largest first. Of more
+            runs, no rows.
+        verdicts: rows of the ledger and of the audits whose verdict differs, with all verdicts.
+        league: one row per mu and player, best first (`dpol.report.league.league_of`).
     """
 
     settings: tuple[str, ...]
     cells: pd.DataFrame
     verdicts: tuple[str, ...]
+    league: pd.DataFrame
 
     @property
     def differs(self) -> bool:
@@ -73,50 +89,67 @@ class RunComparison:
         return bool(beyond.any() or self.verdicts)
 
 
-def compare_runs(old: Path, new: Path, confidence: float = 0.95) -> RunComparison:
-    """The differences between two finished runs, with intervals.
+def compare_runs(*folders: Path | str, confidence: float = 0.95) -> RunComparison:
+    """The differences between finished runs, with intervals, and their league.
 
-    Where both have the same seed, data and replicates, an interval is Student's for the paired
+    Where two have the same seed, data and replicates, an interval is Student's for the paired
     differences of the replicates, which share their noise; elsewhere Welch's.
 
     Args:
-        old: results/<run>.
-        new: another such folder.
-        confidence: of all intervals together.
+        folders: results/<run> of two runs or more.
+        confidence: of all intervals of a table together.
 
     Raises:
-        DataError: both are the same folder, a run is not finished, or a file of it is not what
-            it should be.
-        ValueError: a confidence outside (0, 1).
+        DataError: a folder is given twice, a run is not finished, or a file of it is not what it
+            should be.
+        ValueError: fewer than two folders, or a confidence outside (0, 1).
     """
-    if old.resolve() == new.resolve():
-        raise DataError(f"{old} and {new} are the same folder; name two different runs")
-    one, two = _read_run(old), _read_run(new)
-    shared = {name: verdict for name, verdict in one.verdicts.items() if name in two.verdicts}
+    if len(folders) < 2:
+        raise ValueError("name two runs or more")
+    paths = [Path(folder) for folder in folders]
+    for index, path in enumerate(paths):
+        for other in paths[:index]:
+            if path.resolve() == other.resolve():
+                raise DataError(f"{other} and {path} are the same folder; name different runs")
+    runs = [_read_run(path) for path in paths]
+    shared = set.intersection(*(set(run.verdicts) for run in runs))
+    verdicts = [{name: it for name, it in run.verdicts.items() if name in shared} for run in runs]
+    names = [path.name for path in paths]
+    if len(set(names)) < len(names):
+        names = [str(path) for path in paths]
+    players = [it for name, run in zip(names, runs, strict=True) for it in _players(name, run)]
     return RunComparison(
-        settings=tuple(_changes(one.settings, two.settings)),
-        cells=_compare_cells(one, two, confidence),
-        verdicts=tuple(_changes(shared, {name: two.verdicts[name] for name in shared})),
+        settings=tuple(_changes([run.settings for run in runs])),
+        cells=_compare_cells(runs[0], runs[1], confidence) if len(runs) == 2 else NO_CELLS,
+        verdicts=tuple(_changes(verdicts)),
+        league=league_of(players, [run.games for run in runs], confidence),
     )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Run:
-    """A finished run: its settings by name, its summary, and the verdict of each row by name."""
+    """A finished run: what is compared of it.
 
-    folder: Path
+    Args:
+        settings: by name.
+        summary: its numbers.
+        verdicts: the verdict of each row of the ledger and the audits, by name.
+        games: what was played, by label of the stream.
+        totals: the total gain of each replicate of each cell, as far as its runs are there.
+        shown: labels of the algorithms that its report shows; empty for all.
+    """
+
     settings: Mapping[str, Any]
     summary: pd.DataFrame
     verdicts: Mapping[str, str]
+    games: Mapping[str, Game]
+    totals: Mapping[Cell, Mapping[int, float]]
+    shown: Sequence[str]
 
 
 def _read_run(folder: Path) -> _Run:
-    crate, config, summary = folder / CRATE, folder / CONFIG, folder / "summary.parquet"
-    if not crate.exists():  # it is written last
-        raise DataError(
-            f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
-            " with dpol run CONFIG"
-        )
+    crate, summary = folder / CRATE, folder / "summary.parquet"
+    keys = dict(_flat(open_run(folder).config))
     with reading(crate):
         entities = json.loads(crate.read_text(encoding="utf-8"))["@graph"]
         sums = {it["@id"]: it["sha256"] for it in entities if "sha256" in it}
@@ -125,11 +158,6 @@ def _read_run(folder: Path) -> _Run:
             f"{it['name']} {it['softwareVersion']}" for it in entities if "softwareVersion" in it
         ]
         values = {it["name"]: it["value"] for it in entities if it["@type"] == "PropertyValue"}
-    with reading(config):
-        try:
-            keys = dict(_flat(yaml.safe_load(config.read_text(encoding="utf-8"))))
-        except yaml.YAMLError as error:
-            raise ValueError(str(error).partition("\n")[0]) from None
     with reading(summary):
         frame = pd.read_parquet(summary)
     if sums.get(summary.name) != sha256(summary):
@@ -139,21 +167,24 @@ def _read_run(folder: Path) -> _Run:
     # Only the columns that are compared: others may be of another version.
     columns = {name: schema("summary").columns[name] for name in _NEEDED}
     frame = frame[[name for name in frame if name in columns]]
+    frame = Schema("summary", "", columns).check(frame, str(summary))
     return _Run(
-        folder=folder,
         settings={
             **{key: value for key, value in keys.items() if key != "run"},
             **values,
             "versions": versions,
             "checksum of the data": data,
         },
-        summary=Schema("summary", "", columns).check(frame, str(summary)),
+        summary=frame,
         verdicts={
             f"{name}: {row}": verdict
             for name, naming in _VERDICTS.items()
             if f"{name}.parquet" in sums
             for row, verdict in _verdicts(folder / f"{name}.parquet", naming)
         },
+        games={label: _game(folder, label) for label in frame["stream"].unique()},
+        totals=_totals(folder, frame),
+        shown=keys.get("report.algorithms", ()),
     )
 
 
@@ -174,14 +205,14 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield from _flat(it, f"{path}.{key}" if path else str(key))
 
 
-def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """Entries that differ, in the order of the old run."""
-    for name in {**old, **new}:
-        one, two = old.get(name, "not set"), new.get(name, "not set")
-        if isinstance(one, list) and isinstance(two, list):
-            one, two = [it for it in one if it not in two], [it for it in two if it not in one]
-        if one != two:
-            yield f"{name}: {_shown(one)} → {_shown(two)}"
+def _changes(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Entries that differ, in the order of the first run."""
+    for name in dict.fromkeys(name for run in runs for name in run):
+        values = [run.get(name, "not set") for run in runs]
+        if all(isinstance(it, list) for it in values):
+            values = [[one for one in it if not all(one in its for its in values)] for it in values]
+        if any(it != values[0] for it in values):
+            yield f"{name}: {' → '.join(map(_shown, values))}"
 
 
 def _shown(value: Any) -> str:
@@ -194,10 +225,10 @@ def _compare_cells(one: _Run, two: _Run, confidence: float) -> pd.DataFrame:
     cells = one.summary.merge(two.summary, "outer", list(_KEY), suffixes=("_old", "_new"))
     gap = cells["mean_gain_new"] - cells["mean_gain_old"]
     streams = cells.loc[gap.notna(), "stream"].unique()
-    same_data = {it for it in streams if _same_data(one.folder, two.folder, it)}
+    same_data = {it for it in streams if one.games[it] == two.games[it]}
     comparisons = int((gap.notna() & cells["stream"].isin(same_data)).sum())
-    paired = one.settings.get("seed") == two.settings.get("seed") and bool(gap.any())
-    pairs = _pairs(one.folder, two.folder) if paired else {}
+    paired = one.settings.get("seed") == two.settings.get("seed")
+    pairs = _pairs(one.totals, two.totals) if paired else {}
 
     def judge(row: Mapping[Any, Any]) -> tuple[float, str, str]:
         """Half-width and kind of the interval of a row, and its verdict."""
@@ -210,8 +241,7 @@ def _compare_cells(one: _Run, two: _Run, confidence: float) -> pd.DataFrame:
         if abs(new - old) <= rounding:
             return math.nan, "", SAME
         pair = pairs.get((row["stream"], row["noise"], row["mu"], row["algorithm"]))
-        # Runs of an earlier config may be in the folder still.
-        if pair is not None and abs(pair.mean() - (new - old)) <= rounding:
+        if pair is not None:
             kind, half = "paired", float(half_width(pair, confidence, comparisons))
         else:
             spreads = [row["std_gain_old"], row["std_gain_new"]]
@@ -227,30 +257,59 @@ def _compare_cells(one: _Run, two: _Run, confidence: float) -> pd.DataFrame:
     return cells.loc[(-gap.abs()).sort_values(kind="stable").index].reset_index(drop=True)
 
 
-def _same_data(old: Path, new: Path, stream: str) -> bool:
-    """True if the same game is played: equal gains, and equal scales of the noise."""
-    one, two = (read_stream(folder / f"streams/{stream}.parquet") for folder in (old, new))
-    parts = ("gains", "capacity", "given_sensitivity")
-    # What a stream does not have is None, and equal to None.
-    return all(np.array_equal(getattr(one, it), getattr(two, it)) for it in parts)
+def _game(folder: Path, label: str) -> Game:
+    """The game of a stream: equal gains and equal scales of the noise are one game."""
+    stream, parts = read_stream(folder / f"streams/{label}.parquet"), hashlib.sha256()
+    for values in (stream.gains, stream.capacity, stream.given_sensitivity):
+        parts.update(b"none" if values is None else repr(values.shape).encode() + values.tobytes())
+    return Game(
+        checksum=parts.hexdigest(),
+        chance=float(stream.gains.mean(axis=1).sum()),
+        foresight=float(stream.gains.max(axis=1).sum()),
+    )
 
 
-def _pairs(old: Path, new: Path) -> dict[Cell, Floats]:
+def _pairs(old: Totals, new: Totals) -> dict[Cell, Floats]:
     """Differences (R,) of the replicates of cells that have the same ones in both runs."""
-    one, two = _totals(old), _totals(new)
     return {
-        cell: np.array([two[cell][replicate] - total for replicate, total in one[cell].items()])
-        for cell in one.keys() & two.keys()
-        if one[cell].keys() == two[cell].keys()
+        cell: np.array([new[cell][replicate] - total for replicate, total in old[cell].items()])
+        for cell in old.keys() & new.keys()
+        if old[cell].keys() == new[cell].keys()
     }
 
 
-def _totals(folder: Path) -> dict[Cell, dict[int, float]]:
+def _totals(folder: Path, summary: pd.DataFrame) -> Totals:
     """Total gain of each replicate of each cell, as far as its runs are there."""
     totals: dict[Cell, dict[int, float]] = {}
-    for path in sorted(folder.glob("runs/*/*/*/*/block-*.parquet")):
+    for path in sorted((folder / "runs").rglob("block-*.parquet")):
         block = read_runs(path)
         for it in block.played:
             cell = totals.setdefault((it.stream, it.noise, it.mu, it.label), {})
             cell.update(zip(block.replicates, it.totals.tolist(), strict=True))
-    return totals
+    means = summary.set_index(list(_KEY))["mean_gain"].to_dict()
+    # Runs of an earlier config may be in the folder still.
+    return {
+        cell: own
+        for cell, own in totals.items()
+        if math.isclose(np.mean(list(own.values())), means.get(cell, math.nan), rel_tol=_ROUNDING)
+    }
+
+
+def _players(name: str, run: _Run) -> Iterator[Player]:
+    """The algorithms that the report of a run shows, each with its totals and its noise."""
+    rules = {key: it for key, it in run.settings.items() if not key.startswith(_OF_NO_GAME)}
+    players: dict[tuple[str, str], dict[tuple[str, float], Mapping[int, float]]] = {}
+    for (stream, noise, mu, label), own in run.totals.items():
+        if not run.shown or label in run.shown:
+            players.setdefault((label, noise), {})[stream, mu] = own
+    for (label, noise), cells in players.items():
+        yield Player(
+            algorithm=label,
+            noise=noise,
+            runs=(name,),
+            rules=rules,
+            totals={
+                key: {(run.settings.get("seed"), number): it for number, it in own.items()}
+                for key, own in cells.items()
+            },
+        )

@@ -1,0 +1,130 @@
+"""A finished run in Python: its config, streams, games and tables, each read when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+from pyarrow import parquet
+
+from dpol.core.errors import DataError
+from dpol.core.refusals import nearest
+from dpol.data.stream import GainStream, read_stream
+from dpol.report.crate import CONFIG, CRATE
+from dpol.report.reading import reading
+from dpol.studies.hospitals.runs import RUN_COLUMNS
+
+_FIRST = ["stream", "algorithm", "noise", "mu", "gain_share", "gain_share_half_width"]
+"""Columns of the summary that a plot needs."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run, made by `open_run`.
+
+    Args:
+        folder: results/<run>.
+    """
+
+    folder: Path
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """The config that was run. Raises DataError if it cannot be read."""
+        path = self.folder / CONFIG
+        with reading(path):
+            try:
+                return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+            except yaml.YAMLError as error:
+                raise ValueError(str(error).partition("\n")[0]) from None
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """One row per stream, algorithm, noise and mu; first the six columns that a plot needs."""
+        frame = self.table("summary")
+        return frame[[*_FIRST, *frame.columns.difference(_FIRST, sort=False)]]
+
+    def stream(self, label: str) -> GainStream:
+        """A gain stream. Raises DataError if the run has none of that label."""
+        there = {it.stem: it for it in sorted(self.folder.glob("streams/*.parquet"))}
+        return read_stream(there[self._one_of("stream", label, there)])
+
+    def games(
+        self,
+        *,
+        stream: str | None = None,
+        algorithm: str | None = None,
+        noise: str | None = None,
+        mu: float | None = None,
+    ) -> pd.DataFrame:
+        """Every action and its gain: one row per game, replicate and round.
+
+        Args:
+            stream: label of a stream; None for all.
+            algorithm: label of an algorithm; None for all.
+            noise: name of a noise; None for all.
+            mu: a privacy level, inf for none; None for all.
+
+        Raises:
+            DataError: the run has no such game, or its folder `runs` is gone.
+        """
+        asked = {"stream": stream, "algorithm": algorithm, "noise": noise, "mu": mu}
+        asked = {name: value for name, value in asked.items() if value is not None}
+        cells = self.summary
+        for name, value in asked.items():
+            self._one_of(name, value, cells[name].unique())
+            cells = cells[cells[name] == value]
+        paths = sorted((self.folder / "runs").rglob("block-*.parquet"))
+        if not paths:
+            raise DataError(f"{self.folder}/runs holds no games; make them with dpol run CONFIG")
+        filters = [(name, "==", value) for name, value in asked.items()]
+        columns = list(RUN_COLUMNS)
+        with reading(self.folder / "runs"):
+            tables = [
+                parquet.read_table(it, columns=columns, filters=filters or None) for it in paths
+            ]
+            frames: list[pd.DataFrame] = [it.to_pandas() for it in tables if it.num_rows]
+            return pd.concat(frames, ignore_index=True)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A result table such as `cumulative`, or one of the report such as `average-gain`.
+
+        Raises:
+            DataError: the run has no such table, or it cannot be read.
+        """
+        paths = [*self.folder.glob("tables/*.csv"), *self.folder.glob("*.parquet")]
+        there = {it.stem: it for it in sorted(paths, key=lambda it: it.suffix)}
+        path = there[self._one_of("table", name, there)]
+        with reading(path):
+            return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+
+    def _one_of(self, what: str, value: Any, there: Iterable[Any]) -> Any:
+        """The value, if it is there."""
+        there = list(there)
+        if value not in there:
+            known = nearest(value, map(str, there))
+            raise DataError(f"{self.folder}: no {what} {value}{known}")
+        return value
+
+
+def open_run(folder: Path | str) -> Run:
+    """A finished run, of which nothing is read yet.
+
+    Args:
+        folder: results/<run>.
+
+    Raises:
+        DataError: it is not a finished run.
+    """
+    crate = Path(folder) / CRATE
+    if not crate.exists():  # it is written last
+        raise DataError(
+            f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
+            " with dpol run CONFIG"
+        )
+    return Run(Path(folder))

@@ -1,0 +1,112 @@
+"""A finished run in Python: all of it is read as it was written, and errors name what is there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpol
+from comparison_by_hand import cell
+from dpol.core.schemas import write_frame
+from dpol.data.panel import DATA_SCHEMAS
+from dpol.data.stream import write_stream
+from dpol.report.columns import describe
+from dpol.report.crate import CONFIG, CRATE
+from dpol.studies.hospitals import schema
+from dpol.studies.hospitals.runs import RunBlock, write_runs
+from dpol.studies.registry import load_studies
+from dpol.studies.study import schemas_of
+from releases import run as command
+from streams_by_hand import stream
+
+PLAYED = [
+    cell(label, noise, mu, [1.0, 2.0 + mu])
+    for label in ("meta", "tree")
+    for noise, mu in (("isotropic", 1.0), ("capacity", 0.5))
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run as `games_together` lays it out."""
+    run = tmp_path_factory.mktemp("results") / "small"
+    for name in ("provenance", "tables"):
+        (run / name).mkdir(parents=True)
+    (run / CRATE).write_text("{}")
+    (run / CONFIG).write_text("seed: 7\n")
+    (run / "tables/average-gain.csv").write_text("stream,mean_gain\nnm,2.5\n")
+    write_runs(RunBlock((0, 1), tuple(PLAYED)), run / "runs/nm/local/block-0.parquet")
+    write_stream(stream(label="nm"), run / "streams/nm.parquet")
+    rows = [
+        {"n_rounds": 3, "stream": it.stream, "algorithm": it.label, "noise": it.noise, "mu": it.mu}
+        for it in PLAYED
+    ]
+    shares = {"gain_share": 0.5, "gain_share_half_width": 0.1}
+    write_frame(pd.DataFrame(rows).assign(**shares), run / "summary.parquet")
+    return run
+
+
+def test_all_parts_are_read_as_they_were_written(folder: Path) -> None:
+    run = dpol.open_run(str(folder))
+    needed = ["stream", "algorithm", "noise", "mu", "gain_share", "gain_share_half_width"]
+    assert run.summary.columns.tolist() == [*needed, "n_rounds"]
+    assert run.config == {"seed": 7}
+    np.testing.assert_array_equal(run.stream("nm").gains, stream(label="nm").gains)
+    assert run.table("average-gain")["mean_gain"].tolist() == [2.5]
+    assert len(run.table("summary")) == 4
+    assert len(run.games()) == sum(it.actions.size for it in PLAYED)
+    for it in PLAYED:
+        games = run.games(stream="nm", algorithm=it.label, noise=it.noise, mu=it.mu)
+        np.testing.assert_array_equal(games["action"], it.actions.ravel())
+        np.testing.assert_array_equal(games["gain"], it.gains.ravel())
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda run: run.stream("mn"), "no stream mn; known: nm"),
+        (lambda run: run.table("gain"), "no table gain; known: average-gain, summary"),
+        (lambda run: run.games(algorithm="metta"), "no algorithm metta; did you mean meta"),
+        (lambda run: run.games(mu=math.inf), "no mu inf; known: 1.0, 0.5"),
+        (lambda run: run.games(noise="capacity", mu=1.0), "no mu 1.0; known: 0.5"),
+        (lambda run: dpol.open_run(run.folder / "runs"), "not a finished run; name another folder"),
+    ],
+)
+def test_what_is_not_there_is_refused(
+    folder: Path, read: Callable[[dpol.Run], object], message: str
+) -> None:
+    with pytest.raises(dpol.DataError, match=message):
+        read(dpol.open_run(folder))
+
+
+def test_every_column_of_every_result_table_is_described(tmp_path: Path) -> None:
+    for study in load_studies().values():
+        for name, table in schemas_of(study).items():
+            file = tmp_path / f"{name}.parquet"
+            write_frame(pd.DataFrame(columns=list(table.columns), dtype=float), file)
+            about, columns = describe(file)
+            assert (about, list(columns)) == (table.about, list(table.columns))
+            assert all(
+                meaning.startswith(table.columns[it].meaning) for it, meaning in columns.items()
+            )
+
+
+def test_the_command_describes_tables_streams_and_games(folder: Path) -> None:
+    for file, name in (
+        ("streams/nm.parquet", "streams/STREAM"),
+        ("runs/nm/local/block-0.parquet", "runs/STREAM/SUITE/NOISE/LEVEL/block-K"),
+    ):
+        code, out, _ = command("describe", folder / file)
+        assert code == 0
+        assert out.startswith(DATA_SCHEMAS[name].about)
+        assert out.count("\n") == 2 + len(DATA_SCHEMAS[name].columns)
+    _, out, _ = command("describe", folder / "tables/average-gain.csv")
+    assert schema("summary").columns["mean_gain"].meaning in out
+    code, _, error = command("describe", folder / CRATE)
+    assert code == 1
+    assert "is not a table; name a .parquet or .csv file" in error
