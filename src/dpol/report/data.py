@@ -43,12 +43,15 @@ def data_part(folder: Path, facts: PageFacts) -> Part:
     path = folder / "data/cleaning.json"
     with reading(path):
         cleaning = json.loads(path.read_text(encoding="utf-8"))
-        tables = cleaning_table(cleaning, facts.cleaned), dropped_table(cleaning, facts.cleaned)
+        starts = range(0, len(cleaning["streams"]), MOST_STREAMS)
+        tables = [cleaning_table(cleaning, facts.cleaned, start) for start in starts]
+        if dropped := dropped_table(cleaning, facts.cleaned):
+            tables.append(dropped)
     return Part(
         key="data",
         title="Data and cleaning",
         intro="Where the data came from, and how many cells each cleaning rule changed.",
-        folded=tuple((it.caption, to_fragment(it)) for it in tables if it),
+        folded=tuple((it.caption, to_fragment(it)) for it in tables),
         files=(("cleaning.json", "../data/cleaning.json"), ("panel", "../data/panel.parquet")),
         facts=source,
     )
@@ -76,16 +79,23 @@ def source_facts(
     return tuple((term, str(text)) for term, text in every.items() if text)
 
 
-def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Table:
+MOST_STREAMS = 6
+"""Streams for which a table has room."""
+
+
+def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start: int = 0) -> Table:
     """Changes that cleaning made, rule by rule and stream by stream.
 
     Args:
         cleaning: report of `dpol.data.panel.report_as_dict`.
         titles: of the streams.
+        start: place of the first stream; the notes stand below the table of the first streams.
     """
     streams = cleaning["streams"]
+    shown = slice(start, start + MOST_STREAMS)
+    names = [titles[it["stream"]] for it in streams[shown]]
     counts, idle = report_rows(cleaning)
-    lines = [(text, tuple(map(number, values))) for text, values in counts]
+    lines = [(text, tuple(map(number, values[shown]))) for text, values in counts]
     footers = [
         f"{cleaning['rows_read']:,} rows read, {cleaning['rows_outside']:,} of them outside the"
         " chosen groups and periods.",
@@ -104,13 +114,14 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Ta
         for it in streams
         if it["sparse_periods"]
     ]
+    several = f": {names[0]} to {names[-1]}" if len(streams) > MOST_STREAMS else ""
     return Table(
-        caption="What cleaning did",
-        name="cleaning",
+        caption=f"What cleaning did{several}",
+        name=f"cleaning-{start}" if start else "cleaning",
         corner=("rule",),
-        headers=tuple(titles[it["stream"]] for it in streams),
+        headers=tuple(names),
         sections=(one_section(lines),),
-        footers=tuple(footers),
+        footers=() if start else tuple(footers),
     )
 
 

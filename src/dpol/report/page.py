@@ -168,14 +168,18 @@ def _read_results(folder: Path, study: Study, settings: Any) -> Frames:
     return {it: read_frame(folder / f"{it}.parquet", schemas[it]) for it in names}
 
 
+LONGEST_TABLE = 60
+"""Rows of a table up to which all of it is seen."""
+
+
 def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
-    """A section; under figures its tables are folded, as are tables that always are."""
+    """A section; under figures its tables are folded, as are long ones."""
     pictures = tuple(_picture(folder, it, numbers) for it in section.figures)
     seen = any(it.wide for it in pictures)
     shown, folded = [], []
     for it in section.tables:
         table = read_fragment(folder / f"tables/{it.name}.fragment.html")
-        if seen or it.folded:
+        if seen or it.folded or table.count("<tr") > LONGEST_TABLE:
             folded.append((it.title, table))
         else:
             shown.append(table)
