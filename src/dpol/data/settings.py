@@ -19,7 +19,7 @@ from dpol.data.values import (
     Period,
     TableFile,
     TableOrArchive,
-    Texts,
+    TextOrTexts,
     all_or_names,
     columns_of,
     ends_in,
@@ -296,7 +296,7 @@ class Periods(Settings):
 class Cleaning(Settings):
     """Rules that fill holes and choose the entities that play; the cleaning report counts each."""
 
-    drop_where: dict[str, Texts] = {}
+    drop_where: dict[str, TextOrTexts] = {}
     """Rows that are left out, such as totals: `{Ort: Summe}`, or a list of texts for a column."""
     suppressed_markers: list[str] = ["-999999"]
     """Values that stand for a number too small to publish; -999999 also finds -999999.0."""

@@ -68,7 +68,7 @@ def _listed(value: object) -> object:
 
 
 _TEXT = {"type": "string"}
-Texts = Annotated[
+TextOrTexts = Annotated[
     list[str],
     BeforeValidator(_listed),
     WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
@@ -113,10 +113,10 @@ class YearMonth(Settings):
 
 def _name_or_block(value: object) -> str:
     """The tag of a union's member; refusals leave out tags in brackets."""
-    return "[block]" if isinstance(value, (Mapping, Settings)) else "[name]"
+    return "[block]" if isinstance(value, (Mapping, Settings)) else "[column]"
 
 
-Name: TypeAlias = Annotated[str, Tag("[name]")]
+Name: TypeAlias = Annotated[str, Tag("[column]")]
 NAME_OR_BLOCK = Discriminator(_name_or_block)
 Period = Annotated[Name | Annotated[YearMonth, Tag("[block]")], NAME_OR_BLOCK]
 
