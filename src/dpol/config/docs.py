@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.config.models import WHOLE
+from dpol.core.plugins import OF_ANOTHER
 from dpol.core.schemas import Column, shared_columns
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.experts.interface import LearnerBank
@@ -44,7 +45,7 @@ def schema() -> str:
     found = WHOLE.model_json_schema()
     found["title"] = "dpol config"
     suite = found["$defs"]["Suite"]["properties"]["algorithms"]["items"]
-    suite["anyOf"][0]["enum"] = list(REGISTRY)
+    suite["anyOf"][:1] = [{"enum": list(REGISTRY)}, {"type": "string", "pattern": OF_ANOTHER}]
     return json.dumps(found, indent=2) + "\n"
 
 

@@ -15,6 +15,9 @@ from typing import Any
 
 from dpol.core.refusals import did_you_mean
 
+OF_ANOTHER = r"^[A-Za-z_][\w.-]*(:\w+)?$"
+"""Names that another package may bring: of an entry point, or `package.module:name`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Package:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
@@ -29,7 +30,9 @@ def known_noise(name: object) -> object:
 
 
 NoiseName = Annotated[
-    str, BeforeValidator(known_noise), WithJsonSchema({"enum": list(NOISES), "type": "string"})
+    str,
+    BeforeValidator(known_noise),
+    WithJsonSchema({"anyOf": [{"enum": list(NOISES)}, {"type": "string", "pattern": OF_ANOTHER}]}),
 ]
 
 
