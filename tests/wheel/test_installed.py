@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -260,6 +261,15 @@ def test_all_that_it_brings_is_in_the_results(folder: Path) -> None:
     assert all(it in page for it in ("outside-leader", "twice", "Heads of each coin"))
     crate = json.loads((results / "ro-crate-metadata.json").read_text())
     assert "outside" in {it.get("name") for it in crate["@graph"]}
+
+
+def test_it_stands_in_the_league(commands: Path, folder: Path) -> None:
+    for copy in ("one", "two"):
+        shutil.copytree(folder / "results/outside", folder / "copies" / copy)
+    runs = "results/outside", "copies/one", "copies/two"
+    said = succeed(dpol(commands, folder, "compare", *runs))
+    rows = [line.split()[:2] for line in said.splitlines()]
+    assert all([name, "twice"] in rows for name in ("outside-leader", "named"))
 
 
 def test_it_keeps_the_laws_and_a_broken_class_is_refused(commands: Path, folder: Path) -> None:
