@@ -13,8 +13,7 @@ from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy.algorithm import LazyWeights
-from dpol.noise import privatize
-from dpol.noise.noisy_gains import NOISES
+from dpol.noise import NOISES, privatize
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
 from dpol.privacy.stays import STAYS
 
