@@ -89,7 +89,7 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
     Args:
         cleaning: report of `dpol.data.panel.report_as_dict`.
         titles: of the streams.
-        start: place of the first stream; the notes stand below the table of the first streams.
+        start: place of the first stream; the table of the first streams has the notes.
     """
     streams = cleaning["streams"]
     shown = slice(start, start + MOST_STREAMS)
