@@ -58,10 +58,11 @@ def check_local_table(config: Config) -> None:
         ConfigError: no such file.
     """
     source = config.dataset.source
-    files = [("source", config.raw_file)] if source.kind in ("local", "gains") else []
-    files += [("columns.capacity", file) for file in config.dataset.capacity_files]
-    for block, file in files:
-        if not Path(file).exists():
+    files = [("columns.capacity", file, file) for file in config.dataset.capacity_files]
+    if source.kind in ("local", "gains"):
+        files.insert(0, ("source", source.file, config.raw_file))
+    for block, file, place in files:
+        if not Path(place).exists():
             raise ConfigError(
                 f"dataset.{block}.file = {file}: no such file; put the table of run {config.run}"
                 " there, or try config/demo.yaml, which needs none"
