@@ -12,7 +12,8 @@ SIZES = np.array([100.0, 1000.0, 10000.0])
 def test_an_exact_power_is_found(slope):
     fit = fit_exponent(SIZES, 7 * SIZES**slope, 0 * SIZES, replicates=5, confidence=0.9)
     assert fit.slope == pytest.approx(slope, abs=1e-12)
-    assert fit.half_width == 0 and fit.curvature == pytest.approx(0, abs=1e-12)
+    assert fit.half_width == 0
+    assert fit.curvature == pytest.approx(0, abs=1e-12)
 
 
 def covered(shrink):

@@ -1,4 +1,4 @@
-"""Exponents of growth: the slope of a mean against a size, both as logarithms, with its interval."""
+"""Exponents of growth: slopes of log means on log sizes, with their intervals."""
 
 from __future__ import annotations
 
