@@ -37,6 +37,14 @@ def test_importing_dpol_loads_nothing_heavy():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_a_game_on_arrays_loads_neither_tables_nor_configs():
+    code = (
+        "import sys, dpol; dpol.GainStream, dpol.RWMeta, dpol.play, dpol.privatize;"
+        "assert not {'pandas', 'pydantic', 'pyarrow'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize("mu", [0.5, math.inf])
 @pytest.mark.parametrize(
     ("algorithm", "spec", "noise"),

@@ -20,7 +20,8 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.names import fault_of, folded
-from dpol.core.refusals import did_you_mean, problems_of, refusal
+from dpol.core.near import did_you_mean
+from dpol.core.refusals import problems_of, refusal
 from dpol.core.rounding import rounded_up
 from dpol.core.settings import MISSING, AlgorithmSpec, Label, Problem, Settings
 from dpol.core.yaml_files import read_yaml

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import dpol
+from dpol.config.experiment import load_experiment
+from dpol.core.errors import ConfigError
 from dpol.core.imports import code_hash
-from dpol.core.plugins import package_of, refuse_taken
+from dpol.core.plugins import package_of
 from dpol.experts.registry import (
-    ALGORITHM_GROUP,
-    REGISTRY,
     code_that_plays,
     make_bank,
     make_members,
@@ -92,11 +92,20 @@ def test_two_packages_with_one_name(packages):
     assert make_members("adalg:ForgetfulLeader")
 
 
-def test_a_name_of_ours_that_another_package_takes(packages):
-    refuse_taken(REGISTRY, ALGORITHM_GROUP)
-    install(packages, "bobalg", points="[dpol.algorithms]\nrw-ftpl = bobalg:ForgetfulLeader\n")
-    with pytest.raises(ValueError, match="rw-ftpl is registered by dpol, and by bobalg too"):
-        refuse_taken(REGISTRY, ALGORITHM_GROUP)
+@pytest.mark.parametrize(
+    ("group", "name"),
+    [
+        ("algorithms", "rw-ftpl"),
+        ("learners", "ridge"),
+        ("noises", "capacity"),
+        ("studies", "lazy"),
+    ],
+)
+def test_a_name_of_ours_that_another_package_takes(packages, group, name):
+    assert load_experiment("config/demo.yaml")
+    install(packages, "bobalg", points=f"[dpol.{group}]\n{name} = bobalg:Forgetful\n")
+    with pytest.raises(ConfigError, match=f"{name} is registered by dpol, and by bobalg too"):
+        load_experiment("config/demo.yaml")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
-            from dpol.core.refusals import nearest
+            from dpol.core.near import nearest
 
             wrong = f"{value!r} is unknown{nearest(value, map(str, action.choices))}"
             raise argparse.ArgumentError(action, wrong)

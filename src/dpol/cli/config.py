@@ -33,7 +33,7 @@ def add(commands: Commands) -> None:
 def _copy(options: argparse.Namespace) -> None:
     from dpol.core.errors import OutputError, UsageError
     from dpol.core.files import atomic_path
-    from dpol.core.refusals import nearest
+    from dpol.core.near import nearest
     from dpol.core.shipped import shipped_configs
 
     name, configs = options.name, shipped_configs()

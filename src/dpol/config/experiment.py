@@ -15,13 +15,22 @@ from dpol.config.models import WHOLE, Config, parse_config
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
 from dpol.core.imports import is_foreign
-from dpol.core.plugins import Package, package_of
+from dpol.core.plugins import Package, package_of, refuse_taken
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
-from dpol.experts.registry import make_members, modules_of
-from dpol.noise import module_of_noise
+from dpol.experts.registry import (
+    ALGORITHM_GROUP,
+    LEARNER_GROUP,
+    LEARNERS,
+    REGISTRY,
+    make_members,
+    modules_of,
+)
+from dpol.noise import NOISES, module_of_noise
+from dpol.noise.noises import NOISE_GROUP
+from dpol.studies.registry import STUDIES, STUDY_GROUP
 
 MANUAL = "The page Configs of the documentation"
 
@@ -91,8 +100,12 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     """
     if not isinstance(raw, Mapping):
         raise ConfigError(f"{place}: holds no keys; config/demo.yaml shows a whole config")
-    members, problems = _members(raw.get("suites"))
     try:
+        refuse_taken(REGISTRY, ALGORITHM_GROUP)
+        refuse_taken(LEARNERS, LEARNER_GROUP)
+        refuse_taken(NOISES, NOISE_GROUP)
+        refuse_taken(STUDIES, STUDY_GROUP)
+        members, problems = _members(raw.get("suites"))
         config = parse_config(raw)
     except ValidationError as error:
         raise refusal(place, [*problems_of(error, WHOLE), *problems], MANUAL) from None

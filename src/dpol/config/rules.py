@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dpol.config.models import Config
-from dpol.core.refusals import did_you_mean, nearest
+from dpol.core.near import did_you_mean, nearest
 from dpol.core.settings import Problem, Settings
 from dpol.data.question import THE_PAPERS
 from dpol.experts.interface import CentralAlgorithm, Member, can_read

@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
-from dpol.core.refusals import did_you_mean
+from dpol.core.near import did_you_mean
 
 OF_ANOTHER = r"^[A-Za-z_][\w.-]*(:\w+)?$"
 """Names that another package may bring: of an entry point, or `package.module:name`."""
@@ -96,19 +96,18 @@ def load_named(name: str, target: str) -> Any:
         ) from None
 
 
-def refuse_taken(ours: Collection[str], *groups: str) -> None:
-    """Refuse a name that both dpol and another package bring.
+def refuse_taken(ours: Collection[str], group: str) -> None:
+    """Refuse a name that both dpol and another package bring for an entry-point group.
 
     Raises:
         ValueError: that name, and the package.
     """
-    for group in groups:
-        for point in metadata.entry_points(group=group):
-            if point.name in ours:
-                raise ValueError(
-                    f"{point.name} is registered by dpol, and by {_owner(point)} too; uninstall"
-                    f" that package, or rename its entry point in the group {group}"
-                )
+    for point in metadata.entry_points(group=group):
+        if point.name in ours:
+            raise ValueError(
+                f"{point.name} is registered by dpol, and by {_owner(point)} too; uninstall that"
+                f" package, or rename its entry point in the group {group}"
+            )
 
 
 def package_of(module: str) -> Package:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from dpol.core.errors import ConfigError
+from dpol.core.near import did_you_mean, nearest
 from dpol.core.settings import MISSING, TRUTH_VALUE, Problem
 
 _KINDS = {
@@ -28,18 +28,6 @@ _KINDS = {
     " or digit",
 }
 """Allowed values in words, by the beginning of pydantic's name for the mistake."""
-
-
-def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """`; did you mean X?` if a known name is near."""
-    close = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.6)
-    return f"; did you mean {close[0]}?" if close else ""
-
-
-def nearest(name: object, known: Iterable[str]) -> str:
-    """`; did you mean X?`, or the known names if none is near."""
-    known = list(known)
-    return did_you_mean(name, known) or f"; known: {', '.join(known)}"
 
 
 def refusal(place: str, problems: Sequence[Problem], manual: str) -> ConfigError:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
-from dpol.core.refusals import did_you_mean
+from dpol.core.near import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.cells import (
     BadCells,

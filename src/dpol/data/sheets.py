@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.errors import DataError
-from dpol.core.refusals import did_you_mean
+from dpol.core.near import did_you_mean
 from dpol.data.format import EITHER, Format
 
 

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, HttpUrl, ValidationError, model_validator
 
-from dpol.core.refusals import nearest, problems_of, refusal
+from dpol.core.near import nearest
+from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Label, Settings
 from dpol.core.yaml_files import read_yaml
 

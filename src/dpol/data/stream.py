@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats
-from dpol.data.question import THE_PAPERS, Gain, pose
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpol.data.question import Gain
 
 POSITIVE = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
 """The smallest and the largest positive number."""
@@ -213,7 +214,7 @@ def build_stream(
     provenance: dict[str, Any],
     stay: int = 1,
     *,
-    gain: Gain = THE_PAPERS,
+    gain: Gain | None = None,
     named: str = "",
     max_clipped: float = 0.0,
 ) -> GainStream:
@@ -236,7 +237,10 @@ def build_stream(
     rows = panel[panel["stream"] == label]
     if rows.empty:
         raise DataError(f"the panel has no stream {label}; clean the table again")
-    rows, asked = pose(rows, label, gain, max_clipped)
+    # Here, because it loads pydantic, which a game without a table does not need.
+    from dpol.data.question import THE_PAPERS, pose
+
+    rows, asked = pose(rows, label, gain or THE_PAPERS, max_clipped)
     names = {"round": "period", "expert": "entity"}
     columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
     return _of_rows(

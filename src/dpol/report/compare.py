@@ -27,7 +27,7 @@ from dpol.data.stream import read_stream
 from dpol.report.crate import CRATE
 from dpol.report.league import Game, Player, league_of
 from dpol.report.reading import reading
-from dpol.report.run import open_run
+from dpol.report.run import blocks_of, open_run
 from dpol.studies.hospitals import schema
 from dpol.studies.hospitals.runs import read_runs
 
@@ -281,7 +281,7 @@ def _pairs(old: Totals, new: Totals) -> dict[Cell, Floats]:
 def _totals(folder: Path, summary: pd.DataFrame) -> Totals:
     """Total gain of each replicate of each cell, as far as its runs are there."""
     totals: dict[Cell, dict[int, float]] = {}
-    for path in sorted((folder / "runs").rglob("block-*.parquet")):
+    for path in blocks_of(folder):
         block = read_runs(path)
         for it in block.played:
             cell = totals.setdefault((it.stream, it.noise, it.mu, it.label), {})

@@ -13,7 +13,7 @@ import yaml
 from pyarrow import parquet
 
 from dpol.core.errors import DataError
-from dpol.core.refusals import nearest
+from dpol.core.near import nearest
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.crate import CONFIG, CRATE
 from dpol.report.reading import reading
@@ -79,7 +79,7 @@ class Run:
         for name, value in asked.items():
             self._one_of(name, value, cells[name].unique())
             cells = cells[cells[name] == value]
-        paths = sorted((self.folder / "runs").rglob("block-*.parquet"))
+        paths = blocks_of(self.folder)
         if not paths:
             raise DataError(f"{self.folder}/runs holds no games; make them with dpol run CONFIG")
         filters = [(name, "==", value) for name, value in asked.items()]
@@ -110,6 +110,11 @@ class Run:
             known = nearest(value, map(str, there))
             raise DataError(f"{self.folder}: no {what} {value}{known}")
         return value
+
+
+def blocks_of(folder: Path) -> list[Path]:
+    """The files with the games of a run, in order."""
+    return sorted((folder / "runs").rglob("block-*.parquet"))
 
 
 def open_run(folder: Path | str) -> Run:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
-from dpol.core.refusals import nearest
+from dpol.core.near import nearest
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import Claim, checked

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
-from dpol.core.refusals import nearest
+from dpol.core.near import nearest
 from dpol_weekly.deployment import Deployment
 
 
