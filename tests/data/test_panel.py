@@ -117,7 +117,7 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
 
 
 def test_the_page_tells_where_the_table_came_from() -> None:
-    rest = "2300 rows read, 89 of them outside the chosen groups and periods."
+    rest = "2,300 rows read, 89 of them outside the chosen groups and periods."
     digest = "0" * 64
     assert f"Table `t.csv`, SHA-256 `{digest}`. {rest}" in page_of()
     page = page_of(simulated=True, fetched={"retrieved": "2024-05-01", "url": "https://a.example"})

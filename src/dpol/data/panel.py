@@ -190,7 +190,7 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     lines = [
         "# Cleaning report\n",
         f"Table `{provenance['file']}`{simulated}, SHA-256 `{provenance['sha256']}`"
-        f"{retrieved}. {_rows_read(report)}\n",
+        f"{retrieved}. {rows_read_of(report)}\n",
         "| " + _row(*(stream["stream"] for stream in streams)),
         "|---|" + "---:|" * len(streams),
         *(_row(title, *(_shown(title, number) for number in numbers)) for title, numbers in rows),
@@ -202,13 +202,13 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rows_read(report: Mapping[str, Any]) -> str:
+def rows_read_of(report: Mapping[str, Any]) -> str:
     """A sentence on the rows that were read, and on those left out."""
     dropped = report["rows_dropped"]
     return (
-        f"{report['rows_read']} rows read, {report['rows_outside']} of them outside the chosen"
+        f"{report['rows_read']:,} rows read, {report['rows_outside']:,} of them outside the chosen"
         " groups and periods"
-        + (f", {dropped} more left out by dataset.cleaning.drop_where." if dropped else ".")
+        + (f", {dropped:,} more left out by dataset.cleaning.drop_where." if dropped else ".")
     )
 
 

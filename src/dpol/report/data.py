@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpol.data.panel import report_rows
+from dpol.data.panel import report_rows, rows_read_of
 from dpol.data.stream import read_stream
 from dpol.report.part import Part
 from dpol.report.reading import reading
@@ -97,13 +97,7 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
     counts, idle = report_rows(cleaning)
     lines = [(text, tuple(map(number, values[shown]))) for text, values in counts]
     footers = [
-        f"{cleaning['rows_read']:,} rows read, {cleaning['rows_outside']:,} of them outside the"
-        " chosen groups and periods.",
-        *(
-            [f"{dropped:,} more left out by dataset.cleaning.drop_where."]
-            if (dropped := cleaning["rows_dropped"])
-            else []
-        ),
+        rows_read_of(cleaning),
         *([f"None of these: {'; '.join(idle)}."] if idle else []),
         *_selections(cleaning, titles),
         *_gaps(streams, titles),
