@@ -13,6 +13,7 @@ import yaml
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.log import open_log
+from dpol_weekly.coordinator.settings import FILE, Coordination
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
@@ -29,13 +30,17 @@ def day(number):
     return (FIRST + datetime.timedelta(days=7 * number)).isoformat()
 
 
+COORDINATORS = set(Coordination.model_fields)
+"""Keys of the coordinator's own file."""
+
+
 def agreed(folder, entities="ABC", **keys):
     """A deployment's file in a folder; entities by name, or with their keys."""
     entities = entities if isinstance(entities, dict) else {key: {} for key in entities}
     whole = {
         "name": "test",
         "periods": {"first": FIRST},
-        "entities": {name: it or {"title": f"Hospital {name}"} for name, it in entities.items()},
+        "entities": entities,
         "mu": float(MU),
         "budget_mu": 10,
         "disjoint": True,
@@ -45,6 +50,12 @@ def agreed(folder, entities="ABC", **keys):
     path = folder / "agreed.yaml"
     path.write_text(yaml.safe_dump(whole, sort_keys=False))
     return path
+
+
+def coordinates(folder, **keys):
+    """A coordinator's own file in her folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE).write_text(yaml.safe_dump(keys))
 
 
 def identity(name):
@@ -98,7 +109,10 @@ class Coordinator:
         self.agree(entities, **keys)
 
     def agree(self, entities="ABC", **keys):
+        """Write the agreement, and the coordinator's own keys into the folder."""
+        own = {key: keys.pop(key) for key in COORDINATORS & keys.keys()}
         self.deployment = agreed(self.base, entities, **keys)
+        coordinates(self.folder, titles={name: f"Hospital {name}" for name in entities}, **own)
 
     def file(self, *rows, name=None, **options):
         """A report: rows are (entity, number of the period, noisy count[, capacity])."""

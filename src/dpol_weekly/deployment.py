@@ -1,6 +1,7 @@
-"""The public file that says what is run every week: `deployment.yaml`, the same for all.
+"""The agreement of hospitals and a coordinator: `deployment.yaml`, public, the same for all.
 
-Hospitals noise their counts as it says, and the coordinator decides as it says. It holds no secret.
+It holds what touches the guarantee, and nothing else. All of it is hashed. The coordinator's own
+choices are in `dpol_weekly.coordinator.settings`.
 """
 
 from __future__ import annotations
@@ -14,19 +15,16 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.names import fault_of, folded
-from dpol.core.near import did_you_mean
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.rounding import rounded_up
-from dpol.core.settings import MISSING, AlgorithmSpec, Label, Problem, Settings
+from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.core.yaml_files import read_yaml
-from dpol.experts.interface import Algorithm, LocalAlgorithm, can_read
-from dpol.experts.registry import REGISTRY, label_of, make_members
 from dpol_weekly.memory import Memory, budget_of_period, numbers_of, row_weight
 from dpol_weekly.noise import CountNoise, decimal_text
 
@@ -57,14 +55,14 @@ def _affirmed(value: object) -> object:
 class Entity(Settings):
     """An entity that reports, such as a hospital."""
 
-    title: str = ""
-    """A name to show; without it the identifier is shown."""
     capacity: Annotated[float | Literal["reported"], BeforeValidator(_capacity)] = "reported"
     """The whole of its counts (beds): a public number, or `reported` with every count."""
     since: datetime.date | None = None
     """First date on which it reports and may be chosen; without it the first period."""
     until: datetime.date | None = None
     """Date from which on it does not; its past still counts. Without a date it stays."""
+    key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    """Public half of the holder's key, if releases are signed."""
 
     @property
     def beds(self) -> str | None:
@@ -130,6 +128,15 @@ class Noise(Settings):
     """The most releases of one chain of noise with memory; then a new one begins."""
 
 
+class Amendment(Settings):
+    """The agreement that another one takes the place of."""
+
+    agreement: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    """Its hash, as `dpol deployment check` shows it."""
+    since: datetime.date
+    """First period of the new one; earlier periods stay with the old one."""
+
+
 class Deployment(Settings):
     """An agreement of hospitals and a coordinator."""
 
@@ -149,20 +156,14 @@ class Deployment(Settings):
     """Largest change of one count by one person."""
     noise: Noise = Noise()
     """Noise on counts."""
-    algorithm: AlgorithmSpec = "empirical-bayes"
-    """A local algorithm that decides from the noisy shares, as in a suite of a config."""
-    names: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Number of entities that a decision names."""
     longest_stay: Annotated[int, Field(ge=1, le=520)] = 8
     """Number of periods in which the budget has to protect one person."""
     budget_mu: MuDecimal
     """Ceiling of the mu of a person of the longest stay, over all outputs of all holders."""
-    corrections: bool = False
-    """True if a period may be released again; it then counts again."""
     disjoint: Annotated[bool, BeforeValidator(_affirmed)]
     """Must be true: it affirms that no person is counted by two entities in one period."""
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    """Root of the random numbers of a randomised algorithm; public."""
+    amends: Amendment | None = None
+    """The agreement whose place this one takes from some period on; only `entities` may differ."""
 
     def rules(self) -> Iterator[Problem]:
         """The rules across keys that are broken."""
@@ -176,15 +177,12 @@ class Deployment(Settings):
             if (other := alike.setdefault(folded(name), name)) != name:
                 wrong = f"differs from {other!r} in its spelling only; rename or leave out one"
                 yield Problem(("entities", name), name, wrong)
-            if entity.title and (fault := fault_of(entity.title)):
-                yield Problem(("entities", name, "title"), entity.title, fault)
             if entity.since and entity.until and entity.until <= entity.since:
                 wrong = f"must be after since ({entity.since})"
                 yield Problem(("entities", name, "until"), str(entity.until), wrong)
-        # A lone hospital releases, and nobody decides among several.
-        if self.names >= max(2, len(self.entities)):
-            allowed = f"must be below the number of entities ({len(self.entities)})"
-            yield Problem(("names",), self.names, allowed)
+        if self.amends and not self.number_of(self.amends.since):
+            allowed = f"must be the start of a period after the first ({self.periods.first})"
+            yield Problem(("amends", "since"), str(self.amends.since), allowed)
         if self.longest_stay < self.unit_weeks:
             allowed = f"must be at least unit_weeks ({self.unit_weeks})"
             yield Problem(("longest_stay",), self.longest_stay, allowed)
@@ -204,16 +202,15 @@ class Deployment(Settings):
                 ("budget_mu",),
                 self.budget_mu,
                 f"must be at least {rounded_up(math.sqrt(squared), 4)}: {self.longest_stay} periods"
-                f" of two entities, each released {'twice' if self.corrections else 'once'}; take"
-                " that, a smaller mu or a shorter longest_stay"
-                + (", or leave out corrections" if self.corrections else ""),
+                " of two entities, each released once; take that, a smaller mu or a shorter"
+                " longest_stay",
             )
 
     def squared_budget(self) -> Fraction:
         """The square of the least budget_mu with which the deployment can be run.
 
-        It pays for one release of each entity and period, and with corrections for a second one,
-        see `budget_of_period`. Where capacities are reported, it is that of the worst memory.
+        It pays for one release of each entity and period, see `budget_of_period`; each correction
+        takes as much again. Where capacities are reported, it is that of the worst memory.
         """
         noise = self.count_noise()
         memory = self.memory() or Memory((Decimal(0), Decimal(0)))
@@ -224,28 +221,14 @@ class Deployment(Settings):
         ((a, b),) = numbers_of(noise, memory, [fewest])
         terms = Fraction(a), Fraction(b), memory.unit_weeks
         weight = row_weight(Fraction(noise.mu), terms, self.longest_stay)
-        return (
-            weight
-            * (2 if self.corrections else 1)
-            / budget_of_period(Fraction(1), self.longest_stay)
-        )
+        return weight / budget_of_period(Fraction(1), self.longest_stay)
 
     def agreement(self) -> str:
-        """The agreement, which is what touches the guarantee, as JSON in one way only.
-
-        The rest is the coordinator's and may change at any time: titles, algorithm, how many
-        entities a decision names, and the seed.
-        """
-        titles = {"entities": {"__all__": {"title"}}}
-        plain = self.model_dump(
-            mode="json",
-            exclude_none=True,
-            exclude={"names": True, "algorithm": True, "seed": True, **titles},
-        )
-        return canonical_text(plain)
+        """All of it as JSON in one way only."""
+        return canonical_text(self.model_dump(mode="json", exclude_none=True))
 
     def sha256(self) -> str:
-        """Checksum of the agreement: nothing else in the file, and no spelling, matters."""
+        """Checksum of the agreement: no spelling, order or comment of the file matters."""
         return hashlib.sha256(self.agreement().encode()).hexdigest()
 
     def count_noise(self) -> CountNoise:
@@ -323,56 +306,58 @@ def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
         deployment = Deployment.model_validate({"disjoint": MISSING, **raw})
     except ValidationError as error:
         raise refusal(place, problems_of(error, Deployment), MANUAL) from None
-    if problems := [*deployment.rules(), *_unfit_algorithm(deployment)]:
+    if problems := [*deployment.rules()]:
         raise refusal(place, problems, MANUAL)
     return deployment
 
 
-def algorithm_of(deployment: Deployment, spec: AlgorithmSpec | None = None) -> LocalAlgorithm[Any]:
-    """The algorithm that a deployment decides with, or another one that could.
+def refuse_amendment(before: Deployment, now: Deployment, place: str) -> None:
+    """Refuse an agreement that cannot take the place of another one.
+
+    Only `entities` may differ, and only from the first period of the new one on: holders join,
+    close, and get other beds or keys. So mu, unit and budget hold for a person whose stay crosses
+    that period.
 
     Args:
-        deployment: what was agreed on.
-        spec: the other one, as an entry of a suite; None: the deployment's own.
+        before: the one in whose place it would be.
+        now: the other one.
+        place: of the other one, for messages.
 
     Raises:
-        ValueError: it is unknown or several, or cannot play a live game; the text lists those that
-            can.
+        ConfigError: it is no amendment of that one, or changes something else.
     """
-    spec = deployment.algorithm if spec is None else spec
-    name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
-    memory = deployment.noise.memory != "none"
-    try:
-        if name not in tuple(REGISTRY):
-            raise ValueError(f"is not an algorithm{did_you_mean(name, REGISTRY)}")
-        members = make_members(spec)
-        if len(members) > 1:
-            labels = ", ".join(member.label for member in members)
-            raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
-        if wrong := unfit(members[0].algorithm, memory):
-            raise ValueError(wrong)
-    except ValueError as error:
-        made = map(make_members, REGISTRY)
-        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm, memory)]
-        raise ValueError(f"{error}; these can decide: {', '.join(able)}") from None
-    return cast("LocalAlgorithm[Any]", members[0].algorithm)
+    if not (now.amends and now.amends.agreement == before.sha256()):
+        raise ConfigError(
+            f"{place}: is another agreement than {before.name} ({short(before.sha256())}), and does"
+            " not amend it; take that one, another folder, or write into this one"
+            f" amends: {{agreement: {before.sha256()}, since: DATE}}"
+        )
+    since, problems = now.amends.since, []
+    if before.amends and before.amends.since >= since:
+        allowed = f"must be after the last amendment ({before.amends.since})"
+        problems.append(Problem(("amends", "since"), str(since), allowed))
+    for key in Deployment.model_fields.keys() - {"entities", "amends"}:
+        if getattr(before, key) != getattr(now, key):
+            allowed = "must stay as it was; begin another deployment, with another name"
+            problems.append(Problem((key,), MISSING, allowed))
+    for name, old in before.entities.items():
+        entity = now.entities.get(name)
+        if entity is None:
+            allowed = f"must stay in the file; write until: {since} if it leaves"
+            problems.append(Problem(("entities", name), MISSING, allowed))
+        elif entity.since != old.since:
+            allowed = f"must stay {old.since or 'left out'}: it is past"
+            problems.append(Problem(("entities", name, "since"), MISSING, allowed))
+        elif entity.until != old.until and min(_ends(entity), _ends(old)) < since:
+            allowed = f"must be {since} or later: what is before belongs to the old agreement"
+            problems.append(Problem(("entities", name, "until"), str(entity.until), allowed))
+    for name in now.entities.keys() - before.entities.keys():
+        if (now.entities[name].since or now.periods.first) < since:
+            allowed = f"must be {since} or later, since it joins then"
+            problems.append(Problem(("entities", name, "since"), MISSING, allowed))
+    if problems:
+        raise refusal(place, problems, MANUAL)
 
 
-def unfit(algorithm: Algorithm[Any, Any], memory: bool) -> str:
-    """The reason why an algorithm cannot play a live game; empty if it can."""
-    if not isinstance(algorithm, LocalAlgorithm):
-        why = "needs raw counts; take a local algorithm, such as empirical-bayes"
-    elif algorithm.needs_all_rounds:
-        why = "must know beforehand how many rounds there will be; take another one"
-    elif not can_read(algorithm.reads_noise, "chains" if memory else "none"):
-        why = "takes noise as independent, and this noise has a memory; take another one"
-    else:
-        return ""
-    return f"{label_of(algorithm)} {why}"
-
-
-def _unfit_algorithm(deployment: Deployment) -> Iterator[Problem]:
-    try:
-        algorithm_of(deployment)
-    except ValueError as error:
-        yield Problem(("algorithm",), deployment.algorithm, str(error))
+def _ends(entity: Entity) -> datetime.date:
+    return entity.until or datetime.date.max

@@ -102,6 +102,7 @@ class Report:
     Args:
         file: the table.
         sha256: of the table and its record.
+        agreement: hash of the agreement of its last run.
         ledger: id of the holder's ledger.
         output: id of the output in it.
         rows: of the table.
@@ -109,6 +110,7 @@ class Report:
 
     file: Path
     sha256: str
+    agreement: str
     ledger: str
     output: str
     rows: list[Row]
@@ -221,13 +223,12 @@ def read_record(path: Path) -> Record:
     )
 
 
-def read_report(file: Path, deployment: Deployment, sha256: str) -> Report:
+def read_report(file: Path, agreements: Sequence[Deployment]) -> Report:
     """A released table with its record.
 
     Args:
         file: the table; its record is next to it.
-        deployment: of which it has to be.
-        sha256: of that deployment.
+        agreements: of one of which it has to be.
 
     Raises:
         DataError: one of them cannot be read, they do not fit, or are of another deployment.
@@ -247,12 +248,14 @@ def read_report(file: Path, deployment: Deployment, sha256: str) -> Report:
             f"{path}: does not say which deployment it is of; ask for the record that dpol"
             " privatize wrote"
         )
-    if agreed.get("sha256") != sha256:
+    known = {it.sha256(): it for it in agreements}
+    if (sha256 := str(agreed.get("sha256"))) not in known:
         name = printable(shortened(str(agreed.get("name"))))
         raise DataError(
-            f"{path}: is of another deployment ({name}), or of another version of its file;"
-            " everybody takes the same file"
+            f"{path}: is of another deployment ({name}), or of an amendment that is not known here;"
+            " everybody takes the same file: dpol collect --deployment FILE takes an amendment"
         )
+    deployment = known[sha256]
     record = read_record(path)
     try:
         table = file.read_bytes()
@@ -270,6 +273,7 @@ def read_report(file: Path, deployment: Deployment, sha256: str) -> Report:
     return Report(
         file=file,
         sha256=found,
+        agreement=sha256,
         ledger=record.ledger,
         output=record.output,
         rows=_with_chains(path, cells, record.facts.get("chains", [])),

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from dpol.core.errors import DpolError
 from dpol.core.options import (
@@ -48,7 +49,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("reports", type=path, nargs="+", metavar="REPORT", help="noisy tables")
     words = "the coordinator's folder, with the log and the decisions"
     parser.add_argument("--into", type=path, required=True, metavar="FOLDER", help=words)
-    words = "the agreed file; needed the first time only, later the folder has a copy"
+    words = "the agreed file; needed the first time, and when it is amended"
     parser.add_argument("--deployment", type=path, metavar="FILE", help=words)
     words = "an entity that lost its ledger: its rows are taken from another one from now on"
     parser.add_argument("--new-ledger", action="append", default=[], metavar="ENTITY", help=words)
@@ -76,6 +77,10 @@ def add(commands: Commands) -> None:
     parser.add_argument("--by-count", type=_SIZE, metavar="BOUND", help=words)
     words = "name only entities whose capacity was at least this in all their reports"
     parser.add_argument("--min-capacity", type=_SIZE, metavar="NUMBER", help=words)
+    words = "name so many entities"
+    parser.add_argument("--names", type=int, metavar="NUMBER", help=words)
+    words = "an entity that cannot be chosen this time"
+    parser.add_argument("--without", action="append", default=[], metavar="ENTITY", help=words)
     instead = parser.add_mutually_exclusive_group()
     words = "write nothing: make a decision again and compare it with the written one"
     instead.add_argument("--check", action="store_true", help=words)
@@ -155,21 +160,28 @@ def _set_aside(options: argparse.Namespace) -> None:
 
 
 def _decide(options: argparse.Namespace) -> None:
-    from dpol.data.question import Gain
+    from dpol.data.question import THE_PAPERS
     from dpol_weekly.coordinator.alternative import alternative
     from dpol_weekly.coordinator.decide import check, decide
 
-    gain = Gain(
-        of="share" if options.by_count is None else "count",
-        bound=options.by_count,
-        min_capacity=options.min_capacity,
-    )
+    # What the command says goes before what coordinator.yaml says.
+    changes: dict[str, Any] = {}
+    if options.names is not None:
+        changes["names"] = options.names
+    if options.without:
+        changes["cannot_be_chosen"] = options.without
+    if options.by_count is not None or options.min_capacity is not None:
+        changes["question"] = {
+            "of": "share" if options.by_count is None else "count",
+            "bound": options.by_count,
+            "min_capacity": options.min_capacity,
+        }
     if options.check:
         decision = check(options.folder, options.period)
         line = f"{decision.period}: the same decision again: {', '.join(decision.named)}"
         answer(options, [line], {"same": True, **decision.facts()})
     elif options.algorithm:
-        found = alternative(options.folder, options.algorithm, options.period, gain)
+        found = alternative(options.folder, options.algorithm, options.period, **changes)
         lines = []
         for it in found.choices:
             other = "" if it.agrees else f" ({found.deployed}: {', '.join(it.deployed)})"
@@ -179,8 +191,8 @@ def _decide(options: argparse.Namespace) -> None:
         lines.append(f"{found.algorithm} names the same as {found.deployed} in {agreed}.")
         answer(options, lines, dataclasses.asdict(found))
     else:
-        decision = decide(options.folder, options.period, gain)
-        lines = [decision.asked] if gain != Gain() else []
+        decision = decide(options.folder, options.period, **changes)
+        lines = [decision.asked] if decision.gain != THE_PAPERS else []
         lines.append(f"{decision.period}: {', '.join(decision.named)}")
         if decision.missing:
             lines.append(f"no report for {decision.last_period}: {', '.join(decision.missing)}")

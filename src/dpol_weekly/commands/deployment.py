@@ -61,6 +61,7 @@ def _check(options: argparse.Namespace) -> None:
     deployment = read_deployment(options.file)
     least = rounded_up(math.sqrt(deployment.squared_budget()), 4)
     print(f"The agreement {deployment.name} has the hash {short(deployment.sha256())}.")
+    print(f"An amendment names it in full: {deployment.sha256()}")
     print(f"Its budget_mu is {deployment.budget_mu:g}; the least that works is {least}.")
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from dpol.core.errors import ConfigError, DataError
-from dpol.core.settings import AlgorithmSpec, Problem
-from dpol.data.question import THE_PAPERS, Gain
+from dpol.core.errors import DataError
+from dpol.core.settings import AlgorithmSpec
 from dpol.experts.registry import label_of
 from dpol_weekly.coordinator.choices import choices_before, may_be_chosen
 from dpol_weekly.coordinator.decide import number_of
 from dpol_weekly.coordinator.evidence import read_evidence
 from dpol_weekly.coordinator.log import open_log
-from dpol_weekly.deployment import algorithm_of
+from dpol_weekly.coordinator.settings import algorithm_of, changed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class TwoChoices:
     Args:
         period: its start, YYYY-MM-DD.
         named: identifiers that the other algorithm names, best first.
-        deployed: those that the deployment's own algorithm names.
+        deployed: those that the coordinator's own algorithm names.
     """
 
     period: str
@@ -41,11 +41,11 @@ class TwoChoices:
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """The choices of another algorithm, and those of the deployment's own.
+    """The choices of another algorithm, and those of the coordinator's own.
 
     Args:
         algorithm: its label.
-        deployed: the label of the deployment's own.
+        deployed: the label of the coordinator's own.
         choices: of both, for each period that can be decided, in order.
     """
 
@@ -58,7 +58,7 @@ def alternative(
     folder: Path,
     spec: AlgorithmSpec,
     period: datetime.date | None = None,
-    gain: Gain = THE_PAPERS,
+    **changes: Any,
 ) -> Alternative:
     """Replay a log with another algorithm, for a period and all before it.
 
@@ -70,44 +70,44 @@ def alternative(
         folder: of the coordinator.
         spec: the other algorithm: a local one of the registry, as an entry of a suite.
         period: the last one that is decided; None: the first one after the last report.
-        gain: the question.
+        changes: of the coordinator's own choices, for both.
 
     Raises:
-        ConfigError: the algorithm is unknown or several, or cannot play a game that goes on.
-        DataError: as `open_log`; no period can be decided; or an algorithm does not rank, and the
-            deployment names several entities.
+        ConfigError: as `changed`; the algorithm is unknown or several, or cannot play a game that
+            goes on.
+        DataError: as `open_log`; no period can be decided; or an algorithm does not rank, and
+            several entities are to be named.
     """
     with open_log(folder) as log:
         deployment = log.deployment
-        try:
-            algorithm = algorithm_of(deployment, spec)
-        except ValueError as error:
-            raise ConfigError(str(Problem(("algorithm",), spec, str(error)))) from None
+        own = changed(log.coordination, deployment, **changes)
+        other = changed(own, deployment, algorithm=spec)
         reports = read_evidence(log, number_of(log, period)).reports
     joined = np.logical_or.accumulate(reports.there, axis=0)
     numbers = [
         number
         for number, before in enumerate(joined, start=1)
-        if (before & may_be_chosen(deployment, number, reports, gain)).sum() >= 2
+        if (before & may_be_chosen(deployment, own, number, reports)).sum() >= 2
     ]
     if not numbers:
         raise DataError(
             f"{log.path}: no period can be decided: two entities must have reported; collect more"
             " reports"
         )
-    own, names = algorithm_of(deployment), list(deployment.entities)
+    names = list(deployment.entities)
     try:
         named, deployed = (
             [
-                tuple(names[place] for place in choice.ranked[: deployment.names])
-                for choice in choices_before(deployment, it, reports, numbers, gain)
+                tuple(names[place] for place in choice.ranked[: it.names])
+                for choice in choices_before(deployment, it, reports, numbers)
             ]
-            for it in (algorithm, own)
+            for it in (other, own)
         )
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
     choices = tuple(
-        TwoChoices(period=deployment.period_of(it).isoformat(), named=other, deployed=chosen)
-        for it, other, chosen in zip(numbers, named, deployed, strict=True)
+        TwoChoices(period=deployment.period_of(it).isoformat(), named=theirs, deployed=ours)
+        for it, theirs, ours in zip(numbers, named, deployed, strict=True)
     )
-    return Alternative(algorithm=label_of(algorithm), deployed=label_of(own), choices=choices)
+    labels = (label_of(algorithm_of(it.algorithm, deployment)) for it in (other, own))
+    return Alternative(algorithm=next(labels), deployed=next(labels), choices=choices)

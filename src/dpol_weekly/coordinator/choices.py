@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.data.question import THE_PAPERS, Gain
-from dpol.experts.interface import LocalAlgorithm
 from dpol.experts.registry import label_of
 from dpol.privacy.chains import Chains
 from dpol_weekly.coordinator.evidence import Reports
 from dpol_weekly.coordinator.game import Choice, Game
+from dpol_weekly.coordinator.settings import Coordination, algorithm_of
 from dpol_weekly.deployment import Deployment
 
 
 def choices_before(
-    deployment: Deployment,
-    algorithm: LocalAlgorithm[Any],
-    reports: Reports,
-    numbers: Iterable[int],
-    gain: Gain = THE_PAPERS,
+    deployment: Deployment, coordination: Coordination, reports: Reports, numbers: Iterable[int]
 ) -> Iterator[Choice]:
     """The choice for each of several periods, from the reports before it.
 
@@ -32,18 +26,18 @@ def choices_before(
     changed since the period before, the game goes on; otherwise all is played again.
 
     Args:
-        deployment: the entities, how many are named, and the key of all random numbers.
-        algorithm: that decides.
+        deployment: the entities, and the key of all random numbers.
+        coordination: the algorithm, the question, and how many are named. Asked for counts, the
+            game is played with counts / bound, and so are the predicted shares of its choices.
         reports: of later periods nothing is read.
         numbers: of the periods, ascending; before each somebody must have reported.
-        gain: the question. Asked for counts, the game is played with counts / bound, and so are the
-            predicted shares of its choices.
 
     Raises:
-        ValueError: as `Game`; no entity is large enough; or the algorithm does not rank, and
-            several are to be named.
+        ValueError: as `Game` and `algorithm_of`; nobody may be chosen; or the algorithm does not
+            rank, and several are to be named.
     """
-    capacities = reports
+    algorithm = algorithm_of(coordination.algorithm, deployment)
+    gain, capacities = coordination.question, reports
     if gain.bound is not None:
         reports = reports.as_counts(gain.bound)
     everybody = np.arange(len(deployment.entities))
@@ -66,7 +60,7 @@ def choices_before(
             tuple(names[place] for place in places),
             capacity=capacity,
             memory=memory,
-            seed=deployment.seed,
+            seed=coordination.seed,
             name=deployment.name,
         )
         for period in range(game.played.period + 1 if game.played else 0, number):
@@ -81,36 +75,38 @@ def choices_before(
         return game
 
     for number in numbers:
-        among, places = may_be_chosen(deployment, number, capacities, gain), everybody
+        among, places = may_be_chosen(deployment, coordination, number, capacities), everybody
         if not among.any():
             raise ValueError(
-                "no entity that takes part has reported capacities large enough; lower"
-                " --min-capacity"
+                "no entity may be chosen that takes part and has reported capacities large enough;"
+                " lower min_capacity, or shorten cannot_be_chosen"
             )
         game = played(number, everybody)
         if not (game.ranks or among.all()):
             (places,) = among.nonzero()
             game = played(number, places)
         choice = game.decide(among[places])
-        if len(choice.ranked) < min(deployment.names, among.sum()):
+        if len(choice.ranked) < min(coordination.names, among.sum()):
             raise ValueError(
-                f"{label_of(algorithm)} does not rank, and the deployment names"
-                f" {deployment.names}; name 1, or take another algorithm"
+                f"{label_of(algorithm)} does not rank, and {coordination.names} are to be named;"
+                " name 1, or take another algorithm"
             )
         yield replace(choice, ranked=tuple(int(places[it]) for it in choice.ranked))
 
 
 def may_be_chosen(
-    deployment: Deployment, number: int, reports: Reports, gain: Gain = THE_PAPERS
+    deployment: Deployment, coordination: Coordination, number: int, reports: Reports
 ) -> NDArray[np.bool_]:
-    """(n,) flags of the entities that take part in a period, and are large enough in all reports.
+    """(n,) flags of the entities that take part in a period, may be chosen, and are large enough.
 
-    An entity that has not reported is of unknown size.
+    They are large enough in all reports; one that has not reported is of unknown size.
     """
-    day = deployment.period_of(number)
-    among = np.array([it.takes_part(day) for it in deployment.entities.values()])
-    if gain.min_capacity is None:
+    day, never = deployment.period_of(number), coordination.cannot_be_chosen
+    entities = deployment.entities.items()
+    among = np.array([it.takes_part(day) and name not in never for name, it in entities])
+    least = coordination.question.min_capacity
+    if least is None:
         return among
     capacity, there = reports.cells["capacity"][:number], reports.there[:number]
-    large = np.where(there, capacity, np.inf).min(axis=0) >= gain.min_capacity
+    large = np.where(there, capacity, np.inf).min(axis=0) >= least
     return np.asarray(among & large & there.any(axis=0))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import datetime
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from dpol.core.rounding import rounded_up
 from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import Claim, checked
 from dpol_weekly.coordinator.log import Log, Release, open_log
+from dpol_weekly.coordinator.settings import FILE
 from dpol_weekly.coordinator.spent import mu_of_such_stay, period_budget, weight_of
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.released import Report, Row, read_report
@@ -74,7 +76,7 @@ def collect(
     Args:
         reports: tables that `dpol privatize` wrote, with their records next to them.
         folder: of the coordinator; made if it is missing.
-        deployment: the deployment's file, at least the first time.
+        deployment: the deployment's file, the first time, or that of an amendment.
         new_ledgers: entities that may report from another ledger than so far, from now on.
         today: only periods that ended before it are taken; None: the computer's date.
 
@@ -143,7 +145,7 @@ def _collect(log: Log, file: Path, may_change: set[str], today: datetime.date) -
 
 def _take(log: Log, file: Path, may_change: set[str], today: datetime.date) -> Collected:
     """Enter the new rows of a report, as `_collect`."""
-    report = read_report(file, log.deployment, log.sha256)
+    report = read_report(file, log.agreements)
     rows_of: dict[str, list[Row]] = {}
     for row in report.rows:
         rows_of.setdefault(row.cells.entity, []).append(row)
@@ -152,7 +154,7 @@ def _take(log: Log, file: Path, may_change: set[str], today: datetime.date) -> C
         logged = log.releases("entity = ?", entity)
         why = _another_ledger(report, rows, logged)
         obstacle = "" if entity in may_change else why
-        part = _of_entity(log.deployment, report, rows, logged, today, obstacle)
+        part = _of_entity(log, report, rows, logged, today, obstacle)
         if part.new and why:
             reason = f"{report.ledger}, collected from {file.name}"
             log.add_act(kind="new ledger", entity=entity, period="", reason=reason)
@@ -179,7 +181,7 @@ def _take(log: Log, file: Path, may_change: set[str], today: datetime.date) -> C
 
 
 def _of_entity(
-    deployment: Deployment,
+    log: Log,
     report: Report,
     rows: Sequence[Row],
     logged: Sequence[sqlite3.Row],
@@ -189,7 +191,7 @@ def _of_entity(
     """The rows of one entity, sorted into those that are new, known and refused.
 
     Args:
-        deployment: what was agreed.
+        log: what was agreed, and whether corrections are taken.
         report: that brings the rows.
         rows: those of the entity.
         logged: what the log has of it.
@@ -213,15 +215,20 @@ def _of_entity(
     origins = {it["period"]: _origin(it) for it in logged if it["set_aside"] is None}
     standing = set(origins)
     for row in fresh.values():
-        claim = Claim(row=row, deployment=deployment, today=today)
+        claim = Claim(
+            row=row,
+            deployment=_judge(log, report, row),
+            entities=log.deployment.entities,
+            today=today,
+        )
         try:
             release = checked(claim, ledger=report.ledger, output=report.output)
             period = row.cells.period
-            if period in origins and not deployment.corrections:
+            if period in origins and not log.coordination.corrections:
                 raise DataError(
                     f"{entity} has reported {period} already, with other numbers"
-                    f" ({origins[period]}), and the deployment allows no corrections; ask the"
-                    f" holder. {_SET_ASIDE}. {_CONTINUE}"
+                    f" ({origins[period]}); ask the holder. If it corrects them, set corrections:"
+                    f" true in {FILE}. {_SET_ASIDE}. {_CONTINUE}"
                 )
         except DataError as error:
             refused.append(f"{report.file}, line {row.line}: {error}")
@@ -236,6 +243,18 @@ def _of_entity(
         corrections=len(new) - len({release.cells.period for release in new} - standing),
         refused=tuple(refused),
     )
+
+
+def _judge(log: Log, report: Report, row: Row) -> Deployment:
+    """The agreement that a row has to keep: that of its period, or an earlier one of its report.
+
+    A holder that has not confirmed an amendment yet releases by the agreement before it.
+    """
+    known = [it.sha256() for it in log.agreements]
+    until = replace(log, agreements=log.agreements[: known.index(report.agreement) + 1])
+    with suppress(ValueError):
+        return until.agreed_in(datetime.date.fromisoformat(row.cells.period))
+    return until.deployment
 
 
 def _origin(row: sqlite3.Row) -> str:

@@ -14,7 +14,6 @@ import numpy as np
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
-from dpol.data.question import THE_PAPERS, Gain
 from dpol_weekly.coordinator.choices import choices_before
 from dpol_weekly.coordinator.decision import (
     Decision,
@@ -27,7 +26,8 @@ from dpol_weekly.coordinator.evidence import Evidence, Reports, read_evidence
 from dpol_weekly.coordinator.game import Choice
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
-from dpol_weekly.deployment import Deployment, algorithm_of
+from dpol_weekly.coordinator.settings import FILE, Coordination, changed
+from dpol_weekly.deployment import Deployment
 
 LONGEST_GAP = 8
 """A decision is for a period so many after the last report, at most."""
@@ -35,7 +35,7 @@ _CLOSE = 1e-9
 _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def decide(folder: Path, period: datetime.date | None = None, gain: Gain = THE_PAPERS) -> Decision:
+def decide(folder: Path, period: datetime.date | None = None, **changes: Any) -> Decision:
     """Decide for a period, and write that to `decisions/PERIOD.json` and `.csv` in the folder.
 
     The page `index.html` shows the decision for the latest period.
@@ -44,16 +44,18 @@ def decide(folder: Path, period: datetime.date | None = None, gain: Gain = THE_P
         folder: of the coordinator.
         period: its start, at most `LONGEST_GAP` periods after the last report; None: the first one
             after it.
-        gain: the question.
+        changes: of the coordinator's own choices, for this decision.
 
     Raises:
+        ConfigError: as `open_log` and `changed`.
         DataError: as `open_log`; no decision can be made; or the period was decided already, from
-            other reports or for another question.
+            other reports or with other choices.
         OutputError: the decision cannot be written.
     """
     with open_log(folder) as log:
         number = number_of(log, period)
-        decision = _decided(log, number, read_evidence(log, number), gain)
+        coordination = changed(log.coordination, log.deployment, **changes)
+        decision = _decided(log, number, read_evidence(log, number), coordination)
         with locked(folder / "decisions"):
             written = _written(folder / "decisions")
             _write(log, _path(folder, decision.period), decision)
@@ -78,9 +80,10 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
         number = number_of(log, period)
         path = _path(folder, log.deployment.period_of(number).isoformat())
         before = read_decision(path)
-        versions = from_ranges(before.read, list(log.deployment.entities), number)
-        evidence = read_evidence(log, number, versions=versions, set_aside=before.set_aside)
-        again = _decided(log, number, evidence, before.gain)
+        then = _as_agreed(log, before.deployment_sha256)
+        versions = from_ranges(before.read, list(then.deployment.entities), number)
+        evidence = read_evidence(then, number, versions=versions, set_aside=before.set_aside)
+        again = _decided(then, number, evidence, before.coordination)
     if before.log_sha256 != again.log_sha256:
         raise DataError(f"{path}: the log is not what this was made from: put it back as it was")
     again = replace(again, dpol=before.dpol)
@@ -160,16 +163,26 @@ def _write(log: Log, path: Path, decision: Decision) -> None:
             f"{path}: is decided already, and stays: {_since(log, before, decision)}; that"
             " counts from the next decision on"
         )
-    if before.gain != decision.gain:
+    if before.coordination != decision.coordination:
+        was, now = (it.coordination.model_dump() for it in (before, decision))
+        keys = ", ".join(key for key in was if was[key] != now[key])
         raise DataError(
-            f"{path}: is decided already, and stays; it was asked: {before.asked} Ask the same, or"
-            " ask otherwise from the next period on"
+            f"{path}: is decided already, and stays; it was decided with other choices ({keys})."
+            f" What {FILE} or the command says now counts from the next period on"
         )
     if before != decision:
         raise DataError(
-            f"{path}: is decided already, with another file of the deployment, version of dpol"
-            " or machine, and stays; dpol decide --check says whether both agree"
+            f"{path}: is decided already, with another version of dpol or machine, and stays; dpol"
+            " decide --check says whether both agree"
         )
+
+
+def _as_agreed(log: Log, sha256: str) -> Log:
+    """The log under the agreement that held when a decision was made."""
+    known = [it.sha256() for it in log.agreements]
+    if sha256 not in known:
+        raise DataError(f"{log.path}: lacks the agreement that this decision rests on")
+    return replace(log, agreements=log.agreements[: known.index(sha256) + 1])
 
 
 def _since(log: Log, before: Decision, now: Decision) -> str:
@@ -190,29 +203,25 @@ def _since(log: Log, before: Decision, now: Decision) -> str:
     return ", ".join(told) or "the log has other rows than then"
 
 
-def _decided(log: Log, number: int, evidence: Evidence, gain: Gain) -> Decision:
+def _decided(log: Log, number: int, evidence: Evidence, coordination: Coordination) -> Decision:
     """The decision for a period, from the reports before it."""
     deployment, period = log.deployment, log.deployment.period_of(number).isoformat()
     try:
-        (choice,) = choices_before(
-            deployment, algorithm_of(deployment), evidence.reports, [number], gain
-        )
+        (choice,) = choices_before(deployment, coordination, evidence.reports, [number])
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
     names = list(deployment.entities)
     return Decision(
         deployment=deployment.name,
-        deployment_sha256=log.sha256,
+        deployment_sha256=deployment.sha256(),
         period=period,
         last_period=deployment.period_of(number - 1).isoformat(),
-        named=tuple(names[place] for place in choice.ranked[: deployment.names]),
-        outlooks=_outlooks(deployment, evidence.reports, choice, gain.bound),
+        named=tuple(names[place] for place in choice.ranked[: coordination.names]),
+        outlooks=_outlooks(deployment, coordination, evidence.reports, choice),
         spent=evidence.spent,
-        algorithm=deployment.algorithm,
-        gain=gain,
-        # The seed and keys of all random numbers, see `dpol.core.randomness`.
+        coordination=coordination,
+        # The keys of all random numbers, see `dpol.core.randomness`.
         randomness={
-            "seed": deployment.seed,
             "key": [deployment.name, number, 0, "decision"],
             "initial_noise": [deployment.name, 0, "initial noise"],
         },
@@ -225,9 +234,10 @@ def _decided(log: Log, number: int, evidence: Evidence, gain: Gain) -> Decision:
 
 
 def _outlooks(
-    deployment: Deployment, reports: Reports, choice: Choice, bound: float | None
+    deployment: Deployment, coordination: Coordination, reports: Reports, choice: Choice
 ) -> tuple[Outlook, ...]:
-    """The outlooks of all entities; with a bound, the choice is one of counts / bound."""
+    """The outlooks of all entities; asked for counts, the choice is one of counts / bound."""
+    bound = coordination.question.bound
     ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
     count, last_of, newest = reports.there.sum(axis=0), reports.last, len(reports.cells) - 1
     outlooks = []
@@ -244,9 +254,9 @@ def _outlooks(
         outlooks.append(
             Outlook(
                 entity=name,
-                title=entity.title or name,
+                title=coordination.titles.get(name, name),
                 rank=ranks.get(place) if len(ranks) > 1 else None,
-                named=ranks.get(place, math.inf) <= deployment.names,
+                named=ranks.get(place, math.inf) <= coordination.names,
                 share=share,
                 low=low,
                 high=high,

@@ -19,6 +19,7 @@ from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
 from dpol.data.question import Gain
 from dpol_weekly.coordinator.evidence import SetAside
+from dpol_weekly.coordinator.settings import Coordination
 from dpol_weekly.coordinator.spent import Spent
 
 
@@ -70,9 +71,8 @@ class Decision:
         named: identifiers of who is chosen, best first.
         outlooks: of all entities, in the order of the deployment.
         spent: what the releases cost a person.
-        algorithm: as in the deployment.
-        gain: the question that was asked.
-        randomness: seed and keys that the random numbers of the algorithm were drawn from.
+        coordination: the coordinator's own choices that were used.
+        randomness: keys that the random numbers of the algorithm were drawn from.
         dpol: version of dpol.
         releases: how many releases were read, superseded ones included.
         read: the periods that each entity had released, counted from 0; of one that was released
@@ -88,14 +88,18 @@ class Decision:
     named: tuple[str, ...]
     outlooks: tuple[Outlook, ...]
     spent: Spent
-    algorithm: str | Mapping[str, Any]
-    gain: Gain
+    coordination: Coordination
     randomness: Mapping[str, Any]
     dpol: str
     releases: int
     read: Mapping[str, str]
     set_aside: tuple[SetAside, ...]
     log_sha256: str
+
+    @property
+    def gain(self) -> Gain:
+        """The question that was asked."""
+        return self.coordination.question
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -112,8 +116,8 @@ class Decision:
 
     def facts(self) -> dict[str, Any]:
         """All that the decision states, as plain values."""
-        gain = self.gain.model_dump(exclude_none=True)
-        return dataclasses.asdict(self) | {"gain": gain, "missing": self.missing}
+        chosen = self.coordination.model_dump(exclude_none=True)
+        return dataclasses.asdict(self) | {"coordination": chosen, "missing": self.missing}
 
     def as_json(self) -> str:
         """The decision as text; equal decisions give equal bytes."""

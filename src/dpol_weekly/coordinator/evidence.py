@@ -225,6 +225,8 @@ def _rows(
 
     def numbers() -> Iterator[tuple[float, ...]]:
         for row in cursor:
+            if row["entity"] not in place_of:
+                continue  # joined by an amendment after the decision that is made again
             key = row["entity"], row["period"], row["version"]
             place, period = place_of[row["entity"]], number_of[row["period"]]
             if versions is not None and row["version"] > versions[period, place]:
@@ -259,7 +261,7 @@ def _reported(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _hash_of(log: Log, rows: NDArray[Any]) -> str:
-    whole = sha256(log.sha256.encode())
+    whole = sha256(log.deployment.sha256().encode())
     rank = np.argsort(np.argsort(np.array(list(log.deployment.entities)))).astype(float)
     for name in _HASHED:
         column = rank[rows["entity"].astype(int)] if name == "entity" else rows[name]

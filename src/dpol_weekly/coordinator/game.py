@@ -19,7 +19,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generato
 from dpol.experts.interface import LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.registry import label_of
 from dpol.privacy.chains import Chains
-from dpol_weekly.deployment import unfit
+from dpol_weekly.coordinator.settings import unfit
 
 LEVEL_CHANGE = 0.02
 """Standard deviation of a period's change of the level before any was seen, in gain ranges."""

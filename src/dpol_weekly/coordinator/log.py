@@ -6,6 +6,7 @@ It is all the state there is: decisions are replayed from it. Rows are only ever
 from __future__ import annotations
 
 import datetime
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,23 +14,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError
-from dpol.core.files import atomic_path, output_error
+from dpol.core.files import output_error, write_text
 from dpol.core.sqlite import Kind, opened, prepare, transaction
-from dpol_weekly.deployment import Deployment, read_deployment
+from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination, read_coordination
+from dpol_weekly.deployment import (
+    Deployment,
+    checked_deployment,
+    read_deployment,
+    refuse_amendment,
+)
 from dpol_weekly.memory import ChainTerms
 from dpol_weekly.released import Cells
 
 LOG_NAME = "log.sqlite"
 """The name of the log in a coordinator's folder."""
-DEPLOYMENT_NAME = "deployment.yaml"
-"""The name of the deployment's copy there."""
 
 _NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
 _LOG = Kind(
     name="log",
     script=Path(__file__).with_name("log.sql"),
     application=0x64706F6D,
-    version=2,
+    version=3,
     foreign=_NO_LOG,
     damaged=_NO_LOG,
 )
@@ -59,14 +64,24 @@ class Log:
     Args:
         path: its file.
         connection: to the database.
-        deployment: that its reports are of.
-        sha256: of the deployment's content.
+        agreements: that its reports are of, each an amendment of the one before, at least one.
+        coordination: the coordinator's own choices.
     """
 
     path: Path
     connection: sqlite3.Connection
-    deployment: Deployment
-    sha256: str
+    agreements: tuple[Deployment, ...]
+    coordination: Coordination
+
+    @property
+    def deployment(self) -> Deployment:
+        """The agreement that holds now; it names all entities that ever took part."""
+        return self.agreements[-1]
+
+    def agreed_in(self, period: datetime.date) -> Deployment:
+        """The agreement that holds in a period that starts at a date."""
+        held = [it for it in self.agreements if not it.amends or it.amends.since <= period]
+        return held[-1]
 
     def add_report(self, *, sha256: str, file: str, ledger: str, output: str) -> int:
         """Enter a report; its number."""
@@ -142,58 +157,70 @@ def open_log(
     """Open the log of a folder.
 
     What is added in the block is added as a whole or not at all; one such block at a time, the
-    others wait. The deployment is copied into the folder when the log is made.
+    others wait. A new log keeps the agreement, and gets a `coordinator.yaml` to be edited.
 
     Args:
         folder: of the coordinator.
-        deployment: the file; None: the copy in the folder.
+        deployment: the file of the agreement, or of an amendment of the last one; None: as before.
         new: whether it is made if there is none; rows may be added then.
         write: whether rows may be added.
 
     Raises:
-        DataError: there is no log or deployment, the file is not a log, or the log is of another
-            deployment.
+        ConfigError: the deployment's file, or the coordinator's, breaks a rule; or the former is
+            neither an agreement of the log nor an amendment of the last one.
+        DataError: there is no log, no deployment was given for a new one, or the file is not a log.
         OutputError: the log cannot be written, or another run holds it too long.
     """
-    path, copy = folder / LOG_NAME, folder / DEPLOYMENT_NAME
+    path = folder / LOG_NAME
     if path.exists() and not path.is_file():
         raise DataError(f"{path}: {_NO_LOG}")
-    if not path.exists():
+    given = None if deployment is None else read_deployment(deployment)
+    if not path.exists():  # before anything is made
         if not new:
             raise DataError(
                 f"{path}: there is no log yet; make one with dpol collect --into {folder}"
             )
-        _agreed(deployment, copy)  # before anything is made
+        if given is None:
+            raise DataError(f"{folder}: is new; name the deployment's file with --deployment")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with opened(path, _LOG) as base, transaction(base, write=new or write):
             base.row_factory = sqlite3.Row
-            agreed = _agreed(deployment, copy)
-            if prepare(base, path, _LOG, new=new):
-                base.execute("INSERT INTO deployment VALUES (?)", (agreed.sha256(),))
-            (begun_with,) = base.execute("SELECT sha256 FROM deployment").fetchone()
-            if agreed.sha256() != begun_with and deployment:
-                raise DataError(
-                    f"{deployment}: is another agreement than {copy}, which this folder began with;"
-                    " take that one, or another folder"
-                )
-            if agreed.sha256() != begun_with:
-                raise DataError(
-                    f"{copy}: was changed after the first report was collected; put it back as it"
-                    " was, or begin another folder"
-                )
-            if deployment and not (copy.exists() and copy.read_bytes() == deployment.read_bytes()):
-                with atomic_path(copy) as temporary:  # titles, algorithm and seed may change
-                    temporary.write_bytes(deployment.read_bytes())
-            yield Log(path=path, connection=base, deployment=agreed, sha256=begun_with)
+            if prepare(base, path, _LOG, new=new) and given is not None:
+                _add_agreement(base, given)
+            agreements = _agreements(base, path)
+            if given is not None and given not in agreements:
+                refuse_amendment(agreements[-1], given, str(deployment))
+                _add_agreement(base, given)
+                agreements.append(given)
+            if (new or write) and not (folder / FILE).exists():
+                write_text(folder / FILE, TEMPLATE.read_text(encoding="utf-8"))
+            yield Log(
+                path=path,
+                connection=base,
+                agreements=tuple(agreements),
+                coordination=read_coordination(folder, agreements[-1]),
+            )
     except OSError as error:  # one of a write has no name
         raise output_error(error.filename or folder, error) from error
 
 
-def _agreed(deployment: Path | None, copy: Path) -> Deployment:
-    """The deployment of a file, or of its copy in the folder."""
-    if deployment is None and not copy.exists():
-        raise DataError(
-            f"{copy}: is missing; put it back, or name the deployment's file with --deployment"
-        )
-    return read_deployment(deployment or copy)
+def _add_agreement(base: sqlite3.Connection, agreed: Deployment) -> None:
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    base.execute(
+        "INSERT INTO deployment (received, sha256, agreement) VALUES (?, ?, ?)",
+        (now, agreed.sha256(), agreed.agreement()),
+    )
+
+
+def _agreements(base: sqlite3.Connection, path: Path) -> list[Deployment]:
+    """The agreements of a log, the first one first. Raises DataError for a damaged log."""
+    found = []
+    for row in base.execute("SELECT sha256, agreement FROM deployment ORDER BY number"):
+        agreed = checked_deployment(json.loads(row["agreement"]), f"{path}, its agreement")
+        if agreed.sha256() != row["sha256"]:
+            raise DataError(f"{path}: {_NO_LOG}")
+        found.append(agreed)
+    if not found:
+        raise DataError(f"{path}: holds no agreement; name its file with --deployment")
+    return found

@@ -1,5 +1,9 @@
 -- The log of a coordinator: what was collected, all of it public. Rows are only ever added.
-CREATE TABLE deployment (sha256 TEXT NOT NULL);
+-- The agreements, each an amendment of the one before; `agreement` is all of it, as it is hashed.
+CREATE TABLE deployment (
+    number INTEGER PRIMARY KEY, received TEXT NOT NULL, sha256 TEXT NOT NULL,
+    agreement TEXT NOT NULL
+);
 
 -- Reports and acts have numbers of one sequence: the order in which they came. `received` is
 -- universal time. No decision depends on it.

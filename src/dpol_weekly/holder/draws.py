@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -39,11 +39,22 @@ def draw(
     places: Sequence[Place],
     noise: CountNoise,
     memory: Memory | None,
+    reported: Set[str],
     sampler: NoiseSampler,
 ) -> list[Released]:
-    """Counts in the order of their periods, as they are released; chains go on in the ledger."""
+    """Counts in the order of their periods, as they are released; chains go on in the ledger.
+
+    Args:
+        ledger: the ledger.
+        output: which gets the rows.
+        places: the counts.
+        noise: of every count.
+        memory: of the noise; None for independent noise.
+        reported: the entities whose capacities are reported, not agreed.
+        sampler: where the noise comes from.
+    """
     drawn = (
-        _with_memory(ledger, output, places, noise, memory, sampler)
+        _with_memory(ledger, output, places, noise, memory, reported, sampler)
         if memory
         else _independent(len(places), noise, sampler)
     )
@@ -143,6 +154,7 @@ def _with_memory(
     places: Sequence[Place],
     noise: CountNoise,
     memory: Memory,
+    reported: Set[str],
     sampler: NoiseSampler,
 ) -> list[tuple[int, float, int]]:
     """Noise in steps, its deviation in people, and the chain's number, of each row.
@@ -150,7 +162,7 @@ def _with_memory(
     A new chain begins where an entity has none yet, the last one has other terms or is complete, or
     has released this period or a later one.
     """
-    terms = _terms(ledger, output, places, noise, memory)
+    terms = _terms(ledger, output, places, noise, memory, reported)
     needed = Counter(terms[place.entity].scale for place in places)
     draws = {scale: iter(sampler.discrete_gaussian(scale, n)) for scale, n in needed.items()}
     live = {entity: _live_chain(ledger, output, entity) for entity in terms}
@@ -174,16 +186,21 @@ def _terms(
     places: Sequence[Place],
     noise: CountNoise,
     memory: Memory,
+    reported: Set[str],
 ) -> dict[int, ChainTerms]:
-    """The terms of each entity; a designed memory is made for its first capacity in the output."""
+    """The terms of each entity; a designed memory is made for its capacity.
+
+    That is the agreed one. Of one that is reported it is the first in the output.
+    """
     capacities = {place.entity: place.count.capacity for place in reversed(places)}
+    of_reported = {place.entity for place in places if place.count.entity in reported}
     first = select(
         ledger,
         "SELECT release.entity, capacity, MIN(release.number) FROM held AS release"
         " JOIN run ON run.number = release.run WHERE run.output = ? GROUP BY release.entity",
         output.number,
     )
-    capacities |= {row["entity"]: row["capacity"] for row in first if row["entity"] in capacities}
+    capacities |= {row["entity"]: row["capacity"] for row in first if row["entity"] in of_reported}
     numbers = numbers_of(noise, memory, [float(capacity) for capacity in capacities.values()])
     return {
         entity: terms_of(noise, of_entity, memory)

@@ -208,7 +208,16 @@ def _put(
         return
     deployment = target.deployment
     output = output_at(ledger, target.output) or add_output(ledger, target.output)
-    rows = draw(ledger, output, new, deployment.count_noise(), deployment.memory(), sampler)
+    reported = {name for name, entity in deployment.entities.items() if entity.beds is None}
+    rows = draw(
+        ledger,
+        output,
+        new,
+        deployment.count_noise(),
+        deployment.memory(),
+        reported,
+        sampler,
+    )
     run = add_run(
         ledger,
         output,

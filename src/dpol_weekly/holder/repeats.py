@@ -57,13 +57,13 @@ def unreleased(
         path: of the output.
         deployment: for which it is released.
         rows: in the order of their periods.
-        correct: the periods to release again.
+        correct: the periods to release again, or later than their turn.
         gap: nothing was counted in the many periods before a row.
 
     Raises:
         DataError: a row was released for the deployment in another output, or is of a period before
-            the last one released and corrections are not allowed, or long after it; or what is to
-            be corrected was never released, or is not in the table.
+            the last one released and is not to be corrected, or long after it; or what is to be
+            corrected is not in the table.
     """
     output = output_at(ledger, path)
     released = periods_of(ledger, output) if output else {}
@@ -83,12 +83,13 @@ def unreleased(
                 f" {deployment.name} in another output; go on with that output"
             )
         before = last.get(row.entity)
-        if before and period < before and not deployment.corrections:
-            raise DataError(
-                f"{where}: this period was not released, and a later one was; the deployment"
-                f" {deployment.name} does not allow that; leave the row out, or agree on"
-                " corrections: true"
-            )
+        if before and period < before:
+            if period not in correct:
+                raise DataError(
+                    f"{where}: this period was not released, and a later one was; correct the date,"
+                    f" leave the row out, or add --correct {period} to release it now"
+                )
+            corrected.add(period)
         if before and not gap:  # its date may be mistyped
             first, second = (
                 deployment.number_on(datetime.date.fromisoformat(day)) for day in (before, period)
@@ -103,8 +104,8 @@ def unreleased(
         kept.append(row)
     if missing := sorted(correct - corrected):
         raise DataError(
-            f"--correct: no row of {missing[0]} was released before, so none can be corrected; give"
-            " the start of a period that was released and is in the table"
+            f"--correct: the table has no row of {missing[0]} to be corrected; give the start of a"
+            " period that is in it, and was released before"
         )
     return kept
 

@@ -23,7 +23,7 @@ class Request:
         deployment: says which columns are read, and with which noise.
         entity: the only one whose rows are released; None: all of the table.
         ledger: the ledger of all outputs; by default `LEDGER_NAME` in the folder of the output.
-        correct: the periods to release again, YYYY-MM-DD.
+        correct: the periods to release again, or later than their turn, YYYY-MM-DD.
         agree: the first 8 hex digits or more of the hash of the deployment's agreement, by which
             the holder confirms it; None: it was confirmed before.
         agree_sensitivity: confirms a count sensitivity below 1 by its value.
@@ -36,8 +36,7 @@ class Request:
         today: the date; None: that of the machine.
 
     Raises:
-        DataError: there is no such entity, corrections are not allowed, or what is confirmed is not
-            what the deployment says.
+        DataError: there is no such entity, or what is confirmed is not what the deployment says.
     """
 
     table: Path
@@ -61,11 +60,6 @@ class Request:
             known = nearest(self.entity, deployment.entities)
             raise DataError(
                 f"the deployment {deployment.name} has no entity {self.entity!r}{known}"
-            )
-        if self.correct and not deployment.corrections:
-            raise DataError(
-                f"the deployment {deployment.name} allows no corrections; leave out --correct, or"
-                " agree on corrections: true"
             )
         if agree is not None and not (
             len(agree) >= 8 and deployment.sha256().startswith(agree.lower())

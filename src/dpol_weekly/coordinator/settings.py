@@ -1,0 +1,147 @@
+"""The coordinator's own file: `coordinator.yaml` in the folder of the log.
+
+Nothing in it touches a guarantee, so it may change on any day. A decision states what it used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+from pydantic import Field, ValidationError
+
+from dpol.core.errors import ConfigError
+from dpol.core.names import fault_of
+from dpol.core.near import did_you_mean, nearest
+from dpol.core.refusals import problems_of, refusal
+from dpol.core.settings import AlgorithmSpec, Problem, Settings
+from dpol.core.yaml_files import read_yaml
+from dpol.data.question import THE_PAPERS, Gain
+from dpol.experts.interface import Algorithm, LocalAlgorithm, can_read
+from dpol.experts.registry import REGISTRY, label_of, make_members
+from dpol_weekly.deployment import Deployment
+
+FILE = "coordinator.yaml"
+"""Its name in the coordinator's folder."""
+TEMPLATE = Path(__file__).with_name(FILE)
+"""A file with comments, in which every key has its default."""
+MANUAL = "The comments in the file that dpol collect writes"
+
+
+class Coordination(Settings):
+    """The coordinator's choices."""
+
+    titles: dict[str, str] = {}
+    """Names of entities to show; without one the identifier is shown."""
+    names: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Number of entities that a decision names."""
+    question: Gain = THE_PAPERS
+    """The question that a decision answers."""
+    cannot_be_chosen: list[str] = []
+    """Entities that report, and are not named."""
+    algorithm: AlgorithmSpec = "empirical-bayes"
+    """A local algorithm that decides from the noisy shares, as in a suite of a config."""
+    corrections: bool = False
+    """True if a report may supersede an earlier one for the same period."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    """Root of the random numbers of a randomised algorithm; public."""
+
+    def rules(self, deployment: Deployment) -> Iterator[Problem]:
+        """The rules across keys that are broken, for a deployment."""
+        for key, named in (("titles", self.titles), ("cannot_be_chosen", self.cannot_be_chosen)):
+            for name in named:
+                if name not in deployment.entities:
+                    told = nearest(name, deployment.entities)
+                    yield Problem((key,), name, f"is not an entity of {deployment.name}{told}")
+        for name, title in self.titles.items():
+            if fault := fault_of(title):
+                yield Problem(("titles", name), title, fault)
+        # A lone hospital releases, and nobody decides among several.
+        if self.names >= max(2, len(deployment.entities)):
+            allowed = f"must be below the number of entities ({len(deployment.entities)})"
+            yield Problem(("names",), self.names, allowed)
+        try:
+            algorithm_of(self.algorithm, deployment)
+        except ValueError as error:
+            yield Problem(("algorithm",), self.algorithm, str(error))
+
+
+def read_coordination(folder: Path, deployment: Deployment) -> Coordination:
+    """The file of a coordinator's folder; the defaults if there is none.
+
+    Raises:
+        ConfigError: it cannot be read, or breaks rules; all are listed.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return Coordination()
+    raw = read_yaml(path)
+    if raw is None:  # comments only
+        return Coordination()
+    if not isinstance(raw, Mapping):
+        raise ConfigError(f"{path}: holds no keys; move it away, and dpol collect writes it again")
+    try:
+        coordination = Coordination.model_validate(raw)
+    except ValidationError as error:
+        raise refusal(str(path), problems_of(error, Coordination), MANUAL) from None
+    if problems := [*coordination.rules(deployment)]:
+        raise refusal(str(path), problems, MANUAL)
+    return coordination
+
+
+def changed(coordination: Coordination, deployment: Deployment, **changes: Any) -> Coordination:
+    """A coordinator's choices, some of them changed for one decision.
+
+    Raises:
+        ConfigError: they break rules; all are listed.
+    """
+    try:
+        made = Coordination.model_validate(coordination.model_dump() | changes)
+    except ValidationError as error:
+        raise refusal("dpol decide", problems_of(error, Coordination), MANUAL) from None
+    if problems := [*made.rules(deployment)]:
+        raise refusal("dpol decide", problems, MANUAL)
+    return made
+
+
+def algorithm_of(spec: AlgorithmSpec, deployment: Deployment) -> LocalAlgorithm[Any]:
+    """The algorithm of a coordinator's choice, if it can decide for a deployment.
+
+    Args:
+        spec: as an entry of a suite.
+        deployment: whose noise it reads.
+
+    Raises:
+        ValueError: it is unknown or several, or cannot play a live game; the text lists those that
+            can.
+    """
+    name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
+    memory = deployment.noise.memory != "none"
+    try:
+        if name not in tuple(REGISTRY):
+            raise ValueError(f"is not an algorithm{did_you_mean(name, REGISTRY)}")
+        members = make_members(spec)
+        if len(members) > 1:
+            labels = ", ".join(member.label for member in members)
+            raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
+        if wrong := unfit(members[0].algorithm, memory):
+            raise ValueError(wrong)
+    except ValueError as error:
+        made = map(make_members, REGISTRY)
+        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm, memory)]
+        raise ValueError(f"{error}; these can decide: {', '.join(able)}") from None
+    return cast("LocalAlgorithm[Any]", members[0].algorithm)
+
+
+def unfit(algorithm: Algorithm[Any, Any], memory: bool) -> str:
+    """The reason why an algorithm cannot play a live game; empty if it can."""
+    if not isinstance(algorithm, LocalAlgorithm):
+        why = "needs raw counts; take a local algorithm, such as empirical-bayes"
+    elif algorithm.needs_all_rounds:
+        why = "must know beforehand how many rounds there will be; take another one"
+    elif not can_read(algorithm.reads_noise, "chains" if memory else "none"):
+        why = "takes noise as independent, and this noise has a memory; take another one"
+    else:
+        return ""
+    return f"{label_of(algorithm)} {why}"
