@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import re
@@ -12,15 +13,19 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dpol.cli import main
 from dpol.core.errors import ConfigError, DataError
 from dpol_weekly.coordinator.checks import CHECKS
 from dpol_weekly.coordinator.collect import collect, set_aside
+from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.coordinator.log import open_log
+from dpol_weekly.coordinator.settings import FILE, Coordination
+from dpol_weekly.deployment import read_deployment
 from dpol_weekly.noise import CountNoise
 from dpol_weekly.released import record_of
-from weekly import MU, agreed, chain_of, day, identity, recorded
+from weekly import MU, agreed, chain_of, day, identity, recorded, report
 
 A0, A1, B0 = ("A", 0, "3.5"), ("A", 1, "-2.25"), ("B", 0, "7")
 ROOT = Path(__file__).parents[2]
@@ -147,18 +152,97 @@ def test_noise_protects_stays_as_long_as_agreed(world, weeks, taken):
 def test_a_folder_keeps_its_deployment(world):
     world.put(A0)
     other = agreed(world.base / "other", mu=0.6)
-    with pytest.raises(DataError, match="is another agreement than .*state/deployment.yaml"):
+    with pytest.raises(ConfigError, match="is another agreement than test .*amends: "):
         collect([], world.folder, other)
-    copy = world.folder / "deployment.yaml"
-    text = copy.read_text()
-    assert text == world.deployment.read_text()
-    copy.write_text(text + "# a comment changes nothing\n")
-    collect([], world.folder)
-    copy.write_text(text.replace("mu: 0.5\n", "mu: 0.4\n"))
-    with pytest.raises(DataError, match="was changed after the first report"):
-        collect([], world.folder)
+    world.deployment.write_text("# a comment changes nothing\n" + world.deployment.read_text())
     collect([], world.folder, world.deployment)
-    assert copy.read_text() == text, "what was agreed puts it right"
+    collect([], world.folder)
+
+
+def test_a_new_folder_gets_a_file_of_the_coordinators_choices(tmp_path):
+    collect([], tmp_path / "state", agreed(tmp_path))
+    text = (tmp_path / "state" / FILE).read_text()
+    assert Coordination.model_validate(yaml.safe_load(text)) == Coordination()
+    assert list(yaml.safe_load(text)) == list(Coordination.model_fields)
+
+
+# ---- amendments ----------------------------------------------------------------------------------
+
+
+def amended(world, entities, since=2, **keys):
+    """The agreement of a world, amended from a period on."""
+    before = read_deployment(world.deployment).sha256()
+    amends = {"agreement": before, "since": day(since)}
+    return agreed(world.base / "amended", entities, amends=amends, **keys)
+
+
+def test_log_and_reports_go_on_over_an_amendment(world):
+    """B leaves, D joins, A gets other beds; A has not read the new file yet, C has."""
+    world.agree({"A": {"capacity": 20}, "B": {}, "C": {}})
+    world.put(A0, A1, ("C", 0, "1"), ("C", 1, "1"))
+    world.put(B0, ledger="B")
+    before = decide(world.folder)
+    entities = {"A": {"capacity": 30}, "B": {"until": day(2)}, "C": {}, "D": {"since": day(2)}}
+    old, world.deployment = world.deployment, amended(world, entities)
+    late = report(world.base / "late.csv", old, [A0, A1, ("A", 2, "9")])
+    assert world.collect(late)[0].taken == 1, "with the beds that were agreed before"
+    done = world.put(A0, A1, ("A", 2, "9"), ("A", 3, "9", "30"))
+    assert (done.taken, done.known) == (1, 3)
+    done = world.put(("C", 0, "1"), ("C", 1, "1"), ("C", 2, "2"), ("D", 2, "1"), ("D", 1, "1"))
+    assert (done.taken, done.refused[0].split(": ", 1)[1]) == (
+        2,
+        f"D does not take part in {day(1)}, says the deployment",
+    )
+    (line,) = world.put(B0, ("B", 2, "4"), ledger="B").refused
+    assert f"B does not take part in {day(2)}" in line
+    after = decide(world.folder)
+    assert [it.entity for it in after.outlooks] == ["A", "B", "C", "D"]
+    assert {it.entity for it in after.outlooks if it.rank} == {"A", "C", "D"}
+    assert check(world.folder, datetime.date.fromisoformat(before.period)) == before
+    assert check(world.folder) == after
+
+
+@pytest.mark.parametrize(
+    ("entities", "since", "keys", "message"),
+    [
+        ("ABC", 2, {"mu": 0.4}, "mu: must stay as it was"),
+        ("ABC", 2, {"budget_mu": 11}, "budget_mu: must stay as it was"),
+        ("ABC", 2, {"longest_stay": 7}, "longest_stay: must stay as it was"),
+        ("AB", 2, {}, "entities.C: must stay in the file; write until"),
+        ("ABCD", 2, {}, "entities.D.since: must be 2021-01-17 or later"),
+        (
+            {"A": {"until": day(1)}, "B": {}, "C": {}},
+            2,
+            {},
+            "entities.A.until.*2021-01-17 or later",
+        ),
+        ({"A": {"since": day(1)}, "B": {}, "C": {}}, 2, {}, "entities.A.since: must stay left out"),
+        ("ABC", 0, {}, "amends.since.*start of a period after the first"),
+    ],
+)
+def test_an_amendment_changes_entities_from_a_period_on_and_nothing_else(
+    world, entities, since, keys, message
+):
+    world.put(A0)
+    with pytest.raises(ConfigError, match=message):
+        collect([], world.folder, amended(world, entities, since, **keys))
+    collect([], world.folder, amended(world, {name: {"capacity": 9} for name in "ABC"}))
+
+
+def test_an_amendment_names_the_agreement_that_it_amends(world):
+    world.put(A0)
+    first = amended(world, "ABC")
+    wrong = first.read_text().replace(read_deployment(world.deployment).sha256(), "0" * 64)
+    other = world.base / "wrong.yaml"
+    other.write_text(wrong)
+    with pytest.raises(ConfigError, match="and does not amend it"):
+        collect([], world.folder, other)
+    collect([], world.folder, first)
+    with pytest.raises(ConfigError, match="and does not amend it"):
+        collect([], world.folder, amended(world, {"A": {}, "B": {}, "C": {"capacity": 3}}, since=3))
+    world.deployment = first
+    with pytest.raises(ConfigError, match="must be after the last amendment"):
+        collect([], world.folder, amended(world, {"A": {}, "B": {}, "C": {"capacity": 3}}))
 
 
 def test_nothing_begins_without_a_good_deployment(world):
@@ -166,8 +250,8 @@ def test_nothing_begins_without_a_good_deployment(world):
         collect([], world.folder)
     with pytest.raises(DataError, match="there is no log yet"), open_log(world.base / "none"):
         pass
-    world.agree(algorithm="rw-adabatch")
-    with pytest.raises(ConfigError, match="rw-adabatch must know beforehand how many rounds"):
+    world.agree(mu=-1)
+    with pytest.raises(ConfigError, match="mu = -1"):
         world.collect()
     # The folder is not spoilt for the file that is repaired.
     world.agree()

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from dpol.cli import main
-from dpol.core.errors import DataError
+from dpol.core.errors import ConfigError, DataError
 from dpol.data.question import Gain
 from dpol.privacy.chains import chain_norm
 from dpol_weekly.coordinator.choices import choices_before
@@ -28,8 +28,8 @@ from dpol_weekly.coordinator.decision import read_decision
 from dpol_weekly.coordinator.evidence import read_evidence
 from dpol_weekly.coordinator.game import Game
 from dpol_weekly.coordinator.log import open_log
-from dpol_weekly.deployment import algorithm_of
-from weekly import FIRST, Coordinator, chain_of, day
+from dpol_weekly.coordinator.settings import Coordination
+from weekly import FIRST, Coordinator, chain_of, coordinates, day
 
 SHARES = {"A": 0.2, "B": 0.4, "C": 0.6}
 
@@ -102,21 +102,42 @@ def test_another_question_is_asked_of_the_same_reports(tmp_path, capsys, options
 def test_a_period_is_decided_for_one_question(world):
     world.report(*range(6))
     before = decide(world.folder)
-    with pytest.raises(DataError, match="was asked: Which entity will have the largest share"):
-        decide(world.folder, gain=Gain(of="count", bound=1000))
+    with pytest.raises(DataError, match=r"decided with other choices \(question\)"):
+        decide(world.folder, question={"of": "count", "bound": 1000})
     assert read_decision(world.written(6)) == before
-    with pytest.raises(DataError, match="reported capacities large enough; lower --min-capacity"):
-        decide(world.folder, date(7), Gain(min_capacity=201))
+    with pytest.raises(DataError, match="reported capacities large enough; lower min_capacity"):
+        decide(world.folder, date(7), question={"min_capacity": 201})
+
+
+def test_choices_of_the_coordinator_may_change_on_any_day(world):
+    """A decision states what it was made with, and is made again with that."""
+    world.report(*range(6))
+    decide(world.folder)
+    world.report(6)
+    coordinates(world.folder, names=1, titles={"A": "At the lake"}, cannot_be_chosen=["C"])
+    second = decide(world.folder)
+    assert (len(second.named), second.outlooks[0].title) == (1, "At the lake")
+    assert "C" not in second.named
+    third = decide(world.folder, date(8), names=2, cannot_be_chosen=[])
+    assert (len(third.named), third.coordination.names) == (2, 2)
+    for number in (6, 7, 8):
+        check(world.folder, date(number))
+    coordinates(world.folder, name=1)
+    with pytest.raises(ConfigError, match=r"(?s)coordinator.yaml.*name = 1: unknown key.*names"):
+        decide(world.folder)
+    coordinates(world.folder, names=3, cannot_be_chosen=["X"], algorithm="l2p")
+    with pytest.raises(ConfigError, match=r"(?s)3 problems.*'X'.*below the number.*needs raw"):
+        decide(world.folder)
 
 
 def test_counts_with_one_size_are_decided_as_shares(world):
     """All capacities are the bound: both questions are the same."""
     world.report(*range(6))
     with open_log(world.folder) as log:
-        reports, algorithm = read_evidence(log, 6).reports, algorithm_of(log.deployment)
+        reports = read_evidence(log, 6).reports
         shares, counts = (
-            next(choices_before(log.deployment, algorithm, reports, [6], gain))
-            for gain in (Gain(), Gain(of="count", bound=200))
+            next(choices_before(log.deployment, Coordination(question=it), reports, [6]))
+            for it in (Gain(), Gain(of="count", bound=200))
         )
     assert shares.ranked == counts.ranked
     np.testing.assert_allclose(counts.share, shares.share, rtol=1e-12)
@@ -146,7 +167,7 @@ def test_a_decision_says_all(world):
     assert decision.releases == 18
     assert read_decision(world.written(6)).as_json() == decision.as_json()
     facts = json.loads(world.written(6).read_text())
-    assert facts["randomness"]["seed"] == 0
+    assert facts["coordination"]["seed"] == 0
     with world.written(6).with_suffix(".csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [(row["period"], row["entity"], row["rank"]) for row in rows] == [
@@ -425,9 +446,9 @@ def test_a_game_begins_again_when_first_capacities_are_known(world):
         world.put(*rows, ledger=entity)
     with open_log(world.folder) as log:
         reports, deployment = read_evidence(log, 6).reports, log.deployment
-    algorithm = algorithm_of(deployment)
-    *_, last = choices_before(deployment, algorithm, reports, range(2, 7))
-    (alone,) = choices_before(deployment, algorithm, reports, [6])
+    chosen = Coordination(algorithm="random-effects")
+    *_, last = choices_before(deployment, chosen, reports, range(2, 7))
+    (alone,) = choices_before(deployment, chosen, reports, [6])
     np.testing.assert_array_equal(last.share, alone.share)
     np.testing.assert_array_equal(last.deviation, alone.deviation)
 
@@ -450,7 +471,7 @@ def test_what_cannot_be_decided_is_refused(world):
         main(["decide", str(world.folder), "--period", "next"])
     for entities, keys, message in (
         ("A", {}, "at least 2 entities are needed, got 1"),
-        ("ABC", {"algorithm": "rw-meta", "names": 2}, "does not rank, and the deployment names 2"),
+        ("ABC", {"algorithm": "rw-meta", "names": 2}, "does not rank, and 2 are to be named"),
     ):
         world.folder = world.base / entities
         world.agree(entities, **keys)

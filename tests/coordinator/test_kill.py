@@ -129,7 +129,6 @@ def test_what_was_killed_is_run_again_and_ends_as_without(tmp_path, monkeypatch)
 # Files are written in place, and the log without a transaction.
 UNSAFE = [
     ("dpol.core.files.atomic_path", in_place),
-    ("dpol_weekly.coordinator.log.atomic_path", in_place),
     ("dpol.core.sqlite._patiently", lambda base, statement: None),
     ("dpol_weekly.coordinator.log.Log.as_a_whole", lambda log: contextlib.nullcontext()),
 ]

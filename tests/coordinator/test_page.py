@@ -12,6 +12,7 @@ from dpol.data.question import Gain
 from dpol_weekly.coordinator.decision import Decision, Outlook
 from dpol_weekly.coordinator.evidence import SetAside
 from dpol_weekly.coordinator.page import SHOWN, bars, decisions_page, write_page
+from dpol_weekly.coordinator.settings import Coordination
 from dpol_weekly.coordinator.spent import AboveBudget, Spent
 
 SPENT = Spent(
@@ -45,8 +46,7 @@ def decision(*outlooks, **facts):
         "last_period": "2026-01-16",
         "named": tuple(it.entity for it in outlooks if it.named),
         "spent": SPENT,
-        "algorithm": "empirical-bayes",
-        "gain": Gain(),
+        "coordination": Coordination(),
         "randomness": "none",
         "dpol": "0.1.0",
         "releases": 12,
@@ -126,9 +126,9 @@ def test_it_is_self_contained_and_replaced_as_a_whole(tmp_path):
 
 
 def test_a_question_of_counts_is_shown_in_counts():
-    gain = Gain(of="count", bound=1000, min_capacity=50)
+    asked = Coordination(question=Gain(of="count", bound=1000, min_capacity=50))
     small = outlook(2, rank=None, share=0.5, low=0.4, high=0.6, capacity=20.0)
-    shown = text_of(decisions_page(decision(outlook(0), outlook(1), small, gain=gain), ()))
+    shown = text_of(decisions_page(decision(outlook(0), outlook(1), small, coordination=asked), ()))
     assert (
         "Which entity of those with a capacity of at least 50 will have the largest count?" in shown
     )

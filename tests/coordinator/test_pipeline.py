@@ -22,7 +22,7 @@ from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.noise import CountNoise
 from dpol_weekly.released import record_of
-from weekly import MU, agreed, day, released
+from weekly import MU, agreed, coordinates, day, released
 
 RIDGE = {"algorithm": "ridge", "windows": [8], "penalties": {"medium": 1.0}}
 LEVEL = {"algorithm": "kalman", "models": [{"process_variance": 1e-3, "persistence": 0.9}]}
@@ -92,7 +92,8 @@ def compared(template, folder, algorithm, capacity, memory):
     shutil.copytree(template, folder, dirs_exist_ok=True)
     state = folder / "coordinator"
     kind = {"memory": "designed"} if memory else {}
-    collect([], state, agreed(folder, names, noise=kind, algorithm=algorithm))
+    collect([], state, agreed(folder, names, noise=kind))
+    coordinates(state, algorithm=algorithm)
     (member,) = make_members(algorithm)
     played = played_by(member.algorithm, noisy_gains(folder, names, capacity, memory))
     days = [datetime.date.fromisoformat(day(it)) for it in range(1, len(capacity))]
