@@ -330,7 +330,7 @@ def refuse_amendment(before: Deployment, now: Deployment, place: str) -> None:
         raise ConfigError(
             f"{place}: is another agreement than {before.name} ({short(before.sha256())}), and does"
             " not amend it; take that one, another folder, or write into this one"
-            f" amends: {{agreement: {before.sha256()}, since: DATE}}"
+            f' amends: {{agreement: "{before.sha256()}", since: DATE}}'
         )
     since, problems = now.amends.since, []
     if before.amends and before.amends.since >= since:

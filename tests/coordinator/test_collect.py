@@ -169,6 +169,9 @@ def test_a_new_folder_gets_a_file_of_the_coordinators_choices(tmp_path):
 # ---- amendments ----------------------------------------------------------------------------------
 
 
+ABC = {"A": {}, "B": {}, "C": {}}
+
+
 def amended(world, entities, since=2, **keys):
     """The agreement of a world, amended from a period on."""
     before = read_deployment(world.deployment).sha256()
@@ -211,12 +214,12 @@ def test_log_and_reports_go_on_over_an_amendment(world):
         ("AB", 2, {}, "entities.C: must stay in the file; write until"),
         ("ABCD", 2, {}, "entities.D.since: must be 2021-01-17 or later"),
         (
-            {"A": {"until": day(1)}, "B": {}, "C": {}},
+            ABC | {"A": {"until": day(1)}},
             2,
             {},
             "entities.A.until.*2021-01-17 or later",
         ),
-        ({"A": {"since": day(1)}, "B": {}, "C": {}}, 2, {}, "entities.A.since: must stay left out"),
+        (ABC | {"A": {"since": day(1)}}, 2, {}, "entities.A.since: must stay left out"),
         ("ABC", 0, {}, "amends.since.*start of a period after the first"),
     ],
 )
@@ -232,17 +235,17 @@ def test_an_amendment_changes_entities_from_a_period_on_and_nothing_else(
 def test_an_amendment_names_the_agreement_that_it_amends(world):
     world.put(A0)
     first = amended(world, "ABC")
-    wrong = first.read_text().replace(read_deployment(world.deployment).sha256(), "0" * 64)
+    wrong = first.read_text().replace(read_deployment(world.deployment).sha256(), "a" * 64)
     other = world.base / "wrong.yaml"
     other.write_text(wrong)
     with pytest.raises(ConfigError, match="and does not amend it"):
         collect([], world.folder, other)
     collect([], world.folder, first)
     with pytest.raises(ConfigError, match="and does not amend it"):
-        collect([], world.folder, amended(world, {"A": {}, "B": {}, "C": {"capacity": 3}}, since=3))
+        collect([], world.folder, amended(world, ABC | {"C": {"capacity": 3}}, since=3))
     world.deployment = first
     with pytest.raises(ConfigError, match="must be after the last amendment"):
-        collect([], world.folder, amended(world, {"A": {}, "B": {}, "C": {"capacity": 3}}))
+        collect([], world.folder, amended(world, ABC | {"C": {"capacity": 3}}))
 
 
 def test_nothing_begins_without_a_good_deployment(world):
