@@ -176,7 +176,7 @@ def amended(world, entities, since=2, **keys):
     """The agreement of a world, amended from a period on."""
     before = read_deployment(world.deployment).sha256()
     amends = {"agreement": before, "since": day(since)}
-    return agreed(world.base / "amended", entities, amends=amends, **keys)
+    return agreed(world.base / f"amended-{since}", entities, amends=amends, **keys)
 
 
 def test_log_and_reports_go_on_over_an_amendment(world):
