@@ -106,7 +106,7 @@ def test_files_that_cannot_be_ledgers_are_refused():
     Path("folder").mkdir()
     Path("file").write_text("")
     Path("empty.sqlite").touch()
-    for name in ("folder", "file/x", "counts.csv", "noisy.csv", "noisy.csv.guarantee.json"):
+    for name in ("folder", "file/x", "counts.csv"):
         refuse("cannot|is a folder", A1, ledger=name)
     put(A1, ledger="empty.sqlite")
 

@@ -34,7 +34,7 @@ class Output:
         number: in the ledger.
         id: chosen at random; its record tells it, so that a moved output is known again.
         path: with which the paths of its releases begin, as seen from the folder of the ledger.
-        written: whether a release was written before.
+        written: number of the last run whose release was written; 0: none was.
     """
 
     number: int
@@ -136,7 +136,7 @@ def add_output(ledger: Ledger, path: Path) -> Output:
     """Register an output."""
     identity, seen = new_token(), _seen_from(ledger, path)
     number = ledger.insert("INSERT INTO output (id, path) VALUES (?, ?)", identity, seen)
-    return Output(number=number, id=identity, path=seen, written=False)
+    return Output(number=number, id=identity, path=seen, written=0)
 
 
 def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
@@ -222,8 +222,9 @@ def add_run(
 
 
 def knows_run(ledger: Ledger, token: str) -> bool:
-    """True if a run of that token is in the ledger."""
-    return bool(select(ledger, "SELECT 1 FROM run WHERE token = ?", token))
+    """True if a run of that token is in the ledger, or was taken in from a lost copy of it."""
+    tokens = "SELECT token FROM run UNION SELECT token FROM lost"
+    return bool(select(ledger, f"SELECT 1 WHERE ? IN ({tokens})", token))
 
 
 def runs_of(ledger: Ledger, output: Output) -> list[Run]:
@@ -290,6 +291,12 @@ def periods_of(ledger: Ledger, output: Output) -> dict[int, set[str]]:
     for row in select(ledger, rows, output.number):
         found.setdefault(row["entity"], set()).add(row["period"])
     return found
+
+
+def last_period(ledger: Ledger, output: Output, run: int) -> str:
+    """The last period in an output after a run."""
+    last = f"SELECT MAX(period) FROM {_ROWS} WHERE run.output = ? AND run.number <= ?"
+    return str(ledger.execute(last, output.number, run).fetchone()[0])
 
 
 def released_for(ledger: Ledger, name: str) -> set[tuple[int, str]]:

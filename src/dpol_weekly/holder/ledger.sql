@@ -2,10 +2,11 @@
 -- The key is that of the hashes in counted.
 CREATE TABLE ledger (id TEXT NOT NULL, key TEXT NOT NULL, seal TEXT NOT NULL);
 -- Its path, without the date and .zip of a release, is as seen from the folder of the ledger: whole
--- folders may be moved. Once a release was written, it is asked about if the last one is gone.
+-- folders may be moved. written: the last run
+-- whose release was written; it is asked about if that file is gone.
 CREATE TABLE output (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE,
-    written INTEGER NOT NULL DEFAULT 0
+    written INTEGER NOT NULL DEFAULT 0  -- 0: none was
 );
 -- The agreements of deployments that the holder confirmed, in full.
 CREATE TABLE deployment (
@@ -22,6 +23,8 @@ CREATE TABLE run (
     sampler TEXT NOT NULL, imported INTEGER NOT NULL, counts TEXT NOT NULL, capacities TEXT NOT NULL,
     head TEXT
 );
+-- Runs of a copy that is lost: what they released was taken in from a coordinator.
+CREATE TABLE lost (token TEXT PRIMARY KEY);
 -- Names that are folded alike are one entity: what they release adds up.
 CREATE TABLE entity (number INTEGER PRIMARY KEY, folded TEXT NOT NULL UNIQUE);
 -- Noise with memory: a chain is rows of an entity in an output, one after the other. Its state u, a

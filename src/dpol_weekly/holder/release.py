@@ -31,7 +31,7 @@ from dpol_weekly.holder.repeats import check_output, places, refuse_mixed_column
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.restored import ExportedRow, continue_from, read_export
 from dpol_weekly.holder.settings import ColumnUse
-from dpol_weekly.holder.views import check_newest, temporary_files, write_views
+from dpol_weekly.holder.views import check_newest, take_as_lost, temporary_files, write_views
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +182,7 @@ def _take_in(
         sampler=sampler,
         use=target.use,
     )
+    take_as_lost(ledger, target.output)
 
 
 def _unreleased(

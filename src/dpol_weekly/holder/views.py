@@ -35,11 +35,11 @@ from dpol_weekly.holder.entries import (
     Output,
     deployment_of,
     knows_run,
+    last_period,
     move_output,
     output_at,
     output_paths,
     outputs,
-    periods_of,
     runs_of,
     select,
     spent,
@@ -88,13 +88,23 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
         if ours and _is_of(file, path) and output_at(ledger, path) is None:
             move_output(ledger, record.output, path)
     at = output_at(ledger, path)
-    last = release_file(ledger, at, path) if at and at.written else None
+    last = release_file(ledger, at, path, at.written) if at and at.written else None
     if last and not (write_again or _record(last)):
         raise DataError(
             f"{last}: was written once, and is gone or damaged; put it back, or"
             f" the newest ledger, if {ledger.path} is an older copy; if it is the newest, add"
             " --write-again, which writes it as the ledger has it"
         )
+
+
+def take_as_lost(ledger: Ledger, path: Path) -> None:
+    """Let the ledger know the releases of an output that a lost copy of it has made.
+
+    What they released comes from the coordinator, so they are no sign of a newer copy any more.
+    """
+    for file in path.parent.glob("*.zip"):
+        if _is_of(file, path) and (record := _record(file)):
+            ledger.execute("INSERT OR IGNORE INTO lost VALUES (?)", record.token)
 
 
 def write_views(ledger: Ledger, path: Path) -> Path | None:
@@ -111,7 +121,8 @@ def write_views(ledger: Ledger, path: Path) -> Path | None:
     deployment = deployment_of(ledger, output) if output else None
     if output is None or deployment is None:
         return None
-    file, rows = release_file(ledger, output, path), table_rows(ledger, output)
+    (*_, last), rows = runs_of(ledger, output), table_rows(ledger, output)
+    file = release_file(ledger, output, path, last.number)
     table, there = _table(rows), _table_in(file)
     ever = _table(table_rows(ledger, output, withdrawn=True))
     if there is None or not (table.startswith(there) or ever.startswith(there)):
@@ -120,10 +131,12 @@ def write_views(ledger: Ledger, path: Path) -> Path | None:
             " an older copy; in the first case move the file away and run again with"
             " --write-again, which writes it as it was; in the second put the newer ledger back"
         )
-    ledger.execute("UPDATE output SET written = 1 WHERE number = ? AND NOT written", output.number)
     facts = _facts(ledger, output, deployment, rows, table)
     record = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     statement = _statement(facts, rows, deployment)
+    if output.written != last.number:
+        written = "UPDATE output SET written = ? WHERE number = ?"
+        ledger.execute(written, last.number, output.number)
     parts = {TABLE: table, RECORD: record.encode(), STATEMENT: statement.encode()}
     content = pack(parts)
     with suppress(OSError):
@@ -134,10 +147,9 @@ def write_views(ledger: Ledger, path: Path) -> Path | None:
     return file
 
 
-def release_file(ledger: Ledger, output: Output, path: Path) -> Path:
-    """The file of the last release of an output, such as `north-2024-03-31.zip`."""
-    last = max(period for periods in periods_of(ledger, output).values() for period in periods)
-    return path.with_name(f"{path.name}-{last}.zip")
+def release_file(ledger: Ledger, output: Output, path: Path, run: int) -> Path:
+    """The file of the release by a run of an output, such as `north-2024-03-31.zip`."""
+    return path.with_name(f"{path.name}-{last_period(ledger, output, run)}.zip")
 
 
 def temporary_files(path: Path) -> list[Path]:
