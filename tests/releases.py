@@ -83,8 +83,23 @@ def run(*arguments):
     return code, out.getvalue(), err.getvalue()
 
 
+def own_file(path="hospital.yaml", **keys):
+    """A holder's file for `counts.csv`."""
+    whole = {"deployment": "d.yaml", "table": "counts.csv", "output": "noisy", **keys}
+    Path(path).write_text(json.dumps(whole, default=str))
+    return path
+
+
 def put(
-    *rows, made=USUAL, seed=1, sampler=None, to=NOISY, ledger=LEDGER, correct=(), own=None, **answers
+    *rows,
+    made=USUAL,
+    seed=1,
+    sampler=None,
+    to=NOISY,
+    ledger=LEDGER,
+    correct=(),
+    own=None,
+    **answers,
 ):
     """Release rows (hospital, week, count, beds; 20 if not given), with seeded noise."""
     columns = COLUMNS | (own or {}).get("columns", {})
@@ -93,7 +108,6 @@ def put(
     request = Request(
         hospital=hospital(made, to=to, ledger=ledger, **(own or {})),
         deployment=made,
-        correct=frozenset(correct),
         agree=made.sha256(),
         **answers,
     )

@@ -16,9 +16,9 @@ from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
+from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.memory import Memory, stated_terms, terms_of
 from dpol_weekly.noise import CountNoise, interval
-from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.released import ChainRows, checksum
 
 FIRST = datetime.date(2021, 1, 3)
