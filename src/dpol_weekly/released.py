@@ -22,7 +22,7 @@ import math
 import re
 import zipfile
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -174,12 +174,14 @@ class Found:
     Args:
         releases: in the order of the files.
         refused: files that hold no release as it was written, and why.
-        ignored: how many other files the folders hold.
+        ignored: how many other files each folder holds.
+        files: all that were looked at.
     """
 
     releases: list[Parts]
     refused: list[tuple[Path, str]]
-    ignored: int
+    ignored: Counter[Path]
+    files: list[Path]
 
 
 class ChainRows:
@@ -235,45 +237,51 @@ def find_releases(paths: Sequence[Path]) -> Found:
     tables: list[tuple[Path, bytes]] = []
     records: list[tuple[Path, dict[str, Any]]] = []
     refused: list[tuple[Path, str]] = []
-    ignored, found = 0, dict[Path, str]()
+    ignored, found = Counter[Path](), dict[Path, Path | None]()  # The folder; None: it is named.
     for path in paths:
-        files = sorted(it for it in path.rglob("*") if it.is_file()) if path.is_dir() else [path]
-        found |= dict.fromkeys(files, "a folder" if path.is_dir() else "named")
-    for path in [it for it, how in found.items() if how == "named"]:
-        if path.is_file() and not zipfile.is_zipfile(path):  # Its other half is near.
-            near = sorted(it for it in path.parent.iterdir() if it.is_file())
-            found = dict.fromkeys(near, "near") | found
-    for path, how in found.items():
+        if path.is_dir():
+            found |= dict.fromkeys(sorted(filter(Path.is_file, path.rglob("*"))), path)
+        else:
+            found[path] = None
+    # The other half of a file that was unpacked is near it.
+    loose = {it.parent for it in found if it.is_file() and not zipfile.is_zipfile(it)}
+    beside = sorted(it for folder in loose for it in folder.iterdir() if it.is_file())
+    near = set(beside) - found.keys()
+    for path in [*found, *near]:
         try:
             held = list(_parts(path))
         except DataError as error:
-            refused += [(path, str(error))] if how != "near" else []
+            refused += [(path, str(error))] if path in found else []
             continue
         tables += [(path, it) for it in held if isinstance(it, bytes)]
         records += [(path, it) for it in held if isinstance(it, dict)]
-        if not held and how == "named":
-            refused.append((path, f"{path}: {_NO_RELEASE}"))
-        ignored += not held and how == "a folder"
+        if not held and path in found:
+            if folder := found[path]:
+                ignored[folder] += 1
+            else:
+                refused.append((path, f"{path}: {_NO_RELEASE}"))
     releases, used = [], set[int]()
     inside = defaultdict[Path, list[int]](list)
     for number, (path, _) in enumerate(records):
         inside[path].append(number)
-    for path, table in tables:
-        for number in itertools.chain(inside[path], range(len(records))):
+    for place, (path, table) in enumerate(tables):
+        # Most often the record is in the same file, or in the same place among the records.
+        likely = [*inside[path], *range(place, min(place + 1, len(records)))]
+        for number in itertools.chain(likely, range(len(records))):
             other, facts = records[number]
             if facts["sha256"] == _checked_sum(table, facts):
                 used.add(number)
-                if "near" not in (found[path], found[other]) or found[path] != found[other]:
+                if not {path, other} <= near:
                     releases.append(Parts(file=path, table=table, facts=facts))
                 break
         else:
             wrong = "no record fits this table: one of them is missing, or was changed or cut short"
-            refused += [(path, f"{path}: {wrong}; {_ASK}")] if found[path] != "near" else []
+            refused += [(path, f"{path}: {wrong}; {_ASK}")] if path in found else []
     for number, (path, _) in enumerate(records):
-        if number not in used and found[path] != "near" and path not in dict(refused):
+        if number not in used and path in found and path not in dict(refused):
             wrong = "no table fits this record: one of them is missing, or was changed or cut short"
             refused.append((path, f"{path}: {wrong}; {_ASK}"))
-    return Found(releases=releases, refused=refused, ignored=ignored)
+    return Found(releases=releases, refused=refused, ignored=ignored, files=[*found, *near])
 
 
 def read_release(path: Path) -> Report:

@@ -19,8 +19,7 @@ from dpol_weekly.coordinator.checks import CHECKS
 from dpol_weekly.coordinator.collect import collect, set_aside
 from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.noise import CountNoise
-from dpol_weekly.released import record_of
-from weekly import MU, agreed, chain_of, day, identity, recorded
+from weekly import MU, agreed, chain_of, day, identity, record_of, recorded
 
 A0, A1, B0 = ("A", 0, "3.5"), ("A", 1, "-2.25"), ("B", 0, "7")
 ROOT = Path(__file__).parents[2]
@@ -93,7 +92,7 @@ def test_a_table_of_other_columns_is_refused(world):
     record = json.loads(record_of(path).read_text())
     del record["sha256"]
     (done,) = world.collect(recorded(path, record))
-    assert "its columns are not those of this deployment" in done.refused[0]
+    assert "is not a release of dpol. It may hold raw counts" in done.refused[0]
 
 
 def test_a_correction_supersedes_where_it_is_allowed_and_counts(world):

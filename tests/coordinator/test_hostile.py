@@ -21,8 +21,7 @@ from dpol_weekly.coordinator.evidence import SetAside
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import decisions_page
 from dpol_weekly.noise import CountNoise, interval
-from dpol_weekly.released import record_of
-from weekly import MU, Coordinator, chain_of, day, identity, recorded
+from weekly import MU, Coordinator, chain_of, day, identity, record_of, recorded
 
 SD = CountNoise(MU).standard_deviation
 V0, V1, V2 = (("V", it, "6") for it in range(3))

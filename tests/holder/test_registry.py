@@ -146,7 +146,7 @@ def test_the_command_writes_a_new_file_or_prints(capsys):
     assert Path("entry.yaml").read_text() == printed
     for arguments, said in (
         ((str(newest()), "--output", "entry.yaml"), "entry.yaml: exists already; choose another"),
-        (("counts.csv",), "counts.csv: is not the record of a release; give the .csv.guarantee"),
+        (("counts.csv",), "counts.csv: is not a record of dpol; ask for"),
         (("none.json",), r"none.json: cannot be read \(No such file"),
     ):
         assert main(["registry", *arguments]) == 1

@@ -21,7 +21,7 @@ from dpol_weekly.coordinator.checks import Claim, checked
 from dpol_weekly.coordinator.log import Log, Release, open_log
 from dpol_weekly.coordinator.spent import mu_of_such_stay, period_budget, weight_of
 from dpol_weekly.deployment import Deployment, read_deployment
-from dpol_weekly.released import Parts, Report, Row, find_releases, read_report
+from dpol_weekly.released import Found, Parts, Report, Row, find_releases, read_report
 
 _KEY = "period", "noisy_count", "capacity", "noisy_share", "mu"
 """The cells that show that a row was collected before."""
@@ -87,14 +87,9 @@ def collect(
     with open_log(folder, deployment=deployment, new=True) as log:
         if unknown := sorted(may_change - log.deployment.entities.keys()):
             raise DataError(f"{unknown[0]} is not an entity of the deployment; write it as there")
-        done = []
-        for place in reports:
-            found = find_releases([place])
-            done += [_collect(log, parts, may_change, today) for parts in found.releases]
-            done += [Collected(file=file, refused=(why,)) for file, why in found.refused]
-            if found.ignored:
-                done.append(Collected(file=place, ignored=found.ignored))
-        return done
+        found = find_releases(reports)
+        done = [_collect(log, parts, may_change, today) for parts in found.releases]
+        return _in_order(found, done)
 
 
 def check_reports(
@@ -111,7 +106,7 @@ def check_reports(
         DataError: as `read_deployment`.
     """
     agreed, found = read_deployment(deployment), find_releases(reports)
-    done = [Collected(file=file, refused=(why,)) for file, why in found.refused]
+    done = []
     for parts in found.releases:
         new, refused = [], []
         try:
@@ -124,7 +119,15 @@ def check_reports(
             refused.append(str(error).removeprefix(f"{parts.file}: "))
         why = tuple(f"{parts.file}: {line}" for line in refused)
         done.append(Collected(file=parts.file, new=() if why else tuple(new), refused=why))
-    return done
+    return _in_order(found, done)
+
+
+def _in_order(found: Found, done: Sequence[Collected]) -> list[Collected]:
+    """What became of all files, in their order, and then what was ignored."""
+    refused = [Collected(file=file, refused=(why,)) for file, why in found.refused]
+    ignored = [Collected(file=folder, ignored=count) for folder, count in found.ignored.items()]
+    place = {file: number for number, file in enumerate(found.files)}
+    return [*sorted([*done, *refused], key=lambda it: place[it.file]), *ignored]
 
 
 def set_aside(

@@ -9,7 +9,16 @@ from dpol.data.format import Format
 from dpol.data.texts import date_of, decimal_of
 
 DATES: tuple[str, ...] = get_args(Format.model_fields["date"].annotation)
-_SIGNS = (None, None), (".", None), (",", None), (",", " "), (".", " "), (None, "."), (None, ","), (None, "'")
+_SIGNS = (
+    (None, None),
+    (".", None),
+    (",", None),
+    (",", " "),
+    (".", " "),
+    (None, "."),
+    (None, ","),
+    (None, "'"),
+)
 """Decimal sign and sign between thousands, the plainest first."""
 
 

@@ -72,7 +72,8 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
         end_all(ledger)
     known = outputs(ledger)
     folders = {path.parent, ledger.path.parent, *(it.parent for it in output_paths(ledger))}
-    for file in sorted(it for folder in folders for it in folder.glob("[!.]*.zip")):
+    nearby = {it for folder in folders for it in folder.glob("[!.]*.zip")}
+    for file in sorted(nearby | {*ledger.path.parent.glob("*/[!.]*.zip")}):
         record = _record(file)
         if record is None:
             continue
