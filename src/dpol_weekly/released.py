@@ -142,14 +142,15 @@ class Record:
         sha256: the checksum that it states, of the table and the other facts.
         ledger: id of the ledger.
         output: id of the output in it.
-        token: of the last run that released rows of the output; empty if it states none.
+        tokens: of the last run that released rows of the output, and of the last end of all chains;
+            those that it states.
     """
 
     facts: Mapping[str, Any]
     sha256: str
     ledger: str
     output: str
-    token: str
+    tokens: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -397,13 +398,13 @@ def _record(path: Path, facts: Mapping[str, Any]) -> Record:
         raise DataError(
             f"{path}: the ids of its ledger and output are not 16 signs, 0 to f; {_ASK}"
         )
-    token, claimed = origin.get("token"), facts.get("sha256")
+    tokens, claimed = (origin.get("token"), origin.get("ended")), facts.get("sha256")
     return Record(
         facts=facts,
         sha256=claimed if isinstance(claimed, str) else "",
         ledger=ids[0],
         output=ids[1],
-        token=token if isinstance(token, str) else "",
+        tokens=tuple(it for it in tokens if isinstance(it, str)),
     )
 
 

@@ -214,7 +214,7 @@ def test_corrections_of_two_ledgers_stay_within_the_budget_of_a_person_who_moves
     made = deployment(mu=0.25, longest_stay=8, budget_mu=1, corrections=True)
     for name in "AB":
         rows = [(name, week(number), "3") for number in range(8)]
-        to = {"to": f"{name}/noisy", "ledger": f"{name}/ledger", "own": {"entity": name}}
+        to = {"to": f"{name}/noisy", "ledger": f"{name}/{LEDGER}", "own": {"entity": name}}
         Path(name).mkdir()
         play(made, *rows, **to)
         for number in range(8):

@@ -76,7 +76,7 @@ def test_the_record_says_what_is_guaranteed():
         "releases": [{"run": 1, "date": ANY, "rows": 2, "imported": False}],
         "ledger": {
             **{"id": ANY, "output": ANY, "run": 1, "token": ANY},
-            **{"head": ANY, "previous": None},
+            **{"head": ANY, "previous": None, "ended": None},
         },
         "deployment": {"name": "d", "sha256": made.sha256()},
     }

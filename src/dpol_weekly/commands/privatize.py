@@ -118,15 +118,15 @@ def _init(options: argparse.Namespace) -> None:
         raise DpolError(f"{options.file}: exists already; move it away, or name another FILE")
     terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     deployment = read_deployment(options.deployment)
-    for line in begin(
+    line = begin(
         options.file,
         options.init,
         options.deployment,
         deployment,
         entity=options.entity,
         ask=_chosen if terminal else None,
-    ):
-        show(line)
+    )
+    show(line)
 
 
 def _chosen(question: str, choices: Sequence[str]) -> str | None:

@@ -222,8 +222,8 @@ def add_run(
 
 
 def knows_run(ledger: Ledger, token: str) -> bool:
-    """True if a run of that token is in the ledger, or was taken in from a lost copy of it."""
-    tokens = "SELECT token FROM run UNION SELECT token FROM lost"
+    """True if a run of that token is in the ledger, or it is of `ended`, see ledger.sql."""
+    tokens = "SELECT token FROM run UNION SELECT token FROM ended"
     return bool(select(ledger, f"SELECT 1 WHERE ? IN ({tokens})", token))
 
 

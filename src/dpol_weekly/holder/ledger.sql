@@ -23,8 +23,9 @@ CREATE TABLE run (
     sampler TEXT NOT NULL, imported INTEGER NOT NULL, counts TEXT NOT NULL, capacities TEXT NOT NULL,
     head TEXT
 );
--- Runs of a copy that is lost: what they released was taken in from a coordinator.
-CREATE TABLE lost (token TEXT PRIMARY KEY);
+-- Moments at which all chains ended, and runs of a lost copy whose rows were taken in. Records name
+-- the last one, so that a copy from before is noticed.
+CREATE TABLE ended (token TEXT PRIMARY KEY);
 -- Names that are folded alike are one entity: what they release adds up.
 CREATE TABLE entity (number INTEGER PRIMARY KEY, folded TEXT NOT NULL UNIQUE);
 -- Noise with memory: a chain is rows of an entity in an output, one after the other. Its state u, a

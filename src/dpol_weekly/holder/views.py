@@ -46,7 +46,7 @@ from dpol_weekly.holder.entries import (
     table_rows,
     weighed_rows,
 )
-from dpol_weekly.holder.ledger import Ledger
+from dpol_weekly.holder.ledger import Ledger, new_token
 from dpol_weekly.memory import growth
 from dpol_weekly.released import Cells, Record, checksum, pack, read_record
 
@@ -70,6 +70,7 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
     """
     if write_again:
         end_all(ledger)
+        ledger.execute("INSERT INTO ended VALUES (?)", new_token())
     known = outputs(ledger)
     folders = {path.parent, ledger.path.parent, *(it.parent for it in output_paths(ledger))}
     nearby = {it for folder in folders for it in folder.glob("[!.]*.zip")}
@@ -79,7 +80,7 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
             continue
         # A ledger without outputs may stand in for any that is lost.
         ours = record.ledger == ledger.id or not known or _is_of(file, path)
-        if ours and not knows_run(ledger, record.token):
+        if ours and not all(knows_run(ledger, it) for it in record.tokens):
             raise DataError(
                 f"{file}: knows of releases that the ledger {ledger.path} does not know; name the"
                 " right ledger in ledger, or put its newest copy back. If it is lost, go on"
@@ -105,7 +106,8 @@ def take_as_lost(ledger: Ledger, path: Path) -> None:
     """
     for file in path.parent.glob("*.zip"):
         if _is_of(file, path) and (record := _record(file)):
-            ledger.execute("INSERT OR IGNORE INTO lost VALUES (?)", record.token)
+            for token in record.tokens:
+                ledger.execute("INSERT OR IGNORE INTO ended VALUES (?)", token)
 
 
 def write_views(ledger: Ledger, path: Path) -> Path | None:
@@ -216,6 +218,7 @@ def _facts(
     runs = [run for run in runs_of(ledger, output) if run.rows]
     levels, last = Counter(row.mu for row in rows), runs[-1]
     heads = {row["number"]: row["head"] for row in select(ledger, "SELECT number, head FROM run")}
+    ended = select(ledger, "SELECT token FROM ended ORDER BY rowid DESC LIMIT 1")
     facts: dict[str, Any] = {
         **guarantee.as_dict(),
         "mu_of_one_entity_alone": guarantee.mu / math.sqrt(2),
@@ -231,6 +234,7 @@ def _facts(
             "output": output.id,
             "run": last.number,
             "token": last.token,
+            "ended": ended[0]["token"] if ended else None,
             "head": heads.get(last.number),
             "previous": heads.get(last.number - 1),
         },
