@@ -257,4 +257,4 @@ def _numbers(
             draft.keys["capacity"] = chosen
             if chosen is None:
                 draft.open["columns.capacity"] = beds
-    return [name for name in draft.keys.values() if name]
+    return [name for name in draft.keys.values() if name] if count else numbers
