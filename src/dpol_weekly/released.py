@@ -16,9 +16,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import itertools
 import json
 import math
+import os
 import re
 import zipfile
 import zlib
@@ -265,10 +265,12 @@ def find_releases(paths: Sequence[Path]) -> Found:
     inside = defaultdict[Path, list[int]](list)
     for number, (path, _) in enumerate(records):
         inside[path].append(number)
-    for place, (path, table) in enumerate(tables):
-        # Most often the record is in the same file, or in the same place among the records.
-        likely = [*inside[path], *range(place, min(place + 1, len(records)))]
-        for number in itertools.chain(likely, range(len(records))):
+    for path, table in tables:
+        # A table may fit several records: that of its own file or name is meant.
+        likely = inside[path] or sorted(
+            range(len(records)), key=lambda it: -_alike(path, records[it][0])
+        )
+        for number in likely:
             other, facts = records[number]
             if facts["sha256"] == _checked_sum(table, facts):
                 used.add(number)
@@ -381,6 +383,10 @@ def _part(stream: IO[bytes], size: int) -> Iterator[bytes | dict[str, Any]]:
         facts = json.loads(content)
         if isinstance(facts, dict) and {"sha256", "ledger"} <= facts.keys():
             yield facts
+
+
+def _alike(path: Path, other: Path) -> int:
+    return len(os.path.commonprefix([str(path), str(other)]))
 
 
 def _checked_sum(table: bytes, facts: Mapping[str, Any]) -> str | None:

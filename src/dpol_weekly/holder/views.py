@@ -73,8 +73,7 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
         ledger.execute("INSERT INTO ended VALUES (?)", new_token())
     known = outputs(ledger)
     folders = {path.parent, ledger.path.parent, *(it.parent for it in output_paths(ledger))}
-    nearby = {it for folder in folders for it in folder.glob("[!.]*.zip")}
-    for file in sorted(nearby | {*ledger.path.parent.glob("*/[!.]*.zip")}):
+    for file in sorted(it for folder in folders for it in folder.glob("[!.]*.zip")):
         record = _record(file)
         if record is None:
             continue
