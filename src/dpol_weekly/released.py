@@ -16,9 +16,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import json
 import math
-import os
 import re
 import zipfile
 import zlib
@@ -386,7 +386,8 @@ def _part(stream: IO[bytes], size: int) -> Iterator[bytes | dict[str, Any]]:
 
 
 def _alike(path: Path, other: Path) -> int:
-    return len(os.path.commonprefix([str(path), str(other)]))
+    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(str(path), str(other)))
+    return sum(1 for _ in same)
 
 
 def _checked_sum(table: bytes, facts: Mapping[str, Any]) -> str | None:
