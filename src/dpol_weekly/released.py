@@ -386,7 +386,9 @@ def _part(stream: IO[bytes], size: int) -> Iterator[bytes | dict[str, Any]]:
 
 
 def _alike(path: Path, other: Path) -> int:
-    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(str(path), str(other)))
+    same = itertools.takewhile(
+        lambda pair: pair[0] == pair[1], zip(str(path), str(other), strict=False)
+    )
     return sum(1 for _ in same)
 
 
