@@ -353,7 +353,7 @@ def test_what_the_deployment_lacks_or_wants_is_told():
 
 @pytest.mark.parametrize("kind", sorted(FILES.keys() - {"KW", "workbook as CSV", "cp1252", "wide"}))
 def test_a_first_file_reads_the_table_or_says_what_to_set(folder, kind):
-    """What the cells cannot show is set by hand: the texts of entities."""
+    """The texts of entities are asked for."""
     name, content, _, _ = FILES[kind]
     Path(name).write_bytes(content)
     file, answers = Path("h.yaml"), iter(SITES.values())

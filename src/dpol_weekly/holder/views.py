@@ -101,7 +101,7 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
 def take_as_lost(ledger: Ledger, path: Path) -> None:
     """Let the ledger know the releases of an output that a lost copy of it has made.
 
-    What they released comes from the coordinator, so they are no sign of a newer copy any more.
+    What they released comes from the coordinator, and show nothing that is newer.
     """
     for file in path.parent.glob("*.zip"):
         if _is_of(file, path) and (record := _record(file)):
