@@ -6,9 +6,7 @@ was: the tables of the two worlds differ in that person only. The attacker knows
 
 from __future__ import annotations
 
-import csv
 import datetime
-import json
 import math
 import os
 import subprocess
@@ -21,7 +19,7 @@ import yaml
 from scipy import stats
 
 from dpol_weekly.deployment import read_deployment
-from releases import run
+from releases import newest, output, own_file, record, run
 
 FIRST = datetime.date(2015, 1, 4)
 WEEKS = 4
@@ -42,10 +40,19 @@ def in_real_process(*arguments):
 
 
 def agreed_on(path, keys):
-    """The file of a deployment, and the options of a command that releases what it says."""
+    """The file of a deployment, and the arguments of a command that releases what it says."""
     path.write_text(yaml.safe_dump({**keys, "disjoint": True}, sort_keys=False))
-    output, agree = path.parent / "noisy.csv", read_deployment(path).sha256()
-    return path, ["--output", output, "--deployment", path, "--agree", agree]
+    names = list(keys["entities"])
+    own = path.with_name("hospital.yaml")
+    own_file(
+        own,
+        deployment=path.name,
+        entities=names,
+        table="raw.csv",
+        columns={"entity": "entity"},
+        output=".",
+    )
+    return path, [own, "--agree", read_deployment(path).sha256()]
 
 
 def agreement(folder, pairs, *, mu, memory, unit):
@@ -114,9 +121,9 @@ def play(folder, command, rng, *, pairs, mu, memory, unit, weeks=WEEKS, at_once=
         rows += [f"{name},{day},{count:g}" for name, count in zip(names, raw[week], strict=True)]
         if (week + 1) % at_once == 0:
             table.write_text("\n".join(rows) + "\n")
-            command("privatize", table, *options)
+            command("privatize", *options)
     agreed = yaml.safe_load(path.read_text())
-    draws, norms = _fresh(folder / "noisy.csv", tables, agreed["unit_weeks"])
+    draws, norms = _fresh(newest(folder), tables, agreed["unit_weeks"])
     return Seen(draws, norms, worlds, agreed["mu"])
 
 
@@ -136,15 +143,13 @@ def _stays(pairs, unit, weeks):
     return counted.reshape(2, weeks, 2 * pairs)
 
 
-def _fresh(output, tables, unit):
+def _fresh(file, tables, unit):
     """The fresh noise of each row under either table, and N_W, from table and record alone."""
-    with output.open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    record = json.loads((output.parent / f"{output.name}.guarantee.json").read_text())
+    rows, stated = output(file), record(file)
     _, weeks, n = tables.shape
     released = np.array([float(row["noisy_count"]) for row in rows]).reshape(weeks, n)
     step = 10.0 ** Decimal(rows[0]["noisy_count"]).as_tuple().exponent
-    memories = {part["entity"]: (part["a"], part["b"]) for part in record.get("chains", [])}
+    memories = {part["entity"]: (part["a"], part["b"]) for part in stated.get("chains", [])}
     a, b = np.array([memories.get(row["entity"], (0, 0)) for row in rows[:n]]).T
     total, u, draws = released - tables, np.zeros((2, n)), np.empty_like(tables)
     for week in range(weeks):

@@ -17,9 +17,10 @@ from dpol_weekly.coordinator.settings import FILE, Coordination
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
+from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.memory import Memory, stated_terms, terms_of
 from dpol_weekly.noise import CountNoise, interval
-from dpol_weekly.released import ChainRows, checksum, record_of
+from dpol_weekly.released import ChainRows, checksum
 
 FIRST = datetime.date(2021, 1, 3)
 MU = Decimal("0.5")
@@ -92,6 +93,11 @@ def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", chains=(
         "chains": list(chains),
     }
     return recorded(path, facts | (record or {}))
+
+
+def record_of(path):
+    """The record of a table by hand."""
+    return path.with_name(f"{path.name}.guarantee.json")
 
 
 def recorded(path, facts):
@@ -170,15 +176,21 @@ def released(folder, deployment, counts, capacity, names, *, holders=1, step=1):
                 if not np.isnan(counts[number][i])
             ]
             (own / "raw.csv").write_text("\n".join(["entity,period,count,capacity", *lines, ""]))
-            outputs.append(own / "noisy.csv")
-            request = Request(
+            hospital = Hospital(
+                deployment=deployment,
+                entities={name: name for name in made.entities},
                 table=own / "raw.csv",
-                output=outputs[-1],
+                columns={"entity": "entity", "capacity": "capacity"},
+                output=own,
+                ledger=own / "ledger.sqlite",
+            )
+            request = Request(
+                hospital=hospital,
                 deployment=made,
                 agree=made.sha256(),
                 over_capacity=True,
             )
-            release(request, sampler)
+            outputs.append(release(request, sampler).file)
         done = collect(outputs, folder / "coordinator", deployment)
         assert not [line for it in done for line in it.refused]
         yield weeks.stop

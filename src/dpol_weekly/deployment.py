@@ -76,38 +76,6 @@ class Entity(Settings):
         return (self.since or period) <= period and (self.until is None or period < self.until)
 
 
-class Columns(Settings):
-    """The names that the holders' tables use; the same for all, and for what they release."""
-
-    entity: str = "entity"
-    """Identifier of the entity."""
-    period: str = "period"
-    """Start of the period, a date such as 2021-01-31."""
-    count: str = "count"
-    """Number of people counted."""
-    capacity: str = "capacity"
-    """Capacity of the entity in the period; read where it is `reported`."""
-
-    def names(self) -> list[str]:
-        """The columns that may be read."""
-        return [self.entity, self.period, self.count, self.capacity]
-
-    def header(self) -> list[str]:
-        """The columns of a released table."""
-        noisy = [self.entity, self.period, "noisy_count", self.capacity, "noisy_share"]
-        return [*noisy, "mu", "count_sensitivity", "noise_sd", "low", "high"]
-
-    def problem(self) -> str:
-        """The rule that the names break; empty if they break none."""
-        names, header = self.names(), self.header()
-        if len(set(names)) < len(names):
-            return "entity, period, count and capacity must be different columns"
-        if twice := [name for name in header if header.count(name) > 1]:
-            return f"a released table has a column {twice[0]} of its own; rename the input's"
-        faults = (f"the name of column {name} {fault_of(name)}" for name in names if fault_of(name))
-        return next(faults, "")
-
-
 class Periods(Settings):
     """The periods in which counts are taken."""
 
@@ -144,8 +112,6 @@ class Deployment(Settings):
     """Name of the deployment; part of every release and decision."""
     periods: Periods
     """Periods in which counts are taken."""
-    columns: Columns = Columns()
-    """The names that the holders' tables use."""
     entities: Annotated[dict[str, Entity], Field(min_length=1)]
     """Identifier of each entity, and what is public of it."""
     mu: MuDecimal
@@ -186,8 +152,6 @@ class Deployment(Settings):
         if self.longest_stay < self.unit_weeks:
             allowed = f"must be at least unit_weeks ({self.unit_weeks})"
             yield Problem(("longest_stay",), self.longest_stay, allowed)
-        if wrong := self.columns.problem():
-            yield Problem(("columns",), MISSING, wrong)
         try:
             self.count_noise()
         except DataError as error:

@@ -1,13 +1,14 @@
-"""A released table and its record: their columns, their cells, and how they are read.
+"""Release files: their contents, how they are found, and how they are read.
 
-`dpol privatize` writes a table of noisy counts and, next to it, a record in JSON. The columns of a
-table are `Columns.header` of its deployment, and `Cells` names them in that order. `PATTERNS` says
-how each cell is written, `check_numbers` how the numbers of a row hang together. The record states
-the chains of noise with memory; `ChainRows` finds the chain of each row.
+`dpol privatize` writes one file a release: a zip of a table of noisy counts, a record in JSON and a
+statement in words. `Cells` names the columns of the table, in their order. `PATTERNS` says how each
+cell is written, `check_numbers` how the numbers of a row hang together. The record states the
+chains of noise with memory; `ChainRows` finds the chain of each row.
 
-`read_record` reads a record alone, `read_report` a table with its record, for one deployment.
-Nobody knows who wrote them, so all parts are checked before they are used: `read_report` checks
-all but the cells. Each function raises DataError that names the file, the fault and the remedy.
+On their way files are renamed, unpacked and packed again. So `find_releases` goes by what they
+hold: a record belongs to the table that fits its checksum. Nobody knows who wrote them, so all
+parts are checked before they are used: `read_report` checks all but the cells. Errors name the
+file, the fault and the remedy.
 """
 
 from __future__ import annotations
@@ -15,18 +16,21 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import json
 import math
 import re
+import zipfile
+import zlib
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from dpol.core.errors import DataError
-from dpol.core.words import printable, shortened
-from dpol_weekly.deployment import Columns, Deployment
 from dpol_weekly.noise import decimal_text, share_of
 
 _NUMBER, _WHOLE = r"[0-9]{1,12}(\.[0-9]{1,20})?", "[0-9]{1,15}"
@@ -57,8 +61,14 @@ PATTERNS = {
 """Patterns that a cell of each column matches as a whole; entities are any plain text."""
 
 _NOT_WRITTEN = "is not a number as dpol privatize writes it; ask for the table that it wrote"
-_ASK = "ask for table and record again"
-_NO_RECORD = "is not a record of dpol; ask for it again"
+_ASK = "ask for the release again"
+_NO_RECORD = "is not a record of dpol; ask for the release again"
+_NO_RELEASE = (
+    "is not a release of dpol. It may hold raw counts, so nothing of it was taken; ask for the .zip"
+    " that dpol privatize wrote"
+)
+_LARGEST = 1 << 28
+"""Bytes of a file, or of one in a zip, that may be a part of a release."""
 _WHOLE_NUMBERS = "first_row", "releases", "unit_weeks", "chain_periods", "decimals", "scale"
 _NUMBERS = "a", "b", "mu"
 
@@ -76,6 +86,9 @@ class Cells(NamedTuple):
     noise_sd: str
     low: str
     high: str
+
+
+_HEADER = ",".join(Cells._fields).encode()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,23 +110,27 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """A released table, its rows unchecked.
+    """A release, its rows unchecked.
 
     Args:
-        file: the table.
+        file: from which it was read.
         sha256: of the table and its record.
-        agreement: hash of the agreement of its last run.
+        deployment: its name.
+        agreement: the hash of the agreement of its last run.
         ledger: id of the holder's ledger.
         output: id of the output in it.
         rows: of the table.
+        facts: all that the record states.
     """
 
     file: Path
     sha256: str
+    deployment: str
     agreement: str
     ledger: str
     output: str
     rows: list[Row]
+    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,14 +142,47 @@ class Record:
         sha256: the checksum that it states, of the table and the other facts.
         ledger: id of the ledger.
         output: id of the output in it.
-        token: of the last run that released rows of the output; empty if it states none.
+        tokens: of the last run that released rows of the output, and of the last end of all chains;
+            those that it states.
     """
 
     facts: Mapping[str, Any]
     sha256: str
     ledger: str
     output: str
-    token: str
+    tokens: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The two parts of a release that fit each other.
+
+    Args:
+        file: that holds the table.
+        table: its bytes.
+        facts: of its record.
+    """
+
+    file: Path
+    table: bytes
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """The releases that some files hold.
+
+    Args:
+        releases: in the order of the files.
+        refused: files that hold no release as it was written, and why.
+        ignored: how many other files each folder holds.
+        files: all that were looked at.
+    """
+
+    releases: list[Parts]
+    refused: list[tuple[Path, str]]
+    ignored: Counter[Path]
+    files: list[Path]
 
 
 class ChainRows:
@@ -162,49 +212,193 @@ class ChainRows:
         return part, place + 1
 
 
-def record_of(table: Path) -> Path:
-    """Path of the record that holds the guarantee of a released table."""
-    return table.parent / f"{table.name}.guarantee.json"
-
-
 def checksum(table: bytes, record: Mapping[str, Any]) -> str:
     """SHA-256 of a table and of its record, as JSON with sorted keys, without blanks.
 
     Args:
-        table: its bytes.
+        table: its bytes; line ends count as those of Unix, since mail may change them.
         record: all facts; the checksum itself, `sha256`, is left out.
     """
     rest = {key: value for key, value in record.items() if key != "sha256"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(table + text.encode()).hexdigest()
+    return hashlib.sha256(table.replace(b"\r\n", b"\n") + text.encode()).hexdigest()
 
 
-def read_facts(path: Path) -> dict[str, Any]:
-    """All that a record states, unchecked.
+def pack(parts: Mapping[str, bytes]) -> bytes:
+    """A zip of some files by name; equal contents give equal bytes."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return packed.getvalue()
+
+
+def find_releases(paths: Sequence[Path]) -> Found:
+    """The releases in some files and folders, whatever they are called, packed or not."""
+    tables: list[tuple[Path, bytes]] = []
+    records: list[tuple[Path, dict[str, Any]]] = []
+    refused: list[tuple[Path, str]] = []
+    ignored, found = Counter[Path](), dict[Path, Path | None]()  # The folder; None: it is named.
+    for path in paths:
+        if path.is_dir():
+            found |= dict.fromkeys(sorted(filter(Path.is_file, path.rglob("*"))), path)
+        else:
+            found[path] = None
+    # The other half of a file that was unpacked is near it.
+    loose = {it.parent for it in found if it.is_file() and not zipfile.is_zipfile(it)}
+    beside = sorted(it for folder in loose for it in folder.iterdir() if it.is_file())
+    near = set(beside) - found.keys()
+    for path in [*found, *near]:
+        try:
+            held = list(_parts(path))
+        except DataError as error:
+            refused += [(path, str(error))] if path in found else []
+            continue
+        tables += [(path, it) for it in held if isinstance(it, bytes)]
+        records += [(path, it) for it in held if isinstance(it, dict)]
+        if not held and path in found:
+            if folder := found[path]:
+                ignored[folder] += 1
+            else:
+                refused.append((path, f"{path}: {_NO_RELEASE}"))
+    releases, used = [], set[int]()
+    inside = defaultdict[Path, list[int]](list)
+    for number, (path, _) in enumerate(records):
+        inside[path].append(number)
+    for path, table in tables:
+        # A table may fit several records: that of its own file or name is meant.
+        likely = inside[path] or sorted(
+            range(len(records)), key=lambda it: -_alike(path, records[it][0])
+        )
+        for number in likely:
+            other, facts = records[number]
+            if facts["sha256"] == _checked_sum(table, facts):
+                used.add(number)
+                if not {path, other} <= near:
+                    releases.append(Parts(file=path, table=table, facts=facts))
+                break
+        else:
+            wrong = "no record fits this table: one of them is missing, or was changed or cut short"
+            refused += [(path, f"{path}: {wrong}; {_ASK}")] if path in found else []
+    for number, (path, _) in enumerate(records):
+        if number not in used and path in found and path not in dict(refused):
+            wrong = "no table fits this record: one of them is missing, or was changed or cut short"
+            refused.append((path, f"{path}: {wrong}; {_ASK}"))
+    return Found(releases=releases, refused=refused, ignored=ignored, files=[*found, *near])
+
+
+def read_release(path: Path) -> Report:
+    """The release in a zip, a folder, or a table or record that was unpacked.
 
     Raises:
-        DataError: it cannot be read, or is not a record.
+        DataError: there is none, or several, or it is damaged. Cells are not looked at.
     """
-    if path.exists() and not path.is_file():  # a pipe would never end
-        raise DataError(f"{path}: is not a file; ask for it again")
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    except (ValueError, RecursionError):
-        raise DataError(f"{path}: {_NO_RECORD}") from None
-    if not isinstance(facts, dict):
+    found = find_releases([path])
+    if found.refused:
+        raise DataError(found.refused[0][1])
+    if len(found.releases) != 1:
+        raise DataError(f"{path}: holds {len(found.releases)} releases; name the file of one")
+    return read_report(found.releases[0])
+
+
+def read_facts(path: Path) -> Mapping[str, Any]:
+    """All that the record of a release file states, without a look at its table.
+
+    Raises:
+        DataError: it cannot be read, or holds no record.
+    """
+    records = [it for it in _parts(path) if isinstance(it, dict)]
+    if len(records) != 1:
         raise DataError(f"{path}: {_NO_RECORD}")
-    return facts
+    return records[0]
 
 
 def read_record(path: Path) -> Record:
-    """A record, with the ids of its ledger and output.
+    """The record of a release file, with the ids of its ledger and output.
 
     Raises:
         DataError: as `read_facts`, or the ids are missing or are not ids.
     """
-    facts = read_facts(path)
+    return _record(path, read_facts(path))
+
+
+def read_report(parts: Parts) -> Report:
+    """A release whose parts fit each other.
+
+    Raises:
+        DataError: its record or table is damaged. Cells are not looked at.
+    """
+    file, facts = parts.file, parts.facts
+    agreed = facts.get("deployment")
+    if not isinstance(agreed, dict):
+        raise DataError(f"{file}: does not say which deployment it is of; {_ASK}")
+    record = _record(file, facts)
+    return Report(
+        file=file,
+        sha256=record.sha256,
+        deployment=str(agreed.get("name")),
+        agreement=str(agreed.get("sha256")),
+        ledger=record.ledger,
+        output=record.output,
+        rows=_with_chains(file, list(_cells(file, parts.table)), facts.get("chains", [])),
+        facts=facts,
+    )
+
+
+def _parts(path: Path) -> Iterator[bytes | dict[str, Any]]:
+    """The released tables and the records that a file or zip holds.
+
+    Raises:
+        DataError: it cannot be read, or is a damaged zip.
+    """
+    if not path.is_file():  # a pipe would never end
+        raise DataError(f"{path}: is not there, or is not a file; check the path")
+    try:
+        if not zipfile.is_zipfile(path):
+            if path.suffix == ".zip":
+                raise DataError(f"{path}: is damaged or cut short; {_ASK}")
+            with path.open("rb") as stream:
+                yield from _part(stream, path.stat().st_size)
+            return
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                with archive.open(member) as stream:
+                    yield from _part(stream, member.file_size)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
+        raise DataError(f"{path}: is damaged or cut short; {_ASK}") from None
+
+
+def _part(stream: IO[bytes], size: int) -> Iterator[bytes | dict[str, Any]]:
+    """The content of a file if it is a released table or a record."""
+    start = stream.read(len(_HEADER))
+    if size > _LARGEST or not (start == _HEADER or start.lstrip()[:1] == b"{"):
+        return
+    content = start + stream.read(_LARGEST)
+    if start == _HEADER:
+        yield content
+        return
+    with suppress(ValueError, RecursionError):
+        facts = json.loads(content)
+        if isinstance(facts, dict) and {"sha256", "ledger"} <= facts.keys():
+            yield facts
+
+
+def _alike(path: Path, other: Path) -> int:
+    same = itertools.takewhile(
+        lambda pair: pair[0] == pair[1], zip(str(path), str(other), strict=False)
+    )
+    return sum(1 for _ in same)
+
+
+def _checked_sum(table: bytes, facts: Mapping[str, Any]) -> str | None:
+    with suppress(RecursionError):
+        return checksum(table, facts)
+    return None
+
+
+def _record(path: Path, facts: Mapping[str, Any]) -> Record:
     origin = facts.get("ledger")
     if not isinstance(origin, dict) or not {"id", "output"} <= origin.keys():
         raise DataError(f"{path}: {_NO_RECORD}")
@@ -213,70 +407,13 @@ def read_record(path: Path) -> Record:
         raise DataError(
             f"{path}: the ids of its ledger and output are not 16 signs, 0 to f; {_ASK}"
         )
-    token, claimed = origin.get("token"), facts.get("sha256")
+    tokens, claimed = (origin.get("token"), origin.get("ended")), facts.get("sha256")
     return Record(
         facts=facts,
         sha256=claimed if isinstance(claimed, str) else "",
         ledger=ids[0],
         output=ids[1],
-        token=token if isinstance(token, str) else "",
-    )
-
-
-def read_report(file: Path, agreements: Sequence[Deployment]) -> Report:
-    """A released table with its record.
-
-    Args:
-        file: the table; its record is next to it.
-        agreements: of one of which it has to be.
-
-    Raises:
-        DataError: one of them cannot be read, they do not fit, or are of another deployment.
-            Cells are not looked at.
-    """
-    if not file.is_file():
-        raise DataError(f"{file}: is not there, or is not a file; check the path")
-    path = record_of(file)
-    if not path.exists():
-        raise DataError(
-            f"{file}: its record {path.name} is not next to it. The table may hold raw"
-            " counts, so it was not read; ask for both files that dpol privatize wrote"
-        )
-    agreed = read_facts(path).get("deployment")
-    if not isinstance(agreed, dict):
-        raise DataError(
-            f"{path}: does not say which deployment it is of; ask for the record that dpol"
-            " privatize wrote"
-        )
-    known = {it.sha256(): it for it in agreements}
-    if (sha256 := str(agreed.get("sha256"))) not in known:
-        name = printable(shortened(str(agreed.get("name"))))
-        raise DataError(
-            f"{path}: is of another deployment ({name}), or of an amendment that is not known here;"
-            " everybody takes the same file: dpol collect --deployment FILE takes an amendment"
-        )
-    deployment = known[sha256]
-    record = read_record(path)
-    try:
-        table = file.read_bytes()
-        found = checksum(table, record.facts)
-    except OSError as error:
-        raise DataError(f"{file}: cannot be read ({error.strerror}); check the path") from None
-    except RecursionError:
-        raise DataError(f"{path}: {_NO_RECORD}") from None
-    if found != record.sha256:
-        raise DataError(
-            f"{file}: does not fit {path.name}: one of them was changed or cut short on the way;"
-            " ask for both again"
-        )
-    cells = list(_cells(file, table, deployment.columns))
-    return Report(
-        file=file,
-        sha256=found,
-        agreement=sha256,
-        ledger=record.ledger,
-        output=record.output,
-        rows=_with_chains(path, cells, record.facts.get("chains", [])),
+        tokens=tuple(it for it in tokens if isinstance(it, str)),
     )
 
 
@@ -307,22 +444,17 @@ def check_numbers(
     return count, float(capacity)
 
 
-def _cells(file: Path, table: bytes, columns: Columns) -> Iterator[tuple[int, Cells]]:
+def _cells(file: Path, table: bytes) -> Iterator[tuple[int, Cells]]:
     """Line and cells of every row."""
-    names = columns.header()
     try:
         reader = csv.reader(io.StringIO(table.decode(), newline=""), strict=True)
-        if next(reader, None) != names:
-            raise DataError(
-                f"{file}: its columns are not those of this deployment's reports, which are"
-                f" {', '.join(names)}; ask for the table that dpol privatize wrote"
-            )
+        header = next(reader, None)
         for row in reader:
-            if len(row) != len(names):
+            if len(row) != len(Cells._fields) or header != [*Cells._fields]:
                 raise DataError(f"{file}, line {reader.line_num}: has other columns; {_ASK}")
             yield reader.line_num, Cells._make(row)
     except (ValueError, csv.Error):
-        raise DataError(f"{file}: is not a table of dpol; ask for it again") from None
+        raise DataError(f"{file}: is not a table of dpol; {_ASK}") from None
 
 
 def _with_chains(path: Path, cells: list[tuple[int, Cells]], chains: object) -> list[Row]:

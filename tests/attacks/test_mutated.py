@@ -37,20 +37,20 @@ from attacks.mutations import (
     within,
 )
 from dpol.core.errors import DpolError
+from dpol.data import texts
 from dpol.privacy import noise
 from dpol.privacy.noise import SeededNoise
 from dpol_weekly.commands.deployment import TEMPLATE
 from dpol_weekly.coordinator import collect
 from dpol_weekly.deployment import read_deployment
-from dpol_weekly.holder import counts
-from dpol_weekly.released import checksum, record_of
-from releases import run
+from dpol_weekly.released import checksum, pack
+from releases import newest, output, own_file, parts, run
 
 ROOT = Path(__file__).parents[2]
 CASES = int(os.environ.get("DPOL_TEST_MUTATIONS", "40"))
 PARTS = range(8 if CASES > 100 else 1)
 SECONDS = 5
-AGREED, RAW, NOISY, STATE = (Path(it) for it in ("agreed.yaml", "raw.csv", "noisy.csv", "state"))
+AGREED, RAW, STATE = (Path(it) for it in ("agreed.yaml", "raw.csv", "state"))
 FIRST = datetime.date(2024, 1, 7)
 # Of the raw counts, each in digits that stand nowhere else.
 COUNTS = {
@@ -108,9 +108,8 @@ def as_csv(rows, **dialect):
     return text.getvalue()
 
 
-def rows_of(path):
-    with path.open(newline="") as stream:
-        return list(csv.reader(stream))
+def rows_of(file):
+    return list(csv.reader(io.StringIO(parts(file)["table.csv"].decode(), newline="")))
 
 
 def said(*arguments, answers=1):
@@ -132,22 +131,29 @@ def said(*arguments, answers=1):
     return code
 
 
-def privatize(table, output, *, deployment=AGREED, answers=1):
+def privatize(table, folder, *, deployment=AGREED, entities=tuple(COUNTS), answers=1):
     """The exit code of a release under an agreement that is confirmed, if it can be read."""
     try:
         sha256 = within(SECONDS, read_deployment, deployment).sha256()
     except DpolError:
         sha256 = "0"
-    options = "--output", output, "--deployment", deployment, "--agree", sha256
-    return said("privatize", table, *options, answers=answers)
+    own = own_file(
+        folder / "own.yaml",
+        deployment=Path(deployment).absolute(),
+        table=Path(table).absolute(),
+        entities=list(entities),
+        columns={"entity": "entity", "capacity": "capacity"},
+        output=".",
+    )
+    return said("privatize", own, "--agree", sha256, answers=answers)
 
 
 def release(folder, entities, *, weeks=3):
-    """Release counts of some entities in a folder, as the agreement there says; its output."""
+    """Release counts of some entities in a folder, as the agreement there says; its file."""
     folder.mkdir(exist_ok=True)
     (folder / RAW).write_text(as_csv(raw_rows(entities, weeks)))
-    assert privatize(folder / RAW, folder / NOISY) == 0
-    return folder / NOISY
+    assert privatize(folder / RAW, folder, entities=entities) == 0
+    return newest(folder)
 
 
 @pytest.fixture
@@ -194,18 +200,18 @@ def another_agreement(rng):
 
 
 def _agreement_is_kept_or_refused(must):
-    changed, output = Path("changed.yaml"), Path("new/noisy.csv")
+    changed, folder = Path("changed.yaml"), Path("new")
     for path in ("new", "state"):
         shutil.rmtree(path, ignore_errors=True)
-    output.parent.mkdir()
+    folder.mkdir()
     try:
         good = bool(within(SECONDS, read_deployment, changed))
     except DpolError:
         good = False
-    code = privatize(Path("holder/raw.csv"), output, deployment=changed, answers=int(good))
-    assert code == 0 or not output.exists()
+    code = privatize(Path("holder/raw.csv"), folder, deployment=changed, answers=int(good))
+    assert code == 0 or not list(folder.glob("*.zip"))
     assert good or code == 1
-    reports = output if code == 0 else Path("holder/noisy.csv")
+    reports = newest(folder if code == 0 else Path("holder"))
     collected = said("collect", reports, "--into", STATE, "--deployment", changed, answers=0)
     assert code or not collected, "what one deployment releases is refused by it"
     if collected == 0:
@@ -242,8 +248,8 @@ class Reports:
     bad: set[tuple[str, ...]]
 
 
-def reported(output):
-    header, *rows = rows_of(output)
+def reported(file):
+    header, *rows = rows_of(file)
     return {tuple(row[header.index(name)] for name in CELLS) for row in rows}
 
 
@@ -274,8 +280,9 @@ TEXTS = [*TEXTS.split(), "", "60\n", "south ", "A\x00", "\x1b[2J", "\ud7ff", "9"
 def report(reports):
     def of_a_case(rng):
         made = rng.choice(reports)
-        original, bad = made.memory / "bad" / NOISY, Path("bad/noisy.csv")
-        data, record = original.read_bytes(), json.loads(record_of(original).read_text())
+        original, bad = newest(made.memory / "bad"), Path("bad/south.zip")
+        held = parts(original)
+        data, record = held["table.csv"], json.loads(held["record.json"])
         kind = rng.choice(["bytes", "cell", "cell", "cell", "rows", "json", "json", "json bytes"])
         what, forged, last, later = kind, *(rng.random() < it for it in (0.8, 0.5, 0.5))
         if kind == "bytes":
@@ -297,9 +304,14 @@ def report(reports):
         text = as_json(record)
         if kind == "json bytes":
             text, what = other_bytes(text, rng)
-        bad.parent.mkdir(exist_ok=True)
-        bad.write_bytes(data)
-        record_of(bad).write_bytes(text)
+        shutil.rmtree(bad.parent, ignore_errors=True)
+        bad.parent.mkdir()
+        if rng.random() < 0.5:
+            bad.write_bytes(pack({"table.csv": data, "record.json": text}))
+        else:
+            bad.unlink(missing_ok=True)
+            bad.with_name("noisy (1).csv").write_bytes(data)
+            bad.with_name("record.txt").write_bytes(text)
         told = f"{what}; forged {forged}, memory {made.memory.name}"
         return told, lambda: _others_are_collected(made, forged, last, later)
 
@@ -339,7 +351,7 @@ def _others_are_collected(reports, forged, last, later):
     shutil.rmtree(STATE, ignore_errors=True)
     if later:
         shutil.copytree(reports.memory / "before", STATE)
-    files = [Path("bad/noisy.csv"), reports.memory / "good" / NOISY]
+    files = [Path("bad"), newest(reports.memory / "good")]
     agreed = "--into", STATE, "--deployment", reports.memory / AGREED
     code = said("collect", *(reversed(files) if last else files), *agreed, answers=0)
     with contextlib.closing(sqlite3.connect(STATE / "log.sqlite")) as base:
@@ -369,11 +381,11 @@ def _as_written(row):
 
 @pytest.fixture
 def record(reports):
-    whole = _keys(record_of(reports[0].memory / "good" / NOISY))
+    whole = _keys(newest(reports[0].memory / "good"))
 
     def of_a_case(rng):
-        record = record_of(rng.choice(reports).memory / "good" / NOISY)
-        tree, what = other_values(json.loads(record.read_text()), rng)
+        record = parts(newest(rng.choice(reports).memory / "good"))["record.json"]
+        tree, what = other_values(json.loads(record), rng)
         data = as_json(tree)
         if rng.random() < 0.3:
             data, more = other_bytes(data, rng)
@@ -446,7 +458,7 @@ def another_table(rng):
 
 def _held(folder):
     """The files of a holder, of the ledger the rows."""
-    files = {it.name: it.read_bytes() for it in folder.iterdir() if it.suffix != ".sqlite"}
+    files = {it.name: it.read_bytes() for it in folder.glob("*.zip")}
     with contextlib.closing(sqlite3.connect(folder / "dpol-ledger.sqlite")) as base:
         return files, base.execute("SELECT * FROM release ORDER BY 1, 2, 3").fetchall()
 
@@ -456,16 +468,15 @@ def _counts_are_those_of_the_table():
     shutil.rmtree(holder, ignore_errors=True)
     shutil.copytree("before", holder)
     before = _held(holder)
-    if privatize(RAW, holder / NOISY):
+    if privatize(RAW, holder):
         assert _held(holder) == before, "a refused table left something"
         return False
-    header, *released = rows_of(holder / NOISY)
-    for cells in released:
-        row = dict(zip(header, cells, strict=True))
+    released = output(holder)
+    for row in released:
         count = dict(zip(map(day, range(3)), COUNTS[row["entity"]], strict=True))[row["period"]]
-        assert float(row["noisy_count"]) == float(count), f"{cells[:2]} is silently another number"
+        assert float(row["noisy_count"]) == float(count), f"{row} is silently another number"
         assert row["capacity"] == BEDS[row["entity"]]
-    keys = [tuple(cells[:2]) for cells in released]
+    keys = [(row["entity"], row["period"]) for row in released]
     assert len(keys) == len(set(keys)), "a period is released twice"
     return True
 
@@ -519,14 +530,14 @@ def test_a_changed_file_is_refused_or_read_as_what_it_says(campaign, part, reque
     assert accepted[False]
 
 
-def together(log, file, may_change, today):
+def together(log, parts, may_change, today):
     """Collecting that lets one report undo all others."""
-    return collect._take(log, file, may_change, today)
+    return collect._take(log, parts, may_change, today)
 
 
-def cut_at_commas(where, cells, deployment, known=counts._count):
+def cut_at_commas(text, form, known=texts.decimal_of):
     """Reading of cells that forgets what stands behind a comma."""
-    return known(where, [cell.partition(",")[0] for cell in cells], deployment)
+    return known(text.partition(",")[0], form)
 
 
 NEVER = re.compile("(?!)")
@@ -536,7 +547,13 @@ BROKEN = [
     ("dpol.core", "_OTHER_BASE", lambda _: NEVER, "deployment", "something else than it says"),
     ("dpol_weekly.coordinator", "_collect", lambda _: together, "report", "good report|no such"),
     ("dpol_weekly", "PATTERNS", lambda known: known | BLANK, "report", "privatize does not write"),
-    ("dpol_weekly.holder", "_count", lambda _: cut_at_commas, "table", "silently another number"),
+    (
+        "dpol_weekly.holder",
+        "decimal_of",
+        lambda _: cut_at_commas,
+        "table",
+        "silently another number",
+    ),
     ("dpol.core", "_UniqueKeys", lambda _: yaml.SafeLoader, "config", "than it says"),
 ]
 

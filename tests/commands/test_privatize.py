@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -24,36 +25,35 @@ from hypothesis import strategies as st
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder import text as release_text
-from releases import run
+from releases import COLUMNS, own_file, run
 
-FILES = {"noisy.csv", "noisy.csv.guarantee.json", "dpol-ledger.sqlite"}
 HEADER = ["hospital", "week", "covid", "beds"]
 ONE = b"hospital,week,covid,beds\nA,2021-01-08,7.5,20\n"
-OPTIONS = ["--output", "noisy.csv", "--deployment", "d.yaml"]
 NAMES = ["A", "050002", "x,y", 'the "A"', "Łódź", "1-1"]
 # Every day begins a period.
 MADE = {
     "name": "d",
     "periods": {"first": "1900-01-01", "days": 1},
-    "columns": {"entity": "hospital", "period": "week", "count": "covid", "capacity": "beds"},
     "entities": {name: {} for name in NAMES},
     "mu": 0.5,
     "budget_mu": 100,
     "disjoint": True,
 }
 FILE = json.dumps(MADE)
-OPTIONS += ["--agree", Deployment.model_validate(MADE).sha256()]
+OPTIONS = ["--agree", Deployment.model_validate(MADE).sha256()]
 
 
-def run_on(table: bytes, *more):
+def run_on(table: bytes, *more, **own):
     """The result of `privatize` on a table, and the files that it left."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("counts.csv").write_bytes(table)
         Path("d.yaml").write_text(FILE)
-        result = run("privatize", "counts.csv", *OPTIONS, *more)
+        own_file(columns=COLUMNS, entities=NAMES, **own)
+        result = run("privatize", *OPTIONS, *more)
         assert Path("counts.csv").read_bytes() == table
-        left = {path.name: path.read_bytes() for path in Path().iterdir()}
-        del left["counts.csv"], left["d.yaml"]
+        left = {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+        for name in ("counts.csv", "d.yaml", "hospital.yaml"):
+            del left[name]
         return result, left
 
 
@@ -66,13 +66,16 @@ def refused(result, left, wanted=1):
 def released(result, left, rows):
     """True if `rows` rows were released completely."""
     code, out, err = result
-    assert (code, err, set(left)) == (0, "", FILES)
-    table = list(csv.DictReader(io.StringIO(left["noisy.csv"].decode(), newline="")))
+    ledger, file = sorted(left)
+    assert (code, err, ledger) == (0, "", "dpol-ledger.sqlite")
+    with zipfile.ZipFile(io.BytesIO(left[file])) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    table = list(csv.DictReader(io.StringIO(held["table.csv"].decode(), newline="")))
     assert [None in row.values() for row in table] == [False] * rows
     assert all(math.isfinite(float(row["noisy_count"])) for row in table)
-    record = json.loads(left["noisy.csv.guarantee.json"])
+    record = json.loads(held["record.json"])
     assert (record["mu"], record["sampler"], record["rows"]) == (0.5, "secure", rows)
-    return f"noisy.csv: {rows} row" in out
+    return f"{file}: {rows} row" in out
 
 
 def as_csv(rows, encoding="utf-8"):
@@ -162,10 +165,9 @@ def test_raw_counts_are_shown_nowhere():
         (["--agree", ""], "argument --agree: must not be empty; see dpol privatize --help"),
         (["--agree-sensitivity", "much"], "argument --agree-sensitivity: must be a number"),
         (["--correct", "2024-1-7"], "must be a date such as 2021-01-31"),
-        (["--ledger", "."], "is a folder; choose another file with --ledger"),
         (["--app"], "unrecognized arguments: --app; see dpol --help"),
-        (["more\nfiles"], "unrecognized arguments: more?files"),
-        (["--output", "n" * 300 + ".csv"], "too long"),
+        (["--entity", "A"], "--deployment and --entity go with --init"),
+        (["--init", "counts.csv"], "name the file that all hospitals share with --deployment"),
     ],
 )
 def test_wrong_arguments_are_refused_in_one_line(more, message):
@@ -196,8 +198,8 @@ def stop(*_, **__):
         (release_module, "check_newest", "nothing was released", 0),
         (release_module, "draw", "nothing was released", 0),
         (release_module, "add_rows", "nothing was released", 0),
-        (release_module, "worst_stay", "the rows are released, and any further run with this", 1),
-        (release_text, "describe", "the rows are released and written to noisy.csv", 1),
+        (release_module, "worst_stay", "the rows are released, and any further run writes", 1),
+        (release_text, "describe", "the rows are released and written to noisy/d-2021-01-08", 1),
     ],
 )
 def test_ctrl_c_ends_in_one_line_that_says_what_is_released(monkeypatch, module, name, said, rows):

@@ -17,10 +17,24 @@ import yaml
 
 from dpol.cli import main
 from dpol_weekly.deployment import read_deployment
-from releases import run
+from releases import own_file, run
 
-FILE = "d.yaml"
-AGREED = "privatize c.csv --output q.csv --deployment"
+FILE, SENT = "d.yaml", "v-2024-01-07.zip"
+# Files of holders, and what is wrong in them.
+HOLDERS = {
+    "q": {},
+    "is-folder": {"table": "folder"},
+    "is-empty": {"table": "empty"},
+    "to-folder": {"ledger": "folder"},
+    "other": {"entities": ["n", "N"]},
+    "no-deployment": {"deployment": "nope.yaml"},
+    "folder-deployment": {"deployment": "folder"},
+    "empty-deployment": {"deployment": "empty"},
+    "list-deployment": {"deployment": "list.json"},
+    "latin-deployment": {"deployment": "latin.yaml"},
+    "signs": {"deployment": "wrong-signs.yaml"},
+}
+AGREED = "privatize q.yaml --agree"
 KEYS = {
     "name": "v",
     "periods": {"first": "2024-01-07"},
@@ -53,37 +67,41 @@ def weekly(tmp_path_factory):
         Path("damaged").mkdir()
         Path("damaged/log.sqlite").write_text("no database, and long enough to be looked at")
         written(FILE)
-        agreed = "--deployment", "d.yaml", "--agree", read_deployment("d.yaml").sha256()
-        assert run("privatize", "c.csv", "--output", "o.csv", *agreed)[0] == 0
-        assert run(*["collect", "o.csv", "--into", "state", "--deployment", "d.yaml"])[0] == 0
+        agreed = "--agree", read_deployment("d.yaml").sha256()
+        own = {"table": "c.csv", "entities": [*"nse"], "output": "."}
+        own["columns"] = {"entity": "entity", "capacity": "capacity"}
+        for name, keys in HOLDERS.items():
+            own_file(f"{name}.yaml", **own | keys)
+        assert run("privatize", "q.yaml", *agreed)[0] == 0
+        assert run(*["collect", SENT, "--into", "state", "--deployment", "d.yaml"])[0] == 0
         yield
 
 
 ONE_LINE = [
-    (2, "privatize c.csv --output p.csv", "required: --deployment"),
-    (2, f"{AGREED} d.yaml --output ''", "argument --output: must not be empty"),
-    (1, f"{AGREED} d.yaml --output o.txt", "choose a name that ends in .csv"),
-    (1, f"{AGREED} d.yaml --ledger folder", "is a folder; choose another file with --ledger"),
-    (1, "privatize folder --output p.csv --deployment d.yaml", "cannot be read (Is a directory)"),
-    (1, "privatize empty --output p.csv --deployment d.yaml", "is empty; give a CSV table"),
-    (1, f"{AGREED} nope.yaml", "cannot be read (No such file or directory); check the path"),
-    (1, f"{AGREED} folder", "cannot be read (Is a directory); check the path"),
-    (1, f"{AGREED} empty", "`dpol deployment new` writes a whole file"),
-    (1, f"{AGREED} list.json", "`dpol deployment new` writes a whole file"),
-    (1, f"{AGREED} latin.yaml", "not UTF-8 text; save it in UTF-8"),
-    (1, f"{AGREED} d.yaml --entity-id N", "has no entity 'N'; "),
-    (1, f"{AGREED} d.yaml --agree 12345678", "--agree 12345678: is not the hash of the agreement"),
-    (1, f"{AGREED} d.yaml --agree-sensitivity 0.5", "the count sensitivity is 1; confirm that"),
-    (2, f"{AGREED} d.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
+    (1, "privatize nope.yaml", "cannot be read (No such file or directory); check the path"),
+    (1, "privatize to-folder.yaml", "is a folder; choose another file in ledger"),
+    (1, "privatize is-folder.yaml", "is a folder, not a table; name the file in table"),
+    (1, "privatize is-empty.yaml", "holds no table; get an intact copy of it"),
+    (1, "privatize no-deployment.yaml", "cannot be read (No such file or directory); check the"),
+    (1, "privatize folder-deployment.yaml", "cannot be read (Is a directory); check the path"),
+    (1, "privatize empty-deployment.yaml", "`dpol deployment new` writes a whole file"),
+    (1, "privatize list-deployment.yaml", "`dpol deployment new` writes a whole file"),
+    (1, "privatize list.json", "`dpol privatize --init TABLE` writes a file"),
+    (1, "privatize latin-deployment.yaml", "not UTF-8 text; save it in UTF-8"),
+    (1, "privatize other.yaml", "has no entity 'N'; "),
+    (1, f"{AGREED} 12345678", "--agree 12345678: is not the hash of the agreement"),
+    (1, "privatize q.yaml --agree-sensitivity 0.5", "the count sensitivity is 1; confirm that"),
+    (2, "privatize q.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
+    (1, "privatize q.yaml --init c.csv --deployment d.yaml", "exists already; move it away"),
     (1, "history --ledger c.csv", "is not a ledger of dpol; choose another file"),
     (1, "history --ledger folder", "is a folder; choose another file"),
     (1, "history --ledger empty", "there is no ledger; name it with --ledger"),
-    (1, "registry nope", "cannot be read (No such file or directory); check the path"),
-    (1, "registry list.json", "give the .csv.guarantee.json of dpol privatize"),
-    (1, "registry o.csv.guarantee.json --output folder", "choose another file with --output"),
-    (1, "collect o.csv --into c.csv --deployment d.yaml", "choose another folder"),
-    (1, "collect o.csv --into new", "name the deployment's file with --deployment"),
-    (1, "collect o.csv --into new --deployment nope", "check the path"),
+    (1, "registry nope", "is not there, or is not a file; check the path"),
+    (1, "registry list.json", "is not a record of dpol; ask for the release again"),
+    (1, "registry v-2024-01-07.zip --output folder", "choose another file with --output"),
+    (1, f"collect {SENT} --into c.csv --deployment d.yaml", "choose another folder"),
+    (1, f"collect {SENT} --into new", "name the deployment's file with --deployment"),
+    (1, f"collect {SENT} --into new --deployment nope", "check the path"),
     (2, "collect '' --into state", "argument REPORT: must not be empty"),
     (1, "decide nope", "make one with dpol collect --into nope"),
     (1, "decide damaged", "put its last backup back"),
@@ -100,7 +118,7 @@ ONE_LINE = [
     (2, "deployment new", "required: FILE"),
     (1, "deployment new folder/x/y", "cannot be written"),
     (1, "deployment new d.yaml", "exists already; choose another file"),
-    (2, "colect o.csv", "argument COMMAND: 'colect' is unknown; did you mean collect?; see dpol"),
+    (2, "colect o", "argument COMMAND: 'colect' is unknown; did you mean collect?; see dpol"),
     (2, "deployment chek d.yaml", "'chek' is unknown; did you mean check?"),
     (2, "completion fish", "'fish' is unknown; known: bash, zsh, tcsh"),
     (2, "history --quiet --json", "argument --json: not allowed with argument --quiet"),
@@ -150,11 +168,6 @@ KEY_BY_KEY = [
         "entities.n.since = 'yesterday': must be",
     ),
     ({"periods": {"first": "9999-01-01"}}, "periods.first = '9999-01-01': must be less"),
-    ({"columns": {"cuont": "x"}}, "columns.cuont = 'x': unknown key; did you mean count?"),
-    ({"columns": {"count": "entity"}}, "columns: entity, period, count and capacity must be diff"),
-    ({"columns": {"entity": "mu"}}, "columns: a released table has a column mu of its own"),
-    ({"columns": {"capacity": "low"}}, "columns: a released table has a column low of its own"),
-    ({"columns": {"entity": "=1"}}, "columns: the name of column =1 begins with"),
     ({"count_sensitivity": 0.12345678}, "count_sensitivity: the count sensitivity must"),
     ({"unit_weeks": 9}, "longest_stay = 8: must be at least unit_weeks (9)"),
     ({"budget_mu": 1.414}, "must be at least 1.415: 8 periods of two entities"),
@@ -181,12 +194,11 @@ def test_all_mistakes_of_settings_are_told_at_once():
 
 
 def test_a_report_that_cannot_be_read_is_told_and_the_rest_taken():
-    code, out, err = run("collect", "nope.csv", ".", "o.csv", "--into", "state")
-    assert (code, out) == (1, "o.csv: 0 new, 3 known\n")
+    code, out, err = run("collect", "nope.csv", "folder", SENT, "--into", "state")
+    assert (code, out) == (1, f"{SENT}: 0 new, 3 known\n")
     assert err.splitlines() == [
         "nope.csv: is not there, or is not a file; check the path",
-        ".: is not there, or is not a file; check the path",
-        "error: refused: 2, see above; collected: 0 new, 3 known",
+        "error: refused: 1, see above; collected: 0 new, 3 known",
     ]
 
 
@@ -199,7 +211,7 @@ def test_a_decision_over_a_gap_is_within_reach_of_the_filters():
     ("command", "place"),
     [
         ("config copy shelters", "shelters.yaml"),
-        ("collect o.csv --into limited --deployment d.yaml", "limited/deployment.yaml"),
+        (f"collect {SENT} --into limited --deployment d.yaml", "limited/deployment.yaml"),
     ],
 )
 def test_a_file_that_may_not_become_so_large_is_named(command, place):
@@ -231,8 +243,9 @@ def test_a_terminal_without_a_letter_shows_its_number(encoding, tmp_path, monkey
     Path("c.csv").write_text("entity,period,count\nŁódź,2024-01-07,31\ns,2024-01-07,36\n")
     written(FILE, entities={"Łódź": {"capacity": 120}, "s": {"capacity": 300}})
     agree = read_deployment(FILE).sha256()
-    assert run(*AGREED.split(), FILE, "--agree", agree)[0] == 0
-    assert run("collect", "q.csv", "--into", "state", "--deployment", FILE)[0] == 0
+    own = {"table": "c.csv", "entities": ["Łódź", "s"], "columns": {"entity": "entity"}}
+    assert run("privatize", own_file(**own), "--agree", agree)[0] == 0
+    assert run("collect", "noisy", "--into", "state", "--deployment", FILE)[0] == 0
     raw = io.BytesIO()
     with contextlib.redirect_stdout(io.TextIOWrapper(raw, encoding=encoding)) as shown:
         assert main(["decide", "state"]) == 0
@@ -242,8 +255,8 @@ def test_a_terminal_without_a_letter_shows_its_number(encoding, tmp_path, monkey
 
 def test_signs_that_control_a_terminal_are_not_printed():
     text = Path(FILE).read_text()
-    Path("signs.yaml").write_text(text + "\u202ella: 1\n", encoding="utf-8")
-    code, _, err = run("privatize", "c.csv", "--output", "o.csv", "--deployment", "signs.yaml")
+    Path("wrong-signs.yaml").write_text(text + "\u202ella: 1\n", encoding="utf-8")
+    code, _, err = run("privatize", "signs.yaml")
     assert code == 1
     assert "\n  ?lla = 1: unknown key; " in err
     assert all(line.isprintable() for line in err.split("\n"))

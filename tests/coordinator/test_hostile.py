@@ -21,8 +21,7 @@ from dpol_weekly.coordinator.evidence import SetAside
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import decisions_page
 from dpol_weekly.noise import CountNoise, interval
-from dpol_weekly.released import record_of
-from weekly import MU, Coordinator, chain_of, day, identity, recorded
+from weekly import MU, Coordinator, chain_of, day, identity, record_of, recorded
 
 SD = CountNoise(MU).standard_deviation
 V0, V1, V2 = (("V", it, "6") for it in range(3))
@@ -119,9 +118,9 @@ def test_a_period_is_taken_from_the_day_after_its_last_one_on(world):
 DAMAGED = "the chains of its noise are damaged"
 IDS = {"id": "0" * 16, "output": "0" * 16}
 RECORDS = [
-    (None, "is not next to it. The table may hold raw counts"),
-    *((text, "is not a record") for text in ("[" * 100_000, '"record"', '{"ledger": ')),
-    ('{"rows": ' + "9" * 5000 + "}", "is not a record"),
+    (None, "no record fits this table"),
+    *((text, "no record fits this table") for text in ("[" * 100_000, '"record"', '{"ledger": ')),
+    ('{"rows": ' + "9" * 5000 + "}", "no record fits this table"),
     ({"ledger": []}, "is not a record"),
     *(
         ({"ledger": IDS | {key: value}}, "16 signs")
@@ -205,7 +204,7 @@ def test_104_to_107_links_second_versions_and_other_noise_are_refused(world):
     link = world.file(X0, name="link.csv")
     link.unlink()
     link.symlink_to("/etc/passwd")
-    assert "does not fit" in world.collect(link)[0].refused[0]
+    assert "is not a release of dpol" in world.collect(link)[0].refused[0]
     done = world.put(X0, ("X", 0, "9"))
     assert (done.taken, len(done.refused)) == (1, 1), "105: twice in one report"
     less = forged(world.file(X1, output="P"), count_sensitivity="0.5")
@@ -226,7 +225,7 @@ def test_a_pipe_is_refused_and_not_read(world, which):
     command += ["--deployment", str(world.deployment)]
     ran = subprocess.run(command, check=False, capture_output=True, timeout=60, text=True)
     assert ran.returncode == 1
-    assert "is not a file" in ran.stderr
+    assert ("is not a file" if which == "table" else "no record fits") in ran.stderr
 
 
 # One ledger per entity.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
-import json
 import shutil
 from dataclasses import replace
 
@@ -21,7 +19,7 @@ from dpol.privacy.guarantee import NO_PRIVACY
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.noise import CountNoise
-from dpol_weekly.released import record_of
+from releases import output, record
 from weekly import MU, agreed, coordinates, day, released
 
 RIDGE = {"algorithm": "ridge", "windows": [8], "penalties": {"medium": 1.0}}
@@ -46,12 +44,11 @@ def noisy_gains(folder, names, capacity, memory):
     """The noisy numbers as the pipeline has them."""
     weeks, n = capacity.shape
     gains, chains = np.full((weeks, n), np.nan), {}
-    for output in folder.glob("holder-*/noisy.csv"):
-        with output.open(newline="") as stream:
-            for row in csv.DictReader(stream):
-                number = [day(it) for it in range(weeks)].index(row["period"])
-                gains[number, names.index(row["entity"])] = float(row["noisy_share"])
-        for part in json.loads(record_of(output).read_text()).get("chains", ()):
+    for holder in folder.glob("holder-*"):
+        for row in output(holder):
+            number = [day(it) for it in range(weeks)].index(row["period"])
+            gains[number, names.index(row["entity"])] = float(row["noisy_share"])
+        for part in record(holder).get("chains", ()):
             chains[part["entity"]] = part
     scale, kept = CountNoise(MU).standard_deviation / capacity, None
     fresh = None

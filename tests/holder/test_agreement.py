@@ -19,12 +19,23 @@ from dpol_weekly.deployment import checked_deployment, read_deployment
 from dpol_weekly.holder.agreement import NotConfirmedError
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
-from releases import LEDGER, NOISY, Halted, ask, deployment, output, put, refuse, run
+from releases import (
+    COLUMNS,
+    LEDGER,
+    NOISY,
+    Halted,
+    ask,
+    hospital,
+    output,
+    own_file,
+    put,
+    refuse,
+    run,
+)
 
 PLAIN = {
     "name": "winter",
     "periods": {"first": "2024-01-07"},
-    "columns": {"entity": "hospital", "period": "week", "count": "covid", "capacity": "beds"},
     "entities": {"A": {"title": "North", "capacity": 20}, "B": {}},
     "mu": 0.5,
     "unit_weeks": 4,
@@ -35,7 +46,7 @@ PLAIN = {
 ROWS = "A,2024-01-07,73519.25,20,11\nB,2024-01-07,4,100,12\n"
 LATER = "A,2024-01-14,5,20,13\nB,2024-01-14,6,100,14\n"
 RAW = "73519"
-PRIVATIZE = "privatize", "raw.csv", "--deployment", "d.yaml", "--over-capacity", "--output"
+PRIVATIZE = "privatize", "hospital.yaml", "--over-capacity"
 
 
 @pytest.fixture(autouse=True)
@@ -49,21 +60,27 @@ def table(rows):
     Path("raw.csv").write_text("hospital,week,covid,beds,icu\n" + rows)
 
 
-def agreed(**keys):
-    """A deployment, written to its file."""
+def agreed(columns=None, **keys):
+    """A deployment, written to its file, and the file of the holder."""
     made = checked_deployment(PLAIN | keys, "the test")
     Path("d.yaml").write_text(yaml.safe_dump(PLAIN | keys))
+    own(columns)
     return made
 
 
-def privatize(*more, to="noisy.csv"):
-    return run(*PRIVATIZE, to, *more)
+def own(columns=None, to="noisy"):
+    names = {name: name for name in "AB"}
+    own_file(table="raw.csv", columns=COLUMNS | (columns or {}), entities=names, output=to)
 
 
-def asked(*more, to="noisy.csv"):
+def privatize(*more):
+    return run(*PRIVATIZE, *more)
+
+
+def asked(*more):
     """The text of a run that releases nothing and asks for the agreement; it names the hash."""
     rows = ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0
-    code, out, err = privatize(*more, to=to)
+    code, out, err = privatize(*more)
     sha256 = read_deployment("d.yaml").sha256()
     assert (code, err.count("\n"), f"then add --agree {sha256[:12]}\n" in err) == (1, 1, True)
     assert rows == (ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0)
@@ -71,9 +88,9 @@ def asked(*more, to="noisy.csv"):
     return out
 
 
-def confirmed(*more, to="noisy.csv"):
+def confirmed(*more):
     """The text of a run that confirms the agreement, as it is now, with 8 digits of its hash."""
-    code, out, err = privatize("--agree", read_deployment("d.yaml").sha256()[:8], *more, to=to)
+    code, out, err = privatize("--agree", read_deployment("d.yaml").sha256()[:8], *more)
     assert (code, err) == (0, "")
     return out
 
@@ -84,8 +101,6 @@ TERMS = [
     {"name": "summer"},
     {"periods": {"first": "2024-01-14"}},
     {"periods": {"first": "2024-01-07", "days": 14}},
-    {"columns": PLAIN["columns"] | {"count": "icu"}},
-    {"columns": PLAIN["columns"] | {"capacity": "icu"}},
     {"entities": PLAIN["entities"] | {"C": {}}},
     {"entities": {"A": {"capacity": 21}, "B": {}}},
     {"entities": {"A": {"capacity": 20, "since": "2024-01-14"}, "B": {}}},
@@ -121,12 +136,12 @@ def test_the_library_releases_nothing_that_is_not_confirmed():
 
     def request(**answers):
         return Request(
-            table=Path("raw.csv"), output=NOISY, deployment=made, over_capacity=True, **answers
+            hospital=hospital(made, "raw.csv"), deployment=made, over_capacity=True, **answers
         )
 
     with pytest.raises(NotConfirmedError, match="is not confirmed"):
         release(request(), Halted())
-    assert {path.name for path in Path().iterdir()} == {"raw.csv", "d.yaml"}
+    assert {path.name for path in Path().iterdir()} == {"raw.csv", "d.yaml", "hospital.yaml"}
     for wrong in (made.sha256()[:7], made.sha256()[1:20], made.sha256() + "0", ""):
         with pytest.raises(DataError, match="is not the hash of the agreement winter"):
             request(agree=wrong)
@@ -147,8 +162,8 @@ def test_the_statement_says_what_leaves_and_what_it_means():
         "counted in 8 periods it is right at most 63.9 times in 100 (mu = 0.71)",
         "over the releases of all holders",
         "Corrections: none",
-        "every cell of the columns hospital, week, beds, digit for digit",
-        "Column beds is published as the capacity of B.",
+        "identifiers of your entities, and every cell of week, beds, digit for digit",
+        "Column beds is published as the capacity.",
         "no person is counted by two entities",
         "nobody else has to approve",
     ]
@@ -157,17 +172,16 @@ def test_the_statement_says_what_leaves_and_what_it_means():
     # Where no capacity is reported, none of that column's cells is published.
     agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}}, corrections=True, budget_mu=1)
     text = asked()
-    assert "columns hospital, week, digit for digit" in text
+    assert "every cell of week, digit for digit" in text
     assert "may be released again" in text
     agreed(entities={"A": {}, "B": {}}, noise={"memory": "designed"}, budget_mu=9)
     text = asked()
-    assert "the capacity of every entity" in text
     assert "5.657 people or more" in text
     assert "has memory" in text
 
 
 def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
-    """Budget, stay, unit, corrections, mu and the counted column, each changed by the author."""
+    """Budget, stay, unit, corrections and mu, each changed by the author."""
     agreed()
     asked()
     assert not LEDGER.exists()
@@ -181,7 +195,6 @@ def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
         ({"unit_weeks": 1, "budget_mu": 2}, "unit_weeks: 4 -> 1"),
         ({"corrections": True, "budget_mu": 1}, "corrections: false -> true"),
         ({"mu": 100, "budget_mu": 100, "longest_stay": 4}, "mu: 0.5 -> 100"),
-        ({"columns": PLAIN["columns"] | {"count": "icu"}}, "columns.count: covid -> icu"),
         ({"entities": PLAIN["entities"] | {"C": {}}}, "entities.C.capacity: nothing -> reported"),
     ]
     for keys, line in changed:
@@ -214,7 +227,7 @@ def test_a_confirmed_agreement_stays_confirmed_if_its_rows_are_refused():
 def test_rows_that_are_refused_come_before_the_question():
     agreed()
     table(ROWS + "C,2024-01-07,1,1,1\n")
-    assert "line 4: its entity is not in the deployment" in privatize()[2]
+    assert "line 4: its entity is none of those" in privatize()[2]
     assert not LEDGER.exists()
 
 
@@ -237,7 +250,7 @@ def test_on_a_terminal_the_holder_is_asked(answer, code):
 
 
 COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exit(main())"]
-COMMAND += [*PRIVATIZE, "noisy.csv"]
+COMMAND += [*PRIVATIZE]
 
 
 def on_terminal(answer):
@@ -261,21 +274,18 @@ def on_terminal(answer):
 
 
 def test_a_raw_column_does_not_leave_as_a_capacity():
-    agreed(columns=PLAIN["columns"] | {"count": "icu", "capacity": "covid"})
+    agreed({"count": "icu", "capacity": "covid"})
     text = asked()
-    assert "columns hospital, week, covid, digit for digit" in text
-    assert (
-        "Column covid is published as the capacity of B. If it holds counts of people, do" in text
-    )
+    assert "every cell of week, covid, digit for digit" in text
+    assert "Column covid is published as the capacity. If it holds counts of people, do" in text
     # Once covid was a count of this holder, nothing makes it a capacity.
     agreed(name="first")
     confirmed()
-    agreed(columns=PLAIN["columns"] | {"count": "icu", "capacity": "covid"})
-    code, _, err = privatize("--agree", read_deployment("d.yaml").sha256(), to="o.csv")
+    agreed({"count": "icu", "capacity": "covid"})
+    code, _, err = privatize("--agree", read_deployment("d.yaml").sha256())
     assert code == 1
     assert "column covid is, or was, released with noise, as a count" in err
-    published = [path.read_text() for path in Path().glob("*.csv") if path.name != "raw.csv"]
-    assert not {f"{RAW}.25"} & {cell for text in published for cell in text.split(",")}
+    assert f"{RAW}.25" not in {cell for row in output() for cell in row.values()}
 
 
 def test_columns_do_not_change_from_counts_to_capacities_or_back():
@@ -285,25 +295,7 @@ def test_columns_do_not_change_from_counts_to_capacities_or_back():
         ({"count": "beds", "capacity": "icu"}, "column beds was published as a capacity"),
         ({"count": "gym", "capacity": "COVID"}, "column COVID is, or was, released with noise"),
     ):
-        columns = {"entity": "hospital", "period": "week", **columns}
-        made = deployment(name="other", columns=columns)
-        refuse(message, ("A", "2021-01-08", "3", "20"), to="o.csv", made=made)
-
-
-def test_an_output_holds_one_quantity():
-    agreed()
-    confirmed()
-    agreed(columns=PLAIN["columns"] | {"count": "icu"})
-    table(ROWS + LATER)
-    code, out, err = privatize("--agree", read_deployment("d.yaml").sha256())
-    assert code == 1
-    assert "columns.count: covid -> icu" in out
-    assert "noisy.csv: holds counts of column covid, another quantity than column icu" in err
-    assert len(output()) == 2
-    # An agreement to count a column is enough: it never becomes a capacity.
-    agreed(name="other", columns=PLAIN["columns"] | {"count": "beds", "capacity": "icu"})
-    err = privatize("--agree", read_deployment("d.yaml").sha256(), to="o.csv")[2]
-    assert "column icu is, or was, released with noise, as a count" in err
+        refuse(message, ("A", "2021-01-08", "3", "20"), own={"columns": COLUMNS | columns})
 
 
 def test_a_sensitivity_below_1_is_confirmed_by_its_value():
@@ -360,15 +352,17 @@ def test_the_ends_of_the_range_of_capacities_are_released(capacity):
 def test_without_corrections_no_flag_releases_a_period_twice():
     agreed(budget_mu=9)
     confirmed()
+    own(to="second")
     for more in ([], ["--write-again"], ["--gap"]):
-        code, _, err = privatize(*more, to="second.csv")
+        code, _, err = privatize(*more)
         assert code == 1
         assert "line 2: this entity and period was released for the deployment winter" in err
     assert "allows no corrections" in privatize("--correct", "2024-01-07")[2]
     assert ask("SELECT MAX(version) FROM release") == [(1,)]
     # Another deployment about the same hospitals is another question.
     agreed(name="other", budget_mu=9)
-    confirmed(to="other.csv")
+    own(to="other")
+    confirmed()
     assert ask("SELECT MAX(version) FROM release") == [(2,)]
 
 
@@ -377,7 +371,7 @@ def test_without_corrections_no_flag_releases_a_period_twice():
 
 # ---- standard output ----------------------------------------------------------------------------
 
-WRITTEN = "the rows are released and written to noisy.csv"
+WRITTEN = "the rows are released and written to noisy/winter-2024-01-14.zip"
 
 
 def process(*more, shell='exec "$@"', **environment):
@@ -406,7 +400,7 @@ def test_an_output_that_is_full_or_closed_does_not_hide_what_is_released(shell):
 
 
 def test_an_output_without_unicode_is_no_obstacle():
-    made = agreed(columns=PLAIN["columns"] | {"capacity": "Plätze"})
+    made = agreed({"capacity": "Plätze"})
     Path("raw.csv").write_text("hospital,week,covid,Plätze\nB,2024-01-07,3,20\n")
     code, out, err = process("--agree", made.sha256(), PYTHONIOENCODING="ascii:strict")
     assert (code, err) == (0, "")

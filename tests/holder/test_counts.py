@@ -1,10 +1,25 @@
+"""Counts are read from the tables that holders have, each checked; no message shows one."""
+
 from __future__ import annotations
 
+import datetime
+import gzip
+import io
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from dpol.core.errors import DataError
+from dpol.core.errors import ConfigError, DataError
 from dpol_weekly.holder.counts import read_counts
-from releases import deployment
+from dpol_weekly.holder.init import begin
+from dpol_weekly.holder.settings import Hospital, read_hospital
+from releases import deployment, hospital
 
 NAMES = ["0100 A", 'B, "x" é', "A", "B", "C", *(f"A{i}" for i in range(2))]
 NAMES += [f"B{i}" for i in range(98)]
@@ -20,7 +35,7 @@ def read(tmp_path):
     def reader(table, made=MADE, **options):
         path = tmp_path / "counts.csv"
         path.write_bytes(table if isinstance(table, bytes) else table.encode())
-        return read_counts(path, made, **options)
+        return read_counts(hospital(made, path), made, **options)
 
     return reader
 
@@ -57,7 +72,7 @@ def test_a_table_by_hand(read):
 @pytest.mark.parametrize(
     "cell",
     [
-        *("", "NA", "-1", "-999999", "<4", "nan", "inf", "1e3", "1e400", "0x1f", "1/2", "3,4", "١"),
+        *("", "NA", "-1", "-999999", "<4", "nan", "inf", "1e3", "1e400", "0x1f", "1/2", "١"),
         *("1_0", ".5", "+1", "1.2.3", "1" * 10, "0." + "1" * 41, "4 5", "\x00", "suppressed"),
     ],
 )
@@ -108,7 +123,7 @@ def test_a_capacity_of_zero_is_refused_and_a_count_of_zero_is_not(read, zero):
     ],
 )
 def test_what_is_no_date_is_refused(read, date):
-    with pytest.raises(DataError, match="line 2: column week must hold a date like 2021-01-31"):
+    with pytest.raises(DataError, match="line 2: column week must hold a date as format.date"):
         read(HEADER + f"NM,A,{date},1,5\n")
 
 
@@ -121,29 +136,26 @@ def test_midnight_is_accepted(read, time):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ("", "is empty; give a CSV table with a header"),
-        ("\n", "has no column named hospital in its first line"),
+        ("", "holds no table"),
+        ("\n", "holds no table"),
         (HEADER, "has a header but no rows"),
         (HEADER + "\n\n", "has a header but no rows"),
-        ("hospital,week,covid\nA,2021-01-08,1\n", "has no column named beds in its first line"),
-        ("covid,week,hospital,beds,covid\n", "more than one column named covid"),
-        (HEADER + "NM,A,2021-01-08,1\n", "line 2: has 4 cells where the header has 5"),
-        (HEADER + "NM,A,2021-01-08,1,5,6\n", "line 2: has 6 cells where the header has 5"),
+        ("hospital,week,covid\nA,2021-01-08,1\n", "no column named beds; it has hospital, week"),
+        ("covid,week,hospital,beds,covid\n", "several columns named covid"),
+        (HEADER + "NM,A,2021-01-08,1\n", "row 2: has 4 cells, but the header has 5"),
+        (HEADER + "NM,A,2021-01-08,1,5,6\n", "row 2: has 6 cells, but the header has 5"),
         (
             HEADER + "NM,A,2021-01-08,1,5\nNM,B,2021-01-08,1,5\nNM, A,2021-01-08T00:00,2,5\n",
-            "line 4: the same entity and period as line 2; keep the line that is right",
+            "line 4: the same entity and period as .*line 2; keep the line that is right",
         ),
-        (HEADER + 'NM,"A,2021-01-08,1,5\n', r"line 2: is not CSV \(unexpected end of data\)"),
-        (HEADER + 'NM,"A"B,2021-01-08,1,5\n', "line 2: is not CSV"),
-        (HEADER + "N" * 200_000 + ",A,2021-01-08,1,5\n", r"line 2: is not CSV \(field larger"),
-        (HEADER.replace(",", ";") + "NM;A;2021-01-08;1,5;5\n", "are separated by semicolons"),
-        (HEADER.replace(",", "\t") + "NM\tA\n", "are separated by semicolons, tabs"),
-        ("beds, all;" + HEADER.replace(",", ";"), "choose English"),
-        ("site,week,covid,beds\n", "its columns are site, week, covid, beds; choose one of these"),
-        ("NM,A,x,<4\n", "has no column named hospital in its first line; add a first line with"),
-        (HEADER.encode("utf-16"), "is not UTF-8 text; save it as CSV in UTF-8"),
+        (HEADER + 'NM,"A,2021-01-08,1,5\n', "row 2: is not CSV: unexpected end of data"),
+        (HEADER + 'NM,"A"B,2021-01-08,1,5\n', "row 2: is not CSV"),
+        ("site,Woche,covid,beds\nA,x,1,2\n", "no column named hospital, week; it has site, Woche"),
+        ("NM,A,x,<4\nx,y,1,2\n", "; its header has no such column, or is missing"),
+        (HEADER.encode("utf-16"), 'set in hospital.yaml: format: {encoding: "utf-16"}'),
         (HEADER.encode() + b"NM,\xe9,2021-01-08,1,5\n", "is not UTF-8 text"),
-        (HEADER.encode("utf-16-le"), "has no column named hospital"),
+        (HEADER + "NM,D,2021-01-08,1,5\n", "line 2: its entity is none of those in the file"),
+        (HEADER + "NM,A,2021-01-08,1.230,5\n", 'column covid must .* or {thousands: ".'),
     ],
 )
 def test_a_table_with_a_fault_is_refused(read, table, message):
@@ -161,11 +173,202 @@ def test_a_table_that_is_cut_in_its_last_cell_is_noticed(read, end):
 
 
 def test_many_counts_above_their_capacity_are_asked_about(read):
-    """1.230 beds are 1230 to a German spreadsheet; one count above its capacity in 100 may be."""
-    rows = [f"NM,A{i},2021-01-08,97531,1.230\n" for i in range(2)]
+    """Thousands may be read as decimals; one count above its capacity in 100 may be right."""
+    rows = [f"NM,A{i},2021-01-08,97531,1.23\n" for i in range(2)]
     rows += [f"NM,B{i},2021-01-08,5,5\n" for i in range(98)]
     table = HEADER + "".join(rows)
     with pytest.raises(DataError, match=r"more than 1% of the counts.*thousands.*--over-cap"):
         read(table)
     assert len(read(table, over_capacity=True)) == 100
     assert len(read(HEADER + "".join([*rows[1:], "NM,C,2021-01-08,5,5\n"]))) == 100
+
+
+# ---- files as hospitals export them --------------------------------------------------------------
+
+SITES = {"north": "Haus Nord", "south": "Haus Süd", "east": "Łódź"}
+AGREED = deployment(
+    entities={name: {"capacity": 2000} for name in SITES}, periods={"first": "2024-03-04"}
+)
+OWN = {
+    "entities": SITES,
+    "columns": {"entity": "Standort", "period": "Woche", "count": "Belegt"},
+    "deployment": "d.yaml",
+}
+DAYS = [datetime.date(2024, 3, 4) + datetime.timedelta(days=7 * week) for week in range(12)]
+COUNTED = [(f"{1200 + 17 * week}", f"{310.5 + week}", f"{7 + week}") for week in range(12)]
+TRUE = [
+    (name, day, Decimal(n))
+    for day, row in zip(DAYS, COUNTED, strict=True)
+    for name, n in zip(SITES, row, strict=True)
+]
+
+
+def exported(*, date="%Y-%m-%d", number=str, mark=",", above="", below="", end="\n"):
+    """The text of a report: a row for each week and hospital."""
+    rows = [(SITES[name], day.strftime(date), number(count)) for name, day, count in TRUE]
+    lines = [mark.join(row) for row in [("Standort", "Woche", "Belegt"), *rows]]
+    return end.join([*above.splitlines(), *lines, *below.splitlines(), ""])
+
+
+def german(count):
+    whole, _, rest = f"{count:,}".partition(".")
+    return whole.replace(",", ".") + (f",{rest}" if rest else "")
+
+
+def french(count):
+    whole, _, rest = f"{count:,}".partition(".")
+    return whole.replace(",", "\u202f") + (f",{rest}" if rest else "")
+
+
+def workbook(rows):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    held = io.BytesIO()
+    book.save(held)
+    return held.getvalue()
+
+
+def packed_parquet():
+    names, days, numbers = zip(*TRUE, strict=True)
+    table = {"Standort": [SITES[it] for it in names], "Woche": days, "Belegt": map(float, numbers)}
+    held = io.BytesIO()
+    pq.write_table(pa.table({key: pa.array(it) for key, it in table.items()}), held)
+    return held.getvalue()
+
+
+TYPED = [["Standort", "Woche", "Belegt"], *([SITES[n], day, float(x)] for n, day, x in TRUE)]
+WIDE = [["Woche", *SITES.values()]]
+WIDE += [[str(day), *(str(x) for _, when, x in TRUE if when == day)] for day in DAYS]
+GERMAN = {"delimiter": ";", "decimal": ",", "thousands": ".", "date": "D.M.YYYY"}
+EXCEL = {"date": "%d.%m.%Y", "number": german, "mark": ";", "end": "\r\n"}
+SUM = "Summe;;4.711,0\r\n"
+# The name of a file, its bytes, the keys that read it, and what is said without them.
+FILES = {
+    "commas": ("a.csv", exported().encode(), {}, None),
+    "german": ("a.csv", exported(**EXCEL).encode("utf-8-sig"), GERMAN, '{delimiter: ";", dec'),
+    "cp1252": (
+        *("a.csv", exported(**EXCEL).replace("Łódź", "Łódź".translate({321: "L", 378: "z"}))
+          .encode("cp1252")), GERMAN | {"encoding": "cp1252"}, '{encoding: "cp1252", delimi',
+    ),
+    "tabs": ("a.txt", exported(mark="\t").encode(), {"delimiter": "\t"}, '{delimiter: "\\t"}'),
+    "french": (
+        *("a.csv", exported(date="%d/%m/%Y", number=french, mark=";").encode()),
+        *(GERMAN | {"thousands": " ", "date": "D/M/YYYY"}, '{delimiter: ";", decimal: ","}'),
+    ),
+    "ISO weeks": (
+        "a.csv", exported(date="%G-W%V").encode(), {"date": "YYYY-Www"}, "{date: YYYY-Www}"
+    ),
+    "KW": ("a.csv", exported(date="KW %V/%G").encode(), None, "weeks as 2021-W05"),
+    "titles": (
+        *("a.csv", exported(above="Belegungsbericht 2024\n\n").encode(), {"skip_rows": 2}),
+        "its header is in line 3. Set in hospital.yaml: format: {skip_rows: 2}",
+    ),
+    "sum": (
+        *("a.csv", exported(**EXCEL, below=SUM).encode()),
+        *(GERMAN | {"drop": True}, '{delimiter: ";", decimal'),
+    ),
+    "workbook": ("a.xlsx", workbook(TYPED), {}, None),
+    "workbook as CSV": ("a.csv", workbook(TYPED), None, "is a workbook, not CSV; save it as .xlsx"),
+    "parquet": ("a.parquet", packed_parquet(), {}, None),
+    "gz": ("a.csv.gz", gzip.compress(exported().encode()), {}, None),
+    "wide": (
+        "a.csv", "".join(",".join(row) + "\n" for row in WIDE).encode(), {"layout": "wide"},
+        "no column named Standort, Belegt; it has Woche, Haus Nord",
+    ),
+    "US dates": (
+        "a.csv", exported(date="%m/%d/%Y").encode(), {"date": "M/D/YYYY"}, "{date: M/D/YYYY}"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_as_hospitals_export_it_is_read_or_told_in_one_line(tmp_path, kind):
+    name, content, keys, told = FILES[kind]
+    (tmp_path / name).write_bytes(content)
+    plain = OWN | {"table": tmp_path / name}
+    if kind == "cp1252":  # which has no Ł
+        plain["entities"] = SITES | {"east": "Lódz"}
+    if told is not None:
+        with pytest.raises(DataError) as caught:
+            read_counts(Hospital.model_validate(plain), AGREED)
+        assert told in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert not [x for *_, x in TRUE if x > 99 and f"{x:g}" in str(caught.value)]
+    if keys is not None:
+        drop = {"Standort": "Summe"} if "drop" in keys else {}
+        form = {key: it for key, it in keys.items() if key != "drop"}
+        plain |= {"format": form, "drop_where": drop}
+        read = read_counts(Hospital.model_validate(plain), AGREED)
+        found = [
+            (it.entity, datetime.date.fromisoformat(it.period), Decimal(it.count)) for it in read
+        ]
+        assert found == TRUE
+
+
+def test_a_number_that_could_mean_two_things_is_not_guessed(tmp_path):
+    (tmp_path / "a.csv").write_text("week,covid\n2024-03-04,1.230\n2024-03-11,1.017\n")
+    own = {**OWN, "entities": {}, "entity": "north", "table": tmp_path / "a.csv"}
+    own["columns"] = {"period": "week", "count": "covid"}
+    with pytest.raises(DataError, match=r'{decimal: "\."} or {thousands: "\."}.*, whichever'):
+        read_counts(Hospital.model_validate(own), AGREED)
+    for keys, counts in (
+        ({"decimal": "."}, ["1.230", "1.017"]),
+        ({"thousands": "."}, ["1230", "1017"]),
+    ):
+        read = read_counts(Hospital.model_validate(own | {"format": keys}), AGREED)
+        assert [it.count for it in read] == counts
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"entity": "north"}, "give entity, or entities if there are several"),
+        ({"entities": {}}, "give entity, or entities if there are several"),
+        ({"columns": {"period": "Woche"}}, "columns.entity: is missing: several entities"),
+        ({"columns": {"entity": "a", "period": "a"}}, "columns: must be different columns"),
+        ({"drop_where": {"Belegt": "<5"}}, "drop_where = 'Belegt': must not be a column of counts"),
+        ({"fromat": {}}, "fromat = {}: unknown key; did you mean format?"),
+        ({"format": {"date": "D.M.YY"}}, "format.date = 'D.M.YY': must be"),
+    ],
+)
+def test_a_mistake_in_a_holders_file_names_its_key(tmp_path, keys, message):
+    (tmp_path / "h.yaml").write_text(json.dumps({**OWN, "table": "a.csv", **keys}))
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        read_hospital(tmp_path / "h.yaml")
+
+
+def test_what_the_deployment_lacks_or_wants_is_told():
+    for keys, message in (
+        ({"entities": {"nort": "x", "south": "y"}}, "has no entity 'nort'; did you mean north?"),
+        ({}, "columns.capacity: name the column of capacities, since the deployment d says"),
+    ):
+        made = deployment(entities={name: {} for name in SITES})
+        with pytest.raises(DataError, match=re.escape(message)):
+            Hospital.model_validate({**OWN, "table": "a.csv", **keys}).use(made)
+
+
+# ---- a first file --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", sorted(FILES.keys() - {"KW", "workbook as CSV", "cp1252", "wide"}))
+def test_a_first_file_reads_the_table_or_says_what_to_set(folder, kind):
+    """The texts of entities are asked for."""
+    name, content, _, _ = FILES[kind]
+    Path(name).write_bytes(content)
+    file, answers = Path("h.yaml"), iter(SITES.values())
+    told = begin(file, Path(name), Path("d.yaml"), AGREED, ask=lambda *_: next(answers, None))
+    assert told == "h.yaml: read it, and run dpol privatize h.yaml"
+    read = read_counts(read_hospital(file), AGREED)
+    assert [(it.entity, Decimal(it.count)) for it in read] == [(it, n) for it, _, n in TRUE]
+
+
+def test_nothing_that_could_mean_two_things_is_guessed(folder):
+    Path("a.csv").write_text("week,n,m\n03/04/2024,1.230,5\n04/04/2024,1.017,6\n")
+    told = begin(Path("h.yaml"), Path("a.csv"), Path("d.yaml"), AGREED, entity="north")
+    assert told.startswith("h.yaml: set format.date, columns.count, format.decimal or format.th")
+    text = Path("h.yaml").read_text()
+    assert "# Still to be set: format.date: D/M/YYYY or M/D/YYYY\n" in text
+    assert "# Still to be set: columns.count: n or m\n" in text
+    assert "1.230" not in text
+    assert "1.017" not in text

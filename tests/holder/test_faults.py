@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -19,11 +20,12 @@ from dpol_weekly.memory import Memory
 from dpol_weekly.noise import in_steps
 from dpol_weekly.released import checksum
 from faults import in_child
-from releases import HALF, LEDGER, NOISY, RECORD, ask, deployment, output, record
+from releases import HALF, ask, deployment, hospital, output, record, table
 
 ROWS, CANARY = 10, "86420.97531"
 WEEKS = "2024-01-07", "2024-02-04", "2024-03-03"
 HELD = "held already"
+FILE = re.compile(r"dpol-ledger\.sqlite|noisy/d-2024-..-..\.zip")
 MADE = deployment(
     Memory((Decimal("0.2"), Decimal("0.6"))),
     periods={"first": "2024-01-07"},
@@ -46,18 +48,23 @@ class Sampler:
 
 def release_week(week):
     """Release one week of ten hospitals; `released`, `HELD` if it was before, or the message."""
-    request = Request(
-        table=Path("..", week), output=NOISY, deployment=MADE, agree=MADE.sha256(), gap=True
-    )
+    own = hospital(MADE, Path("..", week))
+    request = Request(hospital=own, deployment=MADE, agree=MADE.sha256(), gap=True)
     try:
         return "released" if release(request, Sampler()).added else HELD
     except DpolError as error:
         return str(error)
 
 
+def files():
+    return [it for it in Path().rglob("*") if it.is_file()]
+
+
 def wrong_after(said, before):
     """Faults of the files and answers after a faulty run, and after two undisturbed ones."""
-    wrong = [it.name for it in Path().iterdir() if CANARY.encode() in it.read_bytes()]
+    wrong = [
+        it.name for it in Path().rglob("*.*") if it.is_file() and CANARY.encode() in it.read_bytes()
+    ]
     again = release_week(WEEKS[1])
     if again not in ("released", HELD):
         wrong.append(f"bricked: {again}")
@@ -76,11 +83,11 @@ def wrong_after(said, before):
 
 def wrong_files():
     """Faults of the files: table and record fit the ledger, and its memories the noise."""
-    wrong = sorted({it.name for it in Path().iterdir()} ^ {*map(str, (LEDGER, NOISY, RECORD))})
+    wrong = [str(it) for it in files() if not FILE.fullmatch(str(it))]
     ledger = ask("SELECT name, period, noisy_count FROM release ORDER BY number")
-    if [(row["hospital"], row["week"], row["noisy_count"]) for row in output()] != ledger:
+    if [(row["entity"], row["period"], row["noisy_count"]) for row in output()] != ledger:
         wrong.append("table and ledger differ")
-    if record()["sha256"] != checksum(NOISY.read_bytes(), record()):
+    if record()["sha256"] != checksum(table(), record()):
         wrong.append("the record is that of another table")
     states = {}
     for chain, noisy in ask("SELECT chain, noisy_count FROM release ORDER BY number"):
@@ -107,7 +114,7 @@ def outcomes(before):
             shutil.copytree(template, case)
             patch.chdir(case)
             said, changes = in_child(lambda: release_week(WEEKS[1]), how, k)
-            sizes = [it.stat().st_size for it in case.iterdir()]
+            sizes = [it.stat().st_size for it in files()]
             wrong = wrong_after(said, before)
             patch.chdir(template)
             shutil.rmtree(case)

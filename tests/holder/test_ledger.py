@@ -82,7 +82,7 @@ def test_raw_counts_are_never_in_it(monkeypatch):
 def test_what_is_no_ledger_is_refused_and_left_alone(make):
     make()
     before = files()
-    refuse("is not a ledger of dpol; choose another file with --led", A1)
+    refuse("is not a ledger of dpol; choose another file in led", A1)
     assert files() == before
 
 
@@ -106,7 +106,7 @@ def test_files_that_cannot_be_ledgers_are_refused():
     Path("folder").mkdir()
     Path("file").write_text("")
     Path("empty.sqlite").touch()
-    for name in ("folder", "file/x", "counts.csv", "noisy.csv", "noisy.csv.guarantee.json"):
+    for name in ("folder", "file/x", "counts.csv"):
         refuse("cannot|is a folder", A1, ledger=name)
     put(A1, ledger="empty.sqlite")
 

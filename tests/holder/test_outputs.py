@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import shutil
@@ -9,31 +10,35 @@ from pathlib import Path
 
 import pytest
 
-from dpol.core.errors import DataError, OutputError
+from dpol.core.errors import DataError, DpolError, OutputError
 from dpol_weekly.holder import release as release_module
-from dpol_weekly.released import read_report
+from dpol_weekly.holder.text import describe
+from dpol_weekly.released import pack, read_release
 from releases import (
     A1,
     A2,
     B1,
     LEDGER,
     NOISY,
-    RECORD,
     Halted,
+    ask,
     deployment,
     files,
-    forge,
+    newest,
     output,
+    parts,
     put,
     record,
     refuse,
+    repack,
+    table,
 )
 
 B2 = ("B", "2021-01-08", "4")
 
 
 def weeks(path=NOISY):
-    return [(row["hospital"], row["week"]) for row in output(path)]
+    return [(row["entity"], row["period"]) for row in output(path)]
 
 
 # ---- views ---------------------------------------------------------------------------------------
@@ -43,23 +48,23 @@ def weeks(path=NOISY):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda: NOISY.write_text(""),
-        lambda: NOISY.write_bytes(NOISY.read_bytes()[:-7]),
-        lambda: RECORD.write_text(RECORD.read_text().replace('"mu": 0.5', '"mu": 0.1')),
+        lambda: repack(table=b""),
+        lambda: repack(table=table()[:-7]),
+        lambda: repack(record=json.dumps(record() | {"mu": 0.1}).encode()),
+        lambda: repack(**{"table": table(), "record": json.dumps(record()).encode()}),
     ],
 )
 def test_what_is_older_is_written_again_by_any_run(damage, refused):
     """A run whose own rows are refused writes it again, too."""
     put(A2, B1)
-    before = files()
+    before, whole = files(), table()
     damage()
     if refused:
         refuse("a later one was", A1)
-        assert NOISY.read_bytes() == before["noisy.csv"]
-        assert RECORD.read_bytes() == before["noisy.csv.guarantee.json"]
+        assert files() | {str(LEDGER): 0} == before | {str(LEDGER): 0}
     else:
         put(B2)
-        assert NOISY.read_bytes().startswith(before["noisy.csv"])
+        assert table().startswith(whole)
         assert record()["rows"] == 3
 
 
@@ -81,59 +86,71 @@ def test_what_was_never_written_is_written_without_a_question(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("damage", "gone"),
+    "damage",
     [
-        (NOISY.unlink, NOISY),
-        (RECORD.unlink, RECORD),
-        (lambda: (NOISY.unlink(), RECORD.unlink()), RECORD),
-        (lambda: RECORD.write_text("{"), RECORD),
-        (lambda: RECORD.write_text("[]"), RECORD),
-        (lambda: RECORD.write_text("{}"), RECORD),
-        (lambda: RECORD.write_bytes(b"\xff"), RECORD),
-        (lambda: RECORD.write_text("[" * 100_000), RECORD),
+        lambda: newest().unlink(),
+        lambda: newest().write_bytes(newest().read_bytes()[:-30]),
+        lambda: repack(record=None),
+        *(
+            lambda it=it: repack(record=it)
+            for it in (b"{", b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"sha256": 1, "ledger": []}')
+        ),
     ],
 )
-def test_what_was_written_and_is_gone_is_asked_about(damage, gone):
-    """The ledger may be an older copy: only table and record could show that."""
+def test_what_was_written_and_is_gone_is_asked_about(damage):
+    """The ledger may be an older copy: only a release could show that."""
     put(A1, B1)
-    before = files()
+    whole, file = table(), newest()
     damage()
     left = files()
-    refuse(f"^{re.escape(str(gone))}: was written once, and is gone.*--write-again", A2)
+    refuse(f"^{re.escape(str(file))}: was written once, and is gone.*--write-again", A2)
     assert files() == left
+    if file.exists():
+        file.unlink()
     put(A2, write_again=True)
-    assert NOISY.read_bytes().startswith(before["noisy.csv"])
+    assert table().startswith(whole)
     assert record()["rows"] == 3
+    assert file.exists()
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        lambda: NOISY.write_text(NOISY.read_text().replace("A", "C")),
-        lambda: NOISY.write_text(NOISY.read_text() + "A,2021-01-08,4,20,0.2,0.5,1\n"),
-        lambda: NOISY.write_text(NOISY.read_text().replace("\n", "\r\n")),
-    ],
+    "change", [lambda it: it.replace(b"A", b"C"), lambda it: it + b"A,2021-01-08,4,20,0.2,0.5,1\n"]
 )
-def test_a_changed_output_is_not_overwritten_but_written_again_once_it_is_moved(change):
+def test_a_changed_release_is_not_overwritten_but_written_again_once_it_is_moved(change):
     put(A1)
-    whole = NOISY.read_bytes()
-    change()
+    whole = table()
+    repack(table=change(whole))
     before = files()
-    refuse(r"noisy\.csv: is not what .* move the table away and", A2)
+    refuse(r"d-2021-01-01\.zip: is not what .* move the file away and", A2)
     assert files() == before
-    NOISY.rename("changed.csv")
+    newest().unlink()
     put(A2, write_again=True)
-    assert NOISY.read_bytes().startswith(whole)
+    assert table().startswith(whole)
+
+
+def test_each_run_leaves_a_file_with_all_rows_and_equal_bytes():
+    put(A1, B1)
+    first = newest()
+    put(A2)
+    assert [it.name for it in sorted(NOISY.iterdir())] == ["d-2021-01-01.zip", "d-2021-01-08.zip"]
+    assert table().startswith(table(first))
+    assert list(parts(newest())) == ["table.csv", "record.json", "statement.txt"]
+    whole = newest().read_bytes()
+    newest().write_bytes(pack({**parts(newest()), "statement.txt": b"changed"}))
+    put(A2, sampler=Halted())
+    assert newest().read_bytes() == whole
+    statement = parts(newest())["statement.txt"].decode()
+    assert "3 rows, for the periods from 2021-01-01 to 2021-01-08" in statement
 
 
 def test_temporary_files_of_killed_runs_are_removed():
-    stale = [Path(".noisy-ab12_xyz.csv"), Path(".noisy-ab12_xyz.csv.guarantee.json")]
-    kept = [Path(".noisy-short.csv"), Path(".other-ab12_xyz.csv"), Path("noisy-ab12_xyz.csv")]
-    for file in (*stale, *kept):
+    NOISY.mkdir()
+    stale = NOISY / ".d-2021-01-01-ab12_xyz.zip"
+    kept = [NOISY / ".d-2021-01-01-short.zip", NOISY / ".e-2021-01-01-ab12_xyz.zip"]
+    for file in (stale, *kept):
         file.write_text("A,2021-01-01,4\n")
     put(A1)
-    assert not any(file.exists() for file in stale)
-    assert all(file.exists() for file in kept)
+    assert [file.exists() for file in (stale, *kept)] == [False, True, True]
 
 
 # ---- several outputs -----------------------------------------------------------------------------
@@ -142,47 +159,31 @@ def test_temporary_files_of_killed_runs_are_removed():
 def test_symbolic_links_do_not_split_a_ledger():
     """Every link leads to the one output and its ledger."""
     put(A1)
-    Path("elsewhere").mkdir()
-    link, folder_link = Path("elsewhere/link.csv"), Path("to_here")
-    link.symlink_to(NOISY.absolute())
-    Path("elsewhere/link.csv.guarantee.json").symlink_to(RECORD.absolute())
-    folder_link.symlink_to(Path().absolute())
-    for name in (link, folder_link / "noisy.csv", "elsewhere/../noisy.csv"):
+    Path("to_it").symlink_to(NOISY.absolute())
+    Path("to_here").symlink_to(Path().absolute())
+    for name in ("to_it", Path("to_here", NOISY), NOISY / ".." / NOISY):
         assert put(A1, to=name, sampler=Halted()).skipped == 1
-    put(A2, to=link)
-    assert link.is_symlink()
+    put(A2, to="to_it")
     assert weeks() == [A1[:2], A2[:2]]
-    assert not Path("elsewhere/dpol-ledger.sqlite").exists()
     Path("link.sqlite").symlink_to(LEDGER)
     put(B1, ledger="link.sqlite")
     assert Path("link.sqlite").is_symlink()
-    loop = Path("loop.csv")
+    loop = Path("loop")
     loop.symlink_to(loop)
     refuse("symbolic links in a circle", B2, to=loop)
 
 
 def test_a_moved_output_and_a_moved_folder_are_known_again():
     put(A1)
-    NOISY.rename("moved.csv")
-    RECORD.rename("moved.csv.guarantee.json")
-    put(A2, to="moved.csv")
-    assert weeks("moved.csv") == [A1[:2], A2[:2]]
+    NOISY.rename("moved")
+    put(A2, to="moved")
+    assert weeks("moved") == [A1[:2], A2[:2]]
     assert not NOISY.exists()
     Path("new").mkdir()
-    for file in ("moved.csv", "moved.csv.guarantee.json", "dpol-ledger.sqlite"):
+    for file in ("moved", "dpol-ledger.sqlite"):
         Path(file).rename(f"new/{file}")
-    put(B1, to="new/moved.csv")
-    assert len(weeks("new/moved.csv")) == 3
-
-
-def test_an_output_under_the_name_of_another_one_is_refused():
-    put(A1)
-    put(B1, to="b.csv")
-    Path("b.csv").rename(NOISY)
-    Path("b.csv.guarantee.json").rename(RECORD)
-    before = files()
-    refuse("its record is that of another output", A2)
-    assert files() == before
+    put(B1, to="new/moved", ledger="new/dpol-ledger.sqlite")
+    assert len(weeks("new/moved")) == 3
 
 
 # ---- a ledger that is missing or older -----------------------------------------------------------
@@ -197,7 +198,7 @@ def test_a_lost_ledger_is_noticed(lose):
     put(B1, to="other.csv")
     lose()
     for options in ({}, {"write_again": True}):
-        for name in (NOISY, "other.csv", "new.csv"):
+        for name in (NOISY, "other.csv"):
             refuse(UNKNOWN, A2, to=name, **options)
 
 
@@ -218,24 +219,22 @@ def test_an_older_copy_of_the_ledger_is_noticed_by_any_record():
 
 def test_an_output_of_another_ledger_is_noticed():
     put(A1, ledger="one.sqlite")
-    put(B1, to="sub/b.csv", ledger="sub/two.sqlite")
-    message = r"noisy\.csv\.guarantee\.json: knows of releases that the"
+    put(B1, to="sub/b", ledger="sub/two.sqlite")
+    message = r"d-2021-01-01\.zip: knows of releases that the"
     refuse(message, A2, ledger="sub/two.sqlite")
     put(A2, ledger="one.sqlite")
 
 
-@pytest.mark.parametrize("removed", [(), [NOISY], [RECORD]])
-def test_what_no_ledger_released_is_neither_taken_in_nor_overwritten(removed):
-    """Such as another file: its record names no ledger."""
-    put(A1)
-    LEDGER.unlink()
-    forge(ledger={})
-    for file in removed:
-        file.unlink()
-    before = files()
-    for options in ({}, {"write_again": True}):
-        refuse(r"noisy\.csv: exists already, and is not known", A2, **options)
-    assert files() == before
+def test_another_file_in_the_place_of_a_release_is_not_overwritten():
+    NOISY.mkdir()
+    for content in (b"notes", pack({"letter.txt": b"notes"})):
+        (NOISY / "d-2021-01-01.zip").write_bytes(content)
+        with pytest.raises(DpolError, match=r"d-2021-01-01\.zip: is not what"):
+            put(A1)
+        assert newest().read_bytes() == content
+    newest().unlink()
+    put(A1, sampler=Halted())
+    assert len(output()) == 1
 
 
 # ---- what a receiver notices ---------------------------------------------------------------------
@@ -251,21 +250,40 @@ def leaves(value, path=()):
 
 def test_whatever_is_changed_in_a_record_is_noticed():
     """Any number, text or truth value of it, and any part that is left out."""
-    made = deployment(noise={"memory": "designed"})
-    put(A1, A2, B1, made=made)
-    whole, tried = RECORD.read_text(), 0
-    for path in leaves(json.loads(whole)):
+    put(A1, A2, B1, made=deployment(noise={"memory": "designed"}))
+    whole, tried = record(), 0
+    for path in leaves(whole):
         for cut in (False, True):
-            changed = inner = json.loads(whole)
+            changed = inner = copy.deepcopy(whole)
             for key in path[:-1]:
                 inner = inner[key]
             value = inner.pop(path[-1])
             if not cut and isinstance(inner, dict):
                 inner[path[-1]] = not value if isinstance(value, bool) else f"{value}1"
-            RECORD.write_text(json.dumps(changed))
-            with pytest.raises(DataError, match=r"noisy\.csv"):
-                read_report(NOISY, made, made.sha256())
+            repack(record=json.dumps(changed).encode())
+            with pytest.raises(DataError, match=r"d-2021-01-08\.zip"):
+                read_release(newest())
             tried += 1
     assert tried > 60
-    RECORD.write_text(whole)
-    assert [row.place for row in read_report(NOISY, made, made.sha256()).rows] == [1, 1, 2]
+    repack(record=json.dumps(whole).encode())
+    assert [row.place for row in read_release(newest()).rows] == [1, 1, 2]
+
+
+# ---- what changed since the release --------------------------------------------------------------
+
+
+def test_a_count_that_differs_from_what_was_released_is_named():
+    """However the same number is written; a correction is what counts from then on."""
+    put(A1, A2, B1)
+    same = ("A", A1[1], "3.0"), ("A", A2[1], "7.50"), ("B", B1[1], "0,0".replace(",", "."))
+    assert put(*same, sampler=Halted()).differ == []
+    changed = ("A", A1[1], "4"), A2, ("B", B1[1], "1")
+    done = put(*changed, sampler=Halted())
+    assert [(it.entity, it.period) for it in done.differ] == [("A", A1[1]), ("B", B1[1])]
+    told = "\n".join(describe(done, deployment()))
+    assert "2 counts differ from what was released (2021-01-01, 2021-01-01)" in told
+    corrected = deployment(corrections=True)
+    put(*changed, made=corrected, correct=[A1[1]])
+    assert put(*changed, made=corrected, sampler=Halted()).differ == []
+    (hashes,) = zip(*ask("SELECT hash FROM counted"), strict=True)
+    assert len({*hashes}) == 5

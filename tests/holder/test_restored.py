@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections import Counter
 from contextlib import chdir
@@ -20,8 +21,9 @@ from dpol_weekly.coordinator.export import export
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
+from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.released import checksum
-from releases import LEDGER, NOISY, RECORD, ask, output, record, run
+from releases import LEDGER, NOISY, ask, files, newest, output, record, run, table
 from weekly import agreed, day
 
 EXPORT = Path("export.csv")
@@ -37,17 +39,22 @@ class World:
 
     def release(self, *weeks, holder="A", folder=".", counts="3", ledger=None, **options):
         """Release all weeks that are new of a table with these; `added` of them."""
-        made, table = read_deployment(self.file), Path(folder, "raw.csv")
+        made, raw = read_deployment(self.file), Path(folder, "raw.csv")
         Path(folder).mkdir(exist_ok=True)
         rows = "".join(f"{holder},{day(week)},{counts},20\n" for week in weeks)
-        table.write_text("entity,period,count,capacity\n" + rows)
+        raw.write_text("entity,period,count,capacity\n" + rows)
         correct = frozenset(day(week) for week in options.pop("correct", ()))
-        request = Request(
-            table=table,
-            output=Path(folder, NOISY),
-            deployment=made,
+        hospital = Hospital(
+            deployment=self.file,
             entity=holder,
-            ledger=ledger and Path(ledger),
+            table=raw,
+            columns={"entity": "entity", "capacity": "capacity"},
+            output=Path(folder, NOISY),
+            ledger=ledger or Path(folder, LEDGER),
+        )
+        request = Request(
+            hospital=hospital,
+            deployment=made,
             correct=correct,
             agree=made.sha256(),
             **options,
@@ -56,7 +63,9 @@ class World:
         return release(request, SeededNoise(np.random.default_rng(self.seed)))
 
     def collect(self, *folders):
-        done = collect([Path(it, NOISY) for it in folders or ["."]], Path("state"), self.file)
+        done = collect(
+            [newest(Path(it, NOISY)) for it in folders or ["."]], Path("state"), self.file
+        )
         return sum(it.taken for it in done), [line for it in done for line in it.refused]
 
     def export(self):
@@ -96,8 +105,8 @@ def templates(tmp_path_factory):
                 assert world.collect(".", "b") == (2, [])
                 if week == 2:
                     Path("old").mkdir()
-                    for file in (LEDGER, NOISY, RECORD):
-                        shutil.copy(file, "old")
+                    shutil.copy(LEDGER, "old")
+                    shutil.copytree(NOISY, Path("old", NOISY))
             world.export()
     return folder
 
@@ -114,18 +123,22 @@ def five_weeks(templates):
 
 
 LOST = {
-    "all restored": lambda: restore(LEDGER, NOISY, RECORD),
-    "only the ledger": lambda: (restore(LEDGER), NOISY.unlink(), RECORD.unlink()),
+    "all restored": lambda: restore(LEDGER, NOISY),
+    "only the ledger": lambda: (restore(LEDGER), shutil.rmtree(NOISY)),
     "ledger restored, newest table": lambda: restore(LEDGER),
-    "all gone": lambda: [file.unlink() for file in (LEDGER, NOISY, RECORD)],
+    "all gone": lambda: (LEDGER.unlink(), shutil.rmtree(NOISY)),
     "ledger gone, newest table": LEDGER.unlink,
-    "ledger gone, older table": lambda: (LEDGER.unlink(), restore(NOISY, RECORD)),
+    "ledger gone, older table": lambda: (LEDGER.unlink(), restore(NOISY)),
 }
 
 
 def restore(*files):
     for file in files:
-        shutil.copy(Path("old", file.name), file)
+        if file == NOISY:
+            shutil.rmtree(NOISY)
+            shutil.copytree(Path("old", NOISY), NOISY)
+        else:
+            shutil.copy(Path("old", file), file)
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
@@ -159,7 +172,7 @@ def test_weekly_reports_go_on_after_a_restore(five_weeks, memory, lost):
 def test_what_was_drawn_again_leaves_the_output_and_stays_spent(five_weeks, memory):
     """Weeks 3 to 5 were drawn from the restored folder before anybody noticed."""
     world = five_weeks(memory)
-    restore(LEDGER, NOISY, RECORD)
+    restore(LEDGER, NOISY)
     assert world.release(*range(6)).added == 3
     again = ours()
     (taken, refused) = world.collect()
@@ -190,11 +203,11 @@ def test_a_chain_that_went_on_in_two_ways_leaves_although_no_week_was_drawn_twic
     """The lost copy passed over week 3, and the restored one did not."""
     world = World(**MEMORIES[memory])
     world.release(0, 1, 2)
-    old = {file: file.read_bytes() for file in (LEDGER, NOISY, RECORD)}
+    old = LEDGER.read_bytes()
     world.release(0, 1, 2, 4)
     assert world.collect() == (4, [])
-    for file, content in old.items():
-        file.write_bytes(content)
+    LEDGER.write_bytes(old)
+    newest().unlink()
     world.release(0, 1, 2, 3)
     assert world.release(0, 1, 2, 3, 4, 5, continue_from=world.export()).added == 1
     stays = memory == "none"
@@ -205,16 +218,16 @@ def test_a_chain_that_went_on_in_two_ways_leaves_although_no_week_was_drawn_twic
 
 def test_to_continue_twice_changes_nothing(five_weeks):
     world = five_weeks("designed")
-    restore(LEDGER, NOISY, RECORD)
+    restore(LEDGER, NOISY)
     older = record()["ledger"]
     world.release(0, continue_from=world.export())
     # No chain that begins from now on has the name of one that the coordinator knows.
     assert (record()["ledger"]["id"], record()["ledger"]["output"] != older["output"]) == (
         *(older["id"], True),
     )
-    before = NOISY.read_bytes(), record()["ledger"], ask("SELECT * FROM release")
+    before = newest().read_bytes(), ask("SELECT * FROM release")
     world.release(0, continue_from=EXPORT)
-    assert (NOISY.read_bytes(), record()["ledger"], ask("SELECT * FROM release")) == before
+    assert (newest().read_bytes(), ask("SELECT * FROM release")) == before
 
 
 def test_corrections_that_the_coordinator_has_come_with_it():
@@ -224,12 +237,12 @@ def test_corrections_that_the_coordinator_has_come_with_it():
     world.release(0, 1, 2, correct=[1])
     world.release(0, 1, 2, 3, 4)
     assert world.collect()[0] == 6
-    whole = NOISY.read_bytes(), record()["chains"]
-    for file in (LEDGER, NOISY, RECORD):
-        file.unlink()
+    whole = table(), record()["chains"]
+    LEDGER.unlink()
+    shutil.rmtree(NOISY)
     world.release(0, 1, 2, 3, 4, continue_from=world.export())
     assert Counter(weeks()) == Counter({day(it): 1 + (it == 1) for it in range(5)})
-    assert sorted(NOISY.read_bytes().splitlines()) == sorted(whole[0].splitlines())
+    assert sorted(table().splitlines()) == sorted(whole[0].splitlines())
     assert [it["releases"] for it in record()["chains"]] == [it["releases"] for it in whole[1]]
     world.release(0, 1, 2, 3, 4, 5)
     assert world.collect() == (1, [])
@@ -259,7 +272,7 @@ def test_one_ledger_may_serve_several_outputs():
             *range(4), holder=name, folder=name, ledger="all.sqlite", continue_from=EXPORT
         )
     assert world.collect(*"AB") == (2, [])
-    assert {record(f"{it}/{RECORD}")["ledger"]["id"] for it in "AB"} == {
+    assert {record(f"{it}/{NOISY}")["ledger"]["id"] for it in "AB"} == {
         row[0] for row in ask("SELECT ledger FROM report", "state/log.sqlite")
     }
 
@@ -267,11 +280,15 @@ def test_one_ledger_may_serve_several_outputs():
 # ---- what is refused -----------------------------------------------------------------------------
 
 
+def own_files():
+    return {name: it for name, it in files().items() if name != "raw.csv"}
+
+
 def refused(world, message, **options):
-    before = {it: it.read_bytes() for it in (LEDGER, NOISY, RECORD) if it.exists()}
+    before = own_files()
     with pytest.raises(DpolError, match=message):
         world.release(*range(6), continue_from=EXPORT, **options)
-    assert {it: it.read_bytes() for it in (LEDGER, NOISY, RECORD) if it.exists()} == before
+    assert own_files() == before
 
 
 def edit(name, value, line=2):
@@ -307,7 +324,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_every_cell_of_the_table_is_what_dpol_writes(five_weeks, name):
     world = five_weeks("designed")
-    restore(LEDGER, NOISY, RECORD)
+    restore(LEDGER, NOISY)
     whole = EXPORT.read_bytes()
     for value in WRONG[name]:
         EXPORT.write_bytes(whole)
@@ -319,7 +336,7 @@ def test_every_cell_of_the_table_is_what_dpol_writes(five_weeks, name):
 
 def test_a_table_that_is_none_or_of_others_is_refused(five_weeks):
     world = five_weeks("designed")
-    restore(LEDGER, NOISY, RECORD)
+    restore(LEDGER, NOISY)
     whole = EXPORT.read_text()
     without = "".join(line for line in whole.splitlines(True) if not line.startswith("A,"))
     for text, message in (
@@ -337,7 +354,7 @@ def test_a_table_that_is_none_or_of_others_is_refused(five_weeks):
 def test_a_new_ledger_that_the_coordinator_accepted_goes_on(five_weeks):
     world = five_weeks("none")
     (own,) = ask("SELECT id FROM ledger")
-    restore(LEDGER, NOISY, RECORD)
+    restore(LEDGER, NOISY)
     edit("ledger", "0" * 16)  # the first row is from an earlier one
     assert world.release(*range(6), continue_from=EXPORT).added == 1
     assert weeks() == [day(week) for week in range(6)]
@@ -346,7 +363,7 @@ def test_a_new_ledger_that_the_coordinator_accepted_goes_on(five_weeks):
 
 def test_what_another_holder_reported_and_was_set_aside_is_not_taken(five_weeks):
     world = five_weeks("none")
-    restore(LEDGER, NOISY, RECORD)
+    restore(LEDGER, NOISY)
     with EXPORT.open(newline="") as stream:
         header, first, *rows = csv.reader(stream)
     wrong = dict(zip(header, first, strict=True)) | {
@@ -361,7 +378,7 @@ def test_what_another_holder_reported_and_was_set_aside_is_not_taken(five_weeks)
 
 def test_a_gap_in_a_chain_is_refused(five_weeks):
     world = five_weeks("designed")
-    restore(LEDGER, NOISY, RECORD)
+    restore(LEDGER, NOISY)
     lines = EXPORT.read_text().splitlines(keepends=True)
     EXPORT.write_text("".join(it for it in lines if not it.startswith(f"A,{day(3)}")))
     refused(world, "line 5: earlier releases of its chain of noise are missing")
@@ -369,23 +386,24 @@ def test_a_gap_in_a_chain_is_refused(five_weeks):
 
 def test_another_file_under_the_name_of_the_output_is_not_overwritten(five_weeks):
     world = five_weeks("none")
-    for file in (LEDGER, RECORD):
-        file.unlink()
-    NOISY.write_text("another table\n")
-    with pytest.raises(DpolError, match="move the table away"):
+    LEDGER.unlink()
+    file = newest()
+    file.write_text("another file\n")
+    with pytest.raises(DpolError, match="move the file away"):
         world.release(*range(6), continue_from=EXPORT)
-    assert NOISY.read_text() == "another table\n"
-    NOISY.unlink()
+    assert file.read_text() == "another file\n"
+    file.unlink()
     assert world.release(*range(6), continue_from=EXPORT).added == 1
 
 
 def test_the_command_knows_the_option(five_weeks):
     world = five_weeks("designed")
-    restore(LEDGER, NOISY, RECORD)
-    options = "privatize", "raw.csv", "--output", NOISY, "--continue-from", EXPORT
-    code, said, err = run(*options, "--deployment", world.file, "--entity-id", "A")
+    restore(LEDGER, NOISY)
+    own = {"deployment": str(world.file), "entity": "A", "table": "raw.csv", "output": "noisy"}
+    Path("hospital.yaml").write_text(json.dumps(own))
+    code, said, err = run("privatize", "--continue-from", EXPORT)
     assert (code, err) == (0, "")
     assert "0 rows released; 5 rows skipped" in said
     assert len(output()) == 5
-    assert record()["sha256"] == checksum(NOISY.read_bytes(), record())
+    assert record()["sha256"] == checksum(table(), record())
     assert Decimal(record()["mu_levels"][0]["mu"]) == Decimal("0.5")

@@ -33,23 +33,17 @@ MADE = deployment(
     periods={"first": "2021-01-01", "days": 1},
     entities={name: {} for name in NAMES},
 )
-TABLES = NOISY, Path("other.csv")
+TABLES = NOISY, Path("other")  # folders of releases
+FILES = [LEDGER, *TABLES]
+# Of releases and ledger, so many may be moved away for a message.
+IN_THE_WAY = {"is not what": 2, "knows of releases that the ledger": 1}
 
 
-def record_of(table):
-    return Path(f"{table}.guarantee.json")
-
-
-FILES = [LEDGER, *(it for table in TABLES for it in (table, record_of(table)))]
-
-
-# Of table, record and ledger, so many may be moved away for a message.
-IN_THE_WAY = {
-    "is not what": 3,
-    "exists already, and is not known": 2,
-    "is that of another output": 2,
-    "knows of releases that the ledger": 2,
-}
+def state_of(file):
+    """The bytes of a file, or of all files in a folder; None if there are none."""
+    if file == LEDGER:
+        return file.read_bytes() if file.exists() else None
+    return {it: it.read_bytes() for it in sorted(file.glob("*.zip"))} or None
 
 
 class Draw:
@@ -88,9 +82,16 @@ class World:
 
     def keep(self):
         for file, states in self.kept.items():
-            now = file.read_bytes() if file.exists() else None
+            now = state_of(file)
             if now is not None and now != states[-1]:
-                states.append(now)
+                # A ledger that lacks releases is not the newest.
+                states.insert(len(states) - (file == LEDGER and self.lacks()), now)
+
+    def lacks(self):
+        """True if the ledger does not know all weeks that were released."""
+        known = set(ask("SELECT name, period FROM release"))
+        seen = {(f"{it.stem[0]}x", week(n)) for it, of in self.seen.items() for n in of}
+        return not seen <= known
 
     def put_back(self):
         """Bring some files to older states, or remove them."""
@@ -108,17 +109,20 @@ class World:
     def leave_a_witness(self):
         """The newest state of a file is found, if no other could show that something was lost."""
         for table in TABLES:
-            files = table, record_of(table)
-            older = all(
-                it.exists() and it.read_bytes() != self.kept[it][-1] for it in (LEDGER, *files)
-            )
-            known = LEDGER.exists() and ask(f"SELECT 1 FROM output WHERE path = '{table}'")
-            lost = not known and not any(map(Path.exists, files))
+            older = all(state_of(it) not in (None, self.kept[it][-1]) for it in (LEDGER, table))
+            known = LEDGER.exists() and ask(f"SELECT 1 FROM output WHERE path = '{table}/d'")
+            lost = not known and state_of(table) is None
             if self.seen[table] and (older or lost):
-                newest = self.rng.choice(files if lost else (LEDGER, *files))
+                newest = table if lost else self.rng.choice((LEDGER, table))
                 self.set(newest, self.kept[newest][-1])
 
     def set(self, file, content):
+        if file != LEDGER:
+            for old in file.glob("*.zip"):
+                old.unlink()
+            for path, held in (content or {}).items():
+                path.write_bytes(held)
+            return
         file.unlink(missing_ok=True)
         if content is not None:
             file.write_bytes(content)
@@ -150,8 +154,7 @@ class World:
         self.done["questions"] += 1
         for text, in_the_way in IN_THE_WAY.items():
             if text in question:
-                file = self.rng.choice([table, record_of(table), LEDGER][:in_the_way])
-                file.unlink(missing_ok=True)
+                self.set(self.rng.choice([table, LEDGER][:in_the_way]), None)
                 self.leave_a_witness()
                 flags.add("moved")
                 return True

@@ -105,7 +105,7 @@ def test_the_weekly_commands_run_without_the_pipeline(light: Path, tmp_path: Pat
         succeed(dpol(light, tmp_path, *release(name, tmp_path), "--agree", hashed))
     ledger = "north/dpol-ledger.sqlite"
     assert "2024-01-14" in succeed(dpol(light, tmp_path, "history", "--ledger", ledger))
-    into = "north/noisy.csv", "south/noisy.csv", "--into", "state", "--deployment", "valley.yaml"
+    into = "north/released", "south/released", "--into", "state", "--deployment", "valley.yaml"
     assert "2 new" in succeed(dpol(light, tmp_path, "collect", *into))
     assert "2024-01-21: " in succeed(dpol(light, tmp_path, "decide", "state"))
     succeed(dpol(light, tmp_path, "decide", "state", "--check", "--period", "2024-01-21"))
@@ -119,8 +119,9 @@ def release(entity: str, folder: Path) -> list[str]:
     rows = "\n".join(f"{entity},2024-01-{day},31" for day in ("07", "14"))
     (folder / entity).mkdir(exist_ok=True)
     (folder / entity / "counts.csv").write_text(f"entity,period,count\n{rows}\n")
-    words = f"privatize {entity}/counts.csv --output {entity}/noisy.csv"
-    return [*words.split(), "--deployment", "valley.yaml", "--entity-id", entity]
+    own = {"deployment": "../valley.yaml", "entity": entity, "table": "counts.csv"}
+    (folder / entity / "hospital.yaml").write_text(yaml.safe_dump(own))
+    return ["privatize", f"{entity}/hospital.yaml"]
 
 
 def test_the_library_plays_without_the_pipeline(light: Path, tmp_path: Path) -> None:

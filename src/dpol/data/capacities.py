@@ -19,8 +19,9 @@ from dpol.data.cells import (
     undated,
 )
 from dpol.data.identifiers import identified
-from dpol.data.settings import EARLIEST, CapacityTable, Cleaning
+from dpol.data.settings import CapacityTable, Cleaning
 from dpol.data.table import RawTable
+from dpol.data.texts import EARLIEST
 
 SHOWN = 20
 """Entities that a message shows."""

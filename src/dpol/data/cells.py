@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import datetime
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,8 +15,9 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
 from dpol.data.format import DEFAULT, EITHER, Format
-from dpol.data.settings import EARLIEST, LATEST, Cleaning
+from dpol.data.settings import Cleaning
 from dpol.data.table import RawTable
+from dpol.data.texts import EARLIEST, LATEST, date_of, number_of
 from dpol.data.values import Period, columns_of
 
 Texts: TypeAlias = "pd.Series[Any]"
@@ -32,15 +30,6 @@ LARGEST = 999_999_999
 SMALLEST_CAPACITY = 1e-6
 """Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
 
-_HOUR = "(?:[01][0-9]|2[0-3])"
-_TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
-_SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
-"""Signs that look like a sign between thousands, for those that have such."""
-_PARTS = {
-    "YYYY": "(?P<year>[0-9]{4})", "ww": "(?P<week>[0-9]{2})",
-    "MM": "(?P<month>[0-9]{2})", "DD": "(?P<day>[0-9]{2})",
-    "M": "(?P<month>[0-9]{1,2})", "D": "(?P<day>[0-9]{1,2})",
-}  # fmt: skip
 _MEND_NUMBERS = (
     "Fix such cells in the table; or say in the config what they are. dataset.format: how numbers"
     " are written, if not like 1234.5. dataset.cleaning: texts that stand for missing numbers"
@@ -96,31 +85,6 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
     raise DataError("\n".join([*lines, *remedies]))
 
 
-def number_of(text: str, form: Format) -> float:
-    """The number that a text means; NaN if it means none, or perhaps another one."""
-    if not form.decided and EITHER.fullmatch(text):
-        return math.nan
-    if not _number(form).fullmatch(text):
-        return math.nan
-    between = _between(form)
-    return float(
-        "".join(sign for sign in text if sign not in between).replace(form.decimal_sign, ".")
-    )
-
-
-def _between(form: Format) -> str:
-    """The signs that may stand between thousands."""
-    return _SIGNS.get(form.thousands or "", form.thousands or "")
-
-
-@cache
-def _number(form: Format) -> re.Pattern[str]:
-    between, sign = _between(form), form.decimal_sign
-    groups = rf"[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+|" if between else ""
-    number = rf"(?:{groups}[0-9]+)(?:[{sign}][0-9]*)?|[{sign}][0-9]+"
-    return re.compile(rf"[+-]?(?:{number})(?:[eE][+-]?[0-9]+)?")
-
-
 def numbers_of(texts: Texts, form: Format) -> Floats:
     """`number_of` each cell."""
     return texts.map({text: number_of(text, form) for text in texts.unique()}).to_numpy(float)
@@ -135,28 +99,6 @@ def which_sign(texts: Texts, form: Format) -> tuple[str, ...]:
         for sign in ".,"
         if sign in either
     )
-
-
-def date_of(text: str, form: Format) -> datetime.date | None:
-    """The date of a text from 1900 to 2100, without its time of day; None if there is none."""
-    match = _date(form.date).fullmatch(text)
-    if not match:
-        return None
-    parts = {name: int(part) for name, part in match.groupdict().items()}
-    try:
-        if "week" in parts:
-            date = datetime.date.fromisocalendar(parts["year"], parts["week"], 1)
-        else:
-            date = datetime.date(**{"day": 1, **parts})
-    except ValueError:
-        return None
-    return date if EARLIEST <= date <= LATEST else None
-
-
-@cache
-def _date(pattern: str) -> re.Pattern[str]:
-    parts = re.sub("YYYY|MM?|DD?|ww", lambda part: _PARTS[part[0]], re.escape(pattern))
-    return re.compile(f"{parts}(?:[T ]{_TIME})?")
 
 
 def dates_of(texts: Texts, form: Format) -> Texts:

@@ -12,9 +12,10 @@ from dpol.core.errors import DataError
 from dpol.core.words import counted
 from dpol.data.cells import BadCells, dates_of, numbers_of, refuse_cells, undated, which_sign
 from dpol.data.format import DEFAULT, Format
+from dpol.data.plain import Keys, refuse_columns
 from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
-from dpol.data.table import RawTable, read_table, refuse_columns, refuse_unnamed
+from dpol.data.table import RawTable, read_table, refuse_unnamed
 
 _MEND_GAINS = (
     "Fix the gains in the table, or change dataset.source.gain_range. Write numbers with the"
@@ -37,7 +38,7 @@ def read_gains(
     """
     raw = read_table(source.file, form=form)
     present, top, rounds = list(raw.cells.columns), source.gain_range, len(raw.cells)
-    refuse_columns(raw.file, source.others, present, "dataset.source")
+    refuse_columns(raw.file, source.others, present, Keys(columns="dataset.source"))
     experts = [name for name in present if name not in source.others]
     refuse_unnamed(raw.file, present)
     if len(experts) < 2 or rounds < 2:

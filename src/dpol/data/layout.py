@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
+from dpol.data.plain import refuse_columns
 from dpol.data.settings import CapacityTable, Columns, Dataset
-from dpol.data.table import RawTable, read_table, refuse_columns, refuse_unnamed
+from dpol.data.table import RawTable, read_table, refuse_unnamed
 from dpol.data.values import columns_of
 
 

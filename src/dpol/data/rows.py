@@ -22,8 +22,9 @@ from dpol.data.cells import (
     undated,
 )
 from dpol.data.identifiers import garbled, identified, refuse_alike
-from dpol.data.settings import EARLIEST, LATEST, Dataset
+from dpol.data.settings import Dataset
 from dpol.data.table import RawTable
+from dpol.data.texts import EARLIEST, LATEST
 
 NO_GROUP = "all"
 KINDS = ("suppressed", "missing", "negative")

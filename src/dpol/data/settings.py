@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validato
 from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.format import DEFAULT, Format
 from dpol.data.sources import Digest, Endpoint, TableName, known_tables
+from dpol.data.texts import EARLIEST, LATEST
 from dpol.data.values import (
     ARCHIVES,
     NAME_OR_BLOCK,
@@ -28,9 +29,6 @@ from dpol.data.values import (
     relative,
     spellings,
 )
-
-EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
-"""The range of dates; one outside it is taken for a mistake."""
 
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 

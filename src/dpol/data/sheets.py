@@ -1,15 +1,12 @@
-"""Sheets of Excel's `.xlsx` files as tables of text."""
+"""Sheets of Excel's `.xlsx` files as rows of text."""
 
 from __future__ import annotations
 
 import datetime
-import itertools
 import warnings
 import zipfile
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import Any, NamedTuple
 
 from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
@@ -17,14 +14,26 @@ from dpol.data.format import EITHER, Format
 
 
 class BadWorkbookError(Exception):
-    """A file that is not a workbook, or a damaged one."""
+    """A file that is not a workbook or a Parquet table, or a damaged one."""
 
 
-def read_sheet(path: Path, form: Format) -> tuple[pd.DataFrame, list[bool]]:
-    """The cells of a sheet below its header, and which columns hold dates and nothing else.
+class SheetRow(NamedTuple):
+    """The cells of a row of a sheet as text, and which of them are dates."""
 
-    Blank rows and columns are left out. The index is the row of the sheet. A number is
-    written as `form` reads it, a date as 2021-01-31T00:00:00.
+    texts: list[str]
+    dates: list[bool]
+
+
+def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]:
+    """The header of a sheet and the rows below it, each with its number in the sheet.
+
+    Blank rows and columns are left out. A number is written as `form` reads it, a date as
+    2021-01-31T00:00:00.
+
+    Args:
+        path: the workbook.
+        form: its sheet, and the rows above the header.
+        key: of the format, for messages.
 
     Raises:
         BadWorkbookError: it cannot be opened, or ends too early.
@@ -43,28 +52,33 @@ def read_sheet(path: Path, form: Format) -> tuple[pd.DataFrame, list[bool]]:
                 sheet = sheets[form.sheet]
             else:
                 raise DataError(
-                    f"{path}: dataset.format.sheet must be one of {', '.join(map(repr, sheets))}"
+                    f"{path}: {key}.sheet must be one of {', '.join(map(repr, sheets))}"
                     f"{did_you_mean(form.sheet or '', sheets)}"
                 )
             sheet.reset_dimensions()  # some programs write wrong ones
-            rows = list(sheet.iter_rows(values_only=True))
+            cells = list(sheet.iter_rows(values_only=True))
             book.close()
     except (KeyError, SyntaxError, ValueError, zipfile.BadZipFile) as error:
         raise BadWorkbookError(str(error)) from None
-    whole = zip(*itertools.zip_longest(*rows), strict=True)  # rows may differ in length
-    values = pd.DataFrame(whole, range(1, len(rows) + 1), dtype=object)
-    texts = values.map(lambda cell: _text(cell, form))
-    texts = texts.loc[(texts.index > form.skip_rows) & (texts != "").any(axis=1)]
-    texts = texts.loc[:, (texts != "").any()]
-    if texts.empty:
+    width = max(map(len, cells), default=0)  # rows may differ in length
+    rows = []
+    for number, values in enumerate(cells, start=1):
+        texts = [_text(cell, form) for cell in values] + [""] * (width - len(values))
+        dates = [isinstance(cell, datetime.date) for cell in values]
+        if number > form.skip_rows and any(texts):
+            rows.append((number, SheetRow(texts, dates + [False] * (width - len(values)))))
+    if not rows:
         raise DataError(
             f"{path}: sheet {sheet.title!r} holds no table; name another one in"
-            " dataset.format.sheet, or lower skip_rows"
+            f" {key}.sheet, or lower skip_rows"
         )
-    cells = texts.iloc[1:]
-    dates = values.loc[cells.index, cells.columns].map(lambda it: isinstance(it, datetime.date))
-    dated = dates.any() & (dates | (cells == "")).all()
-    return cells.set_axis(texts.iloc[0].str.strip().tolist(), axis=1), dated.tolist()
+    held = [place for place in range(width) if any(row.texts[place] for _, row in rows)]
+    rows = [
+        (number, SheetRow([row.texts[it] for it in held], [row.dates[it] for it in held]))
+        for number, row in rows
+    ]
+    number, header = rows[0]
+    return [(number, header._replace(texts=[it.strip() for it in header.texts])), *rows[1:]]
 
 
 def _text(cell: Any, form: Format) -> str:

@@ -24,9 +24,10 @@ from dpol.core.words import counted, printable
 _SIZE = between(1e-6, 1e12)
 
 _COLLECT = """\
-Add the noisy tables that holders have sent to the log in a folder. Each table comes with its
-record, TABLE.guarantee.json. It is checked against the record, the deployment and the log. Tables
-may repeat rows that were collected before. Each refused row is reported on a line; all other rows
+Add the releases that holders have sent to the log in a folder. Name files, or the folder in which
+they arrived: releases are found by what they hold, whatever they are called, packed or not. Each is
+checked against its record, the deployment and the log. They may repeat rows that were collected
+before. Each refused row is reported on a line; all other rows
 are collected. An entity reports from one ledger: that of its first report."""
 
 _SET_ASIDE = """\
@@ -44,11 +45,14 @@ on."""
 
 def add(commands: Commands) -> None:
     """Add the commands."""
-    words = "collect noisy tables that were reported"
+    words = "collect releases that were reported"
     parser = _command(commands, "collect", words, _COLLECT, _collect)
-    parser.add_argument("reports", type=path, nargs="+", metavar="REPORT", help="noisy tables")
+    parser.add_argument("reports", type=path, nargs="+", metavar="REPORT", help="files or folders")
+    place = parser.add_mutually_exclusive_group(required=True)
     words = "the coordinator's folder, with the log and the decisions"
-    parser.add_argument("--into", type=path, required=True, metavar="FOLDER", help=words)
+    place.add_argument("--into", type=path, metavar="FOLDER", help=words)
+    words = "write nothing: check all that can be checked without the log, before a file is sent"
+    place.add_argument("--check", action="store_true", help=words)
     words = "the agreed file; needed the first time, and when it is amended"
     parser.add_argument("--deployment", type=path, metavar="FILE", help=words)
     words = "an entity that lost its ledger: its rows are taken from another one from now on"
@@ -114,14 +118,23 @@ def _command(
 
 
 def _collect(options: argparse.Namespace) -> None:
-    from dpol_weekly.coordinator.collect import collect
+    from dpol_weekly.coordinator.collect import check_reports, collect
 
-    done = collect(
-        options.reports, options.into, options.deployment, new_ledgers=options.new_ledger
-    )
+    if options.check:
+        if options.deployment is None:
+            raise DpolError("--check: name the agreed file with --deployment FILE")
+        done = check_reports(options.reports, options.deployment)
+    else:
+        done = collect(
+            options.reports, options.into, options.deployment, new_ledgers=options.new_ledger
+        )
     lines = []
     for report in done:
-        if report.new or report.known or not report.refused:
+        if report.ignored:
+            lines.append(f"{report.file}: {counted(report.ignored, 'other file')} ignored")
+        elif options.check and report.new:
+            lines.append(f"{report.file}: {counted(report.taken, 'row')}, all as agreed")
+        elif report.new or report.known or not report.refused:
             more = f", {report.corrections} of them corrections" if report.corrections else ""
             aside = f", {report.aside} of them set aside" if report.aside else ""
             lines.append(f"{report.file}: {report.taken} new{more}, {report.known} known{aside}")
@@ -137,14 +150,17 @@ def _collect(options: argparse.Namespace) -> None:
             "above_budget": it.above,
         }
         for it in done
+        if not it.ignored
     ]
-    answer(options, lines, {"reports": reports})
+    ignored = sum(it.ignored for it in done)
+    answer(options, lines, {"reports": reports, "ignored": ignored})
     refused = [line for report in done for line in report.refused]
     if refused:
         sys.stdout.flush()
         print(*map(printable, refused), sep="\n", file=sys.stderr)
         new, known = sum(it.taken for it in done), sum(it.known for it in done)
-        raise DpolError(f"refused: {len(refused)}, see above; collected: {new} new, {known} known")
+        rest = "" if options.check else f"; collected: {new} new, {known} known"
+        raise DpolError(f"refused: {len(refused)}, see above{rest}")
 
 
 def _set_aside(options: argparse.Namespace) -> None:

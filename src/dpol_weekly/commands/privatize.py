@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpol.core.errors import DpolError
 from dpol.core.options import Commands, add_command, date, decimal, drop_output, given, path, show
+from dpol.core.words import printable
 
 if TYPE_CHECKING:
     from dpol.privacy.noise import NoiseSampler
@@ -16,11 +19,11 @@ if TYPE_CHECKING:
     from dpol_weekly.holder.request import Request
 
 _PRIVATIZE = """\
-Add privacy noise to the counts in a CSV table, as the file of a deployment says. Writes a table of
-noisy counts and a record of the guarantee; rows that are new are added. Run it where the raw counts
-are kept; share only the output and its record. The noise is exact and cannot be repeated (it needs
-dpol's extra `secure`). Noisy counts may be negative: they are not cut off. Nothing is released
-unless every row is good; no message shows a count. A ledger, one file for all your outputs,
+Add privacy noise to the counts in your table, as the file of a deployment says. Your own file,
+hospital.yaml, says where the table is and how it is written; --init begins it. Each release is one
+file for the coordinator. Run dpol where the raw counts are kept; share only that file. The noise is
+exact and cannot be repeated (it needs dpol's extra `secure`). Noisy counts may be negative: they
+are not cut off. Nothing is released unless every row is good; no message shows a count. A ledger
 remembers every release, so that no period is released twice unnoticed."""
 
 # No first run needs these: the message that asks for one names it.
@@ -28,8 +31,7 @@ _ANSWERS = {
     "gap": "nobody counted in the many periods between a row and the last one released",
     "over-capacity": "counts above their capacity are right, however many there are",
     "no-final-newline": "the table is complete although its last line has no line end",
-    "write-again": "the output or its record is gone, and the ledger is the newest there is: write"
-    " them again",
+    "write-again": "the last release is gone, and the ledger is the newest: write it again",
 }
 
 
@@ -40,14 +42,14 @@ def add(commands: Commands) -> None:
         commands, "privatize", readers="Hospital", words=words, description=_PRIVATIZE
     )
     add = parser.add_argument
-    add("table", type=path, metavar="TABLE", help="the raw counts: CSV in UTF-8 with a header")
-    add("--output", type=path, required=True, metavar="CSV", help="where noisy counts are written")
-    words = "the file that all hospitals share, see dpol deployment new"
-    add("--deployment", type=path, required=True, metavar="FILE", help=words)
-    words = "remembers all releases of all outputs (default: dpol-ledger.sqlite next to the output)"
-    add("--ledger", type=path, metavar="FILE", help=words)
-    words = "release the rows of this entity only (default: all of the table)"
-    add("--entity-id", metavar="ID", help=words)
+    words = "your own file (default: hospital.yaml)"
+    add("file", type=path, nargs="?", default=Path("hospital.yaml"), metavar="FILE", help=words)
+    words = "write FILE for this table instead: .csv, .csv.gz, .xlsx or .parquet"
+    add("--init", type=path, metavar="TABLE", help=words)
+    words = "with --init: the file that all hospitals share, see dpol deployment new"
+    add("--deployment", type=path, metavar="FILE", help=words)
+    words = "with --init: your identifier in it"
+    add("--entity", type=given, metavar="ID", help=words)
     words = "release this period again, after its count was corrected: spends its privacy again"
     add("--correct", type=date, action="append", default=[], metavar="PERIOD", help=words)
     words = "confirm the agreement by its hash, which the first run shows with its meaning"
@@ -65,18 +67,22 @@ def add(commands: Commands) -> None:
 
 
 def _privatize(options: argparse.Namespace) -> None:
+    if options.init is not None:
+        _init(options)
+        return
     from dpol.privacy.noise import SecureNoise
     from dpol_weekly.deployment import read_deployment
     from dpol_weekly.holder.request import Request
+    from dpol_weekly.holder.settings import read_hospital
     from dpol_weekly.holder.text import describe
 
-    deployment = read_deployment(options.deployment)
+    if options.deployment is not None or options.entity is not None:
+        raise DpolError("--deployment and --entity go with --init; otherwise FILE names them")
+    hospital = read_hospital(options.file)
+    deployment = read_deployment(hospital.deployment)
     request = Request(
-        table=options.table,
-        output=options.output,
+        hospital=hospital,
         deployment=deployment,
-        entity=options.entity_id,
-        ledger=options.ledger,
         correct=frozenset(map(str, options.correct)),
         agree=options.agree,
         agree_sensitivity=options.agree_sensitivity,
@@ -89,9 +95,9 @@ def _privatize(options: argparse.Namespace) -> None:
     try:
         done = _released(request, SecureNoise())
     except OSError as error:
-        place = error.filename or options.output
+        place = error.filename or hospital.output
         raise DpolError(f"{place}: {error.strerror or error}; choose another path") from None
-    written = f"the rows are released and written to {done.output}"
+    written = f"the rows are released and written to {done.file}"
     try:
         show("\n".join(describe(done, deployment)))
     except KeyboardInterrupt:
@@ -99,6 +105,37 @@ def _privatize(options: argparse.Namespace) -> None:
     except (OSError, ValueError) as error:
         drop_output()
         raise DpolError(f"{written}; no more can be shown ({_why(error)})") from None
+
+
+def _init(options: argparse.Namespace) -> None:
+    """Write a holder's file for a table."""
+    from dpol_weekly.deployment import read_deployment
+    from dpol_weekly.holder.init import begin
+
+    if options.deployment is None:
+        raise DpolError("--init: name the file that all hospitals share with --deployment FILE")
+    if options.file.exists():
+        raise DpolError(f"{options.file}: exists already; move it away, or name another FILE")
+    terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    deployment = read_deployment(options.deployment)
+    line = begin(
+        options.file,
+        options.init,
+        options.deployment,
+        deployment,
+        entity=options.entity,
+        ask=_chosen if terminal else None,
+    )
+    show(line)
+
+
+def _chosen(question: str, choices: Sequence[str]) -> str | None:
+    """The choice of a person on a terminal; None for none of them."""
+    for number, choice in enumerate(choices, start=1):
+        print(f"  {number}: {printable(choice)}")
+    print(f"{question} Type a number, or nothing: ", end="", flush=True)
+    answer = sys.stdin.readline().strip()
+    return choices[int(answer) - 1] if answer in map(str, range(1, len(choices) + 1)) else None
 
 
 def _released(request: Request, sampler: NoiseSampler) -> Release:

@@ -18,7 +18,7 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands, "registry", readers="Hospital", words=words, description=_REGISTRY
     )
-    words = "the record that dpol privatize wrote next to its output: NAME.csv.guarantee.json"
+    words = "a release that dpol privatize wrote, or the record in it"
     parser.add_argument("record", type=path, metavar="RECORD", help=words)
     words = "a new file for the entry (default: standard output)"
     parser.add_argument("--output", type=path, metavar="FILE", help=words)

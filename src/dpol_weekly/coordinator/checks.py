@@ -148,6 +148,9 @@ def written_numbers(claim: Claim) -> None:
 
 def agreed_capacity(claim: Claim) -> None:
     """The capacity is the agreed one, unless it is `reported`."""
+    amends = claim.deployment.amends
+    if amends and claim.cells.period < amends.since.isoformat():
+        return  # the agreement before may have other beds
     name = claim.cells.entity
     agreed = claim.deployment.entities.get(name, claim.entities[name]).capacity
     if agreed not in ("reported", float(claim.cells.capacity)):

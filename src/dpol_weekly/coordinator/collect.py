@@ -17,13 +17,13 @@ from pathlib import Path
 from dpol.core.errors import DataError, OutputError
 from dpol.core.near import nearest
 from dpol.core.rounding import rounded_up
-from dpol.core.words import counted
+from dpol.core.words import counted, printable, shortened
 from dpol_weekly.coordinator.checks import Claim, checked
 from dpol_weekly.coordinator.log import Log, Release, open_log
 from dpol_weekly.coordinator.settings import FILE
 from dpol_weekly.coordinator.spent import mu_of_such_stay, period_budget, weight_of
-from dpol_weekly.deployment import Deployment
-from dpol_weekly.released import Report, Row, read_report
+from dpol_weekly.deployment import Deployment, read_deployment
+from dpol_weekly.released import Found, Parts, Report, Row, find_releases, read_report
 
 _KEY = "period", "noisy_count", "capacity", "noisy_share", "mu"
 """The cells that show that a row was collected before."""
@@ -40,13 +40,14 @@ class Collected:
     """The outcome of collecting a report, or the rows of one entity in it.
 
     Args:
-        file: the table.
+        file: of the release; or a folder that was looked through.
         new: rows that were taken.
         known: rows that were collected before.
         aside: how many of the known rows were set aside, and stay so.
         corrections: how many of the new rows supersede another one.
         refused: why rows, or all of the report, were refused; empty if nothing was.
         above: what the new rows have spent above the budget, a sentence for each period.
+        ignored: how many files of the folder hold no part of a release.
     """
 
     file: Path
@@ -56,6 +57,7 @@ class Collected:
     corrections: int = 0
     refused: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
+    ignored: int = 0
 
     @property
     def taken(self) -> int:
@@ -74,7 +76,7 @@ def collect(
     """Take the new rows of reports into the log of a folder; what cannot be taken is refused.
 
     Args:
-        reports: tables that `dpol privatize` wrote, with their records next to them.
+        reports: files that `dpol privatize` wrote, and folders that hold some, see `find_releases`.
         folder: of the coordinator; made if it is missing.
         deployment: the deployment's file, the first time, or that of an amendment.
         new_ledgers: entities that may report from another ledger than so far, from now on.
@@ -87,7 +89,52 @@ def collect(
     with open_log(folder, deployment=deployment, new=True) as log:
         if unknown := sorted(may_change - log.deployment.entities.keys()):
             raise DataError(f"{unknown[0]} is not an entity of the deployment; write it as there")
-        return [_collect(log, file, may_change, today) for file in reports]
+        found = find_releases(reports)
+        done = [_collect(log, parts, may_change, today) for parts in found.releases]
+        return _in_order(found, done)
+
+
+def check_reports(
+    reports: Sequence[Path], deployment: Path, today: datetime.date | None = None
+) -> list[Collected]:
+    """Check all that can be checked of reports without a log; nothing is written.
+
+    Args:
+        reports: as in `collect`.
+        deployment: the file that all hospitals share.
+        today: the date; None: the computer's.
+
+    Raises:
+        DataError: as `read_deployment`.
+    """
+    agreed, found = read_deployment(deployment), find_releases(reports)
+    done = []
+    for parts in found.releases:
+        new, refused = [], []
+        try:
+            report = read_report(parts)
+            _refuse_other_agreement(report, [agreed])
+            for row in report.rows:
+                claim = Claim(
+                    row=row,
+                    deployment=agreed,
+                    entities=agreed.entities,
+                    today=today or datetime.date.today(),
+                )
+                new.append(checked(claim, ledger=report.ledger, output=report.output))
+        except DataError as error:
+            refused.append(str(error).removeprefix(f"{parts.file}: "))
+        why = tuple(f"{parts.file}: {line}" for line in refused)
+        done.append(Collected(file=parts.file, new=() if why else tuple(new), refused=why))
+    return _in_order(found, done)
+
+
+def _in_order(found: Found, done: Sequence[Collected]) -> list[Collected]:
+    """The outcomes of all files, in their order, and then of the folders."""
+    refused = [Collected(file=file, refused=(why,)) for file, why in found.refused]
+    ignored = [Collected(file=folder, ignored=count) for folder, count in found.ignored.items()]
+    place = {file: number for number, file in enumerate(found.files)}
+    return [*sorted([*done, *refused], key=lambda it: place[it.file]), *ignored]
 
 
 def set_aside(
@@ -126,41 +173,51 @@ def set_aside(
     return rows
 
 
-def _collect(log: Log, file: Path, may_change: set[str], today: datetime.date) -> Collected:
+def _refuse_other_agreement(report: Report, agreements: Sequence[Deployment]) -> None:
+    if report.agreement not in [it.sha256() for it in agreements]:
+        raise DataError(
+            f"{report.file}: is of another deployment ({printable(shortened(report.deployment))}),"
+            " or of an amendment that is not known here; everybody takes the same file:"
+            " --deployment FILE names an amendment"
+        )
+
+
+def _collect(log: Log, parts: Parts, may_change: set[str], today: datetime.date) -> Collected:
     """One report; entities whose new ledger is taken leave `may_change`."""
-    left = set(may_change)
+    file, left = parts.file, set(may_change)
     try:
         with log.as_a_whole():
-            collected = _take(log, file, left, today)
+            collected = _take(log, parts, left, today)
     except DataError as error:
         return Collected(file=file, refused=(str(error),))
     except (sqlite3.Error, OutputError):
         raise  # of the log, not of the report
     except Exception as error:  # nobody foresaw it, and others must not suffer
-        why = f"{file}: cannot be taken ({type(error).__name__}); ask for table and record again"
+        why = f"{file}: cannot be taken ({type(error).__name__}); ask for the release again"
         return Collected(file=file, refused=(why,))
     may_change &= left
     return collected
 
 
-def _take(log: Log, file: Path, may_change: set[str], today: datetime.date) -> Collected:
+def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) -> Collected:
     """Enter the new rows of a report, as `_collect`."""
-    report = read_report(file, log.agreements)
+    file, report = parts.file, read_report(parts)
+    _refuse_other_agreement(report, log.agreements)
     rows_of: dict[str, list[Row]] = {}
     for row in report.rows:
         rows_of.setdefault(row.cells.entity, []).append(row)
-    parts = []
+    outcomes = []
     for entity, rows in rows_of.items():
         logged = log.releases("entity = ?", entity)
         why = _another_ledger(report, rows, logged)
         obstacle = "" if entity in may_change else why
-        part = _of_entity(log, report, rows, logged, today, obstacle)
-        if part.new and why:
+        outcome = _of_entity(log, report, rows, logged, today, obstacle)
+        if outcome.new and why:
             reason = f"{report.ledger}, collected from {file.name}"
             log.add_act(kind="new ledger", entity=entity, period="", reason=reason)
             may_change.discard(entity)
-        parts.append(part)
-    new = tuple(release for part in parts for release in part.new)
+        outcomes.append(outcome)
+    new = tuple(release for outcome in outcomes for release in outcome.new)
     if new:
         number = log.add_report(
             sha256=report.sha256, file=file.name, ledger=report.ledger, output=report.output
@@ -172,10 +229,10 @@ def _take(log: Log, file: Path, may_change: set[str], today: datetime.date) -> C
     return Collected(
         file=file,
         new=new,
-        known=sum(part.known for part in parts),
-        aside=sum(part.aside for part in parts),
-        corrections=sum(part.corrections for part in parts),
-        refused=tuple(line for part in parts for line in part.refused),
+        known=sum(it.known for it in outcomes),
+        aside=sum(it.aside for it in outcomes),
+        corrections=sum(it.corrections for it in outcomes),
+        refused=tuple(line for it in outcomes for line in it.refused),
         above=tuple(line for it in periods_of.items() for line in _above(log, *it)),
     )
 

@@ -21,9 +21,8 @@ from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment, short
 from dpol_weekly.holder.entries import add_deployment, agreements, is_confirmed
 from dpol_weekly.holder.ledger import Ledger, transaction
+from dpol_weekly.holder.settings import ColumnUse
 from dpol_weekly.memory import numbers_of, terms_of
-
-_MOST_NAMES = 10
 
 
 class NotConfirmedError(DataError):
@@ -50,7 +49,7 @@ class Consent:
     sensitivity: bool
 
 
-def confirm(ledger: Ledger, deployment: Deployment, consent: Consent) -> None:
+def confirm(ledger: Ledger, deployment: Deployment, consent: Consent, use: ColumnUse) -> None:
     """Make sure that the holder has confirmed the agreement of a deployment.
 
     The ledger remembers it in a transaction of its own: it stays if the rows are refused later.
@@ -61,7 +60,8 @@ def confirm(ledger: Ledger, deployment: Deployment, consent: Consent) -> None:
     with transaction(ledger):
         if not is_confirmed(ledger, deployment.sha256()):
             before = [it for it in agreements(ledger) if it.name == deployment.name]
-            refuse_unconfirmed(deployment, consent, before=before[-1] if before else None)
+            last = before[-1] if before else None
+            refuse_unconfirmed(deployment, consent, use=use, before=last)
             add_deployment(ledger, deployment)
 
 
@@ -69,6 +69,7 @@ def refuse_unconfirmed(
     deployment: Deployment,
     consent: Consent,
     *,
+    use: ColumnUse,
     before: Deployment | None = None,
     new_ledger: Path | None = None,
 ) -> None:
@@ -77,6 +78,7 @@ def refuse_unconfirmed(
     Args:
         deployment: the deployment.
         consent: what the holder confirms.
+        use: the columns that are read.
         before: the deployment as it was confirmed last.
         new_ledger: the ledger, if it is still to be made.
 
@@ -92,31 +94,32 @@ def refuse_unconfirmed(
             f" count_sensitivity: 1, or add --agree-sensitivity {number} if {number} is right"
         )
     if not consent.agreement:
-        text = statement(deployment, before, new_ledger=new_ledger)
+        text = statement(deployment, use, before, new_ledger=new_ledger)
         raise NotConfirmedError(text, deployment)
 
 
 def statement(
-    deployment: Deployment, before: Deployment | None = None, *, new_ledger: Path | None = None
+    deployment: Deployment,
+    use: ColumnUse,
+    before: Deployment | None = None,
+    *,
+    new_ledger: Path | None = None,
 ) -> str:
     """The agreement in plain words; guarantees rounded to the safe side.
 
     Args:
         deployment: the deployment.
+        use: the columns that are read.
         before: as it was confirmed last, to say what has changed.
         new_ledger: the ledger, if it is still to be made.
     """
-    entities, columns = deployment.entities, deployment.columns
-    reported = [name for name, entity in entities.items() if entity.beds is None]
     text = load_template("agreement.txt.j2", "dpol_weekly.holder").render(
         agreed=deployment,
         short=short(deployment.sha256()),
         changes=list(changes(before.agreement(), deployment.agreement())) if before else [],
         deviation=_least_deviation(deployment),
         sensitivity=deployment.sensitivity_text,
-        in_clear=[columns.entity, columns.period, *([columns.capacity] if reported else [])],
-        reported=_listed(reported) if len(reported) < len(entities) else "every entity",
-        any_reported=bool(reported),
+        use=use,
         new_ledger=new_ledger and printable(str(new_ledger)),
         mu_of_one=deployment.mu / deployment.count_sensitivity,
         counted=counted,
@@ -159,8 +162,3 @@ def _shown(value: object) -> str:
     if value is None:
         return "nothing"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more

@@ -6,24 +6,27 @@ messages end up in logs.
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
+import json
 import re
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from pathlib import Path
 
 from dpol.core.errors import DataError
+from dpol.data.format import Format
+from dpol.data.plain import Keys, PlainTable, read_plain
+from dpol.data.texts import date_of, decimal_of
 from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.readings import date_formats, number_formats
+from dpol_weekly.holder.settings import Hospital
 
+KEYS = Keys(file="table", columns="columns", format="format", place="hospital.yaml", secret=True)
+"""The names of a holder's keys in messages."""
 _COUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")
 # A date, or its midnight: another time, and one with an offset, may be another day elsewhere.
-_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ]00:00(:00(\.0+)?)?)?")
+_MIDNIGHT = re.compile(r"[^T :]+([T ]00:00(:00(\.0+)?)?)?")
 _MOST_ABOVE_CAPACITY = 0.01
-_MOST_COLUMNS = 20  # In a message.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,20 +48,30 @@ class Count:
     capacity: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Cell:
+    """The place of a count, and the text in its row."""
+
+    where: str
+    column: str
+    entity: str
+    period: str
+    count: str
+    capacity: str
+
+
 def read_counts(
-    path: Path,
+    hospital: Hospital,
     deployment: Deployment,
-    entity: str | None = None,
     *,
     over_capacity: bool = False,
     no_final_newline: bool = False,
 ) -> list[Count]:
-    """The rows of a CSV table in UTF-8 for a deployment, each checked; blank lines are skipped.
+    """The rows of a holder's table for a deployment, each checked.
 
     Args:
-        path: the table.
-        deployment: its columns are read; its capacities replace those of the table.
-        entity: the only one whose rows are released; None: all of the deployment.
+        hospital: the table.
+        deployment: its capacities replace those of the table.
         over_capacity: counts above the capacity are right.
         no_final_newline: the table is complete although its last line has no line end.
 
@@ -66,24 +79,24 @@ def read_counts(
         DataError: the file cannot be read, may be cut short, has no rows, a row breaks a rule, an
             entity has two rows for one period, or too many counts are above their capacity.
     """
-    text = _text(path)
-    counts = list(_counts(path, text, deployment, entity))
-    if not (no_final_newline or text.endswith(("\n", "\r"))):
+    path = hospital.table
+    counts = list(_counts(hospital, deployment))
+    packed = path.suffix in (".gz", ".xlsx", ".parquet")  # Their readers notice.
+    if not (no_final_newline or packed or {*path.read_bytes()[-2:]} & {*b"\r\n"}):
         raise DataError(
             f"{path}: the last line has no line end, so the table may be cut short; copy it again,"
             " or add --no-final-newline if it is complete"
         )
     if not counts:
-        of = f" of {entity}" if entity else ""
-        raise DataError(f"{path}: has a header but no rows{of}; add rows to release")
+        raise DataError(f"{path}: holds no row of {', '.join(hospital.texts)}; add rows to release")
     # Whether this refuses depends on raw counts. Nothing is released, and the message reaches the
     # holder only; but a holder who then reports late, or not at all, shows that. The guide says so.
     above = sum(Decimal(count.count) > Decimal(count.capacity) for count in counts)
     if above > _MOST_ABOVE_CAPACITY * len(counts) and not over_capacity:
         raise DataError(
             f"{path}: more than {_MOST_ABOVE_CAPACITY:.0%} of the counts are above their capacity;"
-            " check that no dot or comma separates thousands, as in 1.230, and that the columns"
-            " are the right ones, or add --over-capacity if they are"
+            " check that format.decimal and format.thousands are the signs of the table, and that"
+            " the columns are the right ones, or add --over-capacity if they are"
         )
     return counts
 
@@ -122,122 +135,135 @@ def in_time(
     return sorted(kept, key=lambda count: count.period)
 
 
-def reads_capacity(deployment: Deployment, entity: str | None) -> bool:
-    """True if cells of the column of capacities are published: of one entity, or of any."""
-    entities = [deployment.entities[entity]] if entity else deployment.entities.values()
-    return any(it.beds is None for it in entities)
-
-
-def _counts(path: Path, text: str, deployment: Deployment, entity: str | None) -> Iterator[Count]:
-    names = deployment.columns.names()
-    lines: dict[tuple[str, str], int] = {}
-    for line, cells in _rows(
-        path, text, names if reads_capacity(deployment, entity) else names[:3]
-    ):
-        where, name = f"{path}, line {line}", cells[0]
-        if name not in deployment.entities:
-            raise DataError(
-                f"{where}: its entity is not in the deployment {deployment.name}; write the"
-                " identifier as its file does, or leave the row out"
-            )
-        if entity not in (None, name):
+def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
+    columns, table = hospital.columns, _table(hospital, deployment)
+    places: dict[tuple[str, str], str] = {}
+    forms = {name: _format_of(table, name, hospital.format) for name in table.header}
+    for cell in _cells(hospital, deployment, table):
+        day = date_of(cell.period, forms[columns.period])
+        if day is None or not _MIDNIGHT.fullmatch(cell.period):
+            raise _no_date(cell.where, columns.period, _column(table, columns.period))
+        entity = deployment.entities[cell.entity]
+        if not cell.count and hospital.format.layout == "wide" and not entity.takes_part(day):
             continue
-        count = _count(where, cells, deployment)
-        if (first := lines.setdefault((name, count.period), line)) != line:
+        if deployment.number_of(day) is None:
+            begun, days = deployment.periods.first, deployment.periods.days
             raise DataError(
-                f"{where}: the same entity and period as line {first}; keep the line that is right"
+                f"{cell.where}: no period begins on its date in the deployment {deployment.name},"
+                f" whose periods begin on {begun} and every {days} days from then on; write the"
+                " start of the period, or leave the row out"
             )
-        yield count
+        if (first := places.setdefault((cell.entity, day.isoformat()), cell.where)) != cell.where:
+            raise DataError(
+                f"{cell.where}: the same entity and period as {first}; keep the line that is"
+                " right, or name the column of entities in columns.entity"
+            )
+        count = decimal_of(cell.count, forms[cell.column])
+        # Suppressed cells are small counts: rows left out because of their count would tell it.
+        if count is None or not _COUNT.fullmatch(count):
+            more = "put the true count in its place; do not leave out rows because of their count"
+            raise _no_number(cell.where, cell.column, "from 0", _column(table, cell.column), more)
+        capacity = entity.beds
+        if capacity is None:
+            name = str(columns.capacity)
+            capacity = decimal_of(cell.capacity, forms[name])
+            if capacity is None or not (_COUNT.fullmatch(capacity) and capacity.strip("0.")):
+                raise _no_number(cell.where, name, "above 0", _column(table, name), "fix the cell")
+        yield Count(
+            where=cell.where,
+            entity=cell.entity,
+            period=day.isoformat(),
+            count=count,
+            capacity=capacity,
+        )
 
 
-def _text(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            return stream.read()
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: is not UTF-8 text; save it as CSV in UTF-8") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+def _table(hospital: Hospital, deployment: Deployment) -> PlainTable:
+    """The columns that are read, without the rows to leave out and blanks around cells."""
+    use = hospital.use(deployment)
+    names = [*use.keys, *use.counts, *use.capacities, *hospital.drop_where]
+    plain = read_plain(hospital.table, names, hospital.format, KEYS)
+    rows, lines = [], []
+    dropped = [(plain.header.index(name), texts) for name, texts in hospital.drop_where.items()]
+    for line, row in zip(plain.lines, plain.rows, strict=True):
+        cells = [cell.strip() for cell in row]
+        if not any(cells[place] in texts for place, texts in dropped):
+            rows.append(cells)
+            lines.append(line)
+    return PlainTable(header=plain.header, rows=rows, lines=lines, typed=plain.typed)
 
 
-def _rows(path: Path, text: str, names: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line number and the cells of the named columns, in their order, row by row."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        header = next(reader, None)
-        if header is None:
-            raise DataError(f"{path}: is empty; give a CSV table with a header")
-        places = [_place(path, name, header, names) for name in names]
-        for row in filter(None, reader):
-            if len(row) != len(header):
+def _cells(hospital: Hospital, deployment: Deployment, table: PlainTable) -> Iterator[_Cell]:
+    """The counts of the holder's entities, row by row."""
+    columns, wide = hospital.columns, hospital.format.layout == "wide"
+    place_of = {name: place for place, name in enumerate(table.header)}
+    names = {text: name for name, text in hospital.texts.items()}
+    capacity = place_of.get(str(columns.capacity))
+    for line, row in zip(table.lines, table.rows, strict=True):
+        where = f"{hospital.table}, line {line}"
+        if wide:
+            members = [(name, text) for text, name in names.items()]
+        elif columns.entity is None:
+            members = [(next(iter(hospital.texts)), columns.count)]
+        else:
+            text = row[place_of[columns.entity]]
+            members = [(names[text], columns.count)] if text in names else []
+            if not members and text not in deployment.entities:
                 raise DataError(
-                    f"{path}, line {reader.line_num}: has {len(row)} cells where the header has"
-                    f" {len(header)}; fix the line"
+                    f"{where}: its entity is none of those in the file of this holder or of the"
+                    f" deployment {deployment.name}; name it in entities, or leave out such rows"
+                    " with drop_where"
                 )
-            yield reader.line_num, [row[place].strip() for place in places]
-    except csv.Error as error:
-        raise DataError(
-            f"{path}, line {reader.line_num}: is not CSV ({error}); fix its quotes"
-        ) from None
+        for name, column in members:
+            yield _Cell(
+                where=f"{where}, column {column}" if wide else where,
+                column=column,
+                entity=name,
+                period=row[place_of[columns.period]],
+                count=row[place_of[column]],
+                capacity="" if capacity is None else row[capacity],
+            )
 
 
-def _place(path: Path, name: str, header: list[str], names: list[str]) -> int:
-    if header.count(name) == 1:
-        return header.index(name)
-    if name in header:
-        raise DataError(f"{path}: has more than one column named {name}; rename all but one")
-    cut = re.split(r"[;\t|]", ",".join(header))
-    if name in cut or (len(header) == 1 and len(cut) > 1):
-        raise DataError(
-            f"{path}: its cells are separated by semicolons, tabs or bars; save it again with"
-            " commas between them, dots in decimal numbers and nothing between thousands. Excel"
-            " takes these signs from the region of the system: choose English (United States)."
-            " LibreOffice asks for them when it saves CSV"
+def _column(table: PlainTable, name: str) -> list[str]:
+    place = table.header.index(name)
+    return [row[place] for row in table.rows]
+
+
+def _format_of(table: PlainTable, name: str, form: Format) -> Format:
+    return table.typed.get(name) or form.of_column(_column(table, name))
+
+
+def _no_date(where: str, column: str, cells: Sequence[str]) -> DataError:
+    fitting = [f"date: {date}" for date in date_formats({*cells})]
+    if not fitting:
+        remedy = (
+            "write days as 2021-01-31 and weeks as 2021-W05, or leave out such rows with drop_where"
         )
-    # Where the header is missing the first line holds data, which no message may show.
-    if not set(names) & set(header) or any(re.match(r"\W*\d", cell) for cell in header):
-        remedy = f"add a first line with the columns {', '.join(names)}, or rename these so"
     else:
-        more = ["..."] if len(header) > _MOST_COLUMNS else []
-        shown = ", ".join([*(cell[:100] for cell in header[:_MOST_COLUMNS]), *more])
-        remedy = f"its columns are {shown}; choose one of these"
-    raise DataError(f"{path}: has no column named {name} in its first line; {remedy}")
+        remedy = _set(fitting)
+    return DataError(
+        f"{where}: column {column} must hold a date as format.date says, from 1900 to 2100, alone"
+        f" or with the time 00:00:00, without a time zone; {remedy}"
+    )
 
 
-def _count(where: str, cells: list[str], deployment: Deployment) -> Count:
-    name, period, count, *more = cells
-    columns = deployment.columns
-    capacity = deployment.entities[name].beds or more[0]
-    day = _date(period)
-    if day is None:
-        raise DataError(
-            f"{where}: column {columns.period} must hold a date like 2021-01-31, from 1900 to"
-            " 2100, alone or with the time 00:00:00, without a time zone; write the date alone"
-        )
-    if deployment.number_of(day) is None:
-        first, days = deployment.periods.first, deployment.periods.days
-        raise DataError(
-            f"{where}: no period begins on its date in the deployment {deployment.name}, whose"
-            f" periods begin on {first} and every {days} days from then on; write the start of"
-            " the period, or leave the row out"
-        )
-    # Suppressed cells are small counts: rows left out because of their count would tell it.
-    if not _COUNT.fullmatch(count):
-        raise DataError(
-            f"{where}: column {columns.count} must hold a number from 0 to 999999999, such as 12"
-            " or 3.4; put the true count in its place; do not leave out rows because of their count"
-        )
-    if not (_COUNT.fullmatch(capacity) and capacity.strip("0.")):
-        raise DataError(
-            f"{where}: column {columns.capacity} must hold a number above 0, up to 999999999, such"
-            " as 12 or 3.4; fix the cell"
-        )
-    return Count(where=where, entity=name, period=day.isoformat(), count=count, capacity=capacity)
+def _no_number(
+    where: str, column: str, least: str, cells: Collection[str], remedy: str
+) -> DataError:
+    choices = [
+        ", ".join(f"{key}: {json.dumps(sign)}" for key, sign in keys.items())
+        for keys in number_formats({*cells})
+        if keys
+    ]
+    return DataError(
+        f"{where}: column {column} must hold a number {least}, up to 999999999, such as 12 or 3.4;"
+        f" {_set(choices) if choices else remedy}"
+    )
 
 
-def _date(text: str) -> datetime.date | None:
-    found = _DATE.fullmatch(text)
-    with suppress(ValueError):
-        if found and 1900 <= (day := datetime.date.fromisoformat(found[1])).year <= 2100:
-            return day
-    return None
+def _set(choices: Sequence[str]) -> str:
+    """The remedy that sets keys of the format; none is proposed where several may be right."""
+    each = " or ".join(f"{{{keys}}}" for keys in choices)
+    which = ", whichever the table means" if len(choices) > 1 else ""
+    return f"set format: {each} in {KEYS.place}{which}"

@@ -13,10 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
 from dpol.core.names import folded
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ledger import Ledger, new_token
+from dpol_weekly.holder.settings import ColumnUse
 from dpol_weekly.noise import Noisy, interval
 from dpol_weekly.released import Cells
 
@@ -31,8 +33,8 @@ class Output:
     Args:
         number: in the ledger.
         id: chosen at random; its record tells it, so that a moved output is known again.
-        path: to which it was last written, as seen from the folder of the ledger.
-        written: whether table and record were written before.
+        path: with which the paths of its releases begin, as seen from the folder of the ledger.
+        written: number of the last run whose release was written; 0: none was.
     """
 
     number: int
@@ -120,7 +122,7 @@ def select(ledger: Ledger, statement: str, *values: str | int) -> list[sqlite3.R
 
 
 def output_at(ledger: Ledger, path: Path) -> Output | None:
-    """The output that was last written at a path."""
+    """The output whose releases begin with a path."""
     seen = _seen_from(ledger, path)
     return next((output for output in outputs(ledger) if output.path == seen), None)
 
@@ -134,7 +136,7 @@ def add_output(ledger: Ledger, path: Path) -> Output:
     """Register an output."""
     identity, seen = new_token(), _seen_from(ledger, path)
     number = ledger.insert("INSERT INTO output (id, path) VALUES (?, ?)", identity, seen)
-    return Output(number=number, id=identity, path=seen, written=False)
+    return Output(number=number, id=identity, path=seen, written=0)
 
 
 def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
@@ -144,7 +146,7 @@ def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
 
 
 def output_paths(ledger: Ledger) -> list[Path]:
-    """Paths to which all outputs were last written."""
+    """Paths with which the releases of all outputs begin."""
     folder = ledger.path.parent.resolve()
     return [folder / output.path for output in outputs(ledger)]
 
@@ -183,10 +185,10 @@ def deployment_of(ledger: Ledger, output: Output) -> Deployment | None:
     return found[-1] if found else None
 
 
-def columns_in_clear(ledger: Ledger) -> set[str]:
-    """The columns of capacities whose cells were released as they are."""
-    found = _agreements_of_runs(ledger, "WHERE run.capacity_read")
-    return {deployment.columns.capacity for deployment in found}
+def columns_used(ledger: Ledger, what: Literal["counts", "capacities"]) -> set[str]:
+    """The columns that got noise, or whose cells were released as they are."""
+    found = select(ledger, f"SELECT DISTINCT {what} AS columns FROM run")
+    return {name for row in found for name in json.loads(row["columns"])}
 
 
 def add_run(
@@ -197,7 +199,7 @@ def add_run(
     token: str,
     sampler: str,
     imported: bool = False,
-    capacity_read: bool,
+    use: ColumnUse,
 ) -> int:
     """Begin a run for a deployment that was confirmed; its number.
 
@@ -208,19 +210,21 @@ def add_run(
         token: chosen at random.
         sampler: where the noise comes from.
         imported: its rows are taken in, not drawn.
-        capacity_read: it releases cells of the column of capacities as they are.
+        use: the columns that were read.
     """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     return ledger.insert(
-        "INSERT INTO run (token, date, output, deployment, sampler, imported, capacity_read)"
-        " VALUES (?, ?, ?, (SELECT number FROM deployment WHERE sha256 = ?), ?, ?, ?)",
-        *(token, today, output.number, deployment.sha256(), sampler, imported, capacity_read),
+        "INSERT INTO run (token, date, output, deployment, sampler, imported, counts, capacities)"
+        " VALUES (?, ?, ?, (SELECT number FROM deployment WHERE sha256 = ?), ?, ?, ?, ?)",
+        *(token, today, output.number, deployment.sha256(), sampler, imported),
+        *(json.dumps(use.counts), json.dumps(use.capacities)),
     )
 
 
 def knows_run(ledger: Ledger, token: str) -> bool:
-    """True if a run of that token is in the ledger."""
-    return bool(select(ledger, "SELECT 1 FROM run WHERE token = ?", token))
+    """True if a run of that token is in the ledger, or it is of `ended`, see ledger.sql."""
+    tokens = "SELECT token FROM run UNION SELECT token FROM ended"
+    return bool(select(ledger, f"SELECT 1 WHERE ? IN ({tokens})", token))
 
 
 def runs_of(ledger: Ledger, output: Output) -> list[Run]:
@@ -287,6 +291,12 @@ def periods_of(ledger: Ledger, output: Output) -> dict[int, set[str]]:
     for row in select(ledger, rows, output.number):
         found.setdefault(row["entity"], set()).add(row["period"])
     return found
+
+
+def last_period(ledger: Ledger, output: Output, run: int) -> str:
+    """The last period in an output after a run."""
+    last = f"SELECT MAX(period) FROM {_ROWS} WHERE run.output = ? AND run.number <= ?"
+    return str(ledger.execute(last, output.number, run).fetchone()[0])
 
 
 def released_for(ledger: Ledger, name: str) -> set[tuple[int, str]]:

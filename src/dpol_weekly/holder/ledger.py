@@ -1,7 +1,8 @@
 """The ledger: all that a holder has released, in one SQLite file.
 
-It is the truth; outputs and their records are views of it. A release is one transaction, so it is
-in the ledger as a whole or not at all. Raw counts are never in it.
+It is the truth; releases are views of it. A release is one transaction, so it is
+in the ledger as a whole or not at all. It is as secret as the raw counts: it holds
+keyed hashes of them with their key, and memories of noise.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _LEDGER = Kind(
     name="ledger",
     script=Path(__file__).with_name("ledger.sql"),
     application=0x64706F6C,
-    version=5,
-    foreign="is not a ledger of dpol; choose another file with --ledger",
+    version=6,
+    foreign="is not a ledger of dpol; choose another file in ledger",
     damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
     " back, or move it away and run again, which says how to go on",
 )
@@ -89,7 +90,8 @@ def transaction(ledger: Ledger) -> Iterator[None]:
     base = ledger.connection
     with sqlite.transaction(base, settings=_SETTINGS):
         if prepare(base, ledger.path, _LEDGER):
-            ledger.execute("INSERT INTO ledger VALUES (?, '')", new_token())
+            key = secrets.token_hex(32)
+            ledger.execute("INSERT INTO ledger VALUES (?, ?, '')", new_token(), key)
         else:
             whole = ledger.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
             if not (whole and is_sealed(base)):
@@ -106,7 +108,7 @@ def new_token() -> str:
 def _make(path: Path) -> None:
     """Make an empty file that nobody else can read, or take that right away."""
     if path.is_dir():
-        raise DataError(f"{path}: is a folder; choose another file with --ledger")
+        raise DataError(f"{path}: is a folder; choose another file in ledger")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import json
 import math
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +14,7 @@ from dpol.core.rounding import rounded_up
 from dpol.core.words import printable
 from dpol.privacy.guarantee import Guarantee
 from dpol.show.pages import load_template
+from dpol_weekly.released import read_facts
 
 _OPEN = "Which entities are in the table and for which periods; their capacities, where it has them"
 # What damaged facts lead to; RuntimeError: no convergence, or too deep.
@@ -30,14 +30,14 @@ def registry_entry(path: Path) -> str:
     corollary B.6). Numbers are rounded up. What a record does not know is marked TODO.
 
     Args:
-        path: the record, `NAME.csv.guarantee.json`.
+        path: of the release, `NAME.zip`, or its record.
 
     Raises:
         DataError: the file cannot be read, is not a release's record, or its noise is not secure.
     """
     names = {field.name for field in dataclasses.fields(Guarantee)}
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts = read_facts(path)
         guarantee = Guarantee(**{name: facts[name] for name in names & set(facts)})
         mu, stays = guarantee.mu, guarantee.stays or ()
         numbers = {
@@ -53,10 +53,8 @@ def registry_entry(path: Path) -> str:
             raise ValueError("counts are released with Gaussian noise")
         runs, rows = len(facts["releases"]), int(facts["rows"])
         first = datetime.date.fromisoformat(facts["releases"][0]["date"])
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except _NO_RECORD:
-        wrong = "is not the record of a release; give the .csv.guarantee.json of dpol privatize"
+        wrong = "is not the record of a release; give the .zip of dpol privatize"
         raise DataError(f"{path}: {wrong}") from None
     if guarantee.sampler != "secure":
         raise DataError(

@@ -15,7 +15,8 @@ from dpol.privacy.noise import NoiseSampler
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.agreement import Consent, confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import Worst, refuse_above, worst_stay
-from dpol_weekly.holder.counts import Count, in_time, read_counts, reads_capacity
+from dpol_weekly.holder.counts import Count, in_time, read_counts
+from dpol_weekly.holder.differing import differing, remember
 from dpol_weekly.holder.draws import Place, any_chain, draw
 from dpol_weekly.holder.entries import (
     add_deployment,
@@ -25,12 +26,12 @@ from dpol_weekly.holder.entries import (
     knows_run,
     output_at,
 )
-from dpol_weekly.holder.ledger import LEDGER_NAME, Ledger, new_token, open_ledger, transaction
+from dpol_weekly.holder.ledger import Ledger, new_token, open_ledger, transaction
 from dpol_weekly.holder.repeats import check_output, places, refuse_mixed_columns, unreleased
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.restored import ExportedRow, continue_from, read_export
-from dpol_weekly.holder.views import check_newest, temporary_files, write_views
-from dpol_weekly.released import record_of
+from dpol_weekly.holder.settings import ColumnUse
+from dpol_weekly.holder.views import check_newest, take_as_lost, temporary_files, write_views
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,22 +39,24 @@ class Release:
     """The result of a release; it knows no counts.
 
     Args:
-        output: the table of noisy counts.
+        file: of the last release; None if nothing was released yet.
         ledger: the ledger.
         first: whether the ledger was begun.
         added: rows that this release added to the table.
         skipped: rows of the raw table that the output held already.
+        differ: those of them whose count is another one than was released.
         outside: rows of the raw table outside the dates in which their entity takes part.
         periods: that this release added.
         remembers: whether the ledger has begun to hold memories of noise.
         worst: the stay that loses most by the ledger, of all that the deployment protects.
     """
 
-    output: Path
+    file: Path | None
     ledger: Path
     first: bool
     added: int
     skipped: int
+    differ: Sequence[Count]
     outside: int
     periods: Sequence[str]
     remembers: bool
@@ -65,25 +68,24 @@ class _Target:
     """The place of rows, and their deployment.
 
     Args:
-        output: the table.
+        output: the path with which the names of its releases begin.
         ledger: the ledger.
         deployment: the deployment.
-        capacity_read: whether cells of its column of capacities are published.
+        use: the columns that are read.
     """
 
     output: Path
     ledger: Path
     deployment: Deployment
-    capacity_read: bool
+    use: ColumnUse
 
 
 def release(request: Request, sampler: NoiseSampler) -> Release:
-    """Add noise to the counts of a CSV table and release them, with a record of the guarantee.
+    """Add noise to the counts of a table and release them, with a record of the guarantee.
 
-    The columns of the output are those of `Columns.header`. Noisy counts may be negative. Nothing
-    is released unless every row is good. What is released is in the ledger first, in one
-    transaction; output and record are written after that, and again by any further run that finds
-    them older than the ledger, before it judges its own rows.
+    Noisy counts may be negative. Nothing is released unless every row is good. What is released is
+    in the ledger first, in one transaction; its file is written after that, and again by any
+    further run that finds it older than the ledger, before that run judges its own rows.
 
     Args:
         request: what is to be released.
@@ -94,22 +96,18 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         OutputError: ledger or output cannot be written; the message says what is released.
         KeyboardInterrupt: with a text that says what is released.
     """
-    output, book = _files(request.table, request.output, request.ledger)
-    target = _Target(
-        output=output,
-        ledger=book,
-        deployment=request.deployment,
-        capacity_read=reads_capacity(request.deployment, request.entity),
-    )
+    hospital, deployment = request.hospital, request.deployment
+    use = hospital.use(deployment)
+    output, book = _files(hospital.table, hospital.output_of(deployment), hospital.ledger)
+    target = _Target(output=output, ledger=book, deployment=deployment, use=use)
     consent = Consent(
         agreement=request.agree is not None, sensitivity=request.agree_sensitivity is not None
     )
     token = new_token()
     try:
         table = read_counts(
-            request.table,
-            target.deployment,
-            request.entity,
+            hospital,
+            deployment,
             over_capacity=request.over_capacity,
             no_final_newline=request.no_final_newline,
         )
@@ -119,7 +117,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
             theirs = read_export(
                 request.continue_from,
                 target.deployment,
-                members=[request.entity] if request.entity else target.deployment.entities,
+                members=hospital.texts,
                 reported={count.entity for count in counts},
             )
         if first := not target.ledger.exists():
@@ -131,14 +129,14 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
                 new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
                 _put(ledger, target, new, _NoNoise(), token)
             # Last, so that nobody confirms what is then refused.
-            refuse_unconfirmed(target.deployment, consent, new_ledger=target.ledger)
+            refuse_unconfirmed(deployment, consent, use=use, new_ledger=target.ledger)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was released") from None
     with (
         open_ledger(target.ledger) as ledger,
         _saying_what_is_released(ledger, target.output, token),
     ):
-        confirm(ledger, target.deployment, consent)
+        confirm(ledger, deployment, consent, use)
         with transaction(ledger):
             _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
         with transaction(ledger):
@@ -148,13 +146,14 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
             new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
             _put(ledger, target, new, sampler, token)
         with transaction(ledger):
-            write_views(ledger, target.output)
+            known = output_at(ledger, target.output)
             return Release(
-                output=target.output,
+                file=write_views(ledger, target.output),
                 ledger=target.ledger,
                 first=first,
                 added=len(new),
                 skipped=len(counts) - len(new),
+                differ=differing(ledger, known, places(ledger, counts)) if known else (),
                 outside=len(table) - len(counts),
                 periods=sorted({place.count.period for place in new}),
                 remembers=any_chain(ledger) and not remembered,
@@ -181,8 +180,9 @@ def _take_in(
         target.deployment,
         theirs,
         sampler=sampler,
-        capacity_read=target.capacity_read,
+        use=target.use,
     )
+    take_as_lost(ledger, target.output)
 
 
 def _unreleased(
@@ -191,7 +191,7 @@ def _unreleased(
     """The counts that are to be released now, if they may be."""
     deployment = target.deployment
     check_output(ledger, target.output, deployment)
-    refuse_mixed_columns(ledger, deployment, capacity_read=target.capacity_read)
+    refuse_mixed_columns(ledger, target.use)
     rows = places(ledger, counts)
     return unreleased(ledger, target.output, deployment, rows, correct=correct, gap=gap)
 
@@ -224,9 +224,10 @@ def _put(
         deployment,
         token=token,
         sampler=sampler.name,
-        capacity_read=target.capacity_read,
+        use=target.use,
     )
     add_rows(ledger, run, rows)
+    remember(ledger, run, new)
     refuse_above(ledger, run, new)
 
 
@@ -239,25 +240,19 @@ class _NoNoise:
         return [0] * size
 
 
-def _files(table: Path, output: Path, book: Path | None) -> tuple[Path, Path]:
+def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:
     """The output and the ledger, links resolved, if the files can be what they are for."""
     try:
-        output = _followed(output)
-        book = _followed(book or output.parent / LEDGER_NAME)
+        output = _followed(output.parent) / output.name
+        book = _followed(book)
         str(output.resolve()).encode()
     except (OSError, RuntimeError, UnicodeEncodeError) as error:
         why = getattr(error, "strerror", None) or "symbolic links in a circle, or not UTF-8"
         raise DataError(f"{output}: cannot be a file ({why}); choose another path") from None
-    if output.suffix != ".csv":
-        raise DataError(f"{output}: the output is CSV text; choose a name that ends in .csv")
-    for path in (output, record_of(output)):
-        if path.is_dir():
-            raise DataError(f"{path}: exists already, and is a folder; choose another output")
     check_writable(output.parent)
     check_writable(book.parent)
-    used = [file.resolve() for file in (output, record_of(output), table)]
-    if book.resolve() in used:
-        raise DataError(f"{book}: cannot be the ledger too; choose another file with --ledger")
+    if book.resolve() == table.resolve():
+        raise DataError(f"{book}: cannot be the ledger too; choose another file in ledger")
     return output, book
 
 
@@ -287,7 +282,7 @@ def _saying_what_is_released(ledger: Ledger, output: Path, token: str) -> Iterat
         with suppress(sqlite3.Error):
             released = knows_run(ledger, token)
         written = (
-            f"the rows are released, and any further run with this output writes {output} from"
+            f"the rows are released, and any further run writes their file, {output}-*.zip, from"
             f" {ledger.path}"
         )
         if isinstance(error, KeyboardInterrupt):

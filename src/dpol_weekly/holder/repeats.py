@@ -15,8 +15,7 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.draws import Place
 from dpol_weekly.holder.entries import (
-    agreements,
-    columns_in_clear,
+    columns_used,
     deployment_of,
     deployments,
     entities_of,
@@ -26,6 +25,7 @@ from dpol_weekly.holder.entries import (
     versions,
 )
 from dpol_weekly.holder.ledger import Ledger
+from dpol_weekly.holder.settings import ColumnUse
 
 LONGEST_GAP = 8
 """The most periods between two releases of an entity, without a question."""
@@ -115,7 +115,7 @@ def check_output(ledger: Ledger, path: Path, deployment: Deployment) -> None:
 
     Raises:
         DataError: the ledger knows the deployment with other periods, or the output is of another
-            one, or holds other columns, or another count sensitivity.
+            one, or has another count sensitivity.
     """
     for before in deployments(ledger):
         if before.name == deployment.name and before.periods != deployment.periods:
@@ -133,39 +133,31 @@ def check_output(ledger: Ledger, path: Path, deployment: Deployment) -> None:
             f"{path}: was released for the deployment {held.name}; give its file again, or choose"
             " another output"
         )
-    if held.columns.count != deployment.columns.count:
+    if held.count_sensitivity != deployment.count_sensitivity:
         raise DataError(
-            f"{path}: holds counts of column {held.columns.count}, another quantity than column"
-            f" {deployment.columns.count}; choose another output"
-        )
-    if (held.columns, held.count_sensitivity) != (deployment.columns, deployment.count_sensitivity):
-        raise DataError(
-            f"{path}: was released with other columns or another count sensitivity; agree on the"
-            " same as then, or choose another output"
+            f"{path}: was released with another count sensitivity; agree on the same as then, or"
+            " choose another output"
         )
 
 
-def refuse_mixed_columns(ledger: Ledger, deployment: Deployment, *, capacity_read: bool) -> None:
+def refuse_mixed_columns(ledger: Ledger, use: ColumnUse) -> None:
     """Refuse a capacity that is or was a count, and the reverse.
 
-    Args:
-        ledger: the ledger.
-        deployment: whose columns are to be read.
-        capacity_read: whether cells of its column of capacities are published.
-
     Raises:
-        DataError: the deployment reads such a column.
+        DataError: such a column is to be read.
     """
-    count, capacity = deployment.columns.count, deployment.columns.capacity
-    with_noise = {agreed.columns.count for agreed in agreements(ledger)} | {count}
-    if capacity_read and folded(capacity) in map(folded, with_noise):
-        raise DataError(
-            f"columns.capacity: column {capacity} is, or was, released with noise, as a count of"
-            " people; as a capacity every cell of it would be published as it is; agree on the"
-            " column that holds the beds"
-        )
-    if folded(count) in map(folded, columns_in_clear(ledger)):
-        raise DataError(
-            f"columns.count: column {count} was published as a capacity, without noise; noise does"
-            " not hide it any more; count another column"
-        )
+    with_noise = {*map(folded, columns_used(ledger, "counts")), *map(folded, use.counts)}
+    in_clear = {*map(folded, columns_used(ledger, "capacities"))}
+    for name in use.capacities:
+        if folded(name) in with_noise:
+            raise DataError(
+                f"columns.capacity: column {name} is, or was, released with noise, as a count of"
+                " people; as a capacity every cell of it would be published as it is; name the"
+                " column that holds the beds"
+            )
+    for name in use.counts:
+        if folded(name) in in_clear:
+            raise DataError(
+                f"columns.count: column {name} was published as a capacity, without noise; noise"
+                " does not hide it any more; count another column"
+            )

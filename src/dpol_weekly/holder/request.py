@@ -8,8 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
-from dpol.core.near import nearest
 from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.settings import Hospital
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +17,8 @@ class Request:
     """The counts to release, where to, and what is meant where a release would stop and ask.
 
     Args:
-        table: the raw counts, CSV in UTF-8.
-        output: the CSV file to write; its record is `record_of(output)`. Rows that are new to it
-            are added.
-        deployment: says which columns are read, and with which noise.
-        entity: the only one whose rows are released; None: all of the table.
-        ledger: the ledger of all outputs; by default `LEDGER_NAME` in the folder of the output.
+        hospital: the table, and where releases go.
+        deployment: says with which noise.
         correct: the periods to release again, or later than their turn, YYYY-MM-DD.
         agree: the first 8 hex digits or more of the hash of the deployment's agreement, by which
             the holder confirms it; None: it was confirmed before.
@@ -36,14 +32,11 @@ class Request:
         today: the date; None: that of the machine.
 
     Raises:
-        DataError: there is no such entity, or what is confirmed is not what the deployment says.
+        DataError: what is confirmed is not what the deployment says.
     """
 
-    table: Path
-    output: Path
+    hospital: Hospital
     deployment: Deployment
-    entity: str | None = None
-    ledger: Path | None = None
     correct: frozenset[str] = frozenset()
     agree: str | None = None
     agree_sensitivity: Decimal | None = None
@@ -56,11 +49,6 @@ class Request:
 
     def __post_init__(self) -> None:
         deployment, agree, sensitivity = self.deployment, self.agree, self.agree_sensitivity
-        if self.entity is not None and self.entity not in deployment.entities:
-            known = nearest(self.entity, deployment.entities)
-            raise DataError(
-                f"the deployment {deployment.name} has no entity {self.entity!r}{known}"
-            )
         if agree is not None and not (
             len(agree) >= 8 and deployment.sha256().startswith(agree.lower())
         ):

@@ -34,6 +34,7 @@ from dpol_weekly.holder.entries import (
     versions,
 )
 from dpol_weekly.holder.ledger import Ledger, new_token
+from dpol_weekly.holder.settings import ColumnUse
 from dpol_weekly.memory import ChainTerms, stated_terms
 from dpol_weekly.noise import CountNoise, Noisy, decimal_text, deviation_of_share
 from dpol_weekly.released import PATTERNS, check_numbers
@@ -102,7 +103,7 @@ def continue_from(
     rows: Sequence[ExportedRow],
     *,
     sampler: str,
-    capacity_read: bool,
+    use: ColumnUse,
 ) -> None:
     """Let an output hold what a coordinator has of a holder, and end all chains.
 
@@ -112,7 +113,7 @@ def continue_from(
         deployment: for which it is released.
         rows: as `read_export` gives them.
         sampler: where noise comes from at this holder.
-        capacity_read: as in `add_run`.
+        use: the columns that are read.
 
     Raises:
         DataError: earlier rows of a chain are missing.
@@ -131,7 +132,7 @@ def continue_from(
             token=new_token(),
             sampler=sampler,
             imported=True,
-            capacity_read=capacity_read,
+            use=use,
         )
         chains = _chains(ledger, output, known, keys, rows)
         new = [place for place, key in enumerate(keys) if key not in known]

@@ -60,7 +60,7 @@ def _whole(base: sqlite3.Connection, head: bytes) -> bytes:
         " AND name NOT IN ('ledger', 'run', 'release') ORDER BY name"
     ).fetchall()
     rest = [base.execute(f"SELECT * FROM {name.decode()}").fetchall() for (name,) in tables]
-    return _digest(head, base.execute("SELECT id FROM ledger").fetchall(), tables, rest)
+    return _digest(head, base.execute("SELECT id, key FROM ledger").fetchall(), tables, rest)
 
 
 def _digest(*parts: object) -> bytes:

@@ -10,7 +10,6 @@ from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.history import budget_in_words
 from dpol_weekly.holder.release import Release
-from dpol_weekly.released import record_of
 
 
 def describe(done: Release, deployment: Deployment) -> list[str]:
@@ -19,7 +18,6 @@ def describe(done: Release, deployment: Deployment) -> list[str]:
         done=done,
         deployment=deployment,
         budget=done.worst and budget_in_words(deployment, done.worst),
-        record=record_of(done.output),
         shown=lambda path: printable(str(path)),  # A name may hold line ends.
         counted=counted,
         up=partial(rounded_up, digits=4),

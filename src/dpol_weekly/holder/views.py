@@ -1,6 +1,6 @@
-"""The views of a ledger: the table that is shared, and the record of its guarantee.
+"""The views of a ledger: the release files that are sent, each with all rows of an output so far.
 
-Rows are only ever added, in the order of their release. So an older state of a table is the
+Rows are only ever added, in the order of their release. So the table of an older file is the
 beginning of the newer one, and what is missing can be written at any time.
 """
 
@@ -11,17 +11,23 @@ import io
 import json
 import math
 import re
+import zipfile
+import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
+from dpol.core.rounding import rounded_up
+from dpol.core.words import counted
+from dpol.privacy.account import best_guess
 from dpol.privacy.dp_events import dp_event_facts
 from dpol.privacy.guarantee import ONE_PERSON, STAY, STAY_UNIT, UNIT, Guarantee
 from dpol.privacy.stays import STAYS
+from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ceiling import most_in_a_period
 from dpol_weekly.holder.draws import end_all, memories, parts_of
@@ -29,107 +35,128 @@ from dpol_weekly.holder.entries import (
     Output,
     deployment_of,
     knows_run,
+    last_period,
     move_output,
     output_at,
     output_paths,
+    outputs,
     runs_of,
+    select,
     spent,
     table_rows,
     weighed_rows,
 )
-from dpol_weekly.holder.ledger import Ledger
+from dpol_weekly.holder.ledger import Ledger, new_token
 from dpol_weekly.memory import growth
-from dpol_weekly.released import Cells, Record, checksum, read_record, record_of
+from dpol_weekly.released import Cells, Record, checksum, pack, read_record
+
+TABLE, RECORD, STATEMENT = "table.csv", "record.json", "statement.txt"
+"""The files in a release."""
+_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
 def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
-    """Make sure that the ledger knows all that an output and the records nearby do.
+    """Make sure that the ledger knows all that an output and the releases nearby do.
 
     Args:
         ledger: the ledger.
-        path: of the output; one that was moved is known again by its record.
+        path: of the output; one that was moved is known again by its releases.
         write_again: the ledger is the newest, and what is gone of the output is to be written
             again. Then all chains of all outputs end, as each may have gone on in what is lost.
 
     Raises:
-        DataError: the output, its record, or another record nearby knows of releases that the
-            ledger does not know; or the output is another ledger's, or is gone.
+        DataError: a release of the output, or another one nearby, knows of releases that the ledger
+            does not know; or the last release of the output is gone.
     """
     if write_again:
         end_all(ledger)
-    file = record_of(path)
-    record, at = _record(file), output_at(ledger, path)
-    if at and at.written and not (write_again or (record and path.exists())):
-        raise DataError(
-            f"{path if record else file}: was written once, and is gone or damaged; put it back, or"
-            f" the newest ledger, if {ledger.path} is an older copy; if it is the newest, add"
-            " --write-again, which writes table and record as the ledger has them"
-        )
-    if record and knows_run(ledger, record.token):
-        if not (at.id == record.output if at else move_output(ledger, record.output, path)):
-            raise DataError(
-                f"{path}: its record is that of another output of {ledger.path}; put table and"
-                " record back under their own names"
-            )
-    elif not record and not at and (path.exists() or file.exists()):
-        raise DataError(
-            f"{path}: exists already, and is not known to {ledger.path} nor described by"
-            f" {file.name}; choose another output, or put back what is missing"
-        )
-    outputs = output_paths(ledger)
-    files = {file, *map(record_of, outputs)}
-    for folder in (path.parent, ledger.path.parent):
-        files.update(folder.glob("[!.]*.guarantee.json"))
-    for other in sorted(files):
-        nearby = _record(other)
+        ledger.execute("INSERT INTO ended VALUES (?)", new_token())
+    known = outputs(ledger)
+    folders = {path.parent, ledger.path.parent, *(it.parent for it in output_paths(ledger))}
+    for file in sorted(it for folder in folders for it in folder.glob("[!.]*.zip")):
+        record = _record(file)
+        if record is None:
+            continue
         # A ledger without outputs may stand in for any that is lost.
-        ours = nearby and (other == file or nearby.ledger == ledger.id or not outputs)
-        if nearby and ours and not knows_run(ledger, nearby.token):
+        ours = record.ledger == ledger.id or not known or _is_of(file, path)
+        if ours and not all(knows_run(ledger, it) for it in record.tokens):
             raise DataError(
-                f"{other}: knows of releases that the ledger {ledger.path} does not know; name the"
-                " right ledger with --ledger, or put its newest copy back. If it is lost, go on"
+                f"{file}: knows of releases that the ledger {ledger.path} does not know; name the"
+                " right ledger in ledger, or put its newest copy back. If it is lost, go on"
                 " from what the coordinator has collected, with --continue-from and the table that"
                 " dpol export writes"
             )
+        if ours and _is_of(file, path) and output_at(ledger, path) is None:
+            move_output(ledger, record.output, path)
+    at = output_at(ledger, path)
+    last = release_file(ledger, at, path, at.written) if at and at.written else None
+    if last and not (write_again or _record(last)):
+        raise DataError(
+            f"{last}: was written once, and is gone or damaged; put it back, or"
+            f" the newest ledger, if {ledger.path} is an older copy; if it is the newest, add"
+            " --write-again, which writes it as the ledger has it"
+        )
 
 
-def write_views(ledger: Ledger, path: Path) -> None:
-    """Write an output and its record if they are not what the ledger says, and remember that.
+def take_as_lost(ledger: Ledger, path: Path) -> None:
+    """Let the ledger know the releases of an output that a lost copy of it has made.
+
+    What they released comes from the coordinator, and show nothing that is newer.
+    """
+    for file in path.parent.glob("*.zip"):
+        if _is_of(file, path) and (record := _record(file)):
+            for token in record.tokens:
+                ledger.execute("INSERT OR IGNORE INTO ended VALUES (?)", token)
+
+
+def write_views(ledger: Ledger, path: Path) -> Path | None:
+    """Write the last release of an output if it is not what the ledger says, and remember that.
+
+    Returns:
+        Its file; None if there is none.
 
     Raises:
-        DataError: the table was changed after its release.
-        OutputError: they cannot be written.
+        DataError: another file is in its place, or it was changed after its release.
+        OutputError: it cannot be written.
     """
     output = output_at(ledger, path)
     deployment = deployment_of(ledger, output) if output else None
     if output is None or deployment is None:
-        return
-    rows = table_rows(ledger, output)
-    table, there = _table(deployment, rows), path.read_bytes() if path.exists() else b""
-    ever = _table(deployment, table_rows(ledger, output, withdrawn=True))
-    if not (table.startswith(there) or ever.startswith(there)):
+        return None
+    (*_, last), rows = runs_of(ledger, output), table_rows(ledger, output)
+    file = release_file(ledger, output, path, last.number)
+    table, there = _table(rows), _table_in(file)
+    ever = _table(table_rows(ledger, output, withdrawn=True))
+    if there is None or not (table.startswith(there) or ever.startswith(there)):
         raise DataError(
-            f"{path}: is not what {ledger.path} says was released: it was changed, or the ledger is"
-            " an older copy; in the first case move the table away and run again with"
+            f"{file}: is not what {ledger.path} says was released: it was changed, or the ledger is"
+            " an older copy; in the first case move the file away and run again with"
             " --write-again, which writes it as it was; in the second put the newer ledger back"
         )
-    ledger.execute("UPDATE output SET written = 1 WHERE number = ? AND NOT written", output.number)
-    record, text = record_of(path), _record_text(ledger, output, deployment, path.name, rows, table)
+    facts = _facts(ledger, output, deployment, rows, table)
+    record = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    statement = _statement(facts, rows, deployment)
+    if output.written != last.number:
+        written = "UPDATE output SET written = ? WHERE number = ?"
+        ledger.execute(written, last.number, output.number)
+    parts = {TABLE: table, RECORD: record.encode(), STATEMENT: statement.encode()}
+    content = pack(parts)
     with suppress(OSError):
-        if there == table and record.read_bytes() == text:
-            return
-    # The record comes into being first, so no table is without one.
-    with atomic_path(path) as new_table, atomic_path(record) as new_record:
-        new_table.write_bytes(table)
-        new_record.write_bytes(text)
+        if file.read_bytes() == content:
+            return file
+    with atomic_path(file) as new:
+        new.write_bytes(content)
+    return file
+
+
+def release_file(ledger: Ledger, output: Output, path: Path, run: int) -> Path:
+    """The file of the release by a run of an output, such as `north-2024-03-31.zip`."""
+    return path.with_name(f"{path.name}-{last_period(ledger, output, run)}.zip")
 
 
 def temporary_files(path: Path) -> list[Path]:
-    """Temporary files of a table and of its record that killed runs left, see `atomic_path`."""
-    stem, _, suffix = path.name.partition(".")
-    pattern = re.compile(
-        rf"\.{re.escape(stem)}-[a-z0-9_]{{8}}\.{re.escape(suffix)}(\.guarantee\.json)?"
-    )
+    """Temporary files of releases of an output that killed runs left, see `atomic_path`."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.zip")
     return [file for file in path.parent.glob(".*") if pattern.fullmatch(file.name)]
 
 
@@ -152,30 +179,45 @@ def guarantee_of(ledger: Ledger, output: Output, count_sensitivity: float) -> Gu
     )
 
 
+def _is_of(file: Path, path: Path) -> bool:
+    """True if a file has the name of a release of an output."""
+    name = rf"{re.escape(path.name)}-{_DATE}\.zip"
+    return file.parent == path.parent and bool(re.fullmatch(name, file.name))
+
+
 def _record(path: Path) -> Record | None:
-    """A record; None if the file is missing, or is not one."""
+    """The record of a release; None if the file is missing, or is not one."""
     with suppress(DataError):
         return read_record(path)
     return None
 
 
-def _table(deployment: Deployment, rows: Sequence[Cells]) -> bytes:
+def _table_in(file: Path) -> bytes | None:
+    """The table of a release, empty if there is none yet; None if the file is something else."""
+    if not file.exists():
+        return b""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return archive.read(TABLE)
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError):
+        return None
+
+
+def _table(rows: Sequence[Cells]) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows([deployment.columns.header(), *rows])
+    csv.writer(text, lineterminator="\n").writerows([Cells._fields, *rows])
     return text.getvalue().encode()
 
 
-def _record_text(
-    ledger: Ledger,
-    output: Output,
-    deployment: Deployment,
-    name: str,
-    rows: Sequence[Cells],
-    table: bytes,
-) -> bytes:
+def _facts(
+    ledger: Ledger, output: Output, deployment: Deployment, rows: Sequence[Cells], table: bytes
+) -> dict[str, Any]:
+    """All that a record states."""
     guarantee = guarantee_of(ledger, output, deployment.count_sensitivity)
     runs = [run for run in runs_of(ledger, output) if run.rows]
     levels, last = Counter(row.mu for row in rows), runs[-1]
+    heads = {row["number"]: row["head"] for row in select(ledger, "SELECT number, head FROM run")}
+    ended = select(ledger, "SELECT token FROM ended ORDER BY rowid DESC LIMIT 1")
     facts: dict[str, Any] = {
         **guarantee.as_dict(),
         "mu_of_one_entity_alone": guarantee.mu / math.sqrt(2),
@@ -185,9 +227,16 @@ def _record_text(
             {"run": it.number, "date": it.date, "rows": it.rows, "imported": bool(it.imported)}
             for it in runs
         ],
-        "file": name,
         "rows": len(rows),
-        "ledger": {"id": ledger.id, "output": output.id, "run": last.number, "token": last.token},
+        "ledger": {
+            "id": ledger.id,
+            "output": output.id,
+            "run": last.number,
+            "token": last.token,
+            "ended": ended[0]["token"] if ended else None,
+            "head": heads.get(last.number),
+            "previous": heads.get(last.number - 1),
+        },
         "deployment": {"name": deployment.name, "sha256": deployment.sha256()},
     }
     if parts := parts_of(ledger, output):
@@ -198,4 +247,18 @@ def _record_text(
     else:
         facts["dp_event"] = dp_event_facts(guarantee.mu)
     facts["sha256"] = checksum(table, facts)
-    return (json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    return facts
+
+
+def _statement(facts: Mapping[str, Any], rows: Sequence[Cells], deployment: Deployment) -> str:
+    """The release in plain words; guarantees rounded to the safe side."""
+    return load_template("statement.txt.j2", "dpol_weekly.holder").render(
+        facts=facts,
+        deployment=deployment,
+        entities=sorted({row.entity for row in rows}),
+        first=min(row.period for row in rows),
+        last=max(row.period for row in rows),
+        counted=counted,
+        up=lambda mu: rounded_up(mu, 4),
+        guess=lambda mu: rounded_up(100 * best_guess(mu), 3),
+    )

@@ -1,0 +1,318 @@
+"""Reading a raw table as rows of text, without a library for tables."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import itertools
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from dpol.core.errors import DataError
+from dpol.core.words import counted, shortened
+from dpol.data.format import DEFAULT, PLAIN, Format
+from dpol.data.sheets import BadWorkbookError, read_sheet
+
+_SEMICOLONS = {"delimiter": ";", "decimal": ","}
+_DELIMITERS = ";", "\t", "|", ","
+_MOST_TITLES = 20
+_WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+"""The first bytes of `.xlsx` and `.ods`, and of `.xls`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """The keys that messages name, and the file that holds them.
+
+    Args:
+        file: the key of the table's path.
+        columns: the key of its columns.
+        format: the key of its format.
+        place: the file.
+        secret: no message may repeat what a cell holds.
+    """
+
+    file: str = "dataset.source.file"
+    columns: str = "dataset.columns"
+    format: str = "dataset.format"
+    place: str = "the config"
+    secret: bool = False
+
+
+CONFIG = Keys()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainTable:
+    """A table whose cells are text, as they were written.
+
+    Args:
+        header: the wanted columns.
+        rows: the cells of each.
+        lines: of the file on which the rows end, the header on line 1; or the number of the row of
+            a Parquet file or sheet.
+        typed: how the columns that were numbers or dates have been written.
+    """
+
+    header: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+    typed: Mapping[str, Format]
+
+
+def read_plain(
+    path: Path, columns: Sequence[str] | None = None, form: Format = DEFAULT, keys: Keys = CONFIG
+) -> PlainTable:
+    """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
+
+    Missing cells of a Parquet table or a sheet become empty text; blank lines of a CSV and blank
+    rows of a sheet are skipped. A formula of a sheet is the value that was saved with it.
+
+    Raises:
+        DataError: no such file, empty, cut short, not a table, a column or the sheet is missing, or
+            the format has a key that such a file has no use for.
+    """
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder, not a table; name the file in {keys.file}")
+    if not path.exists():
+        raise DataError(f"{path}: no such file; put the table there or change {keys.file}")
+    for key, others in (
+        ("sheet", path.suffix != ".xlsx"),
+        ("skip_rows", path.suffix == ".parquet"),
+    ):
+        if getattr(form, key) and others:
+            wrong = f"has no use for {keys.format}.{key}; remove it in {keys.place}"
+            raise DataError(f"{path}: {wrong}")
+    wanted = None if columns is None else list(dict.fromkeys(columns))
+    damaged = EOFError, zlib.error, gzip.BadGzipFile, BadWorkbookError
+    try:
+        if path.suffix == ".parquet":
+            table = _read_parquet(path, wanted, form, keys)
+        elif path.suffix == ".xlsx":
+            table = _read_sheet(path, wanted, form, keys)
+        else:
+            table = _read_csv(path, wanted, form, keys)
+    except UnicodeError:
+        raise _undecoded(path, form, keys) from None
+    except damaged as error:
+        cause = "" if keys.secret else f" ({' '.join(str(error)[:200].split())})"
+        raise DataError(
+            f"{path}: is damaged, cut short or no {path.suffix} file{cause}; {_again(path)}, or"
+            " name the file after what it holds"
+        ) from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if not table.rows:
+        raise DataError(f"{path}: has a header but no rows; {_again(path)}")
+    return table
+
+
+def _read_csv(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> PlainTable:
+    lines, kept = [], []
+    if path.suffix == ".gz":  # a damaged file is damaged, whatever its rows look like
+        with gzip.open(path) as packed:
+            while packed.read(1 << 20):
+                pass
+    with csv_rows(path, form) as rows:
+        _, header = next(rows, (0, []))
+        if not header:
+            raise DataError(f"{path}: holds no table; {_again(path)}")
+        _refuse_another_header(path, columns, header, form, keys)
+        columns = header if columns is None else columns
+        refuse_columns(path, columns, header, keys)
+        places = [header.index(name) for name in columns]
+        for line, row in rows:
+            if len(row) != len(header):
+                raise DataError(
+                    f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
+                    f" {len(header)}. Put cells that hold {form.delimiter!r} or a line break in"
+                    " quotes, and write numbers with a decimal point (16.8). If the file is cut"
+                    f" short here, {_again(path)}"
+                )
+            lines.append(line)
+            kept.append([row[place] for place in places])
+    return PlainTable(header=columns, rows=kept, lines=lines, typed={})
+
+
+@contextmanager
+def csv_rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """The rows of a CSV file with the lines they end on; blank lines are not rows.
+
+    Raises:
+        DataError: it is not CSV.
+        UnicodeError: it is in another encoding.
+    """
+    limit = csv.field_size_limit(2**31 - 1)
+    try:
+        with _text(path, form) as text:
+            for _ in range(form.skip_rows):
+                text.readline()
+            reader = csv.reader(text, delimiter=form.delimiter, strict=True)
+            try:
+                yield ((form.skip_rows + reader.line_num, row) for row in reader if row)
+            except csv.Error as error:
+                place = f"{path}, row {form.skip_rows + reader.line_num}"
+                raise DataError(f"{place}: is not CSV: {error}; {_again(path)}") from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+@contextmanager
+def _text(path: Path, form: Format) -> Iterator[io.TextIOWrapper]:
+    encoding = "utf-8-sig" if form.encoding == "utf-8" else form.encoding
+    with open_table(path) as binary, io.TextIOWrapper(binary, encoding, newline="") as text:
+        yield text
+
+
+def open_table(path: Path) -> IO[bytes]:
+    """The bytes of a CSV file, packed or not."""
+    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+def _read_parquet(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> PlainTable:
+    try:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise DataError(
+            f"{path}: a Parquet table needs one more library: pip install pyarrow; or write the"
+            " table as .xlsx or CSV"
+        ) from None
+    typed, texts = {}, []
+    try:
+        schema = pq.read_schema(path)
+        columns = schema.names if columns is None else columns
+        refuse_columns(path, columns, schema.names, keys)
+        for name, values in zip(columns, pq.read_table(path, columns=columns), strict=True):
+            kind = values.type
+            if pa.types.is_nested(kind):
+                raise DataError(
+                    f"{path}: column {name} holds {kind}, not text, numbers or dates; write one"
+                    " value into each cell"
+                )
+            if pa.types.is_integer(kind):  # which may be a date such as 20210104
+                typed[name] = PLAIN.model_copy(update={"date": form.date})
+            elif pa.types.is_primitive(kind) or pa.types.is_decimal(kind):
+                typed[name] = PLAIN
+            if pa.types.is_floating(kind):
+                values = pc.if_else(pc.is_nan(values), None, values)
+            texts.append(values.cast(pa.string()).fill_null("").to_pylist())
+    except pa.ArrowException as error:
+        raise BadWorkbookError(str(error)) from None
+    rows = [list(row) for row in zip(*texts, strict=True)]
+    return PlainTable(header=columns, rows=rows, lines=[*range(1, len(rows) + 1)], typed=typed)
+
+
+def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> PlainTable:
+    (_, header), *rows = read_sheet(path, form, keys.format)
+    if columns is not None and not {*columns} <= {*header.texts}:
+        for line, titled in rows[:_MOST_TITLES]:
+            if {*columns} <= {*titled.texts}:
+                raise _unlike(path, f"its header is in row {line}", {"skip_rows": line - 1}, keys)
+    columns = header.texts if columns is None else columns
+    refuse_columns(path, columns, header.texts, keys)
+    places = [header.texts.index(name) for name in columns]
+    typed = {}
+    for name, place in zip(columns, places, strict=True):
+        dates = [row.dates[place] or (None if row.texts[place] else False) for _, row in rows]
+        if None not in dates and True in dates:
+            typed[name] = PLAIN
+    return PlainTable(
+        header=columns,
+        rows=[[row.texts[place] for place in places] for _, row in rows],
+        lines=[line for line, _ in rows],
+        typed=typed,
+    )
+
+
+def _undecoded(path: Path, form: Format, keys: Keys) -> DataError:
+    """The refusal of another encoding; the first line may show another delimiter too."""
+    with open_table(path) as binary:
+        start = binary.readline(1 << 24)
+    if start.startswith(_WORKBOOKS):
+        return DataError(f"{path}: is a workbook, not CSV; save it as .xlsx, under that name")
+    likely = "cp1252" if form.encoding == "utf-8" else "utf-8"
+    utf_16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    semicolons = _SEMICOLONS if b";" in start and b"," not in start else {}
+    wanted: dict[str, str | int] = {"encoding": "utf-16" if utf_16 else likely, **semicolons}
+    return _unlike(path, f"is not {form.encoding.upper()} text", wanted, keys)
+
+
+def _refuse_another_header(
+    path: Path, columns: Sequence[str] | None, header: list[str], form: Format, keys: Keys
+) -> None:
+    """Refuse a table whose header has the wanted columns below titles, or cut at another sign."""
+    wanted = {*(columns or ())}
+    if wanted <= {*header} and (wanted or len(header) > 1):
+        return
+    with _text(path, form) as text:
+        lines = [
+            line.rstrip("\r\n") for line in itertools.islice(text, form.skip_rows + _MOST_TITLES)
+        ]
+    for number, line in enumerate(lines[form.skip_rows :], start=form.skip_rows):
+        for mark in (form.delimiter, *_DELIMITERS):
+            cells = next(csv.reader([line], delimiter=mark), [])
+            if not wanted <= {*cells} or (not wanted and len(cells) < 2):
+                continue
+            changed: dict[str, str | int] = {}
+            what = f"its header is in line {number + 1}"
+            if mark != form.delimiter:
+                excel = ", as Excel does where the decimal sign is a comma" if mark == ";" else ""
+                what = f"its cells are separated by {mark!r}{excel}"
+                changed |= _SEMICOLONS if mark == ";" else {"delimiter": mark}
+            if number > form.skip_rows and wanted:
+                changed["skip_rows"] = number
+            if changed:
+                raise _unlike(path, what, changed, keys)
+        if not wanted:
+            return
+
+
+def _unlike(path: Path, what: str, changed: Mapping[str, str | int], keys: Keys) -> DataError:
+    """The refusal of a table in another format, with the keys that read it."""
+    block = ", ".join(f"{key}: {json.dumps(value)}" for key, value in changed.items())
+    saved = (
+        ""
+        if "skip_rows" in changed
+        else "Save it as UTF-8 CSV with commas between cells and decimal points; or set"
+    )
+    return DataError(
+        f"{path}: {what}. {saved or 'Set'} in {keys.place}: {keys.format}: {{{block}}}"
+    )
+
+
+def _again(path: Path) -> str:
+    """The way to a good copy of a table: one that dpol has fetched can be fetched again."""
+    if path.with_name(path.name + ".provenance.json").exists():
+        return "delete it and run again, which fetches it again"
+    return "get an intact copy of it"
+
+
+def refuse_columns(
+    path: Path | str, wanted: Sequence[str], present: Sequence[str], keys: Keys = CONFIG
+) -> None:
+    """Refuse a table that lacks wanted columns or has several of one name.
+
+    Raises:
+        DataError: those columns; the key of the columns names the right ones.
+    """
+    if missing := [name for name in wanted if name not in present]:
+        held = f"it has {', '.join(map(shortened, present))}"
+        # Where the header is missing, the first line holds cells.
+        numbers = any(name.strip()[:1].isdigit() for name in present)
+        if keys.secret and (numbers or not {*wanted} & {*present}):
+            held = "its header has no such column, or is missing"
+        raise DataError(
+            f"{path}: no column named {', '.join(missing)}; {held}."
+            f" Name the right ones under {keys.columns} in {keys.place}"
+        )
+    if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
+        raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")

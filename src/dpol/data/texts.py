@@ -1,0 +1,74 @@
+"""Texts of cells as numbers and dates, without a library for tables."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from functools import cache
+
+from dpol.data.format import EITHER, Format
+
+EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
+"""The range of dates; one outside it is taken for a mistake."""
+
+_HOUR = "(?:[01][0-9]|2[0-3])"
+_TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
+_SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
+"""Signs that look like a sign between thousands, for those that have such."""
+_PARTS = {
+    "YYYY": "(?P<year>[0-9]{4})", "ww": "(?P<week>[0-9]{2})",
+    "MM": "(?P<month>[0-9]{2})", "DD": "(?P<day>[0-9]{2})",
+    "M": "(?P<month>[0-9]{1,2})", "D": "(?P<day>[0-9]{1,2})",
+}  # fmt: skip
+
+
+def number_of(text: str, form: Format) -> float:
+    """The number that a text means; NaN if it means none, or perhaps another one."""
+    number = decimal_of(text, form)
+    return math.nan if number is None else float(number)
+
+
+def decimal_of(text: str, form: Format) -> str | None:
+    """The number that a text means, as 1234.5 with all its digits; None as `number_of`."""
+    if not form.decided and EITHER.fullmatch(text):
+        return None
+    if not _number(form).fullmatch(text):
+        return None
+    between = _between(form)
+    return "".join(sign for sign in text if sign not in between).replace(form.decimal_sign, ".")
+
+
+def date_of(text: str, form: Format) -> datetime.date | None:
+    """The date of a text from 1900 to 2100, without its time of day; None if there is none."""
+    match = _date(form.date).fullmatch(text)
+    if not match:
+        return None
+    parts = {name: int(part) for name, part in match.groupdict().items()}
+    try:
+        if "week" in parts:
+            date = datetime.date.fromisocalendar(parts["year"], parts["week"], 1)
+        else:
+            date = datetime.date(**{"day": 1, **parts})
+    except ValueError:
+        return None
+    return date if EARLIEST <= date <= LATEST else None
+
+
+@cache
+def _date(pattern: str) -> re.Pattern[str]:
+    parts = re.sub("YYYY|MM?|DD?|ww", lambda part: _PARTS[part[0]], re.escape(pattern))
+    return re.compile(f"{parts}(?:[T ]{_TIME})?")
+
+
+def _between(form: Format) -> str:
+    """The signs that may stand between thousands."""
+    return _SIGNS.get(form.thousands or "", form.thousands or "")
+
+
+@cache
+def _number(form: Format) -> re.Pattern[str]:
+    between, sign = _between(form), form.decimal_sign
+    groups = rf"[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+|" if between else ""
+    number = rf"(?:{groups}[0-9]+)(?:[{sign}][0-9]*)?|[{sign}][0-9]+"
+    return re.compile(rf"[+-]?(?:{number})(?:[eE][+-]?[0-9]+)?")

@@ -1,0 +1,45 @@
+"""The formats in which all cells of a column can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import get_args
+
+from dpol.data.format import Format
+from dpol.data.texts import date_of, decimal_of
+
+DATES: tuple[str, ...] = get_args(Format.model_fields["date"].annotation)
+_SIGNS = (
+    (None, None),
+    (".", None),
+    (",", None),
+    (",", " "),
+    (".", " "),
+    (None, "."),
+    (None, ","),
+    (None, "'"),
+)
+"""Decimal sign and sign between thousands, the plainest first."""
+
+
+def date_formats(cells: Collection[str]) -> list[str]:
+    """The values of `date` with which every cell is a date."""
+    forms = {date: Format.model_validate({"date": date}) for date in DATES}
+    return [
+        date
+        for date, form in forms.items()
+        if all(date_of(cell, form) is not None for cell in cells)
+    ]
+
+
+def number_formats(cells: Collection[str]) -> list[dict[str, str]]:
+    """The keys with which every cell is a number, one choice for each meaning of the cells."""
+    meanings: dict[tuple[str | None, ...], dict[str, str]] = {}
+    for decimal, thousands in _SIGNS:
+        keys = {"decimal": decimal, "thousands": thousands}
+        given = {key: sign for key, sign in keys.items() if sign is not None}
+        form = Format.model_validate(given).of_column(cells)
+        numbers = tuple(decimal_of(cell, form) for cell in cells)
+        if None not in numbers:
+            meanings.setdefault(numbers, given)
+    return list(meanings.values())

@@ -1,0 +1,163 @@
+"""A holder's own file, `hospital.yaml`: its table, and where its releases go. It is never sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, ValidationError
+
+from dpol.core.errors import ConfigError, DataError
+from dpol.core.near import nearest
+from dpol.core.refusals import problems_of, refusal
+from dpol.core.settings import MISSING, Problem, Settings
+from dpol.core.yaml_files import read_yaml
+from dpol.data.format import DEFAULT, Format
+from dpol.data.values import TextOrTexts
+from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.ledger import LEDGER_NAME
+
+MANUAL = "The file that dpol privatize --init TABLE writes"
+
+
+def _by_identifier(value: object) -> object:
+    """A list of identifiers, which the table has as they are, as a block."""
+    return {name: name for name in value} if isinstance(value, list) else value
+
+
+class Columns(Settings):
+    """The columns of a holder's table, in its own words."""
+
+    entity: str | None = None
+    """Column that says of which entity a row is; not needed for one entity."""
+    period: str = "period"
+    """Column with the start of the period."""
+    count: str = "count"
+    """Column with the number of people counted; in the wide layout each entity has its own."""
+    capacity: str | None = None
+    """Column with the capacity; read, and published, where the deployment says `reported`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnUse:
+    """The columns of a table by what becomes of their cells.
+
+    Args:
+        counts: they get noise.
+        capacities: they are published as they are.
+        keys: they say which entity and period a row is of.
+    """
+
+    counts: tuple[str, ...]
+    capacities: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+class Hospital(Settings):
+    """A holder's table, and where its releases go; paths are relative to the file."""
+
+    deployment: Path
+    """The file that all holders share."""
+    entity: str | None = None
+    """The identifier in the deployment of the only entity in the table."""
+    entities: Annotated[dict[str, str], BeforeValidator(_by_identifier)] = {}
+    """Several identifiers: a list, or a block with the text that the table has for each."""
+    table: Path
+    """The raw counts: CSV, `.csv.gz`, `.xlsx`, or `.parquet` where pyarrow is installed."""
+    columns: Columns = Columns()
+    """The columns of the table."""
+    format: Format = DEFAULT
+    """The signs, dates and encoding of the table."""
+    drop_where: dict[str, TextOrTexts] = {}
+    """Rows to leave out, such as sums: a column, and the text of it in those rows."""
+    output: Path = Path("released")
+    """Folder for the releases."""
+    ledger: Path = Path(LEDGER_NAME)
+    """The ledger of all releases; as secret as the table."""
+    key: Path | None = None
+    """The private key that signs releases."""
+
+    def rules(self) -> Iterator[Problem]:
+        """The rules across keys that are broken."""
+        if bool(self.entities) == (self.entity is not None):
+            yield Problem(("entity",), MISSING, "give entity, or entities if there are several")
+        texts = [*self.texts.values()]
+        if len({*texts}) < len(texts):
+            yield Problem(("entities",), self.entities, "must not name one text twice")
+        wide = self.format.layout == "wide"
+        if len(texts) > 1 and self.columns.entity is None and not wide:
+            allowed = "is missing: several entities are told apart by a column"
+            yield Problem(("columns", "entity"), MISSING, allowed)
+        counts = self._counts
+        named = [self.columns.entity, self.columns.period, self.columns.capacity, *counts]
+        named = [name for name in named if name is not None]
+        if len({*named}) < len(named):
+            yield Problem(("columns",), MISSING, "must be different columns")
+        if chosen := {*self.drop_where} & {*counts}:
+            allowed = "must not be a column of counts: rows left out by a count would tell it"
+            yield Problem(("drop_where",), min(chosen), allowed)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The identifiers of the entities, and what the table has for each."""
+        return self.entities or {str(self.entity): str(self.entity)}
+
+    @property
+    def _counts(self) -> tuple[str, ...]:
+        wide = self.format.layout == "wide"
+        return tuple(self.texts.values()) if wide else (self.columns.count,)
+
+    def use(self, deployment: Deployment) -> ColumnUse:
+        """The columns by what becomes of them.
+
+        Raises:
+            DataError: the deployment lacks an entity, or wants capacities that no column holds.
+        """
+        for name in self.texts:
+            if name not in deployment.entities:
+                raise DataError(
+                    f"entity: the deployment {deployment.name} has no entity"
+                    f" {name!r}{nearest(name, deployment.entities)}"
+                )
+        reported = any(deployment.entities[name].beds is None for name in self.texts)
+        wide, columns = self.format.layout == "wide", self.columns
+        if reported and (wide or columns.capacity is None):
+            raise DataError(
+                "columns.capacity: name the column of capacities, since the deployment"
+                f" {deployment.name} says reported"
+                + ("; in the wide layout there is none, so agree on a number" if wide else "")
+            )
+        keys = [] if wide or columns.entity is None else [columns.entity]
+        return ColumnUse(
+            counts=self._counts,
+            capacities=(str(columns.capacity),) if reported else (),
+            keys=(*keys, columns.period),
+        )
+
+    def output_of(self, deployment: Deployment) -> Path:
+        """The path that the names of all releases begin with: the entity's, or the deployment's."""
+        name = next(iter(self.texts)) if len(self.texts) == 1 else deployment.name
+        return self.output / "".join(sign if sign.isalnum() else "-_"[sign != "-"] for sign in name)
+
+
+def read_hospital(path: Path) -> Hospital:
+    """Read and check a holder's file.
+
+    Raises:
+        ConfigError: it cannot be read, or breaks rules; all are listed.
+    """
+    raw = read_yaml(path)
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{path}: holds no keys; `dpol privatize --init TABLE` writes a file")
+    try:
+        hospital = Hospital.model_validate(raw)
+    except ValidationError as error:
+        raise refusal(str(path), problems_of(error, Hospital), MANUAL) from None
+    if problems := [*hospital.rules()]:
+        raise refusal(str(path), problems, MANUAL)
+    paths: Sequence[str] = ("deployment", "table", "output", "ledger", "key")
+    given = {key: getattr(hospital, key) for key in paths}
+    found = {key: path.parent / it for key, it in given.items() if it is not None}
+    return hospital.model_copy(update=found)
