@@ -62,7 +62,7 @@ KEYS = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8")) | {
     "name": "winter",
     "periods": {"first": FIRST, "days": 7},
     "entities": {
-        "north": {"title": "North", "capacity": 20},
+        "north": {"capacity": 20},
         "east": {"capacity": "reported", "since": FIRST},
         "south": {"capacity": "reported"},
     },

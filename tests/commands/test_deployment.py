@@ -28,7 +28,7 @@ name: winter
 periods: {first: 2024-01-07}
 entities:
   "050002": {capacity: 18}
-  B: {title: North}
+  B: {}
 mu: 0.5
 budget_mu: 1.5
 disjoint: true
@@ -94,7 +94,7 @@ def test_one_entity_needs_no_column_of_a_capacity_that_is_agreed():
         (["B,2024-01-08,3,20"], BOTH, [], "line 2: no period begins on its date in the deployment"),
         (["B,2023-12-31,3,20"], BOTH, [], "line 2: no period begins on its date in the deployment"),
         (ROWS, {"entity": "b"}, [], "no entity 'b'"),
-        (ROWS, BOTH, ["--correct", "2024-01-07"], "allows no corrections"),
+        (ROWS, BOTH, ["--correct", "2024-01-21"], "has no row of 2024-01-21 to be corrected"),
         (["B,2024-01-07,3,20"], ONE, [], "holds no row of 050002"),
     ],
 )
@@ -108,11 +108,14 @@ def test_what_the_deployment_does_not_say_is_refused(rows, own, more, message):
 def test_a_period_that_was_left_out_or_is_corrected_has_to_be_allowed():
     privatize(ROWS[2])
     assert "this period was not released, and a later one was" in privatize(ROWS[0])[2]
-    Path("d.yaml").write_text(FILE.replace("1.5", "2") + "corrections: true\n")
-    assert privatize(ROWS[0])[0] == 0
+    assert privatize(ROWS[0], more=["--correct", "2024-01-07"])[0] == 0
+    # With the least budget nothing is released again; the ceiling decides.
+    again = *ROWS[::2], ["--correct", "2024-01-14"]
+    assert "with this row its entity would have mu" in privatize(*again[:2], more=again[2])[2]
+    Path("d.yaml").write_text(FILE.replace("1.5", "2"))
     assert privatize(*ROWS[::2], more=["--correct", "2024-01-14"])[0] == 0
     assert [row["period"][-2:] for row in output()] == ["14", "07", "14"]
-    assert "none can be corrected" in privatize(*ROWS, more=["--correct", "2024-01-21"])[2]
+    assert "has no row of" in privatize(*ROWS, more=["--correct", "2024-01-21"])[2]
 
 
 def test_the_history_shows_no_count():
@@ -156,6 +159,7 @@ def test_a_new_file_is_filled_in_and_checked():
     made = read_deployment("new.yaml")
     assert run("deployment", "check", "new.yaml")[1].splitlines() == [
         f"The agreement w has the hash {made.sha256()[:12]}.",
+        f"An amendment names it in full: {made.sha256()}",
         "Its budget_mu is 1.42; the least that works is 1.415.",
     ]
     # All keys are there, and those that need not be filled in are as without them.

@@ -41,7 +41,6 @@ KEYS = {
     "entities": {"n": {"capacity": 120}, "s": {"capacity": 300}, "e": {}},
     "mu": 0.5,
     "budget_mu": 1.42,
-    "algorithm": "empirical-bayes",
     "disjoint": True,
 }
 
@@ -171,11 +170,6 @@ KEY_BY_KEY = [
     ({"count_sensitivity": 0.12345678}, "count_sensitivity: the count sensitivity must"),
     ({"unit_weeks": 9}, "longest_stay = 8: must be at least unit_weeks (9)"),
     ({"budget_mu": 1.414}, "must be at least 1.415: 8 periods of two entities"),
-    ({"algorithm": "l2p"}, "algorithm = 'l2p': l2p needs raw counts"),
-    ({"algorithm": "l2p"}, "these can decide: rw-ftpl, rw-meta, persistence, bayes"),
-    ({"algorithm": "ridge"}, "algorithm = 'ridge': stands for 12"),
-    ({"algorithm": "kalmn"}, "algorithm = 'kalmn': is not an algorithm; did you mean kalman?"),
-    ({"algorithm": "rw-meta", "noise": {"memory": "designed"}, "budget_mu": 9}, "as independent"),
 ]
 
 
@@ -188,7 +182,7 @@ def test_a_mistake_in_a_deployment_names_its_key(keys, message):
 
 
 def test_all_mistakes_of_settings_are_told_at_once():
-    file = written("wrong.yaml", budget_mu=1, algorithm="l2p", names=3)
+    file = written("wrong.yaml", unit_weeks=9, budget_mu=0.1, entities={"n.": {}, "n": {}})
     err = run("deployment", "check", file)[2]
     assert err.startswith("error: wrong.yaml: 3 problems\n")
 

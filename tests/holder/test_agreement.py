@@ -36,7 +36,7 @@ from releases import (
 PLAIN = {
     "name": "winter",
     "periods": {"first": "2024-01-07"},
-    "entities": {"A": {"title": "North", "capacity": 20}, "B": {}},
+    "entities": {"A": {"capacity": 20}, "B": {}},
     "mu": 0.5,
     "unit_weeks": 4,
     "longest_stay": 8,
@@ -112,12 +112,11 @@ TERMS = [
     {"noise": {"chain_periods": 100}},
     {"longest_stay": 7},
     {"budget_mu": 0.72},
-    {"corrections": True},
+    {"amends": {"agreement": 64 * "a", "since": "2024-03-03"}},
 ]
 OTHERS = [
-    {"entities": {"B": {"title": "South"}, "A": {"capacity": 20.0}}},
-    {"names": 1, "algorithm": "persistence", "seed": 7},
-    {"count_sensitivity": 1, "corrections": False, "periods": {"first": "2024-01-07", "days": 7}},
+    {"entities": {"B": {}, "A": {"capacity": 20.0}}},
+    {"count_sensitivity": 1, "noise": {"memory": "none"}, "periods": {"first": "2024-01-07", "days": 7}},
 ]
 
 
@@ -161,7 +160,7 @@ def test_the_statement_says_what_leaves_and_what_it_means():
         "right at most 59.9 times in 100, compared with 50 without the numbers (mu = 0.5)",
         "counted in 8 periods it is right at most 63.9 times in 100 (mu = 0.71)",
         "over the releases of all holders",
-        "Corrections: none",
+        "Corrections: a period may be released again",
         "identifiers of your entities, and every cell of week, beds, digit for digit",
         "Column beds is published as the capacity.",
         "no person is counted by two entities",
@@ -170,10 +169,9 @@ def test_the_statement_says_what_leaves_and_what_it_means():
     assert [words for words in said if words not in text] == []
     assert RAW not in text
     # Where no capacity is reported, none of that column's cells is published.
-    agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}}, corrections=True, budget_mu=1)
+    agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}})
     text = asked()
     assert "every cell of week, digit for digit" in text
-    assert "may be released again" in text
     agreed(entities={"A": {}, "B": {}}, noise={"memory": "designed"}, budget_mu=9)
     text = asked()
     assert "5.657 people or more" in text
@@ -181,7 +179,7 @@ def test_the_statement_says_what_leaves_and_what_it_means():
 
 
 def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
-    """Budget, stay, unit, corrections and mu, each changed by the author."""
+    """Budget, stay, unit, entities and mu, each changed by the author."""
     agreed()
     asked()
     assert not LEDGER.exists()
@@ -193,7 +191,6 @@ def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
         ({"budget_mu": 100}, "budget_mu: 0.71 -> 100"),
         ({"longest_stay": 4}, "longest_stay: 8 -> 4"),
         ({"unit_weeks": 1, "budget_mu": 2}, "unit_weeks: 4 -> 1"),
-        ({"corrections": True, "budget_mu": 1}, "corrections: false -> true"),
         ({"mu": 100, "budget_mu": 100, "longest_stay": 4}, "mu: 0.5 -> 100"),
         ({"entities": PLAIN["entities"] | {"C": {}}}, "entities.C.capacity: nothing -> reported"),
     ]
@@ -328,12 +325,11 @@ def test_entities_have_to_be_disjoint(value):
         (" C", {}, "entities. C = ' C': begins or ends with a blank"),
         ("a", {}, "entities.a = 'a': differs from 'A' in its spelling only"),
         ("A.", {}, "differs from 'A' in its spelling only"),
-        ("C", {"title": "a\nb"}, "entities.C.title = 'a\\nb': must be plain text"),
-        ("C", {"title": '=HYPERLINK("http://x")'}, "a spreadsheet takes for a formula"),
+        ('=HYPERLINK("http://x")', {}, "a spreadsheet takes for a formula"),
         ("C", {"capacity": 1e-320}, "entities.C.capacity = 1e-320: must be a number from 0.001 to"),
     ],
 )
-def test_names_titles_and_capacities_can_be_met_and_shown(name, entity, message):
+def test_names_and_capacities_can_be_met_and_shown(name, entity, message):
     with pytest.raises(ConfigError) as refused:
         checked_deployment(PLAIN | {"entities": PLAIN["entities"] | {name: entity}}, "x")
     assert message in str(refused.value)
@@ -349,7 +345,7 @@ def test_the_ends_of_the_range_of_capacities_are_released(capacity):
 # ---- repeats ------------------------------------------------------------------------------------
 
 
-def test_without_corrections_no_flag_releases_a_period_twice():
+def test_no_other_flag_releases_a_period_twice():
     agreed(budget_mu=9)
     confirmed()
     own(to="second")
@@ -357,7 +353,7 @@ def test_without_corrections_no_flag_releases_a_period_twice():
         code, _, err = privatize(*more)
         assert code == 1
         assert "line 2: this entity and period was released for the deployment winter" in err
-    assert "allows no corrections" in privatize("--correct", "2024-01-07")[2]
+    assert "in another output" in privatize("--correct", "2024-01-07")[2]
     assert ask("SELECT MAX(version) FROM release") == [(1,)]
     # Another deployment about the same hospitals is another question.
     agreed(name="other", budget_mu=9)

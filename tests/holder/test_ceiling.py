@@ -88,7 +88,7 @@ def test_two_hospitals_at_most_count_and_one_counts_half():
 
 
 def test_each_period_of_an_entity_is_corrected_as_often_as_its_share_pays():
-    made = deployment(corrections=True, budget_mu=2.45)
+    made = deployment(budget_mu=2.45)
     play(made, *both(0, 1))
     assert play(made, *both(0, 1), correct=[week(0)]).worst.squared_mu == 3
     before = LEDGER.read_bytes()
@@ -107,7 +107,7 @@ def test_each_period_of_an_entity_is_corrected_as_often_as_its_share_pays():
 
 
 def test_a_refusal_names_the_rows_that_do_not_fit_and_the_others_do():
-    made = deployment(corrections=True, budget_mu=2.45)
+    made = deployment(budget_mu=2.45)
     play(made, ("A", week(0), "3"))
     play(made, ("A", week(0), "3"), correct=[week(0)])
     rows = both(0, 1)
@@ -209,9 +209,7 @@ def test_a_weekly_and_a_daily_deployment_of_the_same_hospital_add_up():
 
 def test_corrections_of_two_ledgers_stay_within_the_budget_of_a_person_who_moves():
     """Mu 0.25, 8 weeks, two hospitals, all corrected: a person who moves has mu 1."""
-    with pytest.raises(ConfigError, match="must be at least 1: 8 periods of two entities, each"):
-        deployment(**EIGHT, corrections=True)
-    made = deployment(mu=0.25, longest_stay=8, budget_mu=1, corrections=True)
+    made = deployment(mu=0.25, longest_stay=8, budget_mu=1)
     for name in "AB":
         rows = [(name, week(number), "3") for number in range(8)]
         to = {"to": f"{name}/noisy", "ledger": f"{name}/{LEDGER}", "own": {"entity": name}}
@@ -268,8 +266,17 @@ def test_the_smaller_entity_needs_the_larger_budget():
 
 
 def test_corrections_need_a_budget_for_two_releases():
-    once, twice = (deployment(corrections=it, budget_mu=9).squared_budget() for it in (False, True))
-    assert (once, twice) == (3, 6)
+    """With the least budget none fits; with sqrt(2) times it, each period has one."""
+    for folder, budget, fit in (("once", 1.733, 0), ("twice", 2.45, 1)):
+        made, to = deployment(budget_mu=budget), {"to": f"{folder}/noisy"}
+        to["ledger"] = f"{folder}/{LEDGER}"
+        play(made, *both(0, 1), **to)
+        for number in (0, 1):
+            for _ in range(fit):
+                play(made, *both(number), correct=[week(number)], **to)
+            with pytest.raises(DataError, match="is spent, and the deployment d allows"):
+                play(made, *both(number), correct=[week(number)], **to)
+    assert deployment().squared_budget() == 3
 
 
 # ---- memory --------------------------------------------------------------------------------------
@@ -408,7 +415,6 @@ def random_deployment(rng):
     memory = str(rng.choice(["none", "designed"]))
     periods, unit = int(rng.choice([1, 2, 3, 520])), int(rng.choice([1, 1, 2]))
     made = deployment(
-        corrections=bool(rng.random() < 0.7),
         noise={"memory": memory, "chain_periods": periods},
         unit_weeks=unit,
         budget_mu=100,

@@ -232,7 +232,7 @@ def test_to_continue_twice_changes_nothing(five_weeks):
 
 def test_corrections_that_the_coordinator_has_come_with_it():
     """Week 1 was corrected: a chain of its own between two others."""
-    world = World(corrections=True, noise={"memory": "designed"}, budget_mu=50)
+    world = World(noise={"memory": "designed"}, budget_mu=50)
     world.release(0, 1, 2)
     world.release(0, 1, 2, correct=[1])
     world.release(0, 1, 2, 3, 4)

@@ -95,7 +95,7 @@ def test_a_light_install_is_small_and_has_nothing_of_the_pipeline(light: Path) -
 
 
 def test_the_weekly_commands_run_without_the_pipeline(light: Path, tmp_path: Path) -> None:
-    entities = {name: {"title": name, "capacity": 120} for name in ("north", "south")}
+    entities = {name: {"capacity": 120} for name in ("north", "south")}
     agreed = {"name": "valley", "periods": {"first": datetime.date(2024, 1, 7)}, "mu": 0.5}
     agreed |= {"entities": entities, "budget_mu": 3, "disjoint": True}
     (tmp_path / "valley.yaml").write_text(yaml.safe_dump(agreed))
