@@ -288,7 +288,7 @@ def refuse_amendment(before: Deployment, now: Deployment, place: str) -> None:
         place: of the other one, for messages.
 
     Raises:
-        ConfigError: it is no amendment of that one, or changes something else.
+        ConfigError: it does not amend that one, or changes something else.
     """
     if not (now.amends and now.amends.agreement == before.sha256()):
         raise ConfigError(

@@ -61,7 +61,7 @@ def hard(folder: Path, algorithm: str = "empirical-bayes", names: int = 5) -> Pa
     ids = ["A", "B", "C", "D", "E", "F", "an-identifier-without-a-title-and-without-end-" * 3]
     titles = {name: f"{LONG} {name * 3}" for name in ids[:-1]}
     titles["E"] = "Éire's <i>new</i> & small"
-    entities = dict.fromkeys(ids, {}) | {"D": {"until": day(5)}, "E": {"since": day(7)}}
+    entities = {key: {} for key in ids} | {"D": {"until": day(5)}, "E": {"since": day(7)}}
     weeks = _weeks(ids, 8, 3)
     absent = [("D", number) for number in range(5, 8)] + [("E", number) for number in range(7)]
     absent += [("A", 6), ("B", 7), (ids[-1], 7), ("F", 3)]

@@ -14,6 +14,7 @@ import yaml
 
 from dpol.core.errors import ConfigError
 from dpol_weekly.coordinator.cost import noise_on_shares
+from dpol_weekly.coordinator.settings import Coordination
 from dpol_weekly.deployment import (
     Deployment,
     Entity,
@@ -164,7 +165,7 @@ def test_a_new_file_is_filled_in_and_checked():
     ]
     # All keys are there, and those that need not be filled in are as without them.
     whole, usual = yaml.safe_load(Path("new.yaml").read_text()), {}
-    assert set(whole) == set(Deployment.model_fields)
+    assert {*whole, "amends"} == {*Deployment.model_fields}
     for key in ("name", "periods", "entities", "mu", "budget_mu", "disjoint"):
         usual[key] = whole[key]
     assert Deployment.model_validate(usual) == made
@@ -176,6 +177,7 @@ def test_every_key_is_described():
     text = (Path(__file__).parents[2] / "docs/reference/deployment.md").read_text()
     for model in (Deployment, Periods, Noise, Entity):
         assert [key for key in model.model_fields if f"{key}: " not in text] == []
+    assert [key for key in Coordination.model_fields if f"| `{key}` | " not in text] == []
 
 
 def test_the_cost_is_that_of_the_noise():

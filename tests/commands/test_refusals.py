@@ -205,7 +205,7 @@ def test_a_decision_over_a_gap_is_within_reach_of_the_filters():
     ("command", "place"),
     [
         ("config copy shelters", "shelters.yaml"),
-        (f"collect {SENT} --into limited --deployment d.yaml", "limited/deployment.yaml"),
+        (f"collect {SENT} --into limited --deployment d.yaml", "limited/coordinator.yaml"),
     ],
 )
 def test_a_file_that_may_not_become_so_large_is_named(command, place):

@@ -116,7 +116,11 @@ TERMS = [
 ]
 OTHERS = [
     {"entities": {"B": {}, "A": {"capacity": 20.0}}},
-    {"count_sensitivity": 1, "noise": {"memory": "none"}, "periods": {"first": "2024-01-07", "days": 7}},
+    {
+        "count_sensitivity": 1,
+        "noise": {"memory": "none"},
+        "periods": {"first": "2024-01-07", "days": 7},
+    },
 ]
 
 

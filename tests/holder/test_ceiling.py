@@ -27,6 +27,7 @@ from dpol.core.errors import ConfigError, DataError
 from dpol.privacy.chains import Chains, designed
 from dpol_weekly.deployment import checked_deployment
 from dpol_weekly.holder import ceiling
+from dpol_weekly.holder.entries import select
 from dpol_weekly.holder.history import describe, history
 from dpol_weekly.holder.ledger import open_ledger, transaction
 from dpol_weekly.memory import Memory
@@ -266,7 +267,7 @@ def test_the_smaller_entity_needs_the_larger_budget():
 
 
 def test_corrections_need_a_budget_for_two_releases():
-    """With the least budget none fits; with sqrt(2) times it, each period has one."""
+    """The least budget has room for none; sqrt(2) times it has room for one of each period."""
     for folder, budget, fit in (("once", 1.733, 0), ("twice", 2.45, 1)):
         made, to = deployment(budget_mu=budget), {"to": f"{folder}/noisy"}
         to["ledger"] = f"{folder}/{LEDGER}"
@@ -411,16 +412,22 @@ def plain_neighbours(made, ledgers, rng, tries=10):
 
 
 def random_deployment(rng):
-    """A random deployment: noise with or without memory, lengths of chains, budget and unit."""
+    """A random deployment: noise with or without memory, lengths of chains, budget and unit.
+
+    And its amendment: A gets other beds, C joins.
+    """
     memory = str(rng.choice(["none", "designed"]))
     periods, unit = int(rng.choice([1, 2, 3, 520])), int(rng.choice([1, 1, 2]))
-    made = deployment(
-        noise={"memory": memory, "chain_periods": periods},
-        unit_weeks=unit,
-        budget_mu=100,
+    keys = {"noise": {"memory": memory, "chain_periods": periods}, "unit_weeks": unit}
+    beds, joins = int(rng.choice([5, 20, 60])), {"capacity": 20, "since": week(2)}
+    entities = TWO | {"A": {"capacity": beds}, "C": joins}
+    least = max(
+        deployment(**keys, budget_mu=100, entities=it).squared_budget() for it in (TWO, entities)
     )
-    budget = math.sqrt(made.squared_budget()) * rng.choice([1.001, 1.2, 1.7])
-    return made.model_copy(update={"budget_mu": round(budget + 1e-3, 3)})
+    keys["budget_mu"] = round(math.sqrt(least) * rng.choice([1.001, 1.2, 1.7]) + 1e-3, 3)
+    made = deployment(**keys)
+    amends = {"agreement": made.sha256(), "since": week(2)}
+    return made, deployment(**keys, entities=entities, amends=amends)
 
 
 def other_deployments(rng):
@@ -443,14 +450,16 @@ def other_deployments(rng):
 
 def random_sequence(rng):
     """Runs of all kinds on one ledger; what was refused must leave it as it was."""
-    made, others = random_deployment(rng), other_deployments(rng)
+    (first, amended), others = random_deployment(rng), other_deployments(rng)
     kinds = ["grow", "grow", "grow", "correct", "correct", *others]
     for step in range(8):
         kind, last = str(rng.choice(kinds)), int(rng.integers(5))
-        rows, before = both(*range(last + 1)), released_periods()
-        pair = made, others["other"]
+        # A holder may have the old file still.
+        made = amended if rng.random() < step / 8 else first
+        rows = [(name, week(it), "3") for it in range(last + 1) for name in made.entities]
+        before, pair = released_periods(), (made, others["other"])
         spent = {one.name: plain_spent(one, plain_rows(one)) for one in pair if before}
-        meant = {("d", name, week(last)) for name in "AB"} if kind == "correct" else set()
+        meant = {("d", name, week(last)) for name in "ABC"} if kind == "correct" else set()
         try:
             if kind == "grow":
                 some = rows if rng.integers(2) else [row for row in rows if row[0] == "A"]
@@ -524,12 +533,21 @@ def lengths_of_the_newest(ledger):
     return [replace(row, days=newest.days) for row in rows]
 
 
+def rows_of_the_last_agreement(ledger):
+    newest = "(SELECT deployment FROM run ORDER BY number DESC LIMIT 1)"
+    runs = {
+        row["number"] for row in select(ledger, f"SELECT * FROM run WHERE deployment = {newest}")
+    }
+    return [row for row in WEIGHED(ledger) if row.run in runs]
+
+
 @pytest.mark.parametrize(
     ("broken", "by"),
     [
         ("holder.release.refuse_above", lambda *_: None),
         ("holder.ceiling._raised_above", only_where_runs_begin),
         ("holder.ceiling.weighed_rows", lengths_of_the_newest),
+        ("holder.ceiling.weighed_rows", rows_of_the_last_agreement),
         (
             "holder.ceiling.weighed_rows",
             lambda ledger: [replace(row, days=1) for row in WEIGHED(ledger)],

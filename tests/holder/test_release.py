@@ -33,7 +33,6 @@ from releases import (
 )
 
 
-
 def test_the_output_holds_every_row_with_its_own_noise():
     done = put(A1, A2, B1)
     draws = SeededNoise(np.random.default_rng(1)).discrete_gaussian(HALF.scale, 3)

@@ -7,9 +7,11 @@ so nothing is released before the holder has confirmed what it says.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from dpol.core.rounding import rounded_up
 from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
-from dpol_weekly.deployment import Deployment, short
+from dpol_weekly.deployment import Deployment, refuse_amendment, short
 from dpol_weekly.holder.entries import add_deployment, agreements, is_confirmed
 from dpol_weekly.holder.ledger import Ledger, transaction
 from dpol_weekly.holder.settings import ColumnUse
@@ -56,13 +58,18 @@ def confirm(ledger: Ledger, deployment: Deployment, consent: Consent, use: Colum
 
     Raises:
         NotConfirmedError, DataError: as `refuse_unconfirmed`, unless it was confirmed before.
+        ConfigError: it amends one that was confirmed, and changes more than it may.
     """
     with transaction(ledger):
-        if not is_confirmed(ledger, deployment.sha256()):
-            before = [it for it in agreements(ledger) if it.name == deployment.name]
-            last = before[-1] if before else None
-            refuse_unconfirmed(deployment, consent, use=use, before=last)
-            add_deployment(ledger, deployment)
+        if is_confirmed(ledger, deployment.sha256()):
+            return
+        before = {it.sha256(): it for it in agreements(ledger) if it.name == deployment.name}
+        last = next(reversed(before.values()), None)
+        if deployment.amends and deployment.amends.agreement in before:
+            last = before[deployment.amends.agreement]
+            refuse_amendment(last, deployment, f"the agreement {deployment.name}")
+        refuse_unconfirmed(deployment, consent, use=use, before=last)
+        add_deployment(ledger, deployment)
 
 
 def refuse_unconfirmed(
@@ -113,10 +120,15 @@ def statement(
         before: as it was confirmed last, to say what has changed.
         new_ledger: the ledger, if it is still to be made.
     """
+    squared_budget = Fraction(str(deployment.budget_mu)) ** 2
+    amended = deployment.amends and deployment.amends.agreement
     text = load_template("agreement.txt.j2", "dpol_weekly.holder").render(
         agreed=deployment,
         short=short(deployment.sha256()),
         changes=list(changes(before.agreement(), deployment.agreement())) if before else [],
+        amends=before and before.sha256() == amended,
+        corrections=squared_budget // deployment.squared_budget() - 1,
+        twice=math.sqrt(2) * deployment.mu,
         deviation=_least_deviation(deployment),
         sensitivity=deployment.sensitivity_text,
         use=use,

@@ -27,7 +27,13 @@ from dpol_weekly.holder.entries import (
     output_at,
 )
 from dpol_weekly.holder.ledger import Ledger, new_token, open_ledger, transaction
-from dpol_weekly.holder.repeats import check_output, places, refuse_mixed_columns, unreleased
+from dpol_weekly.holder.repeats import (
+    check_output,
+    places,
+    refuse_mixed_columns,
+    unreleased,
+    with_beds_of_then,
+)
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.restored import ExportedRow, continue_from, read_export
 from dpol_weekly.holder.settings import ColumnUse
@@ -193,7 +199,8 @@ def _unreleased(
     check_output(ledger, target.output, deployment)
     refuse_mixed_columns(ledger, target.use)
     rows = places(ledger, counts)
-    return unreleased(ledger, target.output, deployment, rows, correct=correct, gap=gap)
+    new = unreleased(ledger, target.output, deployment, rows, correct=correct, gap=gap)
+    return with_beds_of_then(ledger, deployment, new)
 
 
 def _put(

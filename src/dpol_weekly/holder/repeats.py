@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 
 from dpol.core.errors import DataError
@@ -15,6 +16,7 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.draws import Place
 from dpol_weekly.holder.entries import (
+    agreements,
     columns_used,
     deployment_of,
     deployments,
@@ -108,6 +110,30 @@ def unreleased(
             " period that is in it, and was released before"
         )
     return kept
+
+
+def with_beds_of_then(ledger: Ledger, deployment: Deployment, rows: Sequence[Place]) -> list[Place]:
+    """Rows that have the beds agreed for their periods; an amendment may have other ones.
+
+    Raises:
+        DataError: a row is of a period before an amendment, and the agreement of then is not known.
+    """
+    before = {it.sha256(): it for it in agreements(ledger)} if deployment.amends else {}
+    agreed_then = []
+    for row in rows:
+        agreed = deployment
+        while agreed.amends and row.count.period < agreed.amends.since.isoformat():
+            if agreed.amends.agreement not in before:
+                raise DataError(
+                    f"{row.count.where}: its period is before {agreed.amends.since}, and this"
+                    " ledger does not know the agreement of then; release it with the file of that"
+                    " agreement, or leave the row out"
+                )
+            agreed = before[agreed.amends.agreement]
+        entity = agreed.entities.get(row.count.entity, deployment.entities[row.count.entity])
+        count = replace(row.count, capacity=entity.beds or row.count.capacity)
+        agreed_then.append(replace(row, count=count))
+    return agreed_then
 
 
 def check_output(ledger: Ledger, path: Path, deployment: Deployment) -> None:
