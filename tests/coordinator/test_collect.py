@@ -183,15 +183,18 @@ def amended(world, entities, since=2, **keys):
 def test_log_and_reports_go_on_over_an_amendment(world):
     """B leaves, D joins, A gets other beds; A has not read the new file yet, C has."""
     world.agree({"A": {"capacity": 20}, "B": {}, "C": {}})
-    world.put(A0, A1, ("C", 0, "1"), ("C", 1, "1"))
+    world.put(A0, ("C", 0, "1"), ("C", 1, "1"))
     world.put(B0, ledger="B")
     before = decide(world.folder)
     entities = {"A": {"capacity": 30}, "B": {"until": day(2)}, "C": {}, "D": {"since": day(2)}}
     old, world.deployment = world.deployment, amended(world, entities)
     late = report(world.base / "late.csv", old, [A0, A1, ("A", 2, "9")])
-    assert world.collect(late)[0].taken == 1, "with the beds that were agreed before"
-    done = world.put(A0, A1, ("A", 2, "9"), ("A", 3, "9", "30"))
-    assert (done.taken, done.known) == (1, 3)
+    (line,) = world.put(A0, ("A", 1, "-2.25", "30")).refused
+    assert line.endswith("its capacity is 30, and the deployment says 20")
+    assert world.collect(late)[0].taken == 2, "with the beds that were agreed before"
+    rows = A0, A1, ("A", 2, "9"), ("A", 3, "9", "30"), ("A", 4, "9")
+    done = world.put(*rows)  # the last one with the old file again
+    assert (done.taken, done.known) == (2, 3)
     done = world.put(("C", 0, "1"), ("C", 1, "1"), ("C", 2, "2"), ("D", 2, "1"), ("D", 1, "1"))
     assert (done.taken, done.refused[0].split(": ", 1)[1]) == (
         2,
@@ -406,7 +409,7 @@ def test_a_release_is_checked_before_it_is_sent(world, tmp_path, monkeypatch):
     code, out, err = run("collect", "--check", world.file(A0), *agreed)
     assert (code, out.endswith(": 1 row, all as agreed\n"), err) == (0, True, "")
     code, _, err = run("collect", "--check", good, less, *agreed)
-    assert (code, err.count("of another version of its file")) == (1, 2)
+    assert (code, err.count("or of an amendment that is not known here")) == (1, 2)
     less = world.file(A0, ("B", 0, "3", "21"), ledger="B")
     assert "its capacity is 21" in run("collect", "--check", less, *agreed)[2]
     assert not world.folder.exists()

@@ -160,6 +160,7 @@ def test_of_two_releases_at_the_same_moment_none_is_lost():
     ("keys", "message"),
     [
         ({"count_sensitivity": 2}, "was released with another count sensitivity"),
+        ({"name": "e"}, "was released for the deployment d; give its file again"),
         ({"periods": {"first": "2021-01-02"}}, "knows the deployment d with periods of 7 days"),
         ({"periods": {"first": "2021-01-01", "days": 14}}, "knows the deployment d with periods"),
     ],

@@ -24,7 +24,7 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.released import checksum
 from releases import LEDGER, NOISY, ask, files, newest, output, record, run, table
-from weekly import agreed, day
+from weekly import agreed, coordinates, day
 
 EXPORT = Path("export.csv")
 MEMORIES = {"none": {}, "designed": {"noise": {"memory": "designed"}}}
@@ -233,6 +233,7 @@ def test_to_continue_twice_changes_nothing(five_weeks):
 def test_corrections_that_the_coordinator_has_come_with_it():
     """Week 1 was corrected: a chain of its own between two others."""
     world = World(noise={"memory": "designed"}, budget_mu=50)
+    coordinates(Path("state"), corrections=True)
     world.release(0, 1, 2)
     world.release(0, 1, 2, correct=[1])
     world.release(0, 1, 2, 3, 4)

@@ -7,7 +7,7 @@ check says what it asks for; the table of checks in the manual is made of these 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from dpol.core.errors import DataError
 from dpol.core.words import printable, shortened
 from dpol_weekly.coordinator.log import Release
-from dpol_weekly.deployment import Deployment, Entity
+from dpol_weekly.deployment import Deployment
 from dpol_weekly.memory import ChainTerms, stated_terms
 from dpol_weekly.noise import CountNoise, decimal_text, deviation_of_share, interval
 from dpol_weekly.released import PATTERNS, Cells, Row, check_numbers
@@ -34,14 +34,14 @@ class Claim:
 
     Args:
         row: as it was reported.
-        deployment: what was agreed for its period.
-        entities: of the agreement that holds now.
+        deployment: what is agreed now.
+        earlier: the agreements that it amends, as far as they are known.
         today: the date.
     """
 
     row: Row
     deployment: Deployment
-    entities: Mapping[str, Entity]
+    earlier: Sequence[Deployment] = ()
     today: datetime.date
 
     @property
@@ -69,7 +69,7 @@ class Claim:
 
 def known_entity(claim: Claim) -> None:
     """The entity is one of the deployment."""
-    if claim.cells.entity not in claim.entities:
+    if claim.cells.entity not in claim.deployment.entities:
         shown = printable(shortened(claim.cells.entity))
         raise DataError(f"{shown} is not an entity of the deployment; ask who it is")
 
@@ -89,7 +89,7 @@ def known_period(claim: Claim) -> None:
 def takes_part(claim: Claim) -> None:
     """The entity takes part in the period, by its `since` and `until`."""
     entity, period = claim.cells.entity, claim.cells.period
-    if not claim.entities[entity].takes_part(datetime.date.fromisoformat(period)):
+    if not claim.deployment.entities[entity].takes_part(datetime.date.fromisoformat(period)):
         raise DataError(f"{entity} does not take part in {period}, says the deployment")
 
 
@@ -147,15 +147,17 @@ def written_numbers(claim: Claim) -> None:
 
 
 def agreed_capacity(claim: Claim) -> None:
-    """The capacity is the agreed one, unless it is `reported`."""
-    amends = claim.deployment.amends
-    if amends and claim.cells.period < amends.since.isoformat():
-        return  # the agreement before may have other beds
-    name = claim.cells.entity
-    agreed = claim.deployment.entities.get(name, claim.entities[name]).capacity
-    if agreed not in ("reported", float(claim.cells.capacity)):
-        given = claim.cells.capacity
-        raise DataError(f"its capacity is {given}, and the deployment says {agreed:g}")
+    """The capacity is the agreed one, or that before an amendment, unless it is `reported`."""
+    name, given = claim.cells.entity, claim.cells.capacity
+    # A holder that has not taken an amendment yet releases by the agreement before it.
+    held = [
+        it.entities[name].capacity
+        for it in (*claim.earlier, claim.deployment)
+        if name in it.entities
+        and not (it.amends and claim.cells.period < it.amends.since.isoformat())
+    ]
+    if held and not {"reported", float(given)} & {*held}:
+        raise DataError(f"its capacity is {given}, and the deployment says {held[-1]:g}")
 
 
 def count_in_range(claim: Claim) -> None:

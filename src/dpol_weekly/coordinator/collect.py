@@ -9,8 +9,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -118,7 +117,6 @@ def check_reports(
                 claim = Claim(
                     row=row,
                     deployment=agreed,
-                    entities=agreed.entities,
                     today=today or datetime.date.today(),
                 )
                 new.append(checked(claim, ledger=report.ledger, output=report.output))
@@ -274,8 +272,8 @@ def _of_entity(
     for row in fresh.values():
         claim = Claim(
             row=row,
-            deployment=_judge(log, report, row),
-            entities=log.deployment.entities,
+            deployment=log.deployment,
+            earlier=log.agreements[:-1],
             today=today,
         )
         try:
@@ -300,18 +298,6 @@ def _of_entity(
         corrections=len(new) - len({release.cells.period for release in new} - standing),
         refused=tuple(refused),
     )
-
-
-def _judge(log: Log, report: Report, row: Row) -> Deployment:
-    """The agreement that a row has to keep: that of its period, or an earlier one of its report.
-
-    A holder that has not confirmed an amendment yet releases by the agreement before it.
-    """
-    known = [it.sha256() for it in log.agreements]
-    until = replace(log, agreements=log.agreements[: known.index(report.agreement) + 1])
-    with suppress(ValueError):
-        return until.agreed_in(datetime.date.fromisoformat(row.cells.period))
-    return until.deployment
 
 
 def _origin(row: sqlite3.Row) -> str:

@@ -78,11 +78,6 @@ class Log:
         """The agreement that holds now; it names all entities that ever took part."""
         return self.agreements[-1]
 
-    def agreed_in(self, period: datetime.date) -> Deployment:
-        """The agreement that holds in a period that starts at a date."""
-        held = [it for it in self.agreements if not it.amends or it.amends.since <= period]
-        return held[-1]
-
     def add_report(self, *, sha256: str, file: str, ledger: str, output: str) -> int:
         """Enter a report; its number."""
         return self._add("report", sha256, file, ledger, output)

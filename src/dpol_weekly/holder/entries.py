@@ -376,7 +376,7 @@ def _agreements_of_runs(ledger: Ledger, which: str = "") -> Sequence[Deployment]
 
 @functools.cache
 def _agreed(agreement: str) -> Deployment:
-    """The deployment of an agreement in canonical form; the coordinator's keys are defaults."""
+    """The deployment of an agreement in canonical form."""
     return Deployment.model_validate(json.loads(agreement))
 
 

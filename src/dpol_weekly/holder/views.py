@@ -106,7 +106,8 @@ def take_as_lost(ledger: Ledger, path: Path) -> None:
     for file in path.parent.glob("*.zip"):
         if _is_of(file, path) and (record := _record(file)):
             for token in record.tokens:
-                ledger.execute("INSERT OR IGNORE INTO ended VALUES (?)", token)
+                if not knows_run(ledger, token):
+                    ledger.execute("INSERT INTO ended VALUES (?)", token)
 
 
 def write_views(ledger: Ledger, path: Path) -> Path | None:
