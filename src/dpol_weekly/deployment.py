@@ -300,8 +300,8 @@ def refuse_amendment(before: Deployment, now: Deployment, place: str) -> None:
     if before.amends and before.amends.since >= since:
         allowed = f"must be after the last amendment ({before.amends.since})"
         problems.append(Problem(("amends", "since"), str(since), allowed))
-    for key in Deployment.model_fields.keys() - {"entities", "amends"}:
-        if getattr(before, key) != getattr(now, key):
+    for key in Deployment.model_fields:
+        if key not in ("entities", "amends") and getattr(before, key) != getattr(now, key):
             allowed = "must stay as it was; begin another deployment, with another name"
             problems.append(Problem((key,), MISSING, allowed))
     for name, old in before.entities.items():

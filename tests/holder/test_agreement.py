@@ -164,8 +164,8 @@ def test_the_statement_says_what_leaves_and_what_it_means():
         "right at most 59.9 times in 100, compared with 50 without the numbers (mu = 0.5)",
         "counted in 8 periods it is right at most 63.9 times in 100 (mu = 0.71)",
         "over the releases of all holders",
-        "Corrections: a count may be released again while the budget has room, 0 times. Each costs as"
-        " much as the first release: about a person whose counts are all released twice, a guess is"
+        "Corrections: the budget has room for none of each count. One costs as much as the first"
+        " release: about a person whose counts are all released twice, a guess is"
         " right at most 63.9 times in 100 (mu = 0.7072).",
         "identifiers of your entities, and every cell of week, beds, digit for digit",
         "Column beds is published as the capacity.",
@@ -181,6 +181,7 @@ def test_the_statement_says_what_leaves_and_what_it_means():
     agreed(entities={"A": {}, "B": {}}, noise={"memory": "designed"}, budget_mu=9)
     text = asked()
     assert "5.657 people or more" in text
+    assert "room for at least 11 of each count" in text
     assert "has memory" in text
 
 

@@ -120,14 +120,13 @@ def statement(
         before: as it was confirmed last, to say what has changed.
         new_ledger: the ledger, if it is still to be made.
     """
-    squared_budget = Fraction(str(deployment.budget_mu)) ** 2
     amended = deployment.amends and deployment.amends.agreement
     text = load_template("agreement.txt.j2", "dpol_weekly.holder").render(
         agreed=deployment,
         short=short(deployment.sha256()),
         changes=list(changes(before.agreement(), deployment.agreement())) if before else [],
         amends=before and before.sha256() == amended,
-        corrections=squared_budget // deployment.squared_budget() - 1,
+        room=_room(deployment),
         twice=math.sqrt(2) * deployment.mu,
         deviation=_least_deviation(deployment),
         sensitivity=deployment.sensitivity_text,
@@ -160,6 +159,15 @@ def _least_deviation(deployment: Deployment) -> float:
     if None in beds:  # of a very large entity, whose noise remembers nothing
         numbers.append((Decimal(0), Decimal(0)))
     return min(terms_of(noise, own, memory).standard_deviation_after(0) for own in numbers)
+
+
+def _room(deployment: Deployment) -> str:
+    """The number of corrections of each count for which the budget has room."""
+    squared = Fraction(str(deployment.budget_mu)) ** 2
+    room = squared // deployment.squared_budget() - 1
+    if deployment.noise.memory == "none":
+        return str(room or "none")
+    return f"at least {room}" if room else "few or none"  # more, where little is remembered
 
 
 def _flat(plain: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
