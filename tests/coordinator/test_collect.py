@@ -20,7 +20,7 @@ from dpol.core.errors import ConfigError, DataError
 from dpol_weekly.coordinator.checks import CHECKS
 from dpol_weekly.coordinator.collect import collect, set_aside
 from dpol_weekly.coordinator.decide import check, decide
-from dpol_weekly.coordinator.log import open_log
+from dpol_weekly.coordinator.log import LOG_NAME, open_log
 from dpol_weekly.coordinator.settings import FILE, Coordination
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.noise import CountNoise
@@ -412,5 +412,5 @@ def test_a_release_is_checked_before_it_is_sent(world, tmp_path, monkeypatch):
     assert (code, err.count("or of an amendment that is not known here")) == (1, 2)
     less = world.file(A0, ("B", 0, "3", "21"), ledger="B")
     assert "its capacity is 21" in run("collect", "--check", less, *agreed)[2]
-    assert not world.folder.exists()
+    assert not (world.folder / LOG_NAME).exists()
     assert "name the agreed file with --deployment" in run("collect", "--check", good)[2]

@@ -181,7 +181,7 @@ def test_the_statement_says_what_leaves_and_what_it_means():
     agreed(entities={"A": {}, "B": {}}, noise={"memory": "designed"}, budget_mu=9)
     text = asked()
     assert "5.657 people or more" in text
-    assert "room for at least 11 of each count" in text
+    assert "room for at least 109 of each count" in text
     assert "has memory" in text
 
 
