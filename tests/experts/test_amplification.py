@@ -218,7 +218,8 @@ def test_half_the_required_gap_is_refuted(name, n, make_noisy):
 
 
 @pytest.mark.parametrize(
-    ("n", "t", "alpha"), [(2, 500, 0.1), (2, 20, 3.0), (2, 900, 1.0), (3, 400, 1.0), (10, 1000, 0.1)]
+    ("n", "t", "alpha"),
+    [(2, 500, 0.1), (2, 20, 3.0), (2, 900, 1.0), (3, 400, 1.0), (10, 1000, 0.1)],
 )
 def test_the_heuristic_equals_one_by_root_finding(n, t, alpha):
     """The noise scale of the second one is another: it cancels."""
@@ -231,7 +232,7 @@ def test_the_heuristic_equals_one_by_root_finding(n, t, alpha):
 
 @pytest.mark.parametrize("n", [2, 3, 10, 50])
 def test_the_heuristic_bounds_the_law_of_the_gap_by_that_of_all_pairs(n):
-    """P(gap < x) <= n (n - 1) / 2 x / sqrt(pi), in units of eta sqrt(t); half of it is too small."""
+    """P(gap < x) <= n (n - 1) / 2 x / sqrt(pi), in units of eta sqrt(t); for n = 2 it is tight."""
     x = np.geomspace(1e-3, 3, 50)
     below, pairs = 1 - gap_survival(x, n), n * (n - 1) / 2 * x / math.sqrt(math.pi)
     assert (below <= pairs + 1e-12).all()

@@ -110,7 +110,7 @@ def containing_batch(t: int, rule: BatchRule, mu: float) -> BatchMixture:
 
 
 def heuristic_batch(t: int, rule: BatchRule, mu: float) -> BatchMixture:
-    """A guess at the size of the batch that contains round t. It is no bound and no guarantee.
+    """A guess at the size of the batch that contains round t. Nothing proves it.
 
     It leaves gains out and takes the gap before the batch for that before round t. Two experts
     then have a gap of size eta sqrt(2 t) |N(0, 1)|, which is below k with probability at most

@@ -52,7 +52,9 @@ def test_it_has_the_share_of_epsilon_that_is_left() -> None:
         assert {analytic.get_color(), estimated.get_color()} == {looks_of([name])[name].colour}
         assert (analytic.get_linestyle(), estimated.get_linestyle()) == ("-", "None")
         marks = [it for it in right.lines if it.get_label() == f"{bound} {n}, heuristic"]
-        guesses = [epsilon(n, mu, bound, "heuristic") / epsilon(n, mu, bound, KINDS[0]) for mu in MUS]
+        guesses = [
+            epsilon(n, mu, bound, "heuristic") / epsilon(n, mu, bound, KINDS[0]) for mu in MUS
+        ]
         assert len(marks) == (bound == "borell-tis")
         for it in marks:
             np.testing.assert_allclose(it.get_ydata(), guesses)

@@ -132,9 +132,9 @@ def test_every_alpha_has_the_rows_that_it_has_alone(curves, costs):
         for alpha, own in ((0.4, first), (4.0, second)):
             rows = both[both["alpha"] == alpha].reset_index(drop=True)
             pd.testing.assert_frame_equal(rows, own, check_exact=True)
-    assert (of_kind(alone[0], "analytic")["mean_batch"] > of_kind(curves, "analytic")["mean_batch"])[
-        of_kind(curves, "analytic")["t"] > 1
-    ].all()
+    assert (
+        of_kind(alone[0], "analytic")["mean_batch"] > of_kind(curves, "analytic")["mean_batch"]
+    )[of_kind(curves, "analytic")["t"] > 1].all()
 
 
 def test_costs_have_every_setting_once(costs):

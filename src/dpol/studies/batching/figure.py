@@ -73,7 +73,7 @@ def _draw_epsilons(
         estimated = epsilons.loc[bound, "monte-carlo", n] / plain
         look: dict[str, Any] = {"color": colour, "marker": marker, "label": f"{bound} {n}"}
         ax.plot(mus, estimated, **look, ms=6.0, mfc="white", ls="none", zorder=1.5)
-        if (bound, "heuristic", n) in epsilons.index.droplevel("mu"):
+        if ((shown["bound"] == bound) & (shown["kind"] == "heuristic")).any():
             guessed = epsilons.loc[bound, "heuristic", n] / plain
             name = f"{bound} {n}, heuristic"
             guess: dict[str, Any] = {"color": colour, "marker": "x", "label": name}

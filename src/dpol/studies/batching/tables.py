@@ -99,7 +99,7 @@ def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
 
 
 def tolerance(frames: Frames, settings: Batching, facts: Facts) -> Table:
-    """What alpha changes: amplified epsilon, and the largest extra regret of all streams."""
+    """Amplified epsilon, and the largest extra regret of all streams, by alpha."""
     curves, costs = frames["amplification"], frames["batching"]
     first, bounds, key = curves.iloc[0], list(costs["bound"].unique()), ["n", "mu", "alpha"]
     analytic = curves[(curves["kind"] == "analytic") & (curves["t"] == first["t"])]
@@ -152,7 +152,7 @@ def tolerance(frames: Frames, settings: Batching, facts: Facts) -> Table:
 
 
 def _of_first_alpha(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame[frame["alpha"] == frame["alpha"].iloc[0]]
+    return frame.loc[frame["alpha"] == frame["alpha"].iloc[0]]
 
 
 def _extra(row: pd.Series) -> str:

@@ -1,6 +1,6 @@
 """Checks of RW-AdaBatch, in "Prediction with Expert Advice under Local Differential Privacy".
 
-What its appendix guesses of batches, and remarks on their tolerance.
+Guesses of its appendix about batches, and remarks on their tolerance.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ def heuristic(seed: int) -> Findings:
             numbers = {"R": _RUNS, "T": _ROUNDS, "mu": LARGE_NOISE, "ratio": math.sqrt(batch)}
             numbers["usual"] = share_of_usual
             case = f"n = {n}: P(batch < {batch})"
-            yield of_share(
-                "heuristic-quantile", below, count, _RUNS, 3, case=case, numbers=numbers
-            )
+            yield of_share("heuristic-quantile", below, count, _RUNS, 3, case=case, numbers=numbers)
 
 
 def quantile(mixture: BatchMixture, level: float) -> tuple[int, float]:
@@ -76,7 +74,7 @@ def _rule(alpha: float, n: int, mu: float, rounds: int) -> BatchRule:
 ALPHAS = (0.01, 1.0)
 """Tolerances a hundredfold apart."""
 LITTLE = 0.1
-"""What "little" is taken to be: a tenth."""
+"""The largest share that counts as little: a tenth."""
 _GAME, _GAMES = 1000, 300
 
 
@@ -103,7 +101,7 @@ def _game_streams(seed: int, n: int) -> dict[str, Floats]:
 
 
 def tolerance_of_privacy(_: int) -> Findings:
-    """How far amplified epsilon falls from one tolerance to the other, as a share."""
+    """The share by which amplified epsilon falls from one tolerance to the other."""
     for n, mu in product((2, 10), (0.25, 1.0, 4.0)):
         one, other = (
             containing_batch(_GAME // 2, _rule(alpha, n, mu, _GAME), mu) for alpha in ALPHAS
