@@ -100,7 +100,8 @@ def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
         gains[_BEFORE, expert] = 1.0
         stream = synthetic_stream("audit: reactions", gains)
         games.append(noisy_game(stream, _LOCAL_MU, seed, replicates))
-    mixture = analytic_mixture(REACTED_TO, stream, _LOCAL_MU, _BEFORE + 1)
+    zeros = synthetic_stream("all-zero", np.zeros(gains.shape))
+    mixture = analytic_mixture(REACTED_TO, zeros, _LOCAL_MU, _BEFORE + 1)
     delta, made = float(mixture.delta(_EPSILON)), games[0][0].guarantee
     one, other = reacting = [play_against(*game) for game in games]
     # Of the other input with the experts swapped: independent of this one's noise, with the law

@@ -152,7 +152,8 @@ def tolerance(frames: Frames, settings: Batching, facts: Facts) -> Table:
 
 
 def _of_first_alpha(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.loc[frame["alpha"] == frame["alpha"].iloc[0]]
+    rows: pd.DataFrame = frame[frame["alpha"] == frame["alpha"].iloc[0]]
+    return rows
 
 
 def _extra(row: pd.Series) -> str:
