@@ -287,6 +287,8 @@ def test_the_first_round_costs_the_mean_divergence_from_the_mean(masses, expecte
         ("cost-of-batches", 2, 1, 0.002),
         ("later-batches", 0.1, 0.4, 1e-6),
         ("meta-of-turncoats", 127.1, 526, 25),
+        # (sqrt(log 2) + sqrt(log(500 / (0.01 log 2)))) sqrt(2 * 11 / (500 pi)); other runs.
+        ("heuristic-quantile", 0.49440, 0.466, 0.02),
     ],
 )
 def test_numbers_by_hand_or_known_from_elsewhere(study, name, claimed, measured, accuracy):
@@ -434,6 +436,9 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("reflection-below-borell-tis", "NUMBERS_OF_EXPERTS", to([10**8]), {FAILS}),
         ("smallest-gap", "survival", argument(0, ahead), {FAILS}),
         ("gap-law", "gap_survival", argument(1, to(11)), {FAILS}),
+        ("heuristic-quantile", "LARGE_NOISE", to(1.0), {FAILS}),
+        ("alpha-actions", "RWAdaBatch", lambda it: lambda a: it(a, "reflection"), {FAILS}),
+        ("alpha-privacy", "ALPHAS", to((0.01, 30.0)), {FAILS}),
         ("containing-batch", "analytic_mixture", argument(0, to(RWAdaBatch(4.0))), {FAILS}),
         ("smaller-batch", "np.tril", to(np.triu), {FAILS}),
         ("trade-off-curve", "BatchMixture.trade_off_at", argument(0, lone), {FAILS}),
