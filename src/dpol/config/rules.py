@@ -127,6 +127,10 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
     if config.comparison.ours == config.comparison.paper:
         place, value = ("comparison", "ours"), config.comparison.ours.algorithm
         yield Problem(place, value, "must differ from comparison.paper")
+    for index, system in enumerate(config.comparison.mended):
+        if system in (config.comparison.paper, config.comparison.ours):
+            place, allowed = ("comparison", "mended", index), "must differ from paper and ours"
+            yield Problem(place, system.algorithm, allowed)
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
     for index, aim in enumerate(config.comparison.aims):
         if aim.against == "best-learner" and not config.comparison.ablated:
@@ -254,6 +258,7 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
     every: dict[tuple[str | int, ...], System] = {
         ("paper",): compared.paper,
         ("ours",): compared.ours,
+        **{("mended", index): system for index, system in enumerate(compared.mended)},
         **{("ablations", index): system for index, system in enumerate(compared.ablations)},
     }
     for key, system in every.items():

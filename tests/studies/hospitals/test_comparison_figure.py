@@ -32,7 +32,7 @@ def test_lines_have_the_means_of_their_levels_from_left_to_right() -> None:
     for ax in draw().axes:
         found = lines(ax)
         assert points(found["ours"]) == [(0, 18.0), (1, 17.0), (2, 15.0)]
-        assert points(found["the paper's\nway"]) == [(0, 14.0), (1, 12.0), (2, 8.0)]
+        assert points(found["the paper’s\nway"]) == [(0, 14.0), (1, 12.0), (2, 8.0)]
         # kalman-a, with capacity noise where there is noise; the only row with a curator.
         assert points(found["best other\nlocal row"]) == [(0, 18.5), (1, 17.5), (2, 15.5)]
         assert points(found["best with a\ncurator"]) == [(0, 8.5), (1, 8.5), (2, 8.5)]
@@ -53,13 +53,13 @@ def test_what_has_no_privacy_is_a_line_and_the_aim_is_dotted_from_the_papers_way
 def test_names_stand_beside_the_ends_of_the_lines_and_apart() -> None:
     figure = draw()
     assert_legible(figure)
-    names = {"ours", "the paper's way", "best other local row", "best with a curator"}
+    names = {"ours", "the paper’s way", "best other local row", "best with a curator"}
     names |= {"best of the paper's learners, no privacy", *bounds.NAMES.values()}
     for ax in figure.axes:
         found = names_of_lines(ax)
         assert set(found) == names
         assert found["ours"].xy == (2.0, 15.0)
-        assert found["the paper's way"].xy == (2.0, 8.0)
+        assert found["the paper’s way"].xy == (2.0, 8.0)
 
 
 def test_algorithms_keep_their_colours() -> None:
@@ -68,7 +68,7 @@ def test_algorithms_keep_their_colours() -> None:
     made["comparison"] = made["comparison"].replace(names)
     found = lines(draw(made).axes[0])
     for line, look in zip(
-        ("the paper's\nway", "ours"), looks_of(names.values()).values(), strict=True
+        ("the paper’s\nway", "ours"), looks_of(names.values()).values(), strict=True
     ):
         assert found[line].get_color() == look.colour
 

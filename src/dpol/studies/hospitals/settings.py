@@ -21,6 +21,9 @@ CHANCE = "chance"
 """Label there of an expert drawn uniformly in every round."""
 FORESIGHT = "foresight"
 """Label there of the best expert of every round."""
+THEIRS, MENDED, OURS = "paper", "mended", "ours"
+WAYS = {THEIRS: "the paper’s way", MENDED: "the mended way", OURS: "ours"}
+"""The ways of a comparison, with the names that readers see."""
 
 
 def known_noise(name: object) -> object:
@@ -136,6 +139,9 @@ class Comparison(Settings):
 
     paper: System
     """The paper's way."""
+    mended: list[System] = []
+    """The paper's way with other parameters, for its best: verdicts on the paper's way are joined
+    by verdicts on all of these."""
     ours: System
     """Ours."""
     ablations: list[System] = []
@@ -144,6 +150,11 @@ class Comparison(Settings):
     """Comparisons across privacy levels, each with a verdict."""
     memory: NoiseMemories | None = None
     """Noise with memory compared with independent noise; without it, none."""
+
+    @property
+    def ways(self) -> dict[str, list[System]]:
+        """The systems of each of `WAYS`."""
+        return {THEIRS: [self.paper], MENDED: self.mended, OURS: [self.ours]}
 
     @property
     def ablated(self) -> bool:
