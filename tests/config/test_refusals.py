@@ -191,6 +191,8 @@ ELSEWHERE = [
      "privacy.memory = (0.9, 0.3): must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
     ({"suites.noisy.noises": ["isotropic", "capacity-memory"]},
      "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not have capacity-memory: not made for noise with memory: ridge"),
+    ({**COMPARED, "comparison.told": True},
+     "comparison.told = True: must be false, or ours be random-effects"),
     ({**COMPARED, "comparison.mended": [COMPARED["comparison"]["paper"]]},
      "comparison.mended[0] = 'rw-meta': must differ from paper and ours"),
     ({**COMPARED, "comparison.mended": [{"algorithm": "careful", "noise": "isotropic"}]},

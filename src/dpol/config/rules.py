@@ -17,7 +17,7 @@ from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
 from dpol.studies.hospitals.grid import jobs_of, n_blocks
-from dpol.studies.hospitals.settings import System
+from dpol.studies.hospitals.settings import TELLABLE, System
 
 Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
@@ -129,8 +129,13 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(place, value, "must differ from comparison.paper")
     for index, system in enumerate(config.comparison.mended):
         if system in (config.comparison.paper, config.comparison.ours):
-            place, allowed = ("comparison", "mended", index), "must differ from paper and ours"
-            yield Problem(place, system.algorithm, allowed)
+            allowed = "must differ from paper and ours"
+            yield Problem(("comparison", "mended", index), system.algorithm, allowed)
+    if config.comparison.told:
+        known = {it.label for made in members.values() for it in made if it.family == TELLABLE}
+        if config.comparison.ours.algorithm not in known:
+            allowed = f"must be false, or ours be {TELLABLE}"
+            yield Problem(("comparison", "told"), True, allowed)
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
     for index, aim in enumerate(config.comparison.aims):
         if aim.against == "best-learner" and not config.comparison.ablated:

@@ -72,7 +72,7 @@ def test_the_mended_way_is_a_thin_line_of_the_best_form_and_part_of_the_finding(
     assert points(found["the mended\nway"]) == [(0, 17.0), (1, 15.0), (2, 11.0)]
     assert found["the mended\nway"].get_linewidth() < found["the paper’s\nway"].get_linewidth()
     assert figure.get_label().startswith(
-        "Ours gains more than the paper’s way in 4 of 4 and more than the mended way in 4 of 4 cells"
+        "Ours gains more than the paper’s way in 4 of 4 and more than the mended way in 4 of 4"
     )
     at_one = [with_more(it) if (it.label, it.mu) == ("ridge-b", 1.0) else it for it in many]
     assert "the mended way in 2 of 4 cells" in draw(frames(at_one, AT_BEST)).get_label()

@@ -108,7 +108,9 @@ def test_of_mended_forms_the_best_with_noise_is_a_thin_line() -> None:
     """Form a has less without noise, and more with it."""
     gains = {"rw-meta": (40, 20), "form-a": (30, 26), "form-b": (50, 24), "mine": (50, 30)}
     played = [
-        run(name, mu, gain) for name, own in gains.items() for mu, gain in zip((INF, 1.0), own)
+        run(name, mu, gain)
+        for name, own in gains.items()
+        for mu, gain in zip((INF, 1.0), own, strict=True)
     ]
     paper, *forms, ours = (System(algorithm=name, noise="isotropic") for name in gains)
     both = Comparison(paper=paper, mended=forms, ours=ours)

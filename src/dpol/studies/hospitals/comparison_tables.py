@@ -14,7 +14,14 @@ from dpol.show.table import Column, Entry, Line, Table, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.ablation import TERMS
 from dpol.studies.hospitals.bounds import describe_stream
-from dpol.studies.hospitals.settings import MENDED, THEIRS, WAYS, Comparison, Hospitals
+from dpol.studies.hospitals.settings import (
+    CEILING,
+    MENDED,
+    THEIRS,
+    WAYS,
+    Comparison,
+    Hospitals,
+)
 from dpol.studies.hospitals.verdicts import ABOVE, EQUAL, UNDECIDED
 from dpol.studies.study import Facts, Frames
 
@@ -81,6 +88,9 @@ def _level(rows: pd.DataFrame, mu: float) -> Line:
     if not mended.empty:
         every = "above" if (mended["verdict"] == ABOVE).all() else "not above"
         text, notes = f"{text}; {every} {WAYS[MENDED]}", (_forms(mended),)
+    for row in rows[rows["kind"] == CEILING].to_dict("records"):
+        amount = footers.amount(row["other_mean_gain"], row["other_ci_half_width"])
+        notes = (*notes, f"Ceiling, told the classes: {amount}.")
     if mu < math.inf and not others.empty:
         every = "above" if (others["verdict"] == ABOVE).all() else "not above"
         text, notes = f"{text}; {every} every other private row", (*notes, *_rivals(others))
@@ -164,6 +174,12 @@ def _footers(
         yield (
             f"{WAYS[MENDED].capitalize()}: {forms}, {mended['other_noise'].iloc[0]} noise. Ours is"
             " above it if it is above all of them."
+        )
+    if (comparison["kind"] == CEILING).any():
+        yield (
+            "Ceiling: ours, told by the true gains of all rounds which of its models each expert"
+            " follows. It knows the future, has no privacy, and is no rival. Ours without noise is"
+            " the line without privacy."
         )
     yield footers.describe_intervals_behind(comparison)
     same = paper.loc[paper["mu"] < math.inf, "common_noise"].all()

@@ -24,6 +24,10 @@ FORESIGHT = "foresight"
 THEIRS, MENDED, OURS = "paper", "mended", "ours"
 WAYS = {THEIRS: "the paper’s way", MENDED: "the mended way", OURS: "ours"}
 """The ways of a comparison, with the names that readers see."""
+CEILING = "ceiling"
+"""The family of what knows the future, and the kind of its rows in a comparison."""
+TELLABLE = "random-effects"
+"""The family whose models can be told."""
 
 
 def known_noise(name: object) -> object:
@@ -148,6 +152,9 @@ class Comparison(Settings):
     """Systems between the two, with rows of their own in the table of ablations."""
     aims: list[Aim] = []
     """Comparisons across privacy levels, each with a verdict."""
+    told: bool = False
+    """True plays ours a second time, told by the true gains of all rounds which of its models each
+    expert follows: a ceiling that knows the future, not a rival. Ours must be `random-effects`."""
     memory: NoiseMemories | None = None
     """Noise with memory compared with independent noise; without it, none."""
 
