@@ -61,18 +61,18 @@ def gains(run: str, algorithm: str, noise: str, mu: float, order: str = "NM PA C
 
 
 FORMS = ("rw-meta-floor-0", "rw-meta-short", "rw-meta-short-floor-0")
-"""The forms of the mended way."""
+"""The forms of the tuned way."""
 
 
-def mended_in(run: str) -> bool:
-    """True if a recorded run played the mended way."""
+def tuned_in(run: str) -> bool:
+    """True if a recorded run played the tuned way."""
     if run == "states":
-        return bool((recorded(run, "questions")["way"] == "mended").any())
+        return bool((recorded(run, "questions")["way"] == "tuned").any())
     return all(("NM", form, "isotropic", 1.0) in _cells(run) for form in FORMS)
 
 
-def mended(state: str, mu: float) -> dict[str, Any]:
-    """The row of `beyond` of the mended form that gains most there."""
+def tuned(state: str, mu: float) -> dict[str, Any]:
+    """The row of `beyond` of the tuned form that gains most there."""
     rows = [cell("beyond", state, form, "isotropic", mu) for form in FORMS]
     return max(rows, key=lambda it: float(it["mean_gain"]))
 
@@ -107,7 +107,7 @@ def of_the_readme() -> Iterator[str]:
 
     def kept(question: str, way: str, mu: float) -> str:
         rows = questions.query("question == @question and way == @way and mu == @mu")
-        row = rows.loc[rows["gain_share"].idxmax()]  # of mended forms the best
+        row = rows.loc[rows["gain_share"].idxmax()]  # of tuned forms the best
         bar = f" ± {100 * row['gain_share_half_width']:.1f}" if row["gain_share_half_width"] else ""
         return f"{100 * row['gain_share']:.1f}%{bar}"
 
@@ -126,11 +126,11 @@ def of_the_readme() -> Iterator[str]:
 
     yield f"in {reached('aim-paper')[0]} of 15 states, with two undecided"
     yield "At μ = 0.15 it is {} states, at 0.1 it is {}.".format(*reached("aim-paper")[1:])
-    if mended_in("states"):
-        yield "mended, it keeps {} and {}".format(
-            *(kept("share", "mended", it) for it in (0.25, INF))
+    if tuned_in("states"):
+        yield "tuned, it keeps {} and {}".format(
+            *(kept("share", "tuned", it) for it in (0.25, INF))
         )
-        yield "What the mended way has, in {}, {} and {}.".format(*reached("aim-mended"))
+        yield "What the tuned way has, in {}, {} and {}.".format(*reached("aim-tuned"))
     fixed = the_row(questions, question="patients", way="ours", mu=1.0)["best_static_share"]
     yield f"chosen in hindsight and kept, has {100 * fixed:.0f}% of the possible gain"
 
@@ -232,14 +232,14 @@ def of_ours() -> Iterator[str]:
         rows = [cell("beyond", state, algorithm, noise, mu) for state in STATES]
         texts = [f"{it['mean_gain']:.1f} ± {it['ci_half_width']:.1f}" for it in rows]
         yield f"| {way}, μ = {mu:g} | {' | '.join(texts)} |"
-    if mended_in("beyond"):
-        rows = [mended(state, 1.0) for state in STATES]
+    if tuned_in("beyond"):
+        rows = [tuned(state, 1.0) for state in STATES]
         texts = [f"{it['mean_gain']:.1f} ± {it['ci_half_width']:.1f}" for it in rows]
-        yield f"| the mended way, μ = 1 | {' | '.join(texts)} |"
-        told = recorded("beyond", "comparison").query("kind == 'ceiling' and mu == 0.1")
-        more = [f"{-the_row(told, stream=it)['difference']:.1f}" for it in STATES]
-        yield f"Told the class of each hospital, it would gain {listed(more)} more"
-        free = [f"{mended(state, INF)['mean_gain']:.1f}" for state in STATES]
+        yield f"| the tuned way, μ = 1 | {' | '.join(texts)} |"
+        known = recorded("beyond", "comparison").query("kind == 'ceiling' and mu == 0.1")
+        more = [f"{-the_row(known, stream=it)['difference']:.1f}" for it in STATES]
+        yield f"With the class of each hospital known it would gain {listed(more)} more"
+        free = [f"{tuned(state, INF)['mean_gain']:.1f}" for state in STATES]
         yield f"the best of the three gains {listed(free)} in New Mexico"
         yield f"the paper's way {listed(gains('beyond', 'rw-meta', 'isotropic', INF))}"
     aims = recorded("beyond", "comparison")
@@ -310,9 +310,9 @@ def of_the_artifact() -> Iterator[str]:
     paper = listed(gains("beyond", "rw-meta", "isotropic", 1.0))
     ours = listed(gains("beyond", "random-effects", "capacity-memory", 0.25))
     best = ""
-    if mended_in("beyond"):
-        best = listed([f"{mended(state, 1.0)['mean_gain']:.1f}" for state in STATES])
-        best = f"; the mended way at μ = 1: {best}"
+    if tuned_in("beyond"):
+        best = listed([f"{tuned(state, 1.0)['mean_gain']:.1f}" for state in STATES])
+        best = f"; the tuned way at μ = 1: {best}"
     yield f"ours at μ = 0.25: {ours}; the paper's way at μ = 1: {paper}{best} |"
     found = list(_regrets(300, 1.0))
     yield f"L2P with our accounting {found[0]}, with the published one {found[2]} |"

@@ -1,4 +1,4 @@
-"""The ceiling of a comparison: what knowing the classes gains, and that it is no rival."""
+"""The ceiling of a comparison: what knowing the classes gains, and that it is not a rival."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from dpol.experts.learners.random_effects import BY_SIZE, GROWTH, RandomEffectsBank
 from dpol.experts.registry import make_members
 from dpol.studies.hospitals import ceilings
-from dpol.studies.hospitals.ceilings import classes_of, told_runs
+from dpol.studies.hospitals.ceilings import classes_of, runs_with_classes
 from dpol.studies.hospitals.findings import collect
 from dpol.studies.hospitals.runs import play_suite
 from dpol.studies.hospitals.settings import Comparison, Hospitals, Report, Suite, System
@@ -26,7 +26,7 @@ MAIN = Hospitals(
     replicates=40,
     seed=5,
     report=Report(algorithms=["persistence"], envelope=""),
-    comparison=Comparison(paper=PAPER, ours=OURS, told=True),
+    comparison=Comparison(paper=PAPER, ours=OURS, classes_known=True),
 )
 FACTS = Facts({"town": "Town"}, simulated=True, confidence=0.95)
 CALM, WILD = 20, 10
@@ -62,14 +62,14 @@ def test_the_true_gains_of_all_rounds_tell_the_classes(town):
     assert by_scale[0, CALM:].max() < 0.1
 
 
-def test_told_classes_gain_more_and_wrong_ones_less(town, played, monkeypatch):
+def test_known_classes_gain_more_and_wrong_ones_less(town, played, monkeypatch):
     """Each by 4 standard errors of paired differences: chance does so in 1 of 20,000 runs."""
     ours = next(it for it in played if (it.label, it.mu) == ("random-effects", 0.1))
-    (told,) = told_runs({"town": town}, MAIN)
-    known = classes_of(town, RandomEffectsBank())[:, ::-1]
-    monkeypatch.setattr(ceilings, "classes_of", lambda stream, bank: known)
-    (wrong,) = told_runs({"town": town}, MAIN)
-    for more, less in ((told, ours), (ours, wrong)):
+    (knowing,) = runs_with_classes({"town": town}, MAIN)
+    turned = classes_of(town, RandomEffectsBank())[:, ::-1]
+    monkeypatch.setattr(ceilings, "classes_of", lambda stream, bank: turned)
+    (wrong,) = runs_with_classes({"town": town}, MAIN)
+    for more, less in ((knowing, ours), (ours, wrong)):
         apart = more.totals - less.totals
         assert apart.mean() > 4 * apart.std(ddof=1) / math.sqrt(len(apart))
 
@@ -78,9 +78,9 @@ def test_a_ceiling_is_beside_ours_and_in_no_ranking(town, played):
     found = collect({"cells": played, "streams": {"town": town}}, MAIN, FACTS)
     rows = found["comparison"].set_index(["kind", "mu"])
     ceiling = rows.loc[("ceiling", 0.1)]
-    assert (ceiling["other_algorithm"], ceiling["other_model"]) == ("told-classes", "none")
+    assert (ceiling["other_algorithm"], ceiling["other_model"]) == ("known-classes", "none")
     assert ceiling["common_noise"]
     assert ("ceiling", math.inf) not in rows.index, "without noise, ours is a ceiling itself"
     others = found["comparison"].query("kind != 'ceiling'")["other_algorithm"]
-    assert "told-classes" not in {*others, *found["summary"]["algorithm"]}
-    assert "told-classes" not in set(found["ranking"]["algorithm"])
+    assert "known-classes" not in {*others, *found["summary"]["algorithm"]}
+    assert "known-classes" not in set(found["ranking"]["algorithm"])

@@ -162,12 +162,12 @@ def test_rows_of_an_aim_share_a_verdict_and_others_have_none(spread, paper, lear
     assert verdicts == {"paper": {""}, "other": {""}, **aims}
 
 
-def test_a_mended_form_has_rows_of_its_own_kind_and_is_no_other_row():
+def test_a_tuned_form_has_rows_of_its_own_kind_and_is_no_other_row():
     frame, before = table(comparison=AT_BEST), table()
     for mu in LEVELS.values():
-        mended = frame[(frame["mu"] == mu) & (frame["kind"] == "mended")]
-        assert mended["other_algorithm"].tolist() == ["ridge-a", "ridge-b"]
-        assert set(mended["other_noise"]) == {"isotropic"}
+        tuned = frame[(frame["mu"] == mu) & (frame["kind"] == "tuned")]
+        assert tuned["other_algorithm"].tolist() == ["ridge-a", "ridge-b"]
+        assert set(tuned["other_noise"]) == {"isotropic"}
         others = frame[(frame["mu"] == mu) & (frame["kind"] == "other")]
         names = set(zip(others["other_algorithm"], others["other_noise"], strict=True))
         assert not names & {("ridge-a", "isotropic"), ("ridge-b", "isotropic")}
@@ -176,11 +176,11 @@ def test_a_mended_form_has_rows_of_its_own_kind_and_is_no_other_row():
 
 
 @pytest.mark.parametrize(("lead", "verdict"), [(0.5, "reached"), (-0.5, "not reached")])
-def test_an_aim_reaches_the_mended_way_only_if_it_reaches_every_form_of_it(lead, verdict):
+def test_an_aim_reaches_the_tuned_way_only_if_it_reaches_every_form_of_it(lead, verdict):
     """Ours at mu = 0.25 is 0 above ridge-a at mu = 1, and 1 above ridge-b; then ours is moved."""
     runs = cells(spread=0.01, times=20)
     moved = [with_gains(it, it.gains + lead / 2 * (it.label == "bayes")) for it in runs]
-    aims = table(moved, AT_BEST).query("kind == 'aim-mended'")
+    aims = table(moved, AT_BEST).query("kind == 'aim-tuned'")
     assert aims["difference"].tolist() == pytest.approx([lead, 1 + lead])
     assert set(aims["aim_verdict"]) == {verdict}
     assert (aims["verdict"] == "above").any(), "one form alone would not tell the two cases apart"

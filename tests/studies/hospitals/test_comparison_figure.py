@@ -63,23 +63,23 @@ def test_names_stand_beside_the_ends_of_the_lines_and_apart() -> None:
         assert found["the paper’s way"].xy == (2.0, 8.0)
 
 
-def test_the_mended_way_is_a_thin_line_of_the_best_form_and_part_of_the_finding() -> None:
+def test_the_tuned_way_is_a_thin_line_of_the_best_form_and_part_of_the_finding() -> None:
     """Ridge-a has 17 without noise, 15 and 11 with it: more than ridge-b everywhere."""
     many = [*cells(spread=0.1, times=50), *cells("pa", spread=0.1, times=50)]
     figure = draw(frames(many, AT_BEST))
     assert_legible(figure)
     found = lines(figure.axes[0])
-    assert points(found["the mended\nway"]) == [(0, 17.0), (1, 15.0), (2, 11.0)]
-    assert found["the mended\nway"].get_linewidth() < found["the paper’s\nway"].get_linewidth()
+    assert points(found["the tuned\nway"]) == [(0, 17.0), (1, 15.0), (2, 11.0)]
+    assert found["the tuned\nway"].get_linewidth() < found["the paper’s\nway"].get_linewidth()
     assert figure.get_label().startswith(
-        "Ours gains more than the paper’s way in 4 of 4 and more than the mended way in 4 of 4"
+        "Ours gains more than the paper’s way in 4 of 4 and more than the tuned way in 4 of 4"
     )
     at_one = [with_more(it) if (it.label, it.mu) == ("ridge-b", 1.0) else it for it in many]
-    assert "the mended way in 2 of 4 cells" in draw(frames(at_one, AT_BEST)).get_label()
+    assert "the tuned way in 2 of 4 cells" in draw(frames(at_one, AT_BEST)).get_label()
 
 
 def with_more(it: Played) -> Played:
-    """The same runs with a gain of 4 more: ridge-b then has more than ours."""
+    """Runs with a gain of 4 more: ridge-b then has more than ours."""
     return replace(it, gains=it.gains + 2.0)
 
 

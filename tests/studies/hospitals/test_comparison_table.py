@@ -74,19 +74,19 @@ def test_the_comparison(made: dict[str, pd.DataFrame]) -> None:
     assert table.numbers is made["comparison"]
 
 
-def test_mended_forms_stand_beside_the_papers_way(summary: pd.DataFrame) -> None:
+def test_tuned_forms_stand_beside_the_papers_way(summary: pd.DataFrame) -> None:
     made = frames(MANY, AT_BEST) | {"summary": summary}
     verdict = line(made, "μ = 1")[-1]
-    assert verdict.text.startswith("above the paper's way; above the mended way; not above every")
-    assert verdict.notes[0] == "The mended way: ridge-a 15.00 ± 0.04, ridge-b 14.00 ± 0.01."
-    below = made["comparison"]["kind"].eq("mended") & made["comparison"]["other_algorithm"].eq(
+    assert verdict.text.startswith("above the paper's way; above the tuned way; not above every")
+    assert verdict.notes[0] == "The tuned way: ridge-a 15.00 ± 0.04, ridge-b 14.00 ± 0.01."
+    below = made["comparison"]["kind"].eq("tuned") & made["comparison"]["other_algorithm"].eq(
         "ridge-b"
     )
     made["comparison"].loc[below, "verdict"] = "below"
-    assert "; not above the mended way;" in line(made, "μ = 1")[-1].text
-    aim = line(made, "Aim: ours at μ = 0.25 is at or above the mended way at μ = 1")
+    assert "; not above the tuned way;" in line(made, "μ = 1")[-1].text
+    aim = line(made, "Aim: ours at μ = 0.25 is at or above the tuned way at μ = 1")
     assert (aim[0].notes, aim[-1].text) == (("ridge-a",), "undecided")
-    assert "The mended way: ridge-a, ridge-b, isotropic noise." in to_markdown(build(made))
+    assert "The tuned way: ridge-a, ridge-b, isotropic noise." in to_markdown(build(made))
 
 
 def test_half_widths_are_those_of_their_numbers(made: dict[str, pd.DataFrame]) -> None:

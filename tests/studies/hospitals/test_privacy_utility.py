@@ -104,7 +104,7 @@ def test_a_run_of_one_replicate_and_one_without_private_rows_are_drawn() -> None
     assert list(lines(drawn(summary().assign(model="none")).axes[0])) == ["best fixed expert"]
 
 
-def test_of_mended_forms_the_best_with_noise_is_a_thin_line() -> None:
+def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
     """Form a has less without noise, and more with it."""
     gains = {"rw-meta": (40, 20), "form-a": (30, 26), "form-b": (50, 24), "mine": (50, 30)}
     played = [
@@ -113,14 +113,14 @@ def test_of_mended_forms_the_best_with_noise_is_a_thin_line() -> None:
         for mu, gain in zip((INF, 1.0), own, strict=True)
     ]
     paper, *forms, ours = (System(algorithm=name, noise="isotropic") for name in gains)
-    both = Comparison(paper=paper, mended=forms, ours=ours)
+    both = Comparison(paper=paper, tuned=forms, ours=ours)
     settings = main().model_copy(update={"comparison": both})
     found = {line.name: line for line in lines_of(summary(played), settings)}
-    assert list(found) == ["the paper’s way", "ours", "the mended way"]
-    assert set(found["the mended way"].rows["algorithm"]) == {"form-a"}
-    assert found["the mended way"].look.width < found["the paper’s way"].look.width
+    assert list(found) == ["the paper’s way", "ours", "the tuned way"]
+    assert set(found["the tuned way"].rows["algorithm"]) == {"form-a"}
+    assert found["the tuned way"].look.width < found["the paper’s way"].look.width
     answer = answer_on_cost(summary(played), settings, FACTS).finding
     assert "the paper’s way keeps 33% (33 to 34%) of the possible gain, ours keeps 50%" in answer
-    assert "and the mended way keeps 43%" in answer
-    bare = settings.model_copy(update={"comparison": both.model_copy(update={"mended": []})})
+    assert "and the tuned way keeps 43%" in answer
+    bare = settings.model_copy(update={"comparison": both.model_copy(update={"tuned": []})})
     assert len(lines_of(summary(played), bare)) == 2

@@ -120,7 +120,7 @@ def test_the_streams_that_miss_an_aim_are_named(tables):
 
 @pytest.fixture(scope="module")
 def at_best():
-    """With two mended forms, of which a keeps 7 and 1, b keeps 6.2 and 3, at mu = 1 and 0.25."""
+    """Two tuned forms are played: a keeps 7 and 1, b keeps 6.2 and 3, at mu = 1 and 0.25."""
     kept = {"a": {1.0: 7, 0.25: 1, math.inf: 9}, "b": {1.0: 6.2, 0.25: 3, math.inf: 8}}
     forms = [System(algorithm=name, noise="isotropic") for name in kept]
     played = [
@@ -129,39 +129,39 @@ def at_best():
         for name, gains in kept.items()
         for mu, gain in gains.items()
     ]
-    both = MAIN.comparison.model_copy(update={"mended": forms})
+    both = MAIN.comparison.model_copy(update={"tuned": forms})
     main, every = MAIN.model_copy(update={"comparison": both}), [*runs(), *played]
     bounds = {"chance_gain": 5.0, "foresight_gain": 15.0, "best_static_share": 0.4}
     summary = pd.DataFrame([{"stream": label, **bounds} for label in ASKED])
     return main, compare_questions(every, summary, both, main), compare(every, both, main)
 
 
-def test_the_mended_way_is_the_best_of_its_forms_at_each_level(at_best):
+def test_the_tuned_way_is_the_best_of_its_forms_at_each_level(at_best):
     main, questions, _ = at_best
     rows = best_of_ways(questions).set_index(["question", "stream", "way", "mu"])
     assert rows.index.is_unique
     rows = rows.sort_index()
-    mended = rows.loc[("share", "", "mended")]
-    assert mended["algorithm"].to_dict() == {math.inf: "a", 1.0: "a", 0.25: "b"}
-    assert mended["gain_share"].tolist() == pytest.approx([0.3, 0.7, 0.9])
+    tuned = rows.loc[("share", "", "tuned")]
+    assert tuned["algorithm"].to_dict() == {math.inf: "a", 1.0: "a", 0.25: "b"}
+    assert tuned["gain_share"].tolist() == pytest.approx([0.3, 0.7, 0.9])
     shares, limits, *_ = answer_on_questions(questions, main).more
-    assert "and the mended way keeps 70.0 ± " in shares
-    assert limits.endswith("The mended way: the best in hindsight of a, b.")
+    assert "and the tuned way keeps 70.0 ± " in shares
+    assert limits.endswith("The tuned way: the best in hindsight of a, b.")
     figure = draw_questions({"questions": questions}, main, FACTS)
     assert_legible(figure)
-    ways = [lines(figure.axes[0])[name] for name in ("the mended way", "the paper’s way")]
+    ways = [lines(figure.axes[0])[name] for name in ("the tuned way", "the paper’s way")]
     assert [y for _, y in points(ways[0])] == pytest.approx([0.9, 0.7, 0.3])
     assert ways[0].get_linewidth() < ways[1].get_linewidth()
-    assert "share, 90% to 20% (the mended way 90% to 30%, ours 90% to 58%)" in figure.get_label()
+    assert "share, 90% to 20% (the tuned way 90% to 30%, ours 90% to 58%)" in figure.get_label()
 
 
-def test_an_aim_counts_against_the_mended_way_too(at_best):
-    """At mu = 0.25 ours keeps 6.5 in New Mexico: above the paper's 6, above b, and below a."""
+def test_an_aim_counts_against_the_tuned_way_too(at_best):
+    """Ours keeps 6.5 in New Mexico at mu = 0.25: above the paper's 6 and b, below a."""
     main, _, comparison = at_best
-    paper, mended, *_ = answer_on_aims(comparison, main, FACTS).more
+    paper, tuned, *_ = answer_on_aims(comparison, main, FACTS).more
     assert "reaches the paper’s gain at μ = 1 in 2 of 2 streams at μ = 1; in 1 of 2" in paper
-    assert mended == (
-        "Asked for share, ours reaches the gain of the mended way at μ = 1 in 2 of 2 streams at"
+    assert tuned == (
+        "Asked for share, ours reaches the gain of the tuned way at μ = 1 in 2 of 2 streams at"
         " μ = 1; in 0 of 2 streams at μ = 0.25 (not in New Mexico, Pennsylvania)."
     )
 

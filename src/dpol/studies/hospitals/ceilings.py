@@ -1,4 +1,4 @@
-"""A ceiling of the comparison: ours, told what only the whole future shows. It is never a rival."""
+"""A ceiling of the comparison: ours, with knowledge of the whole future. It is never a rival."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.hospitals.runs import Played, play_suite
 from dpol.studies.hospitals.settings import CEILING, Hospitals
 
-TOLD = "told-classes"
-"""Label of ours when it is told the class of each expert."""
+KNOWN = "known-classes"
+"""Label of ours where the class of each expert is known."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Told(Weighing):
+class _Fixed(Weighing):
     """Weights that no round changes."""
 
     def after(self, *seen: Any) -> Weighing:
@@ -35,19 +35,23 @@ class _Told(Weighing):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToldClasses(RandomEffectsBank):
-    """The same models and filters, with weights that are told and stay.
+class KnownClasses(RandomEffectsBank):
+    """Models and filters of random effects, with weights that stay.
 
     Args:
-        told: (K, n) weights of the models for each expert.
+        scales: as in `RandomEffectsBank`.
+        effect: likewise.
+        persistence: likewise.
+        forgetting: not used.
+        weights: (K, n) weights of the models for each expert.
     """
 
-    told: Floats
+    weights: Floats
 
     def first_weighing(self, count: int, setup: LocalSetup) -> Weighing:
         equal = super().first_weighing(count, setup)
-        weights = np.broadcast_to(self.told[:, None, :], equal.weights.shape)
-        return _Told(fits=equal.fits, shares=equal.shares, weights=weights)
+        weights = np.broadcast_to(self.weights[:, None, :], equal.weights.shape)
+        return _Fixed(fits=equal.fits, shares=equal.shares, weights=weights)
 
 
 def classes_of(stream: GainStream, bank: RandomEffectsBank) -> Floats:
@@ -60,8 +64,8 @@ def classes_of(stream: GainStream, bank: RandomEffectsBank) -> Floats:
     return np.asarray(state.weighing.weights[:, 0])
 
 
-def told_runs(streams: Mapping[str, GainStream], main: Hospitals) -> list[Played]:
-    """Runs of ours, told the classes, on the noise of its own runs at each level that has noise."""
+def runs_with_classes(streams: Mapping[str, GainStream], main: Hospitals) -> list[Played]:
+    """Runs of ours with known classes, on the noise of its own runs at each level with noise."""
     assert main.comparison
     ours = main.comparison.ours
     specs = [spec for suite in main.suites.values() for spec in suite.algorithms]
@@ -69,17 +73,17 @@ def told_runs(streams: Mapping[str, GainStream], main: Hospitals) -> list[Played
     bank = next(it.algorithm.bank for it in members if it.label == ours.algorithm)
     found = []
     for stream in streams.values():
-        told = ToldClasses(
+        known = KnownClasses(
             scales=bank.scales,
             effect=bank.effect,
             persistence=bank.persistence,
             forgetting=bank.forgetting,
-            told=classes_of(stream, bank),
+            weights=classes_of(stream, bank),
         )
         for mu in (mu for mu in main.levels.values() if mu < math.inf):
             block = play_suite(
                 stream,
-                [Member(TOLD, CEILING, LearnerAlone(told))],
+                [Member(KNOWN, CEILING, LearnerAlone(known))],
                 noise=ours.noise,
                 mu=mu,
                 seed=main.seed,

@@ -84,11 +84,11 @@ def _pairs(cells: Sequence[Played], of: Comparison, levels: Mapping[str, float])
     """All pairs of one stream."""
     for mu in levels.values():
         ours, paper = (find_cell(cells, system, mu) for system in (of.ours, of.paper))
-        mended = [find_cell(cells, system, mu) for system in of.mended]
+        tuned = [find_cell(cells, system, mu) for system in of.tuned]
         yield "paper", ours, paper
-        for cell in mended:
-            yield "mended", ours, cell
-        named = [id(cell) for cell in (ours, paper, *mended)]
+        for cell in tuned:
+            yield "tuned", ours, cell
+        named = [id(cell) for cell in (ours, paper, *tuned)]
         for cell in cells:
             noisy = cell.mu == mu and cell.guarantee.model != "none"
             if noisy and id(cell) not in named:
@@ -99,8 +99,8 @@ def _pairs(cells: Sequence[Played], of: Comparison, levels: Mapping[str, float])
         ours, mu = find_cell(cells, of.ours, levels[aim.ours]), levels[aim.at]
         if aim.against == "paper":
             yield "aim-paper", ours, find_cell(cells, of.paper, mu)
-            for system in of.mended:
-                yield "aim-mended", ours, find_cell(cells, system, mu)
+            for system in of.tuned:
+                yield "aim-tuned", ours, find_cell(cells, system, mu)
             continue
         # Each learner has a row, so that choosing the best of them costs no confidence.
         systems = of.ours, *of.ablations, of.paper

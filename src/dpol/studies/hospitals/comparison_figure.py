@@ -15,7 +15,7 @@ from dpol.show import panels
 from dpol.show.looks import GREY, SHORT, STATIC, Look
 from dpol.studies.hospitals import bounds
 from dpol.studies.hospitals.privacy_utility import THIN, ordered_levels
-from dpol.studies.hospitals.settings import MENDED, OURS, THEIRS, WAYS, Hospitals
+from dpol.studies.hospitals.settings import OURS, THEIRS, TUNED, WAYS, Hospitals
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
@@ -70,8 +70,8 @@ def draw_comparison(
         drawn.axes[0].set_ylim(bottom=0)
         drawn.name_x(panels.GUESSES)
         paper = comparison[comparison["kind"] == "paper"].iloc[0]
-        named = (comparison["kind"] == MENDED).any()
-        best = f"best rows and {WAYS[MENDED]}" if named else "best rows"
+        named = (comparison["kind"] == TUNED).any()
+        best = f"best rows and {WAYS[TUNED]}" if named else "best rows"
         data, bars = panels.describe_runs(paper, facts.simulated, "bars")
         drawn.title(
             data,
@@ -89,7 +89,7 @@ def _finding(comparison: pd.DataFrame) -> str:
     private = comparison[comparison["mu"] < math.inf]
     more = private["difference"] > private["difference_half_width"]
     counts = []
-    for way in (THEIRS, MENDED):
+    for way in (THEIRS, TUNED):
         cells = more[private["kind"] == way].groupby([private["stream"], private["mu"]]).all()
         if not cells.empty:
             counts.append(f"more than {WAYS[way]} in {cells.sum()} of {len(cells)}")
@@ -105,7 +105,7 @@ def _finding(comparison: pd.DataFrame) -> str:
 
 def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
     """Best other rows first, so that ours lies on top."""
-    paper, mended, other = (rows[rows["kind"] == kind] for kind in (THEIRS, MENDED, "other"))
+    paper, tuned, other = (rows[rows["kind"] == kind] for kind in (THEIRS, TUNED, "other"))
     theirs, ours = paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]
     looks = looks_of([theirs, ours, "tree-ftpl-min-noise"])
     curator = replace(looks["tree-ftpl-min-noise"], width=1.0)
@@ -113,7 +113,7 @@ def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
     lines = [
         _Line("best with a\ncurator", curator, _best(other, levels, "central")),
         _Line("best other\nlocal row", _OTHER, _best(other, levels, "local")),
-        _Line(_name(MENDED), thin, _best(mended, levels)),
+        _Line(_name(TUNED), thin, _best(tuned, levels)),
         _Line(_name(THEIRS), looks[theirs], _points(paper, "other_", levels)),
         _Line(_name(OURS), looks[ours], _points(paper, "", levels)),
     ]

@@ -16,8 +16,8 @@ from dpol.studies.hospitals.ablation import TERMS
 from dpol.studies.hospitals.bounds import describe_stream
 from dpol.studies.hospitals.settings import (
     CEILING,
-    MENDED,
     THEIRS,
+    TUNED,
     WAYS,
     Comparison,
     Hospitals,
@@ -82,27 +82,27 @@ def _size(summary: pd.DataFrame, stream: str) -> str:
 def _level(rows: pd.DataFrame, mu: float) -> Line:
     """Comparison of both ways at one level, and of ours with all other rows there."""
     paper = rows[rows["kind"] == THEIRS].to_dict("records")[0]
-    mended, others = (rows[rows["kind"] == kind] for kind in (MENDED, "other"))
+    tuned, others = (rows[rows["kind"] == kind] for kind in (TUNED, "other"))
     text = f"{_BESIDE.get(paper['verdict'], paper['verdict'])} the paper's way"
     notes: tuple[str, ...] = ()
-    if not mended.empty:
-        every = "above" if (mended["verdict"] == ABOVE).all() else "not above"
-        text, notes = f"{text}; {every} {WAYS[MENDED]}", (_forms(mended),)
+    if not tuned.empty:
+        every = "above" if (tuned["verdict"] == ABOVE).all() else "not above"
+        text, notes = f"{text}; {every} {WAYS[TUNED]}", (_forms(tuned),)
     for row in rows[rows["kind"] == CEILING].to_dict("records"):
         amount = footers.amount(row["other_mean_gain"], row["other_ci_half_width"])
-        notes = (*notes, f"Ceiling, told the classes: {amount}.")
+        notes = (*notes, f"Ceiling, classes known: {amount}.")
     if mu < math.inf and not others.empty:
         every = "above" if (others["verdict"] == ABOVE).all() else "not above"
         text, notes = f"{text}; {every} every other private row", (*notes, *_rivals(others))
     return privacy_title(mu), (*_amounts(paper), Entry(text, notes))
 
 
-def _forms(mended: pd.DataFrame) -> str:
-    """What each mended system gains."""
-    rows = mended.to_dict("records")
+def _forms(tuned: pd.DataFrame) -> str:
+    """The gain of each tuned system."""
+    rows = tuned.to_dict("records")
     amounts = [footers.amount(it["other_mean_gain"], it["other_ci_half_width"]) for it in rows]
     named = [f"{it['other_algorithm']} {own}" for it, own in zip(rows, amounts, strict=True)]
-    return f"{WAYS[MENDED].capitalize()}: {', '.join(named)}."
+    return f"{WAYS[TUNED].capitalize()}: {', '.join(named)}."
 
 
 def _rivals(others: pd.DataFrame) -> Iterator[str]:
@@ -138,8 +138,8 @@ def _aim(aim: pd.DataFrame) -> Line:
     at = f"at {mu_title(row['other_mu'])}" if row["other_mu"] < math.inf else "without privacy"
     paper, *others = _amounts(row)
     against = "the paper's way"
-    if row["kind"] == "aim-mended":
-        against = WAYS[MENDED]
+    if row["kind"] == "aim-tuned":
+        against = WAYS[TUNED]
         paper = Entry(paper.text, (row["other_algorithm"],))
     if row["kind"] == "aim-learner":
         against = f"the best of {len(aim)} learners" if len(aim) > 1 else "the learner"
@@ -168,18 +168,18 @@ def _footers(
         f" {first['replicates']} runs of the gain summed over all T rounds; same seeds, data"
         " and privacy level in both."
     )
-    mended = comparison[comparison["kind"] == MENDED]
-    if not mended.empty:
-        forms = ", ".join(dict.fromkeys(mended["other_algorithm"]))
+    tuned = comparison[comparison["kind"] == TUNED]
+    if not tuned.empty:
+        forms = ", ".join(dict.fromkeys(tuned["other_algorithm"]))
         yield (
-            f"{WAYS[MENDED].capitalize()}: {forms}, {mended['other_noise'].iloc[0]} noise. Ours is"
+            f"{WAYS[TUNED].capitalize()}: {forms}, {tuned['other_noise'].iloc[0]} noise. Ours is"
             " above it if it is above all of them."
         )
     if (comparison["kind"] == CEILING).any():
         yield (
-            "Ceiling: ours, told by the true gains of all rounds which of its models each expert"
-            " follows. It knows the future, has no privacy, and is no rival. Ours without noise is"
-            " the line without privacy."
+            "Ceiling: ours, if it knew which of its models each expert follows, by the true gains"
+            " of all rounds. It knows the future, has no privacy, and is not a rival. Ours without"
+            " noise is the line without privacy."
         )
     yield footers.describe_intervals_behind(comparison)
     same = paper.loc[paper["mu"] < math.inf, "common_noise"].all()

@@ -75,7 +75,9 @@ def collect(parts: Parts, settings: Hospitals, facts: Facts) -> dict[str, pd.Dat
             cells, streams, settings, seed=settings.seed, memory=settings.memory
         )
     if settings.comparison:
-        ceilings = _told_runs(streams, settings) if settings.comparison.told else []
+        ceilings = (
+            _runs_with_classes(streams, settings) if settings.comparison.classes_known else []
+        )
         found["comparison"] = compare([*cells, *ceilings], settings.comparison, settings)
         if settings.comparison.ablated:
             found["ablation"] = ablate(cells, settings.comparison, settings)
@@ -88,9 +90,11 @@ def collect(parts: Parts, settings: Hospitals, facts: Facts) -> dict[str, pd.Dat
     return found
 
 
-def _told_runs(streams: Mapping[str, GainStream], settings: Hospitals) -> list[Played]:
+def _runs_with_classes(streams: Mapping[str, GainStream], settings: Hospitals) -> list[Played]:
     # As text: without this ceiling, nothing that plays is watched.
-    found: list[Played] = load("dpol.studies.hospitals.ceilings:told_runs")(streams, settings)
+    found: list[Played] = load("dpol.studies.hospitals.ceilings:runs_with_classes")(
+        streams, settings
+    )
     return found
 
 

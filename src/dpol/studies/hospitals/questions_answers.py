@@ -11,7 +11,7 @@ from dpol.privacy.account import best_guess
 from dpol.show.footers import plus_minus
 from dpol.show.words import mu_title
 from dpol.studies.hospitals.questions import best_of_ways
-from dpol.studies.hospitals.settings import MENDED, THEIRS, WAYS, Hospitals
+from dpol.studies.hospitals.settings import THEIRS, TUNED, WAYS, Hospitals
 from dpol.studies.hospitals.verdicts import MISSED, REACHED, UNDECIDED
 from dpol.studies.page import COST, Answer, PageFacts
 
@@ -19,7 +19,7 @@ _EASIER = (
     "Questions differ in what any choice can gain: the best fixed entity in hindsight has {fixed}."
     " An answer to another question is no better answer to the paper’s."
 )
-_WHOSE = {"aim-paper": "the paper’s gain", "aim-mended": f"the gain of {WAYS[MENDED]}"}
+_WHOSE = {"aim-paper": "the paper’s gain", "aim-tuned": f"the gain of {WAYS[TUNED]}"}
 
 
 def answer_on_questions(questions: pd.DataFrame, main: Hospitals) -> Answer:
@@ -54,18 +54,18 @@ def answer_on_questions(questions: pd.DataFrame, main: Hospitals) -> Answer:
             f" {'; '.join(parts)}.",
             f"±: {100 * first['confidence']:g}% intervals for all {first['ci_comparisons']} means"
             " together. They cover the noise, on these streams, not other places or years."
-            f"{describe_mended(questions)}",
+            f"{describe_tuned(questions)}",
             _EASIER.format(fixed=each),
         ),
         see=("questions",),
     )
 
 
-def describe_mended(questions: pd.DataFrame) -> str:
-    """The systems of the mended way; empty without any."""
-    labels = dict.fromkeys(questions.loc[questions["way"] == MENDED, "algorithm"])
+def describe_tuned(questions: pd.DataFrame) -> str:
+    """The systems of the tuned way; empty without any."""
+    labels = dict.fromkeys(questions.loc[questions["way"] == TUNED, "algorithm"])
     best = "the best in hindsight of " if len(labels) > 1 else ""
-    return f" {WAYS[MENDED].capitalize()}: {best}{', '.join(labels)}." if labels else ""
+    return f" {WAYS[TUNED].capitalize()}: {best}{', '.join(labels)}." if labels else ""
 
 
 def _lost(means: pd.DataFrame, titles: dict[str, str], named: list[float]) -> str:
@@ -90,7 +90,7 @@ def _shares(rows: pd.DataFrame, mus: list[float]) -> str:
 
 
 def answer_on_aims(comparison: pd.DataFrame, main: Hospitals, facts: PageFacts) -> Answer:
-    """The number of streams in which ours reaches the paper's way, mended too, and the others.
+    """The number of streams in which ours reaches the paper's way, tuned too, and the others.
 
     Args:
         comparison: table of `dpol.studies.hospitals.comparison.compare`; its intervals hold

@@ -11,19 +11,19 @@ from dpol.show import panels
 from dpol.studies.hospitals.bounds import LOOKS
 from dpol.studies.hospitals.privacy_utility import THIN, Y_LABEL, ordered_levels
 from dpol.studies.hospitals.questions import best_of_ways
-from dpol.studies.hospitals.questions_answers import describe_mended
+from dpol.studies.hospitals.questions_answers import describe_tuned
 from dpol.studies.hospitals.settings import (
     BEST_STATIC,
-    MENDED,
     OURS,
     THEIRS,
+    TUNED,
     WAYS,
     Hospitals,
 )
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
-_APART = {THEIRS: -0.13, MENDED: 0.0, OURS: 0.13}
+_APART = {THEIRS: -0.13, TUNED: 0.0, OURS: 0.13}
 
 
 def draw_questions(
@@ -40,7 +40,7 @@ def draw_questions(
     every, mus = frames["questions"], ordered_levels(main)
     place = {mu: number for number, mu in enumerate(mus)}
     means = best_of_ways(every[every["stream"] == ""])
-    dots = every[(every["stream"] != "") & (every["way"] != MENDED)]
+    dots = every[(every["stream"] != "") & (every["way"] != TUNED)]
     columns = min(3, len(main.questions))
     size = panels.WIDTH / columns, 2.9
     with panels.panels(
@@ -58,7 +58,7 @@ def draw_questions(
                 if line.empty:
                     continue
                 look = looks_of(line["algorithm"])[line["algorithm"].iloc[0]]
-                if way == MENDED:
+                if way == TUNED:
                     look = replace(look, width=THIN)
                 each = dots[(dots["question"] == question) & (dots["way"] == way)]
                 x = each["mu"].map(place) + _APART[way]
@@ -73,10 +73,10 @@ def draw_questions(
         drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
         streams = dots["stream"].nunique() // len(main.questions)
-        lines = f"lines: means over {streams} streams, dots: each.{describe_mended(every)}"
+        lines = f"lines: means over {streams} streams, dots: each.{describe_tuned(every)}"
         drawn.title(data, "0%: chance; 100%: foresight", lines, bars)
         shares = means.set_index(["question", "way", "mu"])["gain_share"]
-        others = [way for way in (MENDED, OURS) if (means["way"] == way).any()]
+        others = [way for way in (TUNED, OURS) if (means["way"] == way).any()]
         falls = []
         for label, gain in main.questions.items():
             ends = {

@@ -1,4 +1,4 @@
-"""The mended forms of RW-Meta on three real states gain what another program found."""
+"""The tuned forms of RW-Meta on three real states gain what another program found."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def totals():
 
 @pytest.mark.parametrize("mu", FOUND)
 def test_gains_are_those_of_another_program(totals, mu):
-    """Both are means over 40 runs: 4 standard errors of a difference, and half a printed digit.
+    """Means over 40 runs differ by 4 standard errors and half a printed digit at most.
 
     One of the 15 cells is outside by chance in 1 of 1,000 runs of this test.
     """
@@ -63,7 +63,7 @@ def test_gains_are_those_of_another_program(totals, mu):
 
 
 def test_the_forms_are_told_apart(totals):
-    """Without noise in California both mendings gain 2 and 3 more, far beyond all errors."""
+    """Gains without noise in California are 2 and 3 larger, far beyond all errors."""
     means = [totals["CA", math.inf, form].mean() for form in FORMS]
     assert np.diff(means).min() > 0.5
     paper, _, best = means
