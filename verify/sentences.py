@@ -118,19 +118,21 @@ def of_the_readme() -> Iterator[str]:
     ours = [kept(it, "ours", mu) for it in ("share", "patients") for mu in (0.25, INF)]
     yield "Ours keeps {} of {}, and {} of {}.".format(*ours)
     aims = recorded("states", "comparison")
-    aims = aims[aims["stream"].str.endswith("-share") & (aims["aim_verdict"] == "reached")]
+    aims = aims[aims["aim_verdict"] == "reached"]
 
-    def reached(kind: str) -> list[int]:
-        met = aims[aims["kind"] == kind]
+    def reached(question: str, kind: str) -> list[int]:
+        met = aims[aims["stream"].str.endswith(f"-{question}") & (aims["kind"] == kind)]
         return [met.loc[met["mu"] == mu, "stream"].nunique() for mu in (0.25, 0.15, 0.1)]
 
-    yield f"in {reached('aim-paper')[0]} of 15 states, with two undecided"
-    yield "At μ = 0.15 it is {} states, at 0.1 it is {}.".format(*reached("aim-paper")[1:])
+    paper = reached("share", "aim-paper")
+    yield f"in {paper[0]} of 15 states, with two undecided"
+    yield "At μ = 0.15 it is {} states, at 0.1 it is {}.".format(*paper[1:])
+    yield "Asked for patients they are {}, {} and {}".format(*reached("patients", "aim-paper"))
     if tuned_in("states"):
-        yield "tuned, it keeps {} and {}".format(
-            *(kept("share", "tuned", it) for it in (0.25, INF))
-        )
-        yield "What the tuned way has, in {}, {} and {}.".format(*reached("aim-tuned"))
+        yield "the counts are {}, {} and {}.".format(*reached("share", "aim-tuned"))
+        yield "against tuned forms {}, {} and {}.".format(*reached("patients", "aim-tuned"))
+        best = [kept(it, "tuned", mu) for it in ("share", "patients") for mu in (0.25, INF)]
+        yield "Its best tuned form † keeps {} of {}, and {} of {}.".format(*best)
     fixed = the_row(questions, question="patients", way="ours", mu=1.0)["best_static_share"]
     yield f"chosen in hindsight and kept, has {100 * fixed:.0f}% of the possible gain"
 
@@ -238,7 +240,7 @@ def of_ours() -> Iterator[str]:
         yield f"| the tuned way, μ = 1 | {' | '.join(texts)} |"
         known = recorded("beyond", "comparison").query("kind == 'ceiling' and mu == 0.1")
         more = [f"{-the_row(known, stream=it)['difference']:.1f}" for it in STATES]
-        yield f"With the class of each hospital known it would gain {listed(more)} more"
+        yield f"a ceiling from the future, ours would gain {listed(more)} more"
         free = [f"{tuned(state, INF)['mean_gain']:.1f}" for state in STATES]
         yield f"the best of the three gains {listed(free)} in New Mexico"
         yield f"the paper's way {listed(gains('beyond', 'rw-meta', 'isotropic', INF))}"
@@ -313,7 +315,7 @@ def of_the_artifact() -> Iterator[str]:
     if tuned_in("beyond"):
         best = listed([f"{tuned(state, 1.0)['mean_gain']:.1f}" for state in STATES])
         best = f"; the tuned way at μ = 1: {best}"
-    yield f"ours at μ = 0.25: {ours}; the paper's way at μ = 1: {paper}{best} |"
+    yield f"ours at μ = 0.25: {ours}; the paper's way at μ = 1: {paper}{best}"
     found = list(_regrets(300, 1.0))
     yield f"L2P with our accounting {found[0]}, with the published one {found[2]} |"
     ledger = recorded("simulated", "claims")
@@ -329,7 +331,7 @@ def of_the_artifact() -> Iterator[str]:
     yield f"private EXP3 at ε = 1: {published:.3f} published, {exact:.3f} exact |"
     paper = gains("beyond", "rw-meta", "isotropic", 1.0)
     ours = gains("beyond", "random-effects", "capacity-memory", 0.15)
-    yield f"ours at μ = 0.15: {listed(ours)}; the paper's way at μ = 1: {listed(paper)}{best} |"
+    yield f"ours at μ = 0.15: {listed(ours)}; the paper's way at μ = 1: {listed(paper)}{best}"
     memory = recorded("beyond", "memory")
     one = memory[(memory["weeks"] == 1) & (memory["level"] == 0.1) & (memory["times"] == 1.0)]
     rows = [the_row(one, stream=it, noise="capacity") for it in STATES]
