@@ -53,19 +53,19 @@ def answer_on_questions(questions: pd.DataFrame, main: Hospitals) -> Answer:
             f"Shares of the possible gain at μ = {levels}, means over {count} streams:"
             f" {'; '.join(parts)}.",
             f"±: {100 * first['confidence']:g}% intervals for all {first['ci_comparisons']} means"
-            " together. They cover the noise, on these streams, not other places or years."
-            f"{describe_tuned(questions)}",
+            " together. They cover the noise, on these streams, not other places or years.",
             _EASIER.format(fixed=each),
+            *(f"{it[0].upper()}{it[1:]}." for it in describe_tuned(questions)),
         ),
         see=("questions",),
     )
 
 
-def describe_tuned(questions: pd.DataFrame) -> str:
-    """The systems of the tuned way; empty without any."""
+def describe_tuned(questions: pd.DataFrame) -> list[str]:
+    """The systems of the tuned way in words; none without any."""
     labels = dict.fromkeys(questions.loc[questions["way"] == TUNED, "algorithm"])
     best = "the best in hindsight of " if len(labels) > 1 else ""
-    return f" {WAYS[TUNED].capitalize()}: {best}{', '.join(labels)}." if labels else ""
+    return [f"{WAYS[TUNED]}: {best}{', '.join(labels)}"] if labels else []
 
 
 def _lost(means: pd.DataFrame, titles: dict[str, str], named: list[float]) -> str:

@@ -73,8 +73,9 @@ def draw_questions(
         drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
         streams = dots["stream"].nunique() // len(main.questions)
-        lines = f"lines: means over {streams} streams, dots: each.{describe_tuned(every)}"
-        drawn.title(data, "0%: chance; 100%: foresight", lines, bars)
+        lines = f"lines: means over {streams} streams, dots: each"
+        tuned = describe_tuned(every)
+        drawn.title(data, "0%: chance; 100%: foresight", lines, bars, *tuned)
         shares = means.set_index(["question", "way", "mu"])["gain_share"]
         others = [way for way in (TUNED, OURS) if (means["way"] == way).any()]
         falls = []
