@@ -90,11 +90,9 @@ class Entry:
                 raise ValueError(
                     f"{name} has no parameter {key!r}; it has {', '.join(known) or 'none'}"
                 )
-        values = {key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
-        if "learners" in values:
-            values["learners"] = tuple(make_bank(spec) for spec in _listed(values["learners"]))
+        values = _made({**self.defaults, **parameters, **self.fixed})
         try:
-            made = self.load(name)(**{**self.defaults, **values, **self.fixed})
+            made = self.load(name)(**values)
         except TypeError as error:
             raise ValueError(f"{name}: parameters do not fit: {error}") from None
         check_made(name, made)
@@ -266,10 +264,19 @@ def _name_of(made: object, known: Mapping[str, Entry]) -> str:
     target = f"{type(made).__module__}:{type(made).__qualname__}"
     found = {type(made).__name__: 0}
     for name, entry in known.items():
-        own = {**entry.defaults, **entry.fixed}
-        if entry.target == target and all(getattr(made, key) == own[key] for key in own):
-            found[name] = 1 + len(own)
+        if entry.target == target:
+            own = _made({**entry.defaults, **entry.fixed})
+            if all(getattr(made, key) == own[key] for key in own):
+                found[name] = 1 + len(own)
     return max(found, key=found.__getitem__)
+
+
+def _made(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as a class takes them: tuples for lists, and banks for the names of learners."""
+    made = {key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
+    if "learners" in made:
+        made["learners"] = tuple(make_bank(spec) for spec in _listed(made["learners"]))
+    return made
 
 
 def _listed(learners: object) -> tuple[Any, ...]:
