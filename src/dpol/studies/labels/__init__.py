@@ -16,6 +16,7 @@ def not_asked(settings: Labels) -> frozenset[str]:
         "labels-risk": bool(settings.sweeps.labels or settings.sweeps.epsilons),
         "labels-risk-others": bool(settings.sweeps.rounds or settings.sweeps.hypotheses),
         "labels-selection": bool(settings.sweeps.rounds),
+        "labels-features": bool(settings.sweeps.features),
         "labels-hospitals": settings.patients_per_week is not None,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
