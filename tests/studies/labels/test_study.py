@@ -32,9 +32,7 @@ MEMBERS = tuple(variants())
 RANDOM = Setting(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0)
 HARD = Setting(sweep="rounds", kind="hard", K=4, M=4, T=90, epsilon=1.0)
 LABELS = Setting(sweep="labels", kind="random", K=3, M=9, T=60, epsilon=2.0)
-CYCLIC = Setting(
-    sweep="features", kind="random", K=3, M=5, T=60, epsilon=2.0, features="cyclic"
-)
+CYCLIC = Setting(sweep="features", kind="random", K=3, M=5, T=60, epsilon=2.0, features="cyclic")
 ADVERSARIAL = dataclasses.replace(CYCLIC, features="adversarial")
 SETTINGS = (RANDOM, HARD, LABELS, CYCLIC, ADVERSARIAL)
 

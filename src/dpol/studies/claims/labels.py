@@ -264,7 +264,9 @@ def response_risk(seed: int) -> Findings:
         bound = posterior_risk(K, terms.n_rounds, kept_by_response(M, terms.epsilon))
         idle = terms.n_rounds * math.log(K)
         numbers = {"R": _REPLICATES, "K": K, "T": terms.n_rounds}
-        yield of_mean("response-risk", bound, run.kl, case=f"M = {M}", trivial=idle, numbers=numbers)
+        yield of_mean(
+            "response-risk", bound, run.kl, case=f"M = {M}", trivial=idle, numbers=numbers
+        )
 
 
 def selection(seed: int) -> Findings:

@@ -164,9 +164,7 @@ def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerat
     )
 
 
-def play_adversary(
-    learner: LabelLearner, game: LabelGame, generators: LabelGenerators
-) -> LabelRun:
+def play_adversary(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> LabelRun:
     """Play against an adversary that sees all messages, and shows what costs the learner most.
 
     For each replicate it takes the feature of the largest KL risk under the learner's weights. It

@@ -71,6 +71,13 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
                 yield label, hard
 
 
+def has_slopes(study: Labels) -> bool:
+    """Whether the hard class is played for three numbers of rounds or more, so that a bend is seen."""
+    pairs, epsilon = study.n_hypotheses // 2, study.epsilon
+    hard = [T for T in set(study.sweeps.rounds) if hardness(pairs, T, epsilon) <= 1]
+    return len(hard) >= 3
+
+
 def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:
     """a = sqrt(K / (9 T min((e^eps - 1)^2, 1) e^eps)), the distance within each pair.
 

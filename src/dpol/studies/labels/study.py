@@ -199,7 +199,11 @@ def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dic
         terms = Terms(game.n_rounds, float(epsilon), study.delta)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
             played = _play(variant, game, terms, seed)
-            yield {**_row("hospitals", variant[0], game, played), "features": "weeks", "best_kl": best}
+            yield {
+                **_row("hospitals", variant[0], game, played),
+                "features": "weeks",
+                "best_kl": best,
+            }
 
 
 def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:
