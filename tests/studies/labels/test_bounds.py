@@ -37,7 +37,7 @@ def test_bounds_by_hand(K, T, epsilon):
 
 @pytest.mark.parametrize(("K", "epsilon", "alpha"), [(4, 4.0, 0.5), (2, 0.5, 0.3), (64, 1.0, 0.05)])
 def test_the_rounds_of_selection_are_the_least_and_of_their_order(K, epsilon, alpha):
-    """By Pinsker the bound on the KL risk is at most 2 T alpha^2; the order by its largest term."""
+    """The bound on the KL risk is at most 2 T alpha^2 (Pinsker); its largest term is the order."""
 
     def within(T):
         return bound_by_hand(K, T, 1 / epsilon, K) <= 2 * T * alpha**2

@@ -265,7 +265,7 @@ def against_an_adversary(learner, worst=max):
 
 @every_member
 def test_an_adversary_shows_what_costs_most_next(name, rule):
-    """Where one weight is all but 1, rounding may choose the feature."""
+    """Rounding may choose the feature once one weight is all but 1."""
     learner = learner_of(name, rule, epsilon=0.3)
     run = play_adversary(learner, game_of(), coins())
     kls, final = against_an_adversary(learner)

@@ -295,7 +295,7 @@ def design(seed: int) -> Findings:
     coin = np.array([(1 + apart) / 2, (1 - apart) / 2])
     random = random_class(4, 6, seed=seed, concentration=0.3, n_features=3)
     for hypotheses in (HypothesisClass(np.stack([coin, coin[::-1]]), "two coins"), random):
-        masses, K = hypotheses.masses, hypotheses.n_hypotheses
+        K = hypotheses.n_hypotheses
         game = realisable(hypotheses, np.zeros(T, dtype=np.int64), _REPLICATES)
         coins = label_generators(seed, ("claims", hypotheses.label), _REPLICATES, "design")
         run = play_adversary(DesignBayes(hypotheses, Terms(T, epsilon)), game, coins)
@@ -316,7 +316,7 @@ SLOPE_ROUNDS = 1000, 10_000, 100_000
 
 
 def slope(seed: int) -> Findings:
-    """The slope of averaged TV against T on the hard class, for the best learner of pure epsilon."""
+    """The slope of averaged TV against T on the hard class, for the best private learner."""
     pairs, epsilon, R = 2, 4.0, 24
     means: dict[str, list[float]] = {}
     errors: dict[str, list[float]] = {}
@@ -385,11 +385,12 @@ def risk_with_few_labels(seed: int) -> Findings:
     )
     claimed, first = lower_bound(pairs, terms.n_rounds, terms.epsilon), first_round(hard)
     learners = _pure(hypotheses, terms)
-    numbers = {"R": _REPLICATES, "learners": len(learners), "K": hypotheses.n_hypotheses, "M": M}
-    numbers |= {"T": terms.n_rounds, "cut": cut, "epsilon": terms.epsilon}
+    about: dict[str, Any] = {"trivial": first, "numbers": {"R": _REPLICATES, "M": M, "cut": cut}}
+    about["numbers"] |= {"learners": len(learners), "K": hypotheses.n_hypotheses}
+    about["numbers"] |= {"T": terms.n_rounds, "epsilon": terms.epsilon}
     for name, learner in learners.items():
         risk = np.minimum(_play_game(learner, game, seed, name).kl, cut)
-        yield of_mean("few-labels", claimed, risk, trivial=first, case=name, numbers=numbers)
+        yield of_mean("few-labels", claimed, risk, case=name, **about)
 
 
 def first_round(masses: Floats) -> float:

@@ -2,7 +2,7 @@
 
 It asks whether the label is in a set, as membership response does, but draws the set by the
 D-optimal design for the differences of the hypotheses. `dpol.studies.labels.bounds` says what
-that proves. The design is computed over all 2^(M - 1) sets, so it is no learner of the registry.
+that proves. The design is over all 2^(M - 1) sets, so this reader is not in the registry.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
 
 
 def has_slopes(study: Labels) -> bool:
-    """Whether the hard class is played for three numbers of rounds or more, so that a bend is seen."""
+    """True if the hard class is played for three numbers of rounds or more."""
     pairs, epsilon = study.n_hypotheses // 2, study.epsilon
     hard = [T for T in set(study.sweeps.rounds) if hardness(pairs, T, epsilon) <= 1]
     return len(hard) >= 3

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from dpol.core.settings import Problem, Settings
 
-
 Features = Literal["constant", "cyclic", "adversarial"]
 
 

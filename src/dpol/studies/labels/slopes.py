@@ -69,7 +69,7 @@ def _fit(own: pd.DataFrame, column: str, confidence: float, comparisons: int) ->
 
 
 def _position(fit: Exponent) -> str:
-    """Where the interval is, by the slopes that are proved and asked for."""
+    """The place of the interval, by the slopes that are proved and asked for."""
     lower, upper = fit.interval
     if upper <= ASKED:
         return "−1/2 or steeper"
