@@ -105,12 +105,12 @@ def selection(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = Fal
     return drawn.figure
 
 
-def features(frames: Frames, study: Labels, facts: Facts) -> Figure:
+def features(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
     """KL risk by how the features of the rounds are chosen."""
     risks = frames["labels"]
     rows = risks[(risks["sweep"] == "features") & (risks["sensitivity_rule"] == "exact")]
     rows = rows.assign(cost=rows[_RISK], costs=rows["kl_runs"])
-    with panels.panels(1, 1, (6.0, 2.4), "KL risk (nats)") as drawn:
+    with panels.panels(1, 1, (6.0, 2.4), "KL risk (nats)", narrow=narrow) as drawn:
         (ax,) = drawn.axes
         ax.set_yscale("log")
         _draw_groups(ax, rows, "features", str)
