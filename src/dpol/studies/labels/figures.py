@@ -116,7 +116,7 @@ def features(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = Fals
         _draw_groups(ax, rows, "features", str)
         panels.set_powers(ax.yaxis)
         ax.set_title(f"random class: {fixed(rows.iloc[0], 'features', power)}", loc="left")
-        ax.set_xlabel("features of the rounds (points of one kind are set side by side)")
+        ax.set_xlabel("features of the rounds (points are set side by side)")
         drawn.legend(ax.get_legend_handles_labels()[0])
         what = f"KL risk where a round shows one of {study.n_features} features: always the same,"
         what += " all in turn, or what costs the learner most next (adversarial)."
