@@ -22,6 +22,7 @@ from dpol.studies.claims import study as ledger
 from dpol.studies.claims.core import CONFIDENCE, Claim, Finding, Verdict, of_mean, shared, worst
 from dpol.studies.claims.settings import Claims
 from dpol.studies.jobs import compute
+from dpol.studies.labels.design import DesignBayes
 from dpol.studies.study import schemas_of
 
 SEED = 1
@@ -351,6 +352,12 @@ def test_a_point_has_the_rows_of_its_paper(study):
         ("pinsker", math.sqrt(0.3 / 0.5), {FAILS}),
         ("hard-class", 1000.0, {FAILS}),
         ("pairs-are-apart", 3.0, {FAILS}),
+        ("few-labels", 1000.0, {FAILS}),
+        ("response-risk", 0.03, {FAILS}),
+        ("rounds-of-selection", 0.01, {FAILS}),
+        ("slope-of-tv", 2.0, {FAILS}),
+        ("tv-of-design", 0.4, {FAILS}),
+        ("risk-of-design", 0.005, {FAILS}),
         ("pairs-under-privacy", 0.29, {FAILS}),
     ],
 )
@@ -422,6 +429,13 @@ def log_of_product(K: int, T: int) -> float:
     return math.log(K * T)
 
 
+class Deaf(DesignBayes):
+    """A reader that hears no answer."""
+
+    def scores(self, messages: Any, features: Any) -> Any:
+        return 0 * super().scores(messages, features)
+
+
 NO_LOG = preset(lambda it: {"eta": it.eta / math.log(1e4 / 1e-6)})
 SLOW = preset(lambda it: {"eta": 0.03 * it.eta})
 HOT = preset(lambda it: {"beta": 0.01 * it.beta})
@@ -465,6 +479,11 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("composition", "strong_composition", half_root, {FAILS}),
         ("randomised-response", "ResponseClient", argument(0, to(9)), {FAILS}),
         ("pairs-are-laws", "LARGEST_DISTANCE", to(2.1), {FAILS}),
+        ("response-risk", "kept_by_response", times(30.0), {FAILS}),
+        # Three rounds in place of 3.5 million.
+        ("rounds-of-selection", "rounds_of_selection", to(lambda *_: 3), {FAILS}),
+        ("tv-of-design", "kept_by_design", times(2.5), {FAILS}),
+        ("tv-of-design risk-of-design", "DesignBayes", to(Deaf), {FAILS}),
     ],
 )
 def test_another_computation_gets_another_verdict(monkeypatch, names, attribute, broken, expected):
