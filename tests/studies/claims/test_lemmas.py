@@ -1,4 +1,4 @@
-"""What the checks of L2P's lemmas compute with, against hand, simulation and brute force."""
+"""Functions behind the checks of L2P's lemmas, against hand, simulation and brute force."""
 
 from __future__ import annotations
 

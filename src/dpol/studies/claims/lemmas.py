@@ -192,7 +192,7 @@ def coupling(seed: int) -> Findings:
 
 
 ADVANTAGE = 4.0
-"""How often the first answer is bad in one world, over how often in the other."""
+"""Ratio of the chances of a bad first answer in the two worlds."""
 
 
 def conditional_composition(seed: int) -> Findings:
@@ -213,13 +213,13 @@ def conditional_composition(seed: int) -> Findings:
     joint = (first[..., None] * answers).reshape(2, 200, 9)
     epsilons = np.abs(np.log(first[0] / first[1])).max(axis=1)
     epsilons += np.abs(np.log(second[0] / second[1])).max(axis=(1, 2))
-    exact, bad = either_way(*joint, epsilons), first[..., 0].max(axis=0)
+    exact, bad = either_way(joint[0], joint[1], epsilons), first[..., 0].max(axis=0)
     for claimed, measured in zip(bad.tolist(), exact.tolist(), strict=True):
         yield of_number("conditional-composition-both", claimed, measured)
 
 
 RANGE = 2.0
-"""Of Lemma A.1: the ratio lies within e^(-RANGE B eta) and e^(RANGE B eta)."""
+"""In Lemma A.1 the ratio lies within e^(-RANGE B eta) and e^(RANGE B eta)."""
 
 
 def normalised_ratios(_: int) -> Findings:
