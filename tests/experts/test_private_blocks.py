@@ -110,7 +110,7 @@ def test_variants_without_the_factor_or_with_a_prefix_from_the_data_are_refused(
 
 @pytest.mark.parametrize("mu", [0.05, 1.0, 3.0])
 def test_pure_epsilon_is_the_largest_that_implies_mu_gdp(mu):
-    """Of randomised response the exact delta at every epsilon is that of mu-GDP or less."""
+    """The exact delta of randomised response at every epsilon is that of mu-GDP or less."""
 
     def excess(epsilon):
         right = 1 / (1 + math.exp(-epsilon))

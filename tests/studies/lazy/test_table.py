@@ -119,7 +119,7 @@ PANELS = {
 
 @pytest.mark.parametrize("place", PANELS)
 def test_the_rates_of_table_1_have_the_exponents_of_figure_1(place: tuple[str, int]) -> None:
-    """At T = 10^90 logarithms are worth less than 0.03 of an exponent."""
+    """Logarithms of T = 10^90 are worth less than 0.03 of an exponent."""
     name, number = place
     panel, T = RATE_PANELS[number], 1e90
     new, *prior = (rate.value for rate in RATES[name])

@@ -219,7 +219,7 @@ def conditional_composition(seed: int) -> Findings:
 
 
 RANGE = 2.0
-"""In Lemma A.1 the ratio lies within e^(-RANGE B eta) and e^(RANGE B eta)."""
+"""The ratio of Lemma A.1 lies within e^(-RANGE B eta) and e^(RANGE B eta)."""
 
 
 def normalised_ratios(_: int) -> Findings:

@@ -69,7 +69,7 @@ def powers_within(row: Mapping[Any, Any]) -> list[str]:
 
 
 def exponents_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
-    """Fitted exponents of regret in T and in epsilon beside the powers that the paper states."""
+    """Fitted exponents of regret in T and in epsilon next to the powers that the paper states."""
     regrets = frames["lazy"]
     exponents = fitted_exponents(regrets, facts.confidence)
     first = exponents.iloc[0]
@@ -128,7 +128,7 @@ def _cell(row: Mapping[Any, Any] | None) -> Entry:
 
 
 def _count(exponents: pd.DataFrame, size: str) -> str:
-    """In how many intervals of L2P each stated power of a size lies."""
+    """Count the intervals of L2P in which each stated power of a size lies."""
     ours = exponents[(exponents["of"] == size) & (exponents["algorithm"] == "l2p-sound")]
     within = list(itertools.chain(*map(powers_within, ours.to_dict("records"))))
     counts = (f"{power} in {within.count(power)}" for power in READINGS[size])
