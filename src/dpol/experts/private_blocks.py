@@ -39,9 +39,9 @@ class PrivateBlocks(CentralAlgorithm[BlocksState]):
     Blocks have 1, 2, 4, ... rounds. The draw sees the gains of a prefix of the last block, whose
     length is uniform and drawn before the block. So a round enters one draw at most, and the draw
     is epsilon-DP: all actions are. epsilon is the largest that implies mu-GDP. For losses that are
-    independent draws from one law; nothing is promised on others. Source: Cesari and Colomboni, "Optimal
-    Gap-Dependent Regret for Private Stochastic Decision-Theoretic Online Learning" (2026), as its
-    abstract describes it.
+    independent draws from one law; nothing is promised on others. Source: Cesari and Colomboni,
+    "Optimal Gap-Dependent Regret for Private Stochastic Decision-Theoretic Online Learning" (2026),
+    as its abstract describes it.
     """
 
     origin: ClassVar[Origin] = "standard"

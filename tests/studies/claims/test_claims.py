@@ -477,6 +477,12 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("composition", "strong_composition", half_root, {FAILS}),
         ("randomised-response", "ResponseClient", argument(0, to(9)), {FAILS}),
         ("pairs-are-laws", "LARGEST_DISTANCE", to(2.1), {FAILS}),
+        (
+            "proven-rate-rounds proven-rate-epsilon",
+            "choose_parameters",
+            lambda it: lambda *of, **by: it(*of, **by, objective="published"),
+            {FAILS},
+        ),
         ("events", "events", to(np.eye), {FAILS}),  # single outcomes
         ("composition-of-source", "math.tanh", times(0.1), {FAILS}),
         ("coupling", "disagreement", to(lambda one, other: 1 - float(one @ other)), {NOT_PROVED}),
