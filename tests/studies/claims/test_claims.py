@@ -480,7 +480,7 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         (
             "proven-rate-rounds proven-rate-epsilon",
             "choose_parameters",
-            lambda it: lambda *of, **by: it(*of, **by, objective="published"),
+            lambda it: lambda *of, **by: it(*of, **by, largest_batch=1),
             {FAILS},
         ),
         ("events", "events", to(np.eye), {FAILS}),  # single outcomes
