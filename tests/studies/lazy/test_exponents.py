@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpol.core.intervals import student_factor
-from dpol.show.table import Entry
+from dpol.show.table import Entry, to_markdown
 from dpol.studies.lazy import STUDY
 from dpol.studies.lazy.exponents import exponents_table, fitted_exponents, powers_within
 from dpol.studies.lazy.settings import BLOCKS, MATRIX, PRESET, TREE, WEIGHTS, Lazy
@@ -76,6 +76,8 @@ def test_regrets_that_are_no_powers_have_no_exponent():
     of_preset = found[found["algorithm"] == PRESET]
     assert set(of_preset["of"]) == {"epsilon"}
     assert set(of_preset["at"]) == {1000, 30_000}
+    none = exponents_table({"lazy": rows.assign(mean_regret=0.0)}, Lazy.model_construct(), FACTS)
+    assert "—" in to_markdown(none)
 
 
 def test_cells_have_exponent_interval_and_powers():

@@ -72,6 +72,17 @@ def exponents_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
     """Fitted exponents of regret in T and in epsilon next to the powers that the paper states."""
     regrets = frames["lazy"]
     exponents = fitted_exponents(regrets, facts.confidence)
+    caption, corner = "Fitted exponents of regret, experts", ("losses", "experts", "at")
+    if exponents.empty:
+        none = Group("", (("", (Entry("—", ("no mean is above 0 at two sizes",)),)),))
+        return Table(
+            caption=caption,
+            name="lazy-exponents",
+            corner=corner,
+            headers=("exponent",),
+            sections=(Section("none", "", (none,)),),
+            numbers=exponents,
+        )
     first = exponents.iloc[0]
     algorithms = [name for name in TITLES if name in set(exponents["algorithm"])]
     sections = [
@@ -81,9 +92,9 @@ def exponents_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
         for (adversary, size), rows in exponents.groupby(["adversary", "of"], sort=False)
     ]
     return Table(
-        caption="Fitted exponents of regret, experts",
+        caption=caption,
         name="lazy-exponents",
-        corner=("losses", "experts", "at"),
+        corner=corner,
         headers=tuple(TITLES[name] for name in algorithms),
         sections=tuple(sections),
         footers=(
