@@ -139,8 +139,8 @@ class Study:
         module: dotted name of the package that holds it as `STUDY`, with two files next to it:
             `results.yaml`, the columns of its result tables, and `shown.yaml`, its sections.
         results: names of its result tables, files below results/<run>/.
-        optional: names of the result tables, and of the figures and tables that are shown, that
-            these settings do not ask for.
+        optional: names of the result tables, and of the figures and tables shown, that these
+            settings do not ask for.
         points: takes (settings, labels of the gain streams): what each job computes, by label.
         run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
             result table.
