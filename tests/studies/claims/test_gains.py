@@ -21,7 +21,7 @@ GAINS = {
     ("NM", 0.5): (21.0, 20.0, 24.0, 20.0, 14.0, 10.0),
     ("NM", 0.25): (17.0, 15.0, 16.0, 19.0, 12.0, 10.0),
 }
-NOTHING = pd.DataFrame({"source": [], "noise": []})
+NOTHING = pd.DataFrame({"source": [], "noise": [], "ratio_lower": []})
 
 
 def summary(

@@ -31,6 +31,7 @@ def headline(ranking: pd.DataFrame) -> Findings:
         ranking: table of `dpol.studies.hospitals.findings.rank_meta`.
     """
     rows = ranking[(ranking["source"] == "run") & (ranking["noise"] == PAPER_NOISE)]
+    rows = rows[np.isfinite(rows["ratio_lower"])]  # of one run there is no interval
     for row in rows.to_dict("records"):
         yield Finding(
             name=f"headline-{row['rival'].replace(' ', '-')}",
@@ -44,12 +45,11 @@ def headline(ranking: pd.DataFrame) -> Findings:
 
 
 def table_two(summary: pd.DataFrame) -> Findings:
-    """What the paper reads in its Table 2, read in the summary of a run.
+    """Statements of the paper on its Table 2, checked in the summary of a run.
 
     Args:
         summary: table of `dpol.studies.hospitals.findings.conclude`.
     """
-    # Of one run there is no interval.
     rows = summary[(summary["noise"] == PAPER_NOISE) & np.isfinite(summary["ci_half_width"])]
     meta = rows[rows["algorithm"] == META]
     linear = rows[rows["family"] == "ridge"]
