@@ -107,8 +107,8 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
         ),
         *([f"None of these: {'; '.join(idle)}."] if idle else []),
         *_selections(cleaning, titles),
-        *_gaps(streams, titles),
         *_smallest(streams, titles),
+        *_gaps(streams, titles),
     ]
     footers += [
         f"Almost no entity has a row in these periods ({titles[it['stream']]}). Check their dates:"
