@@ -28,7 +28,7 @@ from dpol.show.looks import DASHES, Look
 
 JOINED = "dpol.experts.learners.joined"  # as text: only jobs that play learners alone watch it
 COMPARATORS = ("best fixed expert", "best learner")
-"""What a regret is against, in hindsight."""
+"""The best of the choices, in hindsight, that a regret is against."""
 
 
 @dataclass(frozen=True)

@@ -152,11 +152,11 @@ def _smallest(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> It
     """A sentence on the smallest entity of each period, which scales isotropic noise."""
     if streams[0]["smallest_of_periods"] is None:
         return
-    ranges = ", ".join(
-        "{:g} to {:g} ({})".format(*it["smallest_of_periods"], titles[it["stream"]])
-        for it in streams
-    )
-    yield f"Capacity of the smallest entity of a period: {ranges}."
+    ranges = []
+    for it in streams:
+        low, high = it["smallest_of_periods"]
+        ranges.append(f"{low:g} to {high:g} ({titles[it['stream']]})")
+    yield f"Capacity of the smallest entity of a period: {', '.join(ranges)}."
     yield from describe_smallest(it["stream"] for it in streams)
 
 

@@ -105,7 +105,7 @@ def test_every_bound_is_checked() -> None:
 
 
 def plain(text: str) -> str:
-    """Without spaces and stars, and with L2P's letter for the number of experts."""
+    """A text without spaces, and without L2P's letter for the number of experts."""
     return "".join(text.split()).replace("log(d)", "log(n)")
 
 
