@@ -432,6 +432,7 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("joint-concavity", "BatchMixture.trade_off_at", to(each_at_one_level), {FAILS}),
         ("reflection-below-borell-tis", "NUMBERS_OF_EXPERTS", to([10**8]), {FAILS}),
         ("smallest-gap", "survival", argument(0, ahead), {FAILS}),
+        ("smallest-top-gap", "top_survival", argument(0, ahead), {FAILS}),
         ("gap-law", "gap_survival", argument(1, to(11)), {FAILS}),
         ("containing-batch", "analytic_mixture", argument(0, to(RWAdaBatch(4.0))), {FAILS}),
         ("smaller-batch", "np.tril", to(np.triu), {FAILS}),

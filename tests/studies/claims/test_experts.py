@@ -46,6 +46,15 @@ def test_leads_of_one_step_by_quadrature(monkeypatch: pytest.MonkeyPatch) -> Non
     assert 1 - stay < found.claimed == pytest.approx(4 * stats.norm.sf(k / math.sqrt(2)))
 
 
+def test_gaps_of_one_leader_and_of_all_but_one_are_known() -> None:
+    """With one leader they are those of `survival`; all signs turned, the last one leads."""
+    means = np.random.default_rng(SEED).normal(size=(20, 4))
+    for x in (0.3, 1.0):
+        expected = experts.survival(means, x)
+        np.testing.assert_allclose(experts.top_survival(means, x, 1), expected, rtol=1e-6)
+        np.testing.assert_allclose(experts.top_survival(-means, x, 3), expected, rtol=1e-6)
+
+
 def test_variances_of_all_actions_are_those_of_all_cliques() -> None:
     """All 4^4 actions of four learners, by the eigenvalues of the matrix that is written out."""
     found = set()

@@ -404,7 +404,7 @@ def dips(seed: int) -> Findings:
         )
 
 
-_TOPS = ((3, 40, 20, 100, 1.0), (2, 9, 4, 10, 1.0), (10, 32, 50, 20, 2.0))
+_TOPS = ((3, 40, 20, 100, 1.0), (2, 9, 4, 10, 1.0), (10, 45, 50, 20, 2.0))
 """Number of leaders, their gap to all others, experts, steps, and noise scale of Gaussian walks."""
 
 
@@ -506,6 +506,35 @@ def survival(means: Floats, x: float) -> Floats:
         )
         density = np.exp(behind - (z[:, 0] - means[:, i : i + 1]) ** 2 / 2)
         total += density.sum(axis=1) * (z[1, 0] - z[0, 0]) / math.sqrt(2 * math.pi)
+    return total
+
+
+def top_gaps(seed: int) -> Findings:
+    """Gaps between the k-th and the next of normals with random means, against equal means."""
+    rng, count = generator(seed, "means of tops"), 100
+    for (n, top), x in itertools.product(((3, 2), (4, 2), (5, 3)), (0.2, 0.7, 1.5, 3.0)):
+        means = rng.normal(size=(count, n)) * rng.uniform(0.05, 3, size=(count, 1))
+        least = float(top_survival(means, x, top).min())
+        equal = float(top_survival(np.zeros((1, n)), x, top)[0])
+        case = f"{top} of {n}, x = {x:g}"
+        yield of_number("smallest-top-gap", equal, least, case, numbers={"means": count})
+
+
+def top_survival(means: Floats, x: float, top: int) -> Floats:
+    """P(k-th - next >= x), k = `top`, of independent unit normals with means (N, n): (N,).
+
+    The sum over sets of leaders, and over the last one of them, at z.
+    """
+    step = 0.05
+    behind = np.arange(-14.0, 14.0, step)[:, None, None] - means
+    density = np.exp(-(behind**2) / 2) * step / math.sqrt(2 * math.pi)
+    above, below = scipy.special.ndtr(-behind), scipy.special.ndtr(behind - x)
+    total, everyone = np.zeros(len(means)), range(means.shape[1])
+    for leaders in itertools.combinations(everyone, top):
+        others = below[..., [i for i in everyone if i not in leaders]].prod(axis=2)
+        for last in leaders:
+            ahead = above[..., [i for i in leaders if i != last]].prod(axis=2)
+            total += (density[..., last] * ahead * others).sum(axis=0)
     return total
 
 
