@@ -47,7 +47,7 @@ def test_leads_of_one_step_by_quadrature(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_gaps_of_one_leader_and_of_all_but_one_are_known() -> None:
-    """With one leader they are those of `survival`; all signs turned, the last one leads."""
+    """One leader: as `survival` says. With all signs turned, the last one leads."""
     means = np.random.default_rng(SEED).normal(size=(20, 4))
     for x in (0.3, 1.0):
         expected = experts.survival(means, x)
