@@ -253,8 +253,10 @@ def code_of_shown(study: Study, section: Section) -> str:
     """A hash of the code that draws the figures and renders the tables of a section."""
     figures = (figure.draw for figure in section.figures)
     builds = (table.build for table in section.tables)
-    looks = repr(load("dpol.experts.registry:known_looks")())
-    return code_hash(*_modules(*figures, *builds), *_SHOWING, study.module, study.shown, made=looks)
+    # The registry is not watched, so these are hashed here.
+    known = [load(f"dpol.experts.registry:{it}")() for it in ("known_looks", "regret_bounds")]
+    made = repr(known)
+    return code_hash(*_modules(*figures, *builds), *_SHOWING, study.module, study.shown, made=made)
 
 
 def code_of_page(study: Study) -> list[str | Path]:
