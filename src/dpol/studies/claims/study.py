@@ -14,7 +14,7 @@ from dpol.core.logs import progress
 from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
-from dpol.studies.claims import experts, labels, lazy
+from dpol.studies.claims import experts, labels, lazy, limit
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, worst
 from dpol.studies.claims.settings import Claims
 from dpol.studies.hospitals import schema
@@ -24,7 +24,7 @@ PAPERS = {"experts": EXPERTS, "lazy": LAZY, "labels": DISTRIBUTIONS}
 """Titles, by label; each paper is a point of the study."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 
-_MODULES = {"experts": experts, "lazy": lazy, "labels": labels}
+_MODULES = {"experts": experts, "lazy": lazy, "labels": labels, "limit": limit}
 _OF_A_RUN = "experts.headline"
 """Name of the check that decides statements by the main experiment of a run."""
 
