@@ -17,7 +17,7 @@ from dpol.experts.adabatch import RWAdaBatch
 from dpol.lazy.accounting import LazyGame, published_epsilon
 from dpol.lazy.exact import LazyLaw, output_laws
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.claims import STUDY, experts, labels, lazy
+from dpol.studies.claims import STUDY, experts, labels, lazy, limit
 from dpol.studies.claims import study as ledger
 from dpol.studies.claims.core import CONFIDENCE, Claim, Finding, Verdict, of_mean, shared, worst
 from dpol.studies.claims.settings import Claims
@@ -382,6 +382,15 @@ def third(factor: float) -> Any:
     return argument(2, lambda it: factor * it)
 
 
+def less(field: str, factor: float = 0.95) -> Any:
+    """A search of the least variance, less exact, with another result."""
+
+    def changed(found: Any) -> Any:
+        return dataclasses.replace(found, **{field: factor * getattr(found, field)})
+
+    return lambda search: lambda holder, accuracy: changed(search(holder))
+
+
 def each(change: Any) -> Any:
     return lambda all_of: {name: change(it) for name, it in all_of.items()}
 
@@ -460,6 +469,12 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("composition", "strong_composition", half_root, {FAILS}),
         ("randomised-response", "ResponseClient", argument(0, to(9)), {FAILS}),
         ("pairs-are-laws", "LARGEST_DISTANCE", to(2.1), {FAILS}),
+        # A bound that is 5% too low proves too little; a noise that is worse leaves nothing.
+        ("memory-one-week designed-one-week", "least_variance", less("bound"), {NOT_PROVED}),
+        ("memory-two-weeks memory-four-weeks", "least_variance", less("bound"), {NOT_PROVED}),
+        ("left-two-weeks left-four-weeks", "least_variance", less("reached", 1.06), {NOT_PROVED}),
+        ("once-a-stay-slow", "SLOW", lambda _: limit.FAST, {FAILS}),
+        ("once-a-stay-fast", "FAST", lambda _: limit.SLOW, {FAILS}),
     ],
 )
 def test_another_computation_gets_another_verdict(monkeypatch, names, attribute, broken, expected):

@@ -11,14 +11,14 @@ from dpol.privacy.chains import REFERENCE, designed
 from dpol.privacy.noise_limit import Holder, least_variance, share_covariance
 from dpol.studies.claims.core import Finding, Findings, of_number
 
-_FAST, _SLOW = REFERENCE, (1e-4, 0.98)
+FAST, SLOW = REFERENCE, (1e-4, 0.98)
 """Of shares: the variance of what is new each week, and what they keep of themselves."""
 _NOISY = 0.1414, 0.283
 
 
 def one_week(_: int) -> Findings:
     """What all linear Gaussian noise for one week reaches, over the best and the designed chain."""
-    for shares in (_FAST, _SLOW):
+    for shares in (FAST, SLOW):
         for case, holder in _holders(shares, (12, 30, 60), (1,), _NOISY):
             limit = holder.factor_in_mu(least_variance(holder, 1e-6).bound)
             yield _over("memory-one-week", 1.055, limit, _chain(holder), case)
@@ -37,7 +37,7 @@ _FOUND = {2: 1.05, 4: 1.07}
 def stays(_: int) -> Findings:
     """The same for stays: what is proved of all noise, and what a noise that was found reaches."""
     names = {2: "two-weeks", 4: "four-weeks"}
-    for shares, (rounds, accuracy) in itertools.product((_FAST, _SLOW), ((12, 1e-6), (30, 1e-3))):
+    for shares, (rounds, accuracy) in itertools.product((FAST, SLOW), ((12, 1e-6), (30, 1e-3))):
         for case, holder in _holders(shares, (rounds,), tuple(names), _NOISY):
             least, chain, name = (
                 least_variance(holder, accuracy),
@@ -52,7 +52,7 @@ def stays(_: int) -> Findings:
 
 def once_a_stay(_: int) -> Findings:
     """One report in w weeks, with memory for one week, over the best chain of weekly reports."""
-    kinds = ("slow", 1.015, _SLOW, _NOISY), ("fast", 0.95, _FAST, (0.0566,))
+    kinds = ("slow", 1.015, SLOW, _NOISY), ("fast", 0.95, FAST, (0.0566,))
     for name, claimed, shares, levels in kinds:
         for case, holder in _holders(shares, (12, 30, 60), (2, 4), levels):
             seldom = holder.mean_variance(holder.best_chain(once_a_stay=True))
