@@ -28,7 +28,7 @@ def holder(shares=FAST, level=0.1414, stay=1, rounds=12):
 
 
 def longest_move(design, stay):
-    """How far one person moves C x in at most w weeks in a row: all patterns of -1, 0 and 1."""
+    """The longest move of C x by one person in w weeks in a row: all patterns of -1, 0 and 1."""
     found = 0.0
     for first in range(design.shape[1] - stay + 1):
         for rest in itertools.product((-1, 0, 1), repeat=stay - 1):
@@ -189,7 +189,7 @@ def test_the_bound_holds_whatever_it_is_made_of(seed, stay, level):
 
 
 def proof_of(about, monkeypatch):
-    """What `least_variance` last gives to `variance_bound`."""
+    """The last arguments that `least_variance` gives to `variance_bound`."""
     given_to = []
     monkeypatch.setattr(noise_limit, "variance_bound", lambda *proof: given_to.append(proof) or 0.0)
     monkeypatch.setattr(noise_limit, "_SEARCHES", 20)
@@ -200,7 +200,7 @@ def proof_of(about, monkeypatch):
 
 @pytest.mark.parametrize("stay", [1, 2])
 def test_multipliers_that_are_not_feasible_would_prove_too_much(monkeypatch, stay):
-    """Without the factor that makes Y large enough, a noise refutes the bound."""
+    """A noise refutes the bound, if the factor that makes Y large enough is left out."""
     about = holder(stay=stay)
     _, directions, weights = proof_of(about, monkeypatch)
     reached = least_variance(about).reached
@@ -212,7 +212,7 @@ def test_multipliers_that_are_not_feasible_would_prove_too_much(monkeypatch, sta
 
 
 def test_without_signs_a_noise_is_found_that_is_not_private(monkeypatch):
-    """Who moves to and fro in a stay is covered only if weeks count with signs."""
+    """A person who moves to and fro in a stay is covered only if weeks count with signs."""
     about = holder(SLOW, 0.283, 2, rounds=6)
     sound = least_variance(about)
     every_stay = Holder.stays

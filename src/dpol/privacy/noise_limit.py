@@ -9,8 +9,8 @@ prediction of the next week grows with it. So the least mean of f_t is a semi-de
 
 `least_variance` searches a noise, and `variance_bound` proves, from any multipliers, what no other
 can beat. Ours, by weak duality. It binds linear Gaussian mechanisms and the variance of
-predictions: it is no bound on all mechanisms, nor on gain. Private filters of this kind: Le Ny and
-Pappas, "Differentially private filtering" (2014).
+predictions, not all mechanisms, and not gain. Private filters of this kind: Le Ny and Pappas,
+"Differentially private filtering" (2014).
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def filter_variances(design: Floats, covariance: Floats) -> Floats:
 
 
 def _news_and_directions(design: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """What reports add to what is known of later shares, and (S_t^-1 + J_t)^-1 e_t in column t.
+    """The news of reports about later shares, and (S_t^-1 + J_t)^-1 e_t in column t.
 
     Both (T, T) and upper triangular; f_t is S_tt less the sum of squares of column t of the first.
     """

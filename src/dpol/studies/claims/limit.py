@@ -1,4 +1,4 @@
-"""Checks of how much is left in noise design: statements of ours, beside the paper on experts."""
+"""Checks of how much is left in noise design: statements of ours, next to those on experts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dpol.privacy.noise_limit import Holder, least_variance, share_covariance
 from dpol.studies.claims.core import Finding, Findings, of_number
 
 FAST, SLOW = REFERENCE, (1e-4, 0.98)
-"""Of shares: the variance of what is new each week, and what they keep of themselves."""
+"""Two kinds of shares: variance of what is new each week, and persistence."""
 _NOISY = 0.1414, 0.283
 
 
 def one_week(_: int) -> Findings:
-    """What all linear Gaussian noise for one week reaches, over the best and the designed chain."""
+    """The limit of all linear Gaussian noise for one week, over the best and the designed chain."""
     for shares in (FAST, SLOW):
         for case, holder in _holders(shares, (12, 30, 60), (1,), _NOISY):
             limit = holder.factor_in_mu(least_variance(holder, 1e-6).bound)
@@ -35,19 +35,15 @@ _FOUND = {2: 1.05, 4: 1.07}
 
 
 def stays(_: int) -> Findings:
-    """The same for stays: what is proved of all noise, and what a noise that was found reaches."""
-    names = {2: "two-weeks", 4: "four-weeks"}
-    for shares, (rounds, accuracy) in itertools.product((FAST, SLOW), ((12, 1e-6), (30, 1e-3))):
-        for case, holder in _holders(shares, (rounds,), tuple(names), _NOISY):
-            least, chain, name = (
-                least_variance(holder, accuracy),
-                _chain(holder),
-                names[holder.stay],
-            )
+    """The limit for stays of two and four weeks, and a noise that was found, over the best chain."""
+    names, games = {2: "two-weeks", 4: "four-weeks"}, ((12, 1e-6), (30, 1e-3))
+    for shares, (rounds, accuracy), stay in itertools.product((FAST, SLOW), games, names):
+        for case, holder in _holders(shares, (rounds,), (stay,), _NOISY):
+            least, chain = least_variance(holder, accuracy), _chain(holder)
             limit, found = map(holder.factor_in_mu, (least.bound, least.reached))
-            yield _over(f"memory-{name}", _PROVED[holder.stay], limit, chain, case)
+            yield _over(f"memory-{names[stay]}", _PROVED[stay], limit, chain, case)
             if rounds == 12:
-                yield _over(f"left-{name}", _FOUND[holder.stay], found, chain, case)
+                yield _over(f"left-{names[stay]}", _FOUND[stay], found, chain, case)
 
 
 def once_a_stay(_: int) -> Findings:
