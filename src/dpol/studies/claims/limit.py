@@ -35,7 +35,7 @@ _FOUND = {2: 1.05, 4: 1.07}
 
 
 def stays(_: int) -> Findings:
-    """The limit for stays of two and four weeks, and a noise that was found, over the best chain."""
+    """The limit for stays of two and four weeks, and a noise that is found, over the best chain."""
     names, games = {2: "two-weeks", 4: "four-weeks"}, ((12, 1e-6), (30, 1e-3))
     for shares, (rounds, accuracy), stay in itertools.product((FAST, SLOW), games, names):
         for case, holder in _holders(shares, (rounds,), (stay,), _NOISY):
