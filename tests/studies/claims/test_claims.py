@@ -18,7 +18,7 @@ from dpol.experts.adabatch import RWAdaBatch
 from dpol.lazy.accounting import LazyGame, published_epsilon
 from dpol.lazy.exact import LazyLaw, output_laws
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.claims import STUDY, labels, lazy
+from dpol.studies.claims import STUDY, labels, lazy, limit
 from dpol.studies.claims import study as ledger
 from dpol.studies.claims.core import CONFIDENCE, Claim, Finding, Verdict, of_mean, shared, worst
 from dpol.studies.claims.settings import Claims
@@ -386,6 +386,15 @@ def third(factor: float) -> Any:
     return argument(2, lambda it: factor * it)
 
 
+def looser(search: Any) -> Any:
+    """A search of the least variance, less exact, whose proof and noise are both worse by 6%."""
+
+    def changed(found: Any) -> Any:
+        return dataclasses.replace(found, bound=found.bound / 1.06, reached=1.06 * found.reached)
+
+    return lambda holder, accuracy: changed(search(holder))
+
+
 def each(change: Any) -> Any:
     return lambda all_of: {name: change(it) for name, it in all_of.items()}
 
@@ -446,6 +455,7 @@ def each_at_one_level(mixture: BatchMixture, thresholds: Any) -> Any:
 NO_LOG = preset(lambda it: {"eta": it.eta / math.log(1e4 / 1e-6)})
 SLOW = preset(lambda it: {"eta": 0.03 * it.eta})
 HOT = preset(lambda it: {"beta": 0.01 * it.beta})
+LIMITS_OF_STAYS = "memory-two-weeks memory-four-weeks left-two-weeks left-four-weeks"
 UNBATCHED = preset(lambda it: {"batch_size": 1})
 
 
@@ -515,6 +525,10 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("switch-budget", "RESAMPLES", to((0.5, 0.5)), HELD),
         ("switch-budget-blind", "two_draws", argument(2, lambda it: (it[0], 0.0)), {FAILS}),
         ("adaptive-games", "ACCOUNTANTS", each(third(0.1)), {FAILS}),
+        ("memory-one-week designed-one-week", "least_variance", looser, {NOT_PROVED}),
+        (LIMITS_OF_STAYS, "least_variance", looser, {NOT_PROVED}),
+        ("once-a-stay-slow", "SLOW", lambda _: limit.FAST, {FAILS}),
+        ("once-a-stay-fast", "FAST", lambda _: limit.SLOW, {FAILS}),
     ],
 )
 def test_another_computation_gets_another_verdict(monkeypatch, names, attribute, broken, expected):

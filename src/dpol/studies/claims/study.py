@@ -15,7 +15,7 @@ from dpol.core.logs import progress
 from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
-from dpol.studies.claims import adabatch, experts, gains, labels, lazy, lemmas
+from dpol.studies.claims import adabatch, experts, gains, labels, lazy, lemmas, limit
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, worst
 from dpol.studies.claims.settings import Claims
 from dpol.studies.hospitals import schema
@@ -29,6 +29,7 @@ _MODULES = {
     "experts": experts,
     "adabatch": adabatch,
     "gains": gains,
+    "limit": limit,
     "lazy": lazy,
     "lemmas": lemmas,
     "labels": labels,
