@@ -1,27 +1,32 @@
-"""Linear losses on the ball and their best fixed points."""
+"""Convex losses and their best fixed points."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from dpol.studies.lazy.convex.losses import LinearLosses, drifting_losses, into_ball
-
-
-def test_into_ball() -> None:
-    points = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]])
-    np.testing.assert_allclose(into_ball(points, 2.0), [[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]])
+from dpol.core.randomness import Floats
+from dpol.studies.lazy.convex.bodies import BODIES, Ball, Body, BodyName
+from dpol.studies.lazy.convex.losses import (
+    LINKS,
+    LinearLosses,
+    LinkedLosses,
+    LossName,
+    drifting_losses,
+    linked_losses,
+    total_loss,
+)
 
 
 def test_values_batches_and_least_totals_by_hand() -> None:
     losses = LinearLosses(np.array([[1.0, 2.0], [0.0, -1.0], [2.0, 0.0]]), 3.0)
     points = np.array([[1.0, 1.0], [2.0, 0.5]])
     np.testing.assert_allclose(losses.value(1, points), [-1.0, -0.5])
-    np.testing.assert_allclose(losses.total([points, points, 0 * points]), [2.0, 2.5])
+    np.testing.assert_allclose(total_loss(losses, [points, points, 0 * points]), [2.0, 2.5])
     batches = [batch.tolist() for batch in losses.batches(2)]
     assert batches == [[[1.0, 2.0], [0.0, -1.0]], [[2.0, 0.0]]]
-    assert LinearLosses(np.diag([3.0, 4.0]), 4.0).least_total(2.0) == pytest.approx(-5.0)
-    assert LinearLosses(np.array([[1.0], [-1.0]]), 1.0).least_total(2.0) == 0.0
+    assert LinearLosses(np.diag([3.0, 4.0]), 4.0).least_total(Ball(2, 2.0)) == pytest.approx(-5.0)
+    assert LinearLosses(np.array([[1.0], [-1.0]]), 1.0).least_total(Ball(1, 2.0)) == 0.0
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 20])
@@ -34,7 +39,7 @@ def test_the_best_point_is_that_of_a_conic_solver(diameter: float, dimension: in
     total = cp.sum(losses.gradients @ x)
     problem = cp.Problem(cp.Minimize(total), [cp.norm(x) <= diameter / 2])
     problem.solve(solver=cp.CLARABEL)
-    assert losses.least_total(diameter) == pytest.approx(problem.value, rel=1e-5)
+    assert losses.least_total(Ball(dimension, diameter)) == pytest.approx(problem.value, rel=1e-5)
 
 
 @pytest.mark.parametrize("lipschitz", [1.0, 0.3])

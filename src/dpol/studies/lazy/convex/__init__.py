@@ -17,15 +17,22 @@ def points(settings: Convex, streams: Sequence[str]) -> dict[str, Point]:
 
     >>> sizes = {"n_rounds": [100, 200], "dimensions": [2], "more_dimensions": [4]}
     >>> list(points(Convex(**sizes, epsilons=[1], games=["linear-ball", "logistic-box"]), []))
-    ['T100-d2', 'T100-d2-logistic-box', 'T200-d2', 'T200-d2-logistic-box', 'T100-d4']
+    ['T100-d2', 'T100-d2-logistic-box', 'T200-d2', 'T200-d2-logistic-box', 'T200-d4']
     """
     played = list(itertools.product(settings.n_rounds, settings.dimensions, settings.games))
-    played += [(min(settings.n_rounds), d, LINEAR) for d in settings.more_dimensions]
+    played += [(max(settings.n_rounds), d, LINEAR) for d in settings.more_dimensions]
     by_label: dict[str, Point] = {}
     for T, d, game in played:
         label = f"T{T}-d{d}" if game == LINEAR else f"T{T}-d{d}-{game}"
         by_label[label] = {"n_rounds": T, "dimension": d, "game": game}
     return by_label
+
+
+def exponents_left_out(settings: Convex) -> frozenset[str]:
+    """The name of the table of exponents, if no size has two values."""
+    dimensions = {*settings.dimensions, *settings.more_dimensions}
+    most = max(len(dimensions), len(set(settings.n_rounds)), len(set(settings.epsilons)))
+    return frozenset() if most > 1 else frozenset({"convex-exponents"})
 
 
 STUDY = Study(
@@ -36,6 +43,7 @@ STUDY = Study(
     settings=Convex,
     module=__name__,
     results=("convex",),
+    optional=exponents_left_out,
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",

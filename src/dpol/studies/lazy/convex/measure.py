@@ -128,7 +128,7 @@ class LinkedWeights:
             accepted = np.log1p(-height_of_coin) <= -self.linear.beta * excess
             by_replicate = accepted.reshape(len(pending), each)
             first = by_replicate.argmax(axis=1) + each * np.arange(len(pending))
-            return points[first], by_replicate.any(axis=1)
+            return points[first], np.asarray(by_replicate.any(axis=1))
 
         return first_accepted(generators, propose)
 

@@ -8,8 +8,6 @@ from pydantic import Field, model_validator
 
 from dpol.core.settings import Settings
 
-LINEAR = "linear-ball"
-"""The game that is the theorem's hard case."""
 GameName = Literal[
     "linear-ball",
     "linear-box",
@@ -22,6 +20,8 @@ GameName = Literal[
     "logistic-simplex",
 ]
 """Names of the games: losses, and the body in which points are played."""
+LINEAR: GameName = "linear-ball"
+"""The game that is the theorem's hard case."""
 Dimension = Annotated[int, Field(ge=1, le=10_000)]
 
 
@@ -35,9 +35,9 @@ class Convex(Settings):
     epsilons: Annotated[list[Annotated[float, Field(gt=0, le=100)]], Field(min_length=1)]
     """Privacy of a change of one round's loss."""
     games: Annotated[list[GameName], Field(min_length=1)] = [LINEAR]
-    """Losses (linear, absolute |<a, x> - b|, logistic) and body of each game; one of linear losses on a ball is the hard case."""
+    """Losses and body of each game; linear losses on a ball are the hard case."""
     more_dimensions: list[Dimension] = []
-    """Further dimensions, of linear losses on a ball in the fewest rounds: for the exponent in d."""
+    """Further dimensions, of linear losses on a ball in the most rounds: for the exponent in d."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of the guarantee."""
     diameter: Annotated[float, Field(ge=1e-6, le=1e6)] = 2.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import cast
@@ -47,13 +48,15 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
     T, d, game = point["n_rounds"], point["dimension"], point["game"]
     loss_name, body_name = game.split("-")
     body = BODIES[cast("BodyName", body_name)](d, settings.diameter)
-    losses: LinearLosses | LinkedLosses = drifting_losses(T, d, settings.lipschitz, inputs.seed)
+    linear = drifting_losses(T, d, settings.lipschitz, inputs.seed)
+    losses: LinearLosses | LinkedLosses = linear
     if loss_name != "linear":
-        losses = linked_losses(cast("LossName", loss_name), losses, body, inputs.seed)
+        losses = linked_losses(cast("LossName", loss_name), linear, body, inputs.seed)
     least = losses.least_total(body)
     # It has no randomness: every replicate is the same.
     plain = total_loss(losses, gradient_descent(losses, body)).repeat(settings.replicates)
     without = ("gradient-descent", regret_row(plain - least))
+    still = float(total_loss(losses, itertools.repeat(body.centre[None], T))[0]) - least
     rows = []
     for epsilon in settings.epsilons:
         # The word under which games of linear losses on a ball draw.
@@ -66,6 +69,7 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
                 "T": T,
                 "d": d,
                 "epsilon": epsilon,
+                "still_regret": still,
                 "delta": settings.delta,
             }
             accountant = "sound" if algorithm.startswith("l2p") else ""

@@ -1,7 +1,7 @@
 """Independent draws from a Gaussian truncated to a box or a simplex, without a Markov chain.
 
 A coordinate truncated to an interval is drawn by inversion of its distribution function, in
-logarithms. The error is that of scipy's `log_ndtr` and `ndtri_exp`, and of the arithmetic.
+logarithms, and far from the mean in ratios of masses. The error is that of the arithmetic.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.studies.lazy.convex.rejection import Accepted, Rows, first_accepted
 
 HALF_LOG_2_PI = math.log(2 * math.pi) / 2
+FAR = -30.0
+"""Distance of an interval from the mean, in sigma, from which on logarithms lose digits."""
 
 
 def sample_in_box(
@@ -42,20 +44,55 @@ def truncated_normal_quantiles(
     [-2.0, 0.0, 2.0]
     """
     left, right, mirrored = _lower_tail(mean, sigma, low, high)
-    at_left, at_right = scipy.special.log_ndtr(left), scipy.special.log_ndtr(right)
     part = np.where(mirrored, share, 1 - share)  # of the mass, above the point
-    level = at_right + np.log1p(part * np.expm1(at_left - at_right))
-    z = scipy.special.ndtri_exp(level)
-    return np.asarray(np.clip(mean + sigma * np.where(mirrored, -z, z), low, high))
+    level = np.log1p(part * np.expm1(_log_below(right, right - left)))
+    t = right - scipy.special.ndtri_exp(scipy.special.log_ndtr(right) + level)
+    far = right < FAR
+    if far.any():
+        # Here rounding costs digits. Newton's method has them: log masses are concave.
+        end, goal = right[far], level[..., far]
+        near = goal / end
+        for _ in range(4):
+            slope = math.sqrt(2 / math.pi) / scipy.special.erfcx((near - end) / math.sqrt(2))
+            near = np.maximum(near + (_log_below(end, near) - goal) / slope, 0.0)
+        t[..., far] = near
+    # From the nearer end, so that a point far inside has all its digits.
+    end_point = np.where(mirrored, low, high)
+    return np.asarray(np.clip(end_point + sigma * np.where(mirrored, t, -t), low, high))
+
+
+def _log_below(end: Floats, t: Floats) -> Floats:
+    """log of the share of the mass below `end` that is below `end - t`, for the standard normal."""
+    far = end < FAR
+    root = math.sqrt(2)
+    out = np.asarray(scipy.special.log_ndtr(end - t) - scipy.special.log_ndtr(end))
+    if far.any():
+        e, u = end[far], t[..., far]
+        ratio = scipy.special.erfcx((u - e) / root) / scipy.special.erfcx(-e / root)
+        out[..., far] = np.log(ratio) + e * u - u**2 / 2
+    return out
 
 
 def truncated_normal_mean(mean: Floats, sigma: float, low: float, high: float) -> Floats:
-    """Means of N(mean, sigma^2) on [low, high]."""
+    """About the means of N(mean, sigma^2) on [low, high]: to a thousandth of the distance to an end.
+
+    Far out, and on intervals that are short next to sigma, the density is taken as exponential.
+    """
     left, right, mirrored = _lower_tail(mean, sigma, low, high)
-    at_left, at_right = scipy.special.log_ndtr(left), scipy.special.log_ndtr(right)
-    height = np.exp(-right * right / 2 - HALF_LOG_2_PI - at_right)
-    shift = height * np.expm1((right - left) * (right + left) / 2) / -np.expm1(at_left - at_right)
-    return np.asarray(np.clip(mean + sigma * np.where(mirrored, -shift, shift), low, high))
+    width = right - left
+    rate = np.where(right < FAR, -right, -(left + right) / 2)
+    change = rate * width
+    steep = np.maximum(change, 1e-9)
+    left_over = 1 / np.expm1(np.minimum(steep, 700.0))
+    t = width * np.where(change < 1e-4, 0.5 - change / 12, 1 / steep - left_over)
+    plain = (right >= FAR) & (width > 1e-3)
+    z, least = right[plain], left[plain]
+    log_mass = scipy.special.log_ndtr(z)
+    height = np.exp(-z * z / 2 - HALF_LOG_2_PI - log_mass)
+    share = -np.expm1(scipy.special.log_ndtr(least) - log_mass)
+    t[plain] = z - height * np.expm1((z - least) * (z + least) / 2) / share
+    end_point = np.where(mirrored, low, high)
+    return np.asarray(np.clip(end_point + sigma * np.where(mirrored, t, -t), low, high))
 
 
 def _lower_tail(
@@ -87,7 +124,7 @@ def sample_in_simplex(
     """
     mean = mean + (total - mean.sum()) / len(mean)  # the same law: the sum is fixed
     last = int(mean.argmax())
-    others, rest = np.delete(mean, last), total - mean[last]
+    others, rest = np.delete(mean, last), total - float(mean[last])
 
     def peak(tilt: float) -> float:
         return min(max(rest + tilt * sigma**2, 0.0), total)
@@ -96,7 +133,8 @@ def sample_in_simplex(
         means = truncated_normal_mean(others - tilt * sigma**2, sigma, 0.0, total)
         return float(means.sum()) - peak(tilt)
 
-    tilt = _root(excess, 1 / total)
+    spread = min(total, sigma * math.sqrt(len(mean)))  # of the sum, at most
+    tilt = _root(excess, 1 / spread)
     tilted, top = others - tilt * sigma**2, peak(tilt)
 
     def propose(_: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
@@ -118,4 +156,4 @@ def _root(falling: Callable[[float], float], unit: float) -> float:
         low *= 2
     while falling(high) > 0:
         high *= 2
-    return float(scipy.optimize.brentq(falling, low, high, xtol=unit / 10, rtol=1e-2))
+    return float(scipy.optimize.brentq(falling, low, high, xtol=unit / 10, rtol=1e-14))
