@@ -22,9 +22,9 @@ from dpol.studies.lazy.convex.accounting import (
     convex_epsilon,
     theorem_3_12,
 )
-from dpol.studies.lazy.convex.bodies import Ball
+from dpol.studies.lazy.convex.bodies import BODIES, Ball
 from dpol.studies.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
-from dpol.studies.lazy.convex.losses import drifting_losses, total_loss
+from dpol.studies.lazy.convex.losses import drifting_losses, linked_losses, total_loss
 from dpol.studies.lazy.convex.measure import RegularisedWeights
 from dpol.studies.lazy.convex.settings import Convex
 
@@ -155,3 +155,44 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_se
 
 def test_an_epsilon_that_no_parameters_reach_has_no_row():
     assert study_convex(config(epsilons=[1e-12]), seed=5)["algorithm"].tolist() == NAMES[2:]
+
+
+# ---- other losses and bodies ---------------------------------------------------------------------
+
+GAMES = ["logistic-box", "absolute-simplex", "linear-simplex"]
+
+
+@functools.lru_cache
+def games() -> pd.DataFrame:
+    return study_convex(config(n_rounds=[60], games=["linear-ball", *GAMES], dimensions=[3]), seed=5)
+
+
+def test_every_game_has_its_rows_and_its_own_draws() -> None:
+    table = games()
+    played = table.groupby(["loss", "body"], sort=False)["algorithm"].apply(list).to_dict()
+    assert played == dict.fromkeys(
+        [("linear", "ball"), *(tuple(game.split("-")) for game in GAMES)], NAMES
+    )
+    assert not table.duplicated(["algorithm", "mean_regret"]).any()
+    alone = study_convex(config(n_rounds=[60], games=GAMES[:1], dimensions=[3]), seed=5)
+    own = table[(table["loss"] == "logistic")].reset_index(drop=True)
+    drop = ["ci_half_width", "ci_comparisons"]
+    pd.testing.assert_frame_equal(own.drop(columns=drop), alone.drop(columns=drop))
+
+
+def test_no_regret_is_below_that_of_the_best_point_in_hindsight_by_chance_alone() -> None:
+    """Gradient descent meets its bound; staying at the centre has the regret that is written."""
+    table = games()
+    plain = table[table["algorithm"] == "gradient-descent"]
+    assert (plain["mean_regret"] <= 1.5 * 3.0 * 0.5 * math.sqrt(60)).all()
+    for row in plain.itertuples():
+        linear, body = drifting_losses(60, 3, 0.5, 5), BODIES[row.body](3, 3.0)
+        losses = linear if row.loss == "linear" else linked_losses(row.loss, linear, body, 5)
+        still = total_loss(losses, [body.centre[None]] * 60)[0] - losses.least_total(body)
+        assert row.still_regret == pytest.approx(still, rel=1e-12)
+    assert (table["still_regret"] > 0).all()
+
+
+def test_a_simplex_in_one_dimension_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 2 dimensions; leave 1 out"):
+        config(games=["linear-simplex"], dimensions=[1, 2])
