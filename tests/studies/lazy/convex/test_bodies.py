@@ -161,7 +161,12 @@ def marginal(mean: Floats, sigma: float, s: float) -> tuple[Floats, Floats]:
 
 @pytest.mark.parametrize(
     ("mean", "sigma"),
-    [([0.5, 0.2, 0.3], 0.1), ([2.0, 0.0, -1.0], 0.8), ([0.0, 0.0, 0.0], 20.0), ([0, 1.6, 1.5], 0.4)],
+    [
+        ([0.5, 0.2, 0.3], 0.1),
+        ([2.0, 0.0, -1.0], 0.8),
+        ([0.0, 0.0, 0.0], 20.0),
+        ([0, 1.6, 1.5], 0.4),
+    ],
 )
 def test_three_corners_against_quadrature(mean: list[float], sigma: float) -> None:
     """A projected Gaussian, which is no truncated one, is refused."""

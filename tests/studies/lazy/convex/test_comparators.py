@@ -157,9 +157,7 @@ def test_gradients_are_taken_at_the_points_played() -> None:
     linear = LinearLosses(np.tile([1.0, 0.0], (3, 1)), 1.0)
     losses = linked_losses("absolute", linear, Ball(2, 2.0), 1)
     losses.targets[:] = 1.5
-    points = private_ftrl(
-        losses, simplex, noise, mu=math.inf, regulariser=0.25, generators=many(1)
-    )
+    points = private_ftrl(losses, simplex, noise, mu=math.inf, regulariser=0.25, generators=many(1))
     # The centre (1, 1); the slope (-1, 0) moves it by (1, -1) to the corner; then back.
     np.testing.assert_allclose(np.concatenate(list(points)), [[1, 1], [2, 0], [1, 1]])
 

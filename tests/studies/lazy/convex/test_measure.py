@@ -268,7 +268,7 @@ def test_a_redraw_after_one_other_loss_is_as_private_as_is_accounted(
     Two dimensions. For linear losses that turn round, a mu of three quarters is refused.
     """
     body, beta, weight = BODIES[body_name](2, 2.0), 4.0, 10.0
-    measure, _, losses = linked_example(name, body, beta, weight)
+    losses = linked_example(name, body, beta, weight)[2]
     L, share = losses.lipschitz, np.linspace(-1.1, 1.1, 401)
     if isinstance(body, Simplex):
         first = np.linspace(0, body.total, 4_001)

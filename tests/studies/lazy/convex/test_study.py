@@ -44,9 +44,7 @@ def test_regret_is_below_its_bound():
     game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-2)
     found = choose_convex_parameters(game, epsilon=8.0)
     losses = drifting_losses(1000, 2, 1.0, 3)
-    measure = RegularisedWeights(
-        body=Ball(2, 2.0), beta=found.beta, regulariser=found.regulariser
-    )
+    measure = RegularisedWeights(body=Ball(2, 2.0), beta=found.beta, regulariser=found.regulariser)
     own = replicate_generators(0, ("test",), range(15), "algorithm")
     regret = play(measure, found, losses, own)[0] - losses.least_total(Ball(2, 2.0))
     R = 2.0 * game.n_rounds + found.regulariser
@@ -164,7 +162,9 @@ GAMES = ["logistic-box", "absolute-simplex", "linear-simplex"]
 
 @functools.lru_cache
 def games() -> pd.DataFrame:
-    return study_convex(config(n_rounds=[60], games=["linear-ball", *GAMES], dimensions=[3]), seed=5)
+    return study_convex(
+        config(n_rounds=[60], games=["linear-ball", *GAMES], dimensions=[3]), seed=5
+    )
 
 
 def test_every_game_has_its_rows_and_its_own_draws() -> None:
