@@ -84,7 +84,7 @@ def test_a_simplex_of_one_point_is_refused() -> None:
 def test_quantiles_and_means_of_a_truncated_normal_have_ten_digits(
     mean: float, sigma: float
 ) -> None:
-    """Against 40-digit arithmetic, as shares of the distance to the nearest end."""
+    """The other computation has 40 digits; errors are shares of the distance to the nearest end."""
     shares = np.array([1e-9, 0.1, 0.5, 0.99])
     found = truncated_normal_quantiles(shares, np.full(4, mean), sigma, -1.0, 2.0)
     centre = float(truncated_normal_mean(np.array([mean]), sigma, -1.0, 2.0)[0])
@@ -169,7 +169,7 @@ def marginal(mean: Floats, sigma: float, s: float) -> tuple[Floats, Floats]:
     ],
 )
 def test_three_corners_against_quadrature(mean: list[float], sigma: float) -> None:
-    """A projected Gaussian, which is no truncated one, is refused."""
+    """A projected Gaussian is not a truncated one, and is refused."""
     s, m = 1.5, np.array(mean, dtype=float)
     body = Simplex(3, s * math.sqrt(2))
     x = body.sample(m, sigma, many(40_000))

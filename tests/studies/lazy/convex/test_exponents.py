@@ -44,7 +44,7 @@ def test_exponents_of_products_of_powers_are_found() -> None:
 
 
 def test_the_interval_is_that_of_a_line_through_three_points() -> None:
-    """By hand: x = -1, 0, 1 in units of log 10; the ends have weights -1/2 and 1/2."""
+    """The sizes are x = -1, 0, 1 in units of log 10; the ends have weights -1/2 and 1/2."""
     fits = fitted(regrets(error=0.02), 0.95)
     of_rounds = fits[fits["exponent_in"] == "T"]["ci_half_width"]
     expected = student_factor(0.95, 32, 20) * 0.02 * np.sqrt(0.5) / np.log(10)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpol.core.randomness import Floats
 from dpol.studies.lazy.convex.bodies import BODIES, Ball, Body, BodyName
 from dpol.studies.lazy.convex.losses import (
     LINKS,

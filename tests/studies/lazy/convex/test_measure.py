@@ -150,7 +150,7 @@ def first_coordinate(measure: LinkedWeights, losses: LinkedLosses) -> tuple[Floa
 def test_linked_draws_have_the_law_of_the_definition(
     name: LossName, body_name: BodyName, d: int, beta: float, regulariser: float
 ) -> None:
-    """For any anchor.
+    """The anchor does not matter.
 
     15,000 draws; a right sampler fails with probability 1e-6.
     """

@@ -62,7 +62,7 @@ def truncated_normal_quantiles(
 
 
 def _log_below(end: Floats, t: Floats) -> Floats:
-    """log of the share of the mass below `end` that is below `end - t`, for the standard normal."""
+    """log of P(Z < end - t) / P(Z < end), Z standard normal."""
     far = end < FAR
     root = math.sqrt(2)
     out = np.asarray(scipy.special.log_ndtr(end - t) - scipy.special.log_ndtr(end))
@@ -74,7 +74,7 @@ def _log_below(end: Floats, t: Floats) -> Floats:
 
 
 def truncated_normal_mean(mean: Floats, sigma: float, low: float, high: float) -> Floats:
-    """About the means of N(mean, sigma^2) on [low, high]: to a thousandth of the distance to an end.
+    """Means of N(mean, sigma^2) on [low, high], to a thousandth of the distance to an end.
 
     Far out, and on intervals that are short next to sigma, the density is taken as exponential.
     """
@@ -98,7 +98,7 @@ def truncated_normal_mean(mean: Floats, sigma: float, low: float, high: float) -
 def _lower_tail(
     mean: Floats, sigma: float, low: float, high: float
 ) -> tuple[Floats, Floats, Accepted]:
-    """Both ends in units of sigma, mirrored at the mean where most of them lies above it."""
+    """The ends in units of sigma, mirrored at the mean where their middle lies above it."""
     left, right = (low - mean) / sigma, (high - mean) / sigma
     mirrored = np.asarray(left + right > 0)
     return np.where(mirrored, -right, left), np.where(mirrored, -left, right), mirrored
@@ -150,7 +150,7 @@ def sample_in_simplex(
 
 
 def _root(falling: Callable[[float], float], unit: float) -> float:
-    """Where a falling function is 0, up to a tenth of `unit`, sought outwards from 0."""
+    """The root of a falling function, up to a tenth of `unit`, sought outwards from 0."""
     low, high = -unit, unit
     while falling(low) < 0:
         low *= 2
