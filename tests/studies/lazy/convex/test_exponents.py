@@ -73,6 +73,16 @@ def test_cells_name_the_exponents_of_the_paper_that_they_hold() -> None:
     assert table.numbers is not None
 
 
+def test_regrets_of_0_or_less_have_no_exponent() -> None:
+    rows = regrets().assign(mean_regret=-1.0)
+    table = exponent_table({"convex": rows}, Convex.model_construct(), Facts({}, True, 0.95))
+    assert table.numbers is not None
+    assert table.numbers.empty
+    assert table.sections[0].groups[0].lines[0][1] == (
+        Entry("—", ("no mean is above 0 at two sizes",)),
+    )
+
+
 def test_without_two_values_of_a_size_there_is_no_table() -> None:
     one = {"n_rounds": [100], "dimensions": [4], "epsilons": [1]}
     more = [{}, {"n_rounds": [100, 200]}, {"more_dimensions": [5]}, {"epsilons": [1, 2]}]

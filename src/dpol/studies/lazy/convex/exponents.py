@@ -72,12 +72,23 @@ def _groups(regrets: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 def exponent_table(frames: Frames, settings: Convex, facts: Facts) -> Table:
     """Fitted exponents of regret in T, d and epsilon."""
     fits = fitted(frames["convex"], facts.confidence)
+    corner = ("losses", "exponent in", "at")
+    if fits.empty:
+        none = Group("", (("", (Entry("—", ("no mean is above 0 at two sizes",)),)),))
+        return Table(
+            caption="Exponents of regret, convex",
+            name="convex-exponents",
+            corner=corner,
+            headers=("exponent",),
+            sections=(Section("none", "", (none,)),),
+            numbers=fits,
+        )
     algorithms = [name for name in TITLES if name in set(fits["algorithm"])]
     games = fits.groupby(["loss", "body"], sort=False)
     return Table(
         caption="Exponents of regret, convex",
         name="convex-exponents",
-        corner=("losses", "exponent in", "at"),
+        corner=corner,
         headers=tuple(TITLES[name] for name in algorithms),
         sections=tuple(
             Section(f"{loss} losses", f"on a {body}", tuple(_table_groups(rows, algorithms)))
