@@ -40,8 +40,9 @@ def truncated_normal_quantiles(
 ) -> Floats:
     """Points with this share of the mass of N(mean, sigma^2) on [low, high] below them.
 
-    >>> truncated_normal_quantiles(np.array([0.0, 0.5, 1.0]), np.zeros(3), 1.0, -2.0, 2.0).tolist()
-    [-2.0, 0.0, 2.0]
+    >>> shares = np.array([0.0, 0.25, 1.0])
+    >>> truncated_normal_quantiles(shares, np.zeros(3), 1.0, -2.0, 2.0).round(3).tolist()
+    [-2.0, -0.639, 2.0]
     """
     left, right, mirrored = _lower_tail(mean, sigma, low, high)
     part = np.where(mirrored, share, 1 - share)  # of the mass, above the point
