@@ -75,9 +75,10 @@ def test_every_cell_has_its_own_number_and_all_others_a_dash() -> None:
     assert build(frame(CELLS[:7][::-1])) == build(frame(CELLS[:7]))
 
 
-def test_convex_regrets_have_one_kind_of_losses() -> None:
-    table = build(frame(CELLS[:2]).drop(columns="adversary"), "convex")
-    key = ("linear losses", "d = 300", "1,000", "ε = 4")
+def test_convex_regrets_have_their_losses_and_body() -> None:
+    rows = frame(CELLS[:2]).drop(columns="adversary")
+    table = build(rows.assign(loss="linear", body="ball"), "convex")
+    key = ("linear losses, ball", "d = 300", "1,000", "ε = 4")
     assert cells_of(table) == {
         (*key, SOUND): Entry("1,234 ± 13", ("accounted ε = 3.99",)),
         (*key, NONE): Entry("37 exact"),
