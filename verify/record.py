@@ -37,7 +37,10 @@ RECORDED = {
         *("adversary", "T", "d", "epsilon", "algorithm"),
         *("mean_regret", "ci_half_width", "chance_regret"),
     ],
-    "claims": ["paper", "statement", "claim", "claimed", "measured", "verdict", "ours"],
+    "claims": [
+        *("paper", "statement", "claim", "claimed", "measured", "lower", "upper", "verdict"),
+        "ours",
+    ],
 }  # fmt: skip
 
 OF_RUN = {"states": ("questions", "comparison")}

@@ -347,6 +347,32 @@ def of_the_artifact() -> Iterator[str]:
     yield f"{full['cpu_s']:.0f} s of processor time |"
 
 
+def of_open_questions() -> Iterator[str]:
+    """docs/explanation/open-questions.md."""
+    ledger = recorded("simulated", "claims")
+
+    def row(place: str) -> pd.Series:
+        return the_row(ledger, statement=place)
+
+    week, month = (
+        100 * (row(f"noise with memory, {it}")["measured"] - 1)
+        for it in ("unit of one week", "stays of four weeks")
+    )
+    yield f"is at most {week:.1f}% above the best with one number of memory"
+    yield f"For stays of four weeks up to {month:.1f}% is left."
+    swaps = row("RW-AdaBatch for the top k")
+    yield f"the bound is {swaps['claimed']:.3f} where {swaps['measured']:.3f} of the walks swap"
+    yield f"Lemma 4.3 fails by a factor of {row('Lemma 4.3')['measured']:.2f}"
+    rounds, epsilon = (row(f"Theorem 3.10, proven regret, {it}")["measured"] for it in "Tε")
+    yield f"is T^{rounds:.3f} and ε^(−{-epsilon:.3f})"
+    slope = row("Remark 1, on the hard class")
+    texts = (f"{slope[it]:.2f}".replace("-", "−") for it in ("measured", "lower", "upper"))
+    yield "falls with slope {} [{}, {}] (−1/4 is proved".format(*texts)
+    few = row("section 3, fewer labels than hypotheses")
+    yield f"The bound for few labels is {few['claimed']:.2f} nats"
+    yield f"Total variation is then {row('section 6, T_α')['measured']:.2f}."
+
+
 RUNS = {
     "simulated": "`snakemake --cores 2 --configfile config/simulated.yaml`",
     "beyond": "`snakemake --cores 2 --configfile config/beyond.yaml`",
@@ -367,6 +393,7 @@ PAGES = {
     "docs/explanation/papers.md": of_the_papers,
     "docs/explanation/locality.md": of_locality,
     "docs/explanation/memory.md": of_memory,
+    "docs/explanation/open-questions.md": of_open_questions,
     "docs/explanation/ours.md": of_ours,
     "benchmarks/README.md": of_performance,
 }
