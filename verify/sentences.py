@@ -95,7 +95,7 @@ def the_row(frame: pd.DataFrame, **wanted: Any) -> pd.Series:
 
 
 def verdicts() -> pd.Series:
-    """How many statements of the papers have each verdict, without those on a run's own streams."""
+    """The number of statements of the papers with each verdict, without those on a run's streams."""
     ledger = recorded("simulated", "claims")
     on_data = ledger["statement"].str.contains("on the streams of this run")
     return ledger[~ledger["ours"] & ~on_data]["verdict"].value_counts()
