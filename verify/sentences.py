@@ -95,7 +95,7 @@ def the_row(frame: pd.DataFrame, **wanted: Any) -> pd.Series:
 
 
 def verdicts() -> pd.Series:
-    """The number of statements of the papers with each verdict, without those on a run's streams."""
+    """The number of statements with each verdict: of the papers, without those on a run's data."""
     ledger = recorded("simulated", "claims")
     on_data = ledger["statement"].str.contains("on the streams of this run")
     return ledger[~ledger["ours"] & ~on_data]["verdict"].value_counts()
