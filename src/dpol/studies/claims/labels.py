@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -260,7 +261,8 @@ def response_risk(seed: int) -> Findings:
     """KL risks of randomised response against the bound of posterior weights."""
     K, terms = 4, Terms(2000, epsilon=1.0)
     for M in (5, 20):
-        run = _play("randomised-response", random_class(K, M, seed=seed), seed, terms)
+        hypotheses = replace(random_class(K, M, seed=seed), label=f"random, {M} labels")
+        run = _play("randomised-response", hypotheses, seed, terms)
         bound = posterior_risk(K, terms.n_rounds, kept_by_response(M, terms.epsilon))
         idle = terms.n_rounds * math.log(K)
         numbers = {"R": _REPLICATES, "K": K, "T": terms.n_rounds}
@@ -322,9 +324,10 @@ def slope(seed: int) -> Findings:
     errors: dict[str, list[float]] = {}
     for T in SLOPE_ROUNDS:
         hypotheses = hard_class(pairs, hardness(pairs, T, epsilon))
+        hypotheses = replace(hypotheses, label=f"{hypotheses.label}, {T} rounds")
         game = realisable(hypotheses, np.zeros(T, dtype=np.int64), R)
         for name, learner in _pure(hypotheses, Terms(T, epsilon)).items():
-            tv = _play_game(learner, game, seed + T, name).tv / T
+            tv = _play_game(learner, game, seed, name).tv / T
             means.setdefault(name, []).append(float(tv.mean()))
             errors.setdefault(name, []).append(float(standard_error(tv)))
     fits = {

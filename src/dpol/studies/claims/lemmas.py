@@ -66,9 +66,9 @@ def definitions(seed: int) -> Findings:
 
 def likelihood_ratios(seed: int) -> Findings:
     """Lemma 2.4: mass whose likelihood ratio is beyond e^epsilon, for the least delta."""
-    moves = generator(seed, "likelihood ratios").standard_normal((300, 4))
+    moves = generator(seed, "moves of log laws").standard_normal((300, 4))
+    one = random_laws(seed, "likelihood ratios", 300, 4)[0]
     for epsilon, mass in itertools.product((0.1, 0.01), (0.3, 0.01)):
-        one = random_laws(seed, "likelihood ratios", 300, 4)[0]
         other = one * np.exp(epsilon * moves)
         other /= other.sum(axis=1, keepdims=True)
         # All mass beyond is there by the least margin, the same both ways.

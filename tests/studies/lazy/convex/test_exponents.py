@@ -90,4 +90,5 @@ def test_without_two_values_of_a_size_there_is_no_table() -> None:
     for change in more:
         (section,) = STUDY.sections_of(Convex.model_validate({**one, **change}))
         shown.append([table.name for table in section.tables])
-    assert shown == [["convex-regret"]] + [["convex-regret", "convex-exponents"]] * 3
+    always = ["convex-regret", "convex-stated-rates"]
+    assert shown == [always, *[[*always, "convex-exponents"]] * 3]
