@@ -108,6 +108,7 @@ def put(
     request = Request(
         hospital=hospital(made, to=to, ledger=ledger, **(own or {})),
         deployment=made,
+        correct=frozenset(correct),
         agree=made.sha256(),
         **answers,
     )

@@ -265,10 +265,12 @@ def find_releases(paths: Sequence[Path]) -> Found:
     inside = defaultdict[Path, list[int]](list)
     for number, (path, _) in enumerate(records):
         inside[path].append(number)
-    for place, (path, table) in enumerate(tables):
-        # Most often the record is in the same file, or in the same place among the records.
-        likely = [*inside[path], *range(place, min(place + 1, len(records)))]
-        for number in itertools.chain(likely, range(len(records))):
+    for path, table in tables:
+        # A table may fit several records: that of its own file or name is meant.
+        likely = inside[path] or sorted(
+            range(len(records)), key=lambda it: -_alike(path, records[it][0])
+        )
+        for number in likely:
             other, facts = records[number]
             if facts["sha256"] == _checked_sum(table, facts):
                 used.add(number)
@@ -381,6 +383,13 @@ def _part(stream: IO[bytes], size: int) -> Iterator[bytes | dict[str, Any]]:
         facts = json.loads(content)
         if isinstance(facts, dict) and {"sha256", "ledger"} <= facts.keys():
             yield facts
+
+
+def _alike(path: Path, other: Path) -> int:
+    same = itertools.takewhile(
+        lambda pair: pair[0] == pair[1], zip(str(path), str(other), strict=False)
+    )
+    return sum(1 for _ in same)
 
 
 def _checked_sum(table: bytes, facts: Mapping[str, Any]) -> str | None:

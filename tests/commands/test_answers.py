@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from dpol_weekly.deployment import read_deployment
-from releases import run
+from releases import own_file, run
 
 KEYS = {
     "name": "v",
@@ -30,8 +30,9 @@ def weekly(tmp_path_factory):
         Path("c.csv").write_text("entity,period,count\nn,2024-01-07,31\ns,2024-01-07,36\n")
         Path("bad.csv").write_text("no table\n")
         Path("d.yaml").write_text(yaml.safe_dump(KEYS))
-        agreed = "--deployment", "d.yaml", "--agree", read_deployment("d.yaml").sha256()
-        assert run("privatize", "c.csv", "--output", "o.csv", *agreed)[0] == 0
+        own = {"table": "c.csv", "entities": ["n", "s"], "columns": {"entity": "entity"}}
+        agreed = "--agree", read_deployment("d.yaml").sha256()
+        assert run("privatize", own_file(output="o", **own), *agreed)[0] == 0
         yield
 
 
@@ -39,7 +40,7 @@ DECISION = {"deployment", "period", "last_period", "named", "missing", "outlooks
 COMMANDS = [
     ("account --mu 1 --weeks 1 4", {"mu", "unit_weeks", "delta", "memory", "weeks"}),
     ("history", {"ledger", "outputs", "most_in_a_period", "stays"}),
-    ("collect o.csv --into state --deployment d.yaml", {"reports"}),
+    ("collect o --into state --deployment d.yaml", {"reports"}),
     ("decide state", DECISION),
     ("decide state --check", {"same", *DECISION}),
     ("decide state --algorithm persistence", {"algorithm", "deployed", "choices"}),
@@ -56,7 +57,7 @@ def test_an_answer_is_one_json_object_and_nothing_else(command, keys):
 
 def test_json_says_what_the_words_say():
     (output,) = json.loads(run("history", "--json")[1])["outputs"]
-    assert (output["output"][-5:], output["deployment"], output["mu"]) == ("o.csv", "v", 0.5)
+    assert (output["output"], output["deployment"], output["mu"]) == ("o/v", "v", 0.5)
     (made,) = output["runs"]
     assert (made["rows"], made["first"], made["mus"]) == (2, "2024-01-07", ["0.5"])
     first, month = json.loads(run("account", "--mu", "1", "--weeks", "1", "4", "--json")[1])[
@@ -71,7 +72,7 @@ def test_a_quiet_command_says_nothing_unless_something_is_wrong(command):
 
 
 def test_a_refused_report_is_in_the_object_and_an_error():
-    code, out, err = run("collect", "bad.csv", "o.csv", "--into", "state", "--json")
+    code, out, err = run("collect", "bad.csv", "o", "--into", "state", "--json")
     refused, known = json.loads(out)["reports"]
     assert (code, known["known"], len(refused["refused"])) == (1, 2, 1)
     assert err.splitlines()[-1].startswith("error: refused: 1, see above")

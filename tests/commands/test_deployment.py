@@ -6,7 +6,6 @@ Noise here is secure, so outputs differ in every run; what is tested does not de
 from __future__ import annotations
 
 import contextlib
-import csv
 import sqlite3
 from pathlib import Path
 
@@ -16,19 +15,17 @@ import yaml
 from dpol.core.errors import ConfigError
 from dpol_weekly.coordinator.cost import noise_on_shares
 from dpol_weekly.deployment import (
-    Columns,
     Deployment,
     Entity,
     Noise,
     Periods,
     read_deployment,
 )
-from releases import run
+from releases import output, own_file, run
 
 FILE = """\
 name: winter
 periods: {first: 2024-01-07}
-columns: {entity: hospital, count: covid, capacity: beds}
 entities:
   "050002": {capacity: 18}
   B: {title: North}
@@ -37,7 +34,10 @@ budget_mu: 1.5
 disjoint: true
 """
 ROWS = ["050002,2024-01-07,3,20", "B,2024-01-07,4,100", "050002,2024-01-14,5,20"]
-FLAGS = ("--deployment", "d.yaml", "--output", "o.csv")
+COLUMNS = {"entity": "hospital", "count": "covid", "capacity": "beds"}
+BOTH = {"entities": ["050002", "B"]}
+ONE = {"entity": "050002"}
+FIRST = "noisy/winter-2024-01-14.zip"
 
 
 @pytest.fixture(autouse=True)
@@ -47,9 +47,10 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def privatize(*rows, more=(), header="hospital,period,covid,beds"):
+def privatize(*rows, more=(), header="hospital,period,covid,beds", own=BOTH):
     Path("counts.csv").write_text("\n".join([header, *rows]) + "\n")
-    return run("privatize", "counts.csv", *FLAGS, *more, *confirmed())
+    columns = {key: it for key, it in COLUMNS.items() if it in header}
+    return run("privatize", own_file(columns=columns, **own), *more, *confirmed())
 
 
 def confirmed():
@@ -59,57 +60,49 @@ def confirmed():
     return ()
 
 
-def table():
-    with Path("o.csv").open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def test_a_cumulative_table_releases_what_is_new():
-    assert "o.csv: 3 rows released for 2024-01-07 to 2024-01-14" in privatize(*ROWS)[1]
-    first = table()
+    assert (
+        "noisy/winter-2024-01-14.zip: 3 rows released for 2024-01-07 to 2024-01-14"
+        in privatize(*ROWS)[1]
+    )
+    first = output()
     code, out, _ = privatize(*ROWS, "B,2024-01-14,6,100")
     assert code == 0
     assert out.startswith(
-        "o.csv: 1 row released for 2024-01-14, mu = 0.5 each; 3 rows skipped, released before."
+        f"{FIRST}: 1 row released for 2024-01-14, mu = 0.5 each; 3 rows skipped, released before."
     )
-    assert (table()[:3], len(table())) == (first, 4)
-    assert privatize(*ROWS)[1].startswith("o.csv: 0 rows released; 3 rows skipped")
+    assert (output()[:3], len(output())) == (first, 4)
+    assert privatize(*ROWS)[1].startswith(
+        "noisy/winter-2024-01-14.zip: 0 rows released; 3 rows skipped"
+    )
     # The capacity is the deployment's where it names one, and the table's otherwise.
-    assert [row["beds"] for row in table()] == ["18", "100", "18", "100"]
+    assert [row["capacity"] for row in output()] == ["18", "100", "18", "100"]
 
 
 def test_one_entity_needs_no_column_of_a_capacity_that_is_agreed():
     rows = [row.rpartition(",")[0] for row in ROWS]
     header = "hospital,period,covid"
-    code, *_ = privatize(*rows, header=header, more=["--entity-id", "050002"])
-    assert (code, [row["hospital"] for row in table()]) == (0, ["050002"] * 2)
+    code, *_ = privatize(*rows, header=header, own=ONE)
+    assert (code, [row["entity"] for row in output()]) == (0, ["050002"] * 2)
     assert privatize(*rows, header=header)[0] == 1
 
 
 @pytest.mark.parametrize(
-    ("rows", "more", "message"),
+    ("rows", "own", "more", "message"),
     [
-        (["C,2024-01-07,3,20"], [], "line 2: its entity is not in the deployment winter"),
-        (["B,2024-01-08,3,20"], [], "line 2: no period begins on its date in the deployment"),
-        (["B,2023-12-31,3,20"], [], "line 2: no period begins on its date in the deployment"),
-        (ROWS, ["--entity-id", "b"], "no entity 'b'"),
-        (ROWS, ["--correct", "2024-01-07"], "allows no corrections"),
-        (["B,2024-01-07,3,20"], ["--entity-id", "050002"], "no rows of 050002"),
+        (["C,2024-01-07,3,20"], BOTH, [], "line 2: its entity is none of those in the file"),
+        (["B,2024-01-08,3,20"], BOTH, [], "line 2: no period begins on its date in the deployment"),
+        (["B,2023-12-31,3,20"], BOTH, [], "line 2: no period begins on its date in the deployment"),
+        (ROWS, {"entity": "b"}, [], "no entity 'b'"),
+        (ROWS, BOTH, ["--correct", "2024-01-07"], "allows no corrections"),
+        (["B,2024-01-07,3,20"], ONE, [], "holds no row of 050002"),
     ],
 )
-def test_what_the_deployment_does_not_say_is_refused(rows, more, message):
-    code, out, err = privatize(*rows, more=more)
+def test_what_the_deployment_does_not_say_is_refused(rows, own, more, message):
+    code, out, err = privatize(*rows, own=own, more=more)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert message in err
-    assert {path.name for path in Path().iterdir()} == {"d.yaml", "counts.csv"}
-
-
-@pytest.mark.parametrize("more", [["--mu", "1"], ["--append"], ["--again"], []])
-def test_nothing_is_released_without_a_deployment(more):
-    Path("counts.csv").write_text("hospital,period,covid,beds\nB,2024-01-07,3,20\n")
-    flags = FLAGS if more else FLAGS[2:]
-    assert run("privatize", "counts.csv", *flags, *more)[0] == 2
-    assert {path.name for path in Path().iterdir()} == {"d.yaml", "counts.csv"}
+    assert {path.name for path in Path().iterdir()} == {"d.yaml", "counts.csv", "hospital.yaml"}
 
 
 def test_a_period_that_was_left_out_or_is_corrected_has_to_be_allowed():
@@ -118,7 +111,7 @@ def test_a_period_that_was_left_out_or_is_corrected_has_to_be_allowed():
     Path("d.yaml").write_text(FILE.replace("1.5", "2") + "corrections: true\n")
     assert privatize(ROWS[0])[0] == 0
     assert privatize(*ROWS[::2], more=["--correct", "2024-01-14"])[0] == 0
-    assert [row["period"][-2:] for row in table()] == ["14", "07", "14"]
+    assert [row["period"][-2:] for row in output()] == ["14", "07", "14"]
     assert "none can be corrected" in privatize(*ROWS, more=["--correct", "2024-01-21"])[2]
 
 
@@ -131,7 +124,7 @@ def test_the_history_shows_no_count():
     privatize(*ROWS)
     code, out, _ = run("history")
     assert code == 0
-    assert "o.csv (deployment winter)\n" in out
+    assert "noisy/winter (deployment winter)\n" in out
     assert "3 rows for 2024-01-07 to 2024-01-14, mu = 0.5 each\n" in out
     with contextlib.closing(sqlite3.connect("dpol-ledger.sqlite")) as base:
         shown = base.execute("SELECT noisy_count, noisy_share FROM release").fetchall()
@@ -171,13 +164,13 @@ def test_a_new_file_is_filled_in_and_checked():
     for key in ("name", "periods", "entities", "mu", "budget_mu", "disjoint"):
         usual[key] = whole[key]
     assert Deployment.model_validate(usual) == made
-    for block, model in (("periods", Periods), ("columns", Columns), ("noise", Noise)):
+    for block, model in (("periods", Periods), ("noise", Noise)):
         assert set(whole[block]) == set(model.model_fields)
 
 
 def test_every_key_is_described():
     text = (Path(__file__).parents[2] / "docs/reference/deployment.md").read_text()
-    for model in (Deployment, Periods, Columns, Noise, Entity):
+    for model in (Deployment, Periods, Noise, Entity):
         assert [key for key in model.model_fields if f"{key}: " not in text] == []
 
 

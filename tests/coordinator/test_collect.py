@@ -19,6 +19,8 @@ from dpol_weekly.coordinator.checks import CHECKS
 from dpol_weekly.coordinator.collect import collect, set_aside
 from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.noise import CountNoise
+from dpol_weekly.released import pack
+from releases import run
 from weekly import MU, agreed, chain_of, day, identity, record_of, recorded
 
 A0, A1, B0 = ("A", 0, "3.5"), ("A", 1, "-2.25"), ("B", 0, "7")
@@ -263,3 +265,62 @@ def test_the_manual_lists_every_check():
     rows = [f"| {check.__doc__.splitlines()[0].removesuffix('.')} |" for check in CHECKS]
     table = manual.partition("| a row is taken if |\n|---|\n")[2]
     assert table.splitlines()[: len(rows) + 1] == [*rows, ""]
+
+
+# ---- a folder in which reports arrive ------------------------------------------------------------
+
+
+def zipped(path, *files):
+    path.write_bytes(pack({f"mail/{it.name}": it.read_bytes() for it in files}))
+
+
+def test_releases_are_found_by_what_they_hold(world, tmp_path):
+    """Renamed, packed again, with line ends of Windows; other files are ignored."""
+    inbox = tmp_path / "mailbox" / "week 3"
+    inbox.mkdir(parents=True)
+    a, b, c = (world.file((name, 0, "3"), ledger=name) for name in "ABC")
+    zipped(inbox / "attachment", a, record_of(a))
+    (inbox / "noisy (1).csv").write_bytes(b.read_bytes().replace(b"\n", b"\r\n"))
+    record_of(b).rename(inbox / "record (1).txt")
+    c.rename(inbox / "c")
+    record_of(c).rename(inbox.parent / "zz")
+    (inbox / "letter.txt").write_text("Dear coordinator\n")
+    (inbox / "data.json").write_text("{}")
+    (inbox / "raw.csv").write_text("entity,period,count\nA,2021-01-03,3\n")
+    zipped(inbox / "photos.zip", inbox / "letter.txt")
+    *done, rest = world.collect(inbox.parent)
+    assert [it.refused for it in done] == [()] * 3
+    assert sorted(row["entity"] for row in world.rows()) == [*"ABC"]
+    assert (rest.file, rest.ignored) == (inbox.parent, 4)
+    assert sum(it.known for it in world.collect(inbox.parent)) == 3
+
+
+def test_what_is_damaged_in_a_folder_is_refused_and_the_rest_taken(world, tmp_path):
+    inbox = tmp_path / "mailbox"
+    inbox.mkdir()
+    a, b, c = (world.file((name, 0, "3"), ledger=name) for name in "ABC")
+    zipped(inbox / "a.zip", a, record_of(a))
+    zipped(inbox / "b.zip", b, record_of(b))
+    (inbox / "b.zip").write_bytes((inbox / "b.zip").read_bytes()[:-30])
+    c.write_text(c.read_text().replace(",3.", ",4."))
+    zipped(inbox / "c.zip", c, record_of(c))
+    a.rename(inbox / "alone.csv")
+    done = {it.file.name: it for it in world.collect(inbox)}
+    assert done["a.zip"].taken == 1
+    for name, told in (("b.zip", "is damaged or cut"), ("c.zip", "no record fits this table")):
+        assert told in done[name].refused[0]
+    assert done["alone.csv"].known == 1, "its record is in a.zip"
+
+
+def test_a_release_is_checked_before_it_is_sent(world, tmp_path, monkeypatch):
+    good, less = world.file(A0), world.file(A0, ("B", 0, "3", "21"), ledger="B")
+    world.agree({"A": {}, "B": {"capacity": 20}})
+    agreed = "--deployment", world.deployment
+    code, out, err = run("collect", "--check", world.file(A0), *agreed)
+    assert (code, out.endswith(": 1 row, all as agreed\n"), err) == (0, True, "")
+    code, _, err = run("collect", "--check", good, less, *agreed)
+    assert (code, err.count("of another version of its file")) == (1, 2)
+    less = world.file(A0, ("B", 0, "3", "21"), ledger="B")
+    assert "its capacity is 21" in run("collect", "--check", less, *agreed)[2]
+    assert not world.folder.exists()
+    assert "name the agreed file with --deployment" in run("collect", "--check", good)[2]

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from decimal import Decimal
+from pathlib import Path
 
 import openpyxl
 import pyarrow as pa
@@ -16,6 +17,7 @@ import pytest
 
 from dpol.core.errors import ConfigError, DataError
 from dpol_weekly.holder.counts import read_counts
+from dpol_weekly.holder.init import begin
 from dpol_weekly.holder.settings import Hospital, read_hospital
 from releases import deployment, hospital
 
@@ -344,3 +346,29 @@ def test_what_the_deployment_lacks_or_wants_is_told():
         made = deployment(entities={name: {} for name in SITES})
         with pytest.raises(DataError, match=re.escape(message)):
             Hospital.model_validate({**OWN, "table": "a.csv", **keys}).use(made)
+
+
+# ---- a first file --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", sorted(FILES.keys() - {"KW", "workbook as CSV", "cp1252", "wide"}))
+def test_a_first_file_reads_the_table_or_says_what_to_set(folder, kind):
+    """The texts of entities are asked for."""
+    name, content, _, _ = FILES[kind]
+    Path(name).write_bytes(content)
+    file, answers = Path("h.yaml"), iter(SITES.values())
+    told = begin(file, Path(name), Path("d.yaml"), AGREED, ask=lambda *_: next(answers, None))
+    assert told == "h.yaml: read it, and run dpol privatize h.yaml"
+    read = read_counts(read_hospital(file), AGREED)
+    assert [(it.entity, Decimal(it.count)) for it in read] == [(it, n) for it, _, n in TRUE]
+
+
+def test_nothing_that_could_mean_two_things_is_guessed(folder):
+    Path("a.csv").write_text("week,n,m\n03/04/2024,1.230,5\n04/04/2024,1.017,6\n")
+    told = begin(Path("h.yaml"), Path("a.csv"), Path("d.yaml"), AGREED, entity="north")
+    assert told.startswith("h.yaml: set format.date, columns.count, format.decimal or format.th")
+    text = Path("h.yaml").read_text()
+    assert "# Still to be set: format.date: D/M/YYYY or M/D/YYYY\n" in text
+    assert "# Still to be set: columns.count: n or m\n" in text
+    assert "1.230" not in text
+    assert "1.017" not in text

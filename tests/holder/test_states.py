@@ -84,7 +84,14 @@ class World:
         for file, states in self.kept.items():
             now = state_of(file)
             if now is not None and now != states[-1]:
-                states.append(now)
+                # A ledger that lacks releases is not the newest.
+                states.insert(len(states) - (file == LEDGER and self.lacks()), now)
+
+    def lacks(self):
+        """True if the ledger does not know all weeks that were released."""
+        known = set(ask("SELECT name, period FROM release"))
+        seen = {(f"{it.stem[0]}x", week(n)) for it, of in self.seen.items() for n in of}
+        return not seen <= known
 
     def put_back(self):
         """Bring some files to older states, or remove them."""

@@ -123,7 +123,7 @@ def check_reports(
 
 
 def _in_order(found: Found, done: Sequence[Collected]) -> list[Collected]:
-    """What became of all files, in their order, and then what was ignored."""
+    """The outcomes of all files, in their order, and then of the folders."""
     refused = [Collected(file=file, refused=(why,)) for file, why in found.refused]
     ignored = [Collected(file=folder, ignored=count) for folder, count in found.ignored.items()]
     place = {file: number for number, file in enumerate(found.files)}

@@ -22,7 +22,7 @@ from dpol_weekly.holder.readings import date_formats, number_formats
 from dpol_weekly.holder.settings import Hospital
 
 KEYS = Keys(file="table", columns="columns", format="format", place="hospital.yaml", secret=True)
-"""What messages call the keys of a holder's file."""
+"""The names of a holder's keys in messages."""
 _COUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")
 # A date, or its midnight: another time, and one with an offset, may be another day elsewhere.
 _MIDNIGHT = re.compile(r"[^T :]+([T ]00:00(:00(\.0+)?)?)?")

@@ -63,8 +63,7 @@ class Hospital(Settings):
     entity: str | None = None
     """The identifier in the deployment of the only entity in the table."""
     entities: Annotated[dict[str, str], BeforeValidator(_by_identifier)] = {}
-    """For a holder of several: a list of identifiers, or a block with the text that the table has
-    for each."""
+    """Several identifiers: a list, or a block with the text that the table has for each."""
     table: Path
     """The raw counts: CSV, `.csv.gz`, `.xlsx`, or `.parquet` where pyarrow is installed."""
     columns: Columns = Columns()

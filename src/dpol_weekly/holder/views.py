@@ -73,8 +73,7 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
         ledger.execute("INSERT INTO ended VALUES (?)", new_token())
     known = outputs(ledger)
     folders = {path.parent, ledger.path.parent, *(it.parent for it in output_paths(ledger))}
-    nearby = {it for folder in folders for it in folder.glob("[!.]*.zip")}
-    for file in sorted(nearby | {*ledger.path.parent.glob("*/[!.]*.zip")}):
+    for file in sorted(it for folder in folders for it in folder.glob("[!.]*.zip")):
         record = _record(file)
         if record is None:
             continue
@@ -102,7 +101,7 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
 def take_as_lost(ledger: Ledger, path: Path) -> None:
     """Let the ledger know the releases of an output that a lost copy of it has made.
 
-    What they released comes from the coordinator, so they are no sign of a newer copy any more.
+    What they released comes from the coordinator, and show nothing that is newer.
     """
     for file in path.parent.glob("*.zip"):
         if _is_of(file, path) and (record := _record(file)):
