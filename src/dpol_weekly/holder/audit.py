@@ -9,8 +9,8 @@ memory for one period.
 The guesses are the game of Gaussian differential privacy, in each cell at once: its count is one of
 two, g people apart, chosen by a coin, and an attacker names the likelier one. With the claimed
 deviation sigma the likelihood ratio is right with probability Phi(g / (2 sigma)), and no test of
-one cell does better. Fresh noise is independent, so the right guesses of one run are binomial, and
-their interval gives a lower bound on mu, whatever the law of the noise. Many canaries in one run are the
+one cell does better. Fresh noise is independent, so the right guesses of one run are binomial. Their
+interval gives a lower bound on mu, whatever the law of the noise. Many canaries in one run are the
 idea of Mahloujifar, Melis and Chaudhuri, "Auditing f-Differential Privacy in One Run", and of Xiang
 et al., "Tight Privacy Audit in One Run". Their canaries share one model. Each of ours has noise of
 its own, so that the bound is exact.
@@ -99,10 +99,9 @@ def audit(
         DpolError: they cannot be released.
     """
     with tempfile.TemporaryDirectory(prefix="dpol-audit-") as folder:
-        draws, shifts = _released(Path(folder), mu, memory, command)
-    chances = tests(draws, shifts)
-    alpha, cells = ERROR / len(chances), draws.size
-    least = special.chdtri(cells, 1 - alpha / 2)  # the total of squares is below: too small
+        draws, shifts, scale = _released(Path(folder), mu, memory, command)
+    chances, cells = tests(draws, shifts, scale), draws.size
+    alpha = ERROR / len(chances)
     right = int(_right(draws, shifts).sum())
     bound = special.betaincinv(right, cells - right + 1, ERROR) if right else 0.0
     return Audit(
@@ -110,17 +109,30 @@ def audit(
         cells=cells,
         failed=tuple(name for name, chance in chances.items() if chance < alpha),
         least_mu=max(0.0, float(2 * special.ndtri(bound) / np.abs(shifts).max() * mu)),
-        power=float(special.chdtr(cells, least / 0.9**2)),
-        shortfall=float(1 - math.sqrt(least / special.chdtri(cells, 0.01))),
+        power=float(special.chdtr(cells, special.chdtri(cells, 1 - alpha) / 0.9**2)),
+        shortfall=shortfall(cells, alpha),
     )
 
 
-def tests(draws: Floats, shifts: Floats) -> dict[str, float]:
+def shortfall(cells: int, error: float) -> float:
+    """The share by which noise must be too small to be noticed with a chance of 99%.
+
+    By the test of the total of squares, a chi-squared variable, alone; other tests may add to it.
+
+    Args:
+        cells: how many have noise.
+        error: of the test.
+    """
+    return float(1 - math.sqrt(special.chdtri(cells, 1 - error) / special.chdtri(cells, 0.01)))
+
+
+def tests(draws: Floats, shifts: Floats, scale: float) -> dict[str, float]:
     """The chance, for each test, that a sound installation looks as odd as this one.
 
     Args:
         draws: (cells,) fresh noise in units of the claimed deviation, in the order of the rows.
         shifts: (cells,) the count of the other world of each cell less the true one, in that unit.
+        scale: the claimed deviation in steps of the grid of the noise.
     """
     cells, total = draws.size, float((draws**2).sum())
     right = int(_right(draws, shifts).sum())
@@ -129,6 +141,10 @@ def tests(draws: Floats, shifts: Floats) -> dict[str, float]:
     products = np.fft.irfft(np.abs(np.fft.rfft(draws)) ** 2, cells)[1 : cells // 2 + 1]
     products[-1] /= 1 if cells % 2 else math.sqrt(2)  # there each product is counted twice
     farthest = np.abs(products).max() / math.sqrt(cells)
+    again = cells - len(np.unique(draws))
+    pairs = (
+        cells * (cells - 1) / 2 / (2 * math.sqrt(math.pi) * scale)
+    )  # that are expected to be equal
     ranks = np.arange(cells + 1) / cells
     below = special.ndtr(np.sort(draws))
     distance = max((ranks[1:] - below).max(), (below - ranks[:-1]).max())
@@ -141,6 +157,7 @@ def tests(draws: Floats, shifts: Floats) -> dict[str, float]:
         "the noise of some cells depends on that of others": min(
             1.0, 2 * len(products) * special.ndtr(-farthest)
         ),
+        "the same noise comes back": special.pdtrc(again - 1, equal) if again else 1.0,
         "the noise does not have the shape of a Gaussian": special.kolmogorov(
             math.sqrt(cells) * distance
         ),
@@ -157,8 +174,8 @@ def _released(
     mu: float,
     memory: str,
     command: Callable[[Sequence[str]], None],
-) -> tuple[Floats, Floats]:
-    """The fresh noise of canaries and the other worlds, as in `tests`, from the release alone."""
+) -> tuple[Floats, Floats, float]:
+    """The fresh noise of canaries, the other worlds and the scale, as in `tests`."""
     gap = math.ceil(_APART * math.sqrt(2) / mu)
     names = [f"canary-{number}" for number in range(ENTITIES)]
     agreement, own = folder / "deployment.yaml", folder / "hospital.yaml"
@@ -202,7 +219,8 @@ def _released(
     fresh, norms = _fresh(report, noise)
     deviations = math.sqrt(2) / mu * norms
     shifts = gap * (1 - 2 * worlds.ravel()[placed])
-    return fresh / 10.0**decimals / deviations, shifts / deviations
+    scale = float(deviations.min()) * 10**decimals
+    return fresh / 10.0**decimals / deviations, shifts / deviations, scale
 
 
 def _fresh(report: Report, noise: Sequence[int]) -> tuple[Floats, Floats]:
