@@ -65,6 +65,8 @@ class Entity(Settings):
     """First date on which it reports and may be chosen; without it the first period."""
     until: datetime.date | None = None
     """Date from which on it does not; its past still counts. Without a date it stays."""
+    key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    """Public half of the holder's key, if releases are signed."""
 
     @property
     def beds(self) -> str | None:

@@ -41,5 +41,6 @@ def _audit(options: argparse.Namespace) -> None:
     sys.stdout.flush()
     raise DpolError(
         f"the noise of this installation is not that of mu = {found.mu:g}:"
-        f" {'; '.join(found.failed)}. Release nothing with it: install dpol and opendp again, and audit again"
+        f" {'; '.join(found.failed)}. Release nothing with it: install"
+        " dpol and opendp again, and audit again"
     )

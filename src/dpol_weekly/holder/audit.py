@@ -9,7 +9,7 @@ memory for one period.
 The guesses are the game of Gaussian differential privacy, in each cell at once: its count is one of
 two, g people apart, chosen by a coin, and an attacker names the likelier one. With the claimed
 deviation sigma the likelihood ratio is right with probability Phi(g / (2 sigma)), and no test of
-one cell does better. Fresh noise is independent, so the right guesses of one run are binomial. Their
+one cell does better. Fresh noise is independent, so the right guesses of a run are binomial. Their
 interval gives a lower bound on mu, whatever the law of the noise. Many canaries in one run are the
 idea of Mahloujifar, Melis and Chaudhuri, "Auditing f-Differential Privacy in One Run", and of Xiang
 et al., "Tight Privacy Audit in One Run". Their canaries share one model. Each of ours has noise of
@@ -142,9 +142,7 @@ def tests(draws: Floats, shifts: Floats, scale: float) -> dict[str, float]:
     products[-1] /= 1 if cells % 2 else math.sqrt(2)  # there each product is counted twice
     farthest = np.abs(products).max() / math.sqrt(cells)
     again = cells - len(np.unique(draws))
-    pairs = (
-        cells * (cells - 1) / 2 / (2 * math.sqrt(math.pi) * scale)
-    )  # that are expected to be equal
+    equal = cells * (cells - 1) / 4 / math.sqrt(math.pi) / scale  # pairs, by chance
     ranks = np.arange(cells + 1) / cells
     below = special.ndtr(np.sort(draws))
     distance = max((ranks[1:] - below).max(), (below - ranks[:-1]).max())

@@ -32,6 +32,7 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.restored import ExportedRow, continue_from, read_export
 from dpol_weekly.holder.settings import ColumnUse
 from dpol_weekly.holder.views import check_newest, take_as_lost, temporary_files, write_views
+from dpol_weekly.keys import Key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +100,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     hospital, deployment = request.hospital, request.deployment
     use = hospital.use(deployment)
     output, book = _files(hospital.table, hospital.output_of(deployment), hospital.ledger)
+    key = _key(hospital.key, [deployment.entities[name].key for name in hospital.texts])
     target = _Target(output=output, ledger=book, deployment=deployment, use=use)
     consent = Consent(
         agreement=request.agree is not None, sensitivity=request.agree_sensitivity is not None
@@ -140,7 +142,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         with transaction(ledger):
             _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
         with transaction(ledger):
-            _up_to_date(ledger, target.output)
+            _up_to_date(ledger, target.output, key)
         with transaction(ledger):
             remembered = any_chain(ledger)
             new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
@@ -148,7 +150,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         with transaction(ledger):
             known = output_at(ledger, target.output)
             return Release(
-                file=write_views(ledger, target.output),
+                file=write_views(ledger, target.output, key),
                 ledger=target.ledger,
                 first=first,
                 added=len(new),
@@ -247,6 +249,17 @@ def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:
     return output, book
 
 
+def _key(path: Path | None, agreed: Sequence[str | None]) -> Key | None:
+    """The key that signs, if it is the one that the agreement names for all entities."""
+    key = Key(path) if path else None
+    if wrong := [it for it in agreed if it and not (key and key.public == it)]:
+        raise DataError(
+            f"{path or 'key'}: is not the key of the agreement ({wrong[0][:12]}...); name the file"
+            " of that key in key"
+        )
+    return key
+
+
 def _followed(path: Path) -> Path:
     """The target of a path that is a symbolic link. Raises RuntimeError for links in a circle."""
     found = path.resolve() if path.is_symlink() else path
@@ -255,12 +268,12 @@ def _followed(path: Path) -> Path:
     return found
 
 
-def _up_to_date(ledger: Ledger, path: Path) -> None:
+def _up_to_date(ledger: Ledger, path: Path, key: Key | None) -> None:
     """Write what an earlier run could not."""
     for file in temporary_files(path):
         with suppress(OSError):
             file.unlink()
-    write_views(ledger, path)
+    write_views(ledger, path, key)
 
 
 @contextmanager

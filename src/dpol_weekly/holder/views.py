@@ -47,6 +47,7 @@ from dpol_weekly.holder.entries import (
     weighed_rows,
 )
 from dpol_weekly.holder.ledger import Ledger, new_token
+from dpol_weekly.keys import Key
 from dpol_weekly.memory import growth
 from dpol_weekly.released import Cells, Record, checksum, pack, read_record
 
@@ -109,8 +110,13 @@ def take_as_lost(ledger: Ledger, path: Path) -> None:
                 ledger.execute("INSERT OR IGNORE INTO ended VALUES (?)", token)
 
 
-def write_views(ledger: Ledger, path: Path) -> Path | None:
+def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | None:
     """Write the last release of an output if it is not what the ledger says, and remember that.
+
+    Args:
+        ledger: the ledger.
+        path: of the output.
+        key: that signs it; None: nobody signs it.
 
     Returns:
         Its file; None if there is none.
@@ -133,7 +139,12 @@ def write_views(ledger: Ledger, path: Path) -> Path | None:
             " an older copy; in the first case move the file away and run again with"
             " --write-again, which writes it as it was; in the second put the newer ledger back"
         )
-    facts = _facts(ledger, output, deployment, rows, table)
+    facts = _facts(ledger, output, deployment, rows)
+    if key:
+        facts["key"] = key.public
+    facts["sha256"] = checksum(table, facts)
+    if key:
+        facts["signature"] = key.sign(facts["sha256"])
     record = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     statement = _statement(facts, rows, deployment)
     if output.written != last.number:
@@ -210,9 +221,9 @@ def _table(rows: Sequence[Cells]) -> bytes:
 
 
 def _facts(
-    ledger: Ledger, output: Output, deployment: Deployment, rows: Sequence[Cells], table: bytes
+    ledger: Ledger, output: Output, deployment: Deployment, rows: Sequence[Cells]
 ) -> dict[str, Any]:
-    """All that a record states."""
+    """All that a record states, without checksum and signature."""
     guarantee = guarantee_of(ledger, output, deployment.count_sensitivity)
     runs = [run for run in runs_of(ledger, output) if run.rows]
     levels, last = Counter(row.mu for row in rows), runs[-1]
@@ -224,7 +235,13 @@ def _facts(
         "mu_over_all_outputs": most_in_a_period(weighed_rows(ledger)),
         "mu_levels": [{"mu": float(mu), "rows": number} for mu, number in levels.items()],
         "releases": [
-            {"run": it.number, "date": it.date, "rows": it.rows, "imported": bool(it.imported)}
+            {
+                "run": it.number,
+                "date": it.date,
+                "rows": it.rows,
+                "imported": bool(it.imported),
+                "head": heads[it.number],
+            }
             for it in runs
         ],
         "rows": len(rows),
@@ -246,7 +263,6 @@ def _facts(
         facts["chains"] = parts
     else:
         facts["dp_event"] = dp_event_facts(guarantee.mu)
-    facts["sha256"] = checksum(table, facts)
     return facts
 
 
