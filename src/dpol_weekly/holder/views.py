@@ -34,6 +34,7 @@ from dpol_weekly.holder.draws import end_all, memories, parts_of
 from dpol_weekly.holder.entries import (
     Output,
     deployment_of,
+    heads_of,
     knows_run,
     last_period,
     move_output,
@@ -99,13 +100,18 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
         )
 
 
+def releases_of(path: Path) -> list[Path]:
+    """The files that have the name of a release of an output."""
+    return sorted(file for file in path.parent.glob("*.zip") if _is_of(file, path))
+
+
 def take_as_lost(ledger: Ledger, path: Path) -> None:
     """Let the ledger know the releases of an output that a lost copy of it has made.
 
     What they released comes from the coordinator, and show nothing that is newer.
     """
-    for file in path.parent.glob("*.zip"):
-        if _is_of(file, path) and (record := _record(file)):
+    for file in releases_of(path):
+        if record := _record(file):
             for token in record.tokens:
                 ledger.execute("INSERT OR IGNORE INTO ended VALUES (?)", token)
 
@@ -227,7 +233,7 @@ def _facts(
     guarantee = guarantee_of(ledger, output, deployment.count_sensitivity)
     runs = [run for run in runs_of(ledger, output) if run.rows]
     levels, last = Counter(row.mu for row in rows), runs[-1]
-    heads = {row["number"]: row["head"] for row in select(ledger, "SELECT number, head FROM run")}
+    heads = heads_of(ledger)
     ended = select(ledger, "SELECT token FROM ended ORDER BY rowid DESC LIMIT 1")
     facts: dict[str, Any] = {
         **guarantee.as_dict(),
