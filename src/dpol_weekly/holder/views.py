@@ -13,7 +13,6 @@ import math
 import re
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -29,7 +28,8 @@ from dpol.privacy.guarantee import ONE_PERSON, STAY, STAY_UNIT, UNIT, Guarantee
 from dpol.privacy.stays import STAYS
 from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.ceiling import most_in_a_period
+from dpol_weekly.holder.ceiling import most_in_a_period, most_spent
+from dpol_weekly.holder.claims import claim
 from dpol_weekly.holder.draws import end_all, memories, parts_of
 from dpol_weekly.holder.entries import (
     Output,
@@ -113,7 +113,8 @@ def take_as_lost(ledger: Ledger, path: Path) -> None:
     for file in releases_of(path):
         if record := _record(file):
             for token in record.tokens:
-                ledger.execute("INSERT OR IGNORE INTO ended VALUES (?)", token)
+                if not knows_run(ledger, token):
+                    ledger.execute("INSERT INTO ended VALUES (?)", token)
 
 
 def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | None:
@@ -232,14 +233,13 @@ def _facts(
     """All that a record states, without checksum and signature."""
     guarantee = guarantee_of(ledger, output, deployment.count_sensitivity)
     runs = [run for run in runs_of(ledger, output) if run.rows]
-    levels, last = Counter(row.mu for row in rows), runs[-1]
-    heads = heads_of(ledger)
+    last, heads, parts = runs[-1], heads_of(ledger), parts_of(ledger, output)
     ended = select(ledger, "SELECT token FROM ended ORDER BY rowid DESC LIMIT 1")
     facts: dict[str, Any] = {
         **guarantee.as_dict(),
         "mu_of_one_entity_alone": guarantee.mu / math.sqrt(2),
         "mu_over_all_outputs": most_in_a_period(weighed_rows(ledger)),
-        "mu_levels": [{"mu": float(mu), "rows": number} for mu, number in levels.items()],
+        "guarantee": claim(rows, parts, deployment, most_spent(ledger, deployment, output)),
         "releases": [
             {
                 "run": it.number,
@@ -262,7 +262,7 @@ def _facts(
         },
         "deployment": {"name": deployment.name, "sha256": deployment.sha256()},
     }
-    if parts := parts_of(ledger, output):
+    if parts:
         # One period's event, taken several times, would not give the mu of a stay.
         stays = zip(STAYS, guarantee.stays or (), strict=True)
         facts["dp_events_of_stays"] = {str(stay): dp_event_facts(mu) for stay, mu in stays}
