@@ -78,7 +78,5 @@ def _records(options: argparse.Namespace) -> None:
         f" for a stay of {counted(it.stay, 'period')}, within budget_mu {it.budget:g}"
         for it in found
     ]
-    lines.append(
-        "Scales, norms, stays and ceiling follow from the files, as the records state them."
-    )
+    lines.append("Scales, norms, stays and ceiling follow from the files, as the records state.")
     answer(options, lines, {"records": [dataclasses.asdict(it) for it in found]})
