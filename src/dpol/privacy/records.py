@@ -178,8 +178,7 @@ def _checked(table: bytes, facts: Mapping[str, Any]) -> list[_Load]:
     _same("noise: rows", all(kinds[tuple(it.items())] == it["rows"] for it in stated["noise"]))
     # Rows that an older copy of a ledger drew again may count with more than their mu.
     exact = not any(it["imported"] for it in facts["releases"])
-    mu = math.sqrt(max(of_period.values()))
-    _near("mu", facts["mu"], mu, exact=exact)
+    _near("mu", facts["mu"], math.sqrt(max(of_period.values())), exact=exact)
     _near("mu_of_one_entity_alone", facts["mu_of_one_entity_alone"], facts["mu"] / math.sqrt(2))
     _same("stays", len(facts["stays"]) == len(_STAYS))
     for stay, given in zip(_STAYS, facts["stays"], strict=True):
@@ -202,7 +201,8 @@ def _check_noise(kind: Mapping[str, Any]) -> None:
     a, b, mu = Fraction(kind["a"]), Fraction(kind["b"]), Fraction(kind["mu"])
     unit, periods, scale = kind["unit_weeks"], kind["chain_periods"], kind["scale"]
     good = abs(a) < 1 and abs(b) < 1 and mu > 0 and 0 < unit <= _LONGEST and periods > 0
-    _same("a, b", good and (unit == 1 or b >= max(a, 0)))
+    _same("a, b", good and (unit == 1 or (b >= a and b >= 0)))
+    _same("chains", kind["chains"] or (a, b, unit, periods) == (0, 0, 1, 1))
     norm, error = _norm(a, b, unit), unit * periods if a != b else 0
     _same("squared_norm", Fraction(kind["squared_norm"]) == norm)
     steps = Fraction(kind["count_sensitivity"]) * 10 ** kind["decimals"]
@@ -211,7 +211,7 @@ def _check_noise(kind: Mapping[str, Any]) -> None:
     def enough(least: int) -> bool:
         """True if least mu >= sqrt(2) (S N + E); both sides squared, twice."""
         rest = (least * mu) ** 2 / 2 - steps**2 * norm - error
-        return least >= 0 <= rest and rest**2 >= 4 * steps**2 * norm * error
+        return bool(least >= 0 <= rest and rest**2 >= 4 * steps**2 * norm * error)
 
     _same("scale", enough(scale - 1) and not enough(scale - 3))
 
