@@ -35,7 +35,7 @@ def failures(chances, error=ERROR):
 
 
 def test_a_sound_installation_fails_as_rarely_as_is_said():
-    """At 5%, over 2,000 seeds; a rate of more than 5% would pass with probability 1e-3 at 8%."""
+    """Over 2,000 seeds at 5%; the test fails with probability 1e-3 where that holds."""
     failed = sum(bool(failures(looked_at(lambda z, _: z, i, 2000), 0.05)) for i in range(2000))
     assert failed <= stats.binom.isf(1e-3, 2000, 0.05)
     assert failed > 0
@@ -48,7 +48,7 @@ def stuck(draws, rng):
 
 
 def seeded_runs(draws, rng):
-    """Both runs draw the same."""
+    """The second run draws what the first one drew."""
     return np.tile(draws[: CELLS // 2], 2)
 
 
@@ -87,7 +87,7 @@ def test_faults_of_the_noise_are_named(fault):
 
 
 def test_the_power_that_is_stated_is_the_power():
-    """Of 400 tables whose noise is too small by the stated share, 99 in 100 are noticed.
+    """Noise too small by the stated share is noticed in 99 of 100 tables.
 
     A sound statement fails with probability 1e-3; one of 99% that is 93% passes with 1e-3.
     """

@@ -1,4 +1,4 @@
-"""Signatures and hash chains: whoever changes, forges or reorders something is noticed."""
+"""Signatures and hash chains: a change, a forgery and another order are noticed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def agreed(made):
 
 
 def taken(made=None, **options):
-    """How many rows of the last release are collected, and why others are refused."""
+    """The number of rows of the last release that are collected, and why others are refused."""
     (done,) = collect([newest()], Path("log"), agreed(made or deployment()), **options)
     return done.taken, " ".join(done.refused)
 

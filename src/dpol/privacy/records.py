@@ -202,7 +202,7 @@ def _check_noise(kind: Mapping[str, Any]) -> None:
     unit, periods, scale = kind["unit_weeks"], kind["chain_periods"], kind["scale"]
     good = abs(a) < 1 and abs(b) < 1 and mu > 0 and 0 < unit <= _LONGEST and periods > 0
     _same("a, b", good and (unit == 1 or (b >= a and b >= 0)))
-    _same("chains", kind["chains"] or (a, b, unit, periods) == (0, 0, 1, 1))
+    _same("chains", kind["chains"] or (a == b == 0 and unit == periods == 1))
     norm, error = _norm(a, b, unit), unit * periods if a != b else 0
     _same("squared_norm", Fraction(kind["squared_norm"]) == norm)
     steps = Fraction(kind["count_sensitivity"]) * 10 ** kind["decimals"]

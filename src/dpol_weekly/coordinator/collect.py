@@ -108,7 +108,8 @@ def check_reports(
     agreed, found = read_deployment(deployment), find_releases(reports)
     done = []
     for parts in found.releases:
-        new, refused = [], []
+        new: list[Release] = []
+        refused: list[str] = []
         try:
             report = read_report(parts)
             _refuse_other_agreement(report, agreed.sha256())

@@ -120,8 +120,8 @@ def begin(
     for key, choices in draft.open.items():
         may = f": {' or '.join(choices[:9])}" if choices else ""
         lines.append(f"# Still to be set: {key}{may}")
-    key = file.with_name(_KEY)
-    public = Key(key).public if key.exists() else make_key(key)
+    secret = file.with_name(_KEY)
+    public = Key(secret).public if secret.exists() else make_key(secret)
     lines.append(f"# Public half of the key, for the agreement: {public}")
     write_text(file, "\n".join(lines) + "\n")
     if draft.open:

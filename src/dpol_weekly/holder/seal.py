@@ -43,7 +43,7 @@ def changed(base: sqlite3.Connection) -> str:
             if head != known:
                 return f"run {run[0]}, or one of its rows, was changed, removed or put elsewhere"
         if rows or base.execute("SELECT seal FROM ledger").fetchall() != [(_whole(base, head),)]:
-            return "runs were removed, or something beside the rows was changed"
+            return "runs were removed, or something other than the rows was changed"
         return ""
 
 
