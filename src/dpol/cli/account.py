@@ -63,7 +63,7 @@ def _account(options: argparse.Namespace) -> None:
 
 
 def _records(options: argparse.Namespace) -> None:
-    """What records state follows from their files, or an error says what does not."""
+    """Show what release files guarantee, recomputed; an error names what does not follow."""
     from dpol.core.rounding import rounded_up
     from dpol.core.words import counted
     from dpol.privacy.records import recompute

@@ -117,7 +117,7 @@ class _Load:
     unit: int
 
     def weight(self, stay: int, days: int) -> Fraction:
-        """For a stay of so many periods of so many days."""
+        """The weight for a stay of so many periods of so many days."""
         length = self.after - self.first
         touched = max(stay, (stay * days + length - 2) // length + 1) if length != days else stay
         longer = _norm(self.a, self.b, touched) / _norm(self.a, self.b, self.unit)

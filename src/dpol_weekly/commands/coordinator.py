@@ -43,7 +43,7 @@ on."""
 
 _EXPORT = """\
 Write everything collected to one table, for anybody. Or verify the log: each report and act is in a
-hash chain, so whoever has noted its head notices later that the log was changed."""
+hash chain. A person who has noted its head notices later that the log was changed."""
 
 
 def add(commands: Commands) -> None:

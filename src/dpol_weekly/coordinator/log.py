@@ -195,7 +195,7 @@ class Log:
             known |= before.startswith(noted)
         if not known:
             raise DataError(
-                f"{self.path}: was never at the head {noted}: it was written anew, or that head is"
+                f"{self.path}: was never at the head {noted}: it was written again, or that head is"
                 f" of another log; {_BACK}"
             )
 

@@ -161,7 +161,7 @@ def verify(path: Path) -> str:
                 if other := [it for it in report.runs if heads.get(it.number) != it.head]:
                     raise DataError(
                         f"{file}: knows another run {other[0].number} than {path}: the ledger was"
-                        " put back from an older copy, or was written anew; put its newest copy"
+                        " put back from an older copy, or was written again; put its newest copy"
                         " back"
                     )
                 cells = [row.cells for row in report.rows]

@@ -32,7 +32,7 @@ def seal(base: sqlite3.Connection) -> None:
 
 
 def changed(base: sqlite3.Connection) -> str:
-    """What something else than a run of dpol has changed, in words; empty if nothing."""
+    """A change by something else than a run of dpol, in words; empty if there is none."""
     with _as_bytes(base):
         rows: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
         for run, *row in base.execute("SELECT run, * FROM release ORDER BY number"):
