@@ -75,8 +75,8 @@ def test_nothing_is_released_with_a_key_that_is_not_the_agreed_one():
     made = keyed(make_key(KEY))
     make_key(Path("other.key"))
     Path("text.key").write_text("no key")
-    refuse("key: is not the key of the agreement", A1, made=made)
-    refuse("other.key: is not the key of the agreement", A1, made=made, own={"key": "other.key"})
+    refuse("key: is missing, and there is one in the agreement", A1, made=made)
+    refuse("other.key: is not the key in the agreement", A1, made=made, own={"key": "other.key"})
     refuse("text.key: is not a key of dpol", A1, made=made, own={"key": "text.key"})
     refuse("none.key: the key cannot be read", A1, made=made, own={"key": "none.key"})
 

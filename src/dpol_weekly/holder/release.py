@@ -253,10 +253,8 @@ def _key(path: Path | None, agreed: Sequence[str | None]) -> Key | None:
     """The key that signs, if it is the one that the agreement names for all entities."""
     key = Key(path) if path else None
     if wrong := [it for it in agreed if it and not (key and key.public == it)]:
-        raise DataError(
-            f"{path or 'key'}: is not the key of the agreement ({wrong[0][:12]}...); name the file"
-            " of that key in key"
-        )
+        what = f"{path}: is not the key" if path else "key: is missing, and there is one"
+        raise DataError(f"{what} in the agreement ({wrong[0][:12]}...); name its file in key")
     return key
 
 
