@@ -31,10 +31,12 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from dpol.core.errors import DataError
+from dpol_weekly.keys import verify
 from dpol_weekly.noise import decimal_text, share_of
 
 _NUMBER, _WHOLE = r"[0-9]{1,12}(\.[0-9]{1,20})?", "[0-9]{1,15}"
 _REAL = r"-?[0-9]{1,12}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?"
+_HEAD = re.compile("[0-9a-f]{64}")
 ID = re.compile("[0-9a-f]{16}")
 """An id of a ledger or of an output."""
 PATTERNS = {
@@ -109,6 +111,21 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunHead:
+    """A run that a record states.
+
+    Args:
+        number: of the run in its ledger.
+        head: of the ledger's hash chain after it, 64 hex digits.
+        imported: whether its rows were taken in after a ledger was lost.
+    """
+
+    number: int
+    head: str
+    imported: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """A release, its rows unchecked.
 
@@ -120,6 +137,8 @@ class Report:
         ledger: id of the holder's ledger.
         output: id of the output in it.
         rows: of the table.
+        runs: that released the rows.
+        key: public half of the key that signed it; empty if it is not signed.
         facts: all that the record states.
     """
 
@@ -130,6 +149,8 @@ class Report:
     ledger: str
     output: str
     rows: list[Row]
+    runs: tuple[RunHead, ...]
+    key: str
     facts: Mapping[str, Any]
 
 
@@ -217,9 +238,9 @@ def checksum(table: bytes, record: Mapping[str, Any]) -> str:
 
     Args:
         table: its bytes; line ends count as those of Unix, since mail may change them.
-        record: all facts; the checksum itself, `sha256`, is left out.
+        record: all facts; the checksum itself, `sha256`, and its `signature` are left out.
     """
-    rest = {key: value for key, value in record.items() if key != "sha256"}
+    rest = {key: value for key, value in record.items() if key not in ("sha256", "signature")}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(table.replace(b"\r\n", b"\n") + text.encode()).hexdigest()
 
@@ -326,13 +347,16 @@ def read_report(parts: Parts) -> Report:
     """A release whose parts fit each other.
 
     Raises:
-        DataError: its record or table is damaged. Cells are not looked at.
+        DataError: its record or table is damaged, or signed by another key than it names. Cells are
+            not looked at.
     """
     file, facts = parts.file, parts.facts
     agreed = facts.get("deployment")
     if not isinstance(agreed, dict):
         raise DataError(f"{file}: does not say which deployment it is of; {_ASK}")
-    record = _record(file, facts)
+    record, key = _record(file, facts), str(facts.get("key", ""))
+    if key and not verify(key, str(facts.get("signature")), record.sha256):
+        raise DataError(f"{file}: its signature is wrong: it was changed, or is forged; {_ASK}")
     return Report(
         file=file,
         sha256=record.sha256,
@@ -341,8 +365,25 @@ def read_report(parts: Parts) -> Report:
         ledger=record.ledger,
         output=record.output,
         rows=_with_chains(file, list(_cells(file, parts.table)), facts.get("chains", [])),
+        runs=_runs(file, facts.get("releases", [])),
+        key=key,
         facts=facts,
     )
+
+
+def _runs(file: Path, stated: object) -> tuple[RunHead, ...]:
+    """The runs that a record states."""
+    try:
+        runs = [
+            RunHead(number=int(it["run"]), head=it["head"], imported=it["imported"] is True)
+            for it in stated  # type: ignore[attr-defined]
+        ]
+        good = all(_HEAD.fullmatch(it.head) and 0 < it.number < 2**53 for it in runs)
+    except (LookupError, TypeError, ValueError):
+        good = False
+    if not good or len({it.number for it in runs}) < len(runs):
+        raise DataError(f"{file}: the heads of its ledger are damaged; {_ASK}")
+    return tuple(runs)
 
 
 def _parts(path: Path) -> Iterator[bytes | dict[str, Any]]:

@@ -404,9 +404,9 @@ def record(reports):
 
 def _keys(record):
     """The keys of a record's entry, with all above them; None if it is refused."""
-    if said("registry", record):
+    if said("publish-entry", record):
         return None
-    lines = run("registry", record)[1].replace("- ", "  ").splitlines()
+    lines = run("publish-entry", record)[1].replace("- ", "  ").splitlines()
     return {line.partition(":")[0] for line in lines if ":" in line}
 
 

@@ -43,7 +43,7 @@ def test_help_has_every_command_once_under_its_reader(
     }
     assert shown.pop("options")
     assert list(shown) == ["Experiments", "Hospital", "Coordinator", "Other"]
-    assert shown["Hospital"] == ["account", "privatize", "history", "registry"]
+    assert shown["Hospital"] == ["account", "privatize", "history", "audit", "publish-entry"]
     assert shown["Other"] == ["completion", "zip"]
     every = [name for names in shown.values() for name in names]
     assert sorted(every) == sorted({*cli.parser_of_commands()._actions[-1].choices})

@@ -32,8 +32,8 @@ def run(arguments):
 
 
 def visible(path=Path()):
-    """Files in a folder and their bytes; of the log the rows, without the time of day. Hidden ones
-    are left by kills, and nobody reads them."""
+    """Files in a folder and their bytes; of the log the rows, without the time of day and the heads
+    of its chain, which cover it. Hidden ones are left by kills, and nobody reads them."""
     found = {str(it): it.read_bytes() for it in path.rglob("[!.]*") if it.is_file()}
     for name in found:
         if name.endswith(".sqlite"):
@@ -41,7 +41,7 @@ def visible(path=Path()):
                 base.row_factory = sqlite3.Row
                 tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
                 found[name] = [
-                    {**row, "received": None}
+                    {**row, "received": None, "head": None}
                     for (table,) in tables.fetchall()
                     for row in base.execute(f"SELECT * FROM {table}")
                 ]
@@ -65,7 +65,9 @@ def killed(arguments, template, after, how, k):
     if code:
         return [*wrong, told]
     now = visible()
-    return wrong + [f"{it} differs" for it in now.keys() | after if now.get(it) != after.get(it)]
+    wrong += [f"{it} differs" for it in now.keys() | after if now.get(it) != after.get(it)]
+    broken, told = run(["export", "state", "--verify"])
+    return [*wrong, told] if broken else wrong
 
 
 def put(folder, to):

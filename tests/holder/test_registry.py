@@ -1,4 +1,4 @@
-"""`dpol registry`: an entry for the registry of deployments from the record of a release."""
+"""`dpol publish-entry`: an entry for the registry of deployments from the record of a release."""
 
 from __future__ import annotations
 
@@ -140,15 +140,15 @@ def test_a_seeded_release_is_not_registered():
 
 def test_the_command_writes_a_new_file_or_prints(capsys):
     put(A1, sampler=Secure())
-    assert main(["registry", str(newest())]) == 0
+    assert main(["publish-entry", str(newest())]) == 0
     printed = capsys.readouterr().out
-    assert main(["registry", str(newest()), "--output", "entry.yaml"]) == 0
+    assert main(["publish-entry", str(newest()), "--output", "entry.yaml"]) == 0
     assert Path("entry.yaml").read_text() == printed
     for arguments, said in (
         ((str(newest()), "--output", "entry.yaml"), "entry.yaml: exists already; choose another"),
         (("counts.csv",), "counts.csv: is not a record of dpol; ask for"),
         (("none.json",), "none.json: is not there, or is not a file"),
     ):
-        assert main(["registry", *arguments]) == 1
+        assert main(["publish-entry", *arguments]) == 1
         assert re.fullmatch(rf"error: {said}.*\n", capsys.readouterr().err)
     assert Path("entry.yaml").read_text() == printed

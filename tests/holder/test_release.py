@@ -70,8 +70,8 @@ def test_the_record_says_what_is_guaranteed():
         "sha256": checksum(table(), record()),
         "rows": 2,
         "mu_over_all_outputs": 0.5,
-        "mu_levels": [{"mu": 0.5, "rows": 2}],
-        "releases": [{"run": 1, "date": ANY, "rows": 2, "imported": False}],
+        "guarantee": ANY,
+        "releases": [{"run": 1, "date": ANY, "rows": 2, "imported": False, "head": ANY}],
         "ledger": {
             **{"id": ANY, "output": ANY, "run": 1, "token": ANY},
             **{"head": ANY, "previous": None, "ended": None},
@@ -114,7 +114,8 @@ def test_a_period_released_again_adds_up():
     put(A2, made=one)
     assert record()["mu"] == pytest.approx(math.sqrt(1.5))
     assert record()["mu_of_one_entity_alone"] == pytest.approx(math.sqrt(0.75))
-    assert record()["mu_levels"] == [{"mu": 0.5, "rows": 3}, {"mu": 1, "rows": 2}]
+    levels = [(it["mu"], it["rows"]) for it in record()["guarantee"]["noise"]]
+    assert levels == [("0.5", 3), ("1", 2)]
     assert [row["mu"] for row in output()] == ["0.5", "0.5", "0.5", "1", "1"]
 
 

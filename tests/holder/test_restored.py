@@ -7,7 +7,6 @@ import json
 import shutil
 from collections import Counter
 from contextlib import chdir
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -407,4 +406,4 @@ def test_the_command_knows_the_option(five_weeks):
     assert "0 rows released; 5 rows skipped" in said
     assert len(output()) == 5
     assert record()["sha256"] == checksum(table(), record())
-    assert Decimal(record()["mu_levels"][0]["mu"]) == Decimal("0.5")
+    assert record()["guarantee"]["noise"][0]["mu"] == "0.5"

@@ -121,5 +121,5 @@ def _by_readers(commands: argparse._SubParsersAction[_Parser]) -> str:
     parts: dict[str, list[str]] = {it: [] for it in _READERS}
     for it in commands._get_subactions():
         readers = commands.choices[it.dest].get_default("readers")
-        parts[readers if readers in parts else _READERS[-1]].append(f"  {it.dest:12}{it.help}")
+        parts[readers if readers in parts else _READERS[-1]].append(f"  {it.dest:14}{it.help}")
     return "\n\n".join("\n".join([f"{head}:", *lines]) for head, lines in parts.items() if lines)

@@ -42,6 +42,10 @@ Decide for a period from everything collected for earlier periods. Writes decisi
 .csv in the folder. A written decision never changes; late reports count from the next decision
 on."""
 
+_EXPORT = """\
+Write everything collected to one table, for anybody. Or verify the log: each report and act is in a
+hash chain. A person who has noted its head notices later that the log was changed."""
+
 
 def add(commands: Commands) -> None:
     """Add the commands."""
@@ -94,10 +98,16 @@ def add(commands: Commands) -> None:
     )
     instead.add_argument("--algorithm", type=given, metavar="NAME", help=words)
 
-    words = "write everything collected to one table"
-    parser = _command(commands, "export", words, words, _export)
+    words = "write everything collected to one table, or verify the log"
+    parser = _command(commands, "export", words, _EXPORT, _export)
+    instead = parser.add_mutually_exclusive_group(required=True)
     words = "the table: .csv or .parquet"
-    parser.add_argument("--to", type=path, required=True, metavar="TABLE", help=words)
+    instead.add_argument("--to", type=path, metavar="TABLE", help=words)
+    words = (
+        "write nothing: check that nothing in the log was removed, changed or reordered, and show"
+        " the head of its hash chain; with HEAD, also that the log goes on from that head"
+    )
+    instead.add_argument("--verify", nargs="?", const="", metavar="HEAD", help=words)
 
 
 def _command(
@@ -217,7 +227,15 @@ def _decide(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from dpol_weekly.coordinator.export import export
+    from dpol_weekly.coordinator.export import export, verify
 
+    if options.to is None:
+        head = verify(options.folder, options.verify)
+        lines = [
+            "Nothing in the log was removed, changed or reordered. Note its head, and verify with"
+            f" it later: {head or 'none yet'}"
+        ]
+        answer(options, lines, {"head": head})
+        return
     count = export(options.folder, options.to)
     answer(options, [f"{options.to}: {count} releases"], {"table": options.to, "releases": count})

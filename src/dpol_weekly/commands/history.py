@@ -20,12 +20,18 @@ def add(commands: Commands) -> None:
     words = "the ledger (default: dpol-ledger.sqlite in this folder)"
     file = Path("dpol-ledger.sqlite")
     parser.add_argument("--ledger", type=path, default=file, metavar="FILE", help=words)
+    words = "check instead that the ledger and its release files are as they were written"
+    parser.add_argument("--verify", action="store_true", help=words)
     add_answer_options(parser)
     parser.set_defaults(run=_history)
 
 
 def _history(options: argparse.Namespace) -> None:
-    from dpol_weekly.holder.history import describe, history
+    from dpol_weekly.holder.history import describe, history, verify
 
+    if options.verify:
+        line = verify(options.ledger)
+        answer(options, [line], {"verified": True})
+        return
     found = history(options.ledger)
     answer(options, describe(found), dataclasses.asdict(found))

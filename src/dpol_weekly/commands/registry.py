@@ -1,4 +1,4 @@
-"""`dpol registry`: an entry for the public registry of deployments."""
+"""`dpol publish-entry`: an entry for the public registry of deployments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def add(commands: Commands) -> None:
     """Add the command."""
     words = "write an entry for the public registry of deployments from a record"
     parser = add_command(
-        commands, "registry", readers="Hospital", words=words, description=_REGISTRY
+        commands, "publish-entry", readers="Hospital", words=words, description=_REGISTRY
     )
     words = "a release that dpol privatize wrote, or the record in it"
     parser.add_argument("record", type=path, metavar="RECORD", help=words)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -109,10 +109,14 @@ def check_reports(
     agreed, found = read_deployment(deployment), find_releases(reports)
     done = []
     for parts in found.releases:
-        new, refused = [], []
+        new: list[Release] = []
+        refused: list[str] = []
         try:
             report = read_report(parts)
             _refuse_other_agreement(report, [agreed])
+            refused += filter(
+                None, {_unsigned(report, agreed, row.cells.entity) for row in report.rows}
+            )
             for row in report.rows:
                 claim = Claim(
                     row=row,
@@ -205,10 +209,12 @@ def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) ->
     for row in report.rows:
         rows_of.setdefault(row.cells.entity, []).append(row)
     outcomes = []
+    put_back = _put_back(report, log.ledger_heads(report.ledger, report.output))
     for entity, rows in rows_of.items():
         logged = log.releases("entity = ?", entity)
-        why = _another_ledger(report, rows, logged)
-        obstacle = "" if entity in may_change else why
+        unsigned = _unsigned(report, log.deployment, entity)
+        why = _another_ledger(report, rows, logged) or put_back
+        obstacle = unsigned or ("" if entity in may_change else why)
         outcome = _of_entity(log, report, rows, logged, today, obstacle)
         if outcome.new and why:
             reason = f"{report.ledger}, collected from {file.name}"
@@ -218,7 +224,12 @@ def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) ->
     new = tuple(release for outcome in outcomes for release in outcome.new)
     if new:
         number = log.add_report(
-            sha256=report.sha256, file=file.name, ledger=report.ledger, output=report.output
+            sha256=report.sha256,
+            file=file.name,
+            ledger=report.ledger,
+            output=report.output,
+            key=report.key,
+            heads={run.number: run.head for run in report.runs},
         )
         log.add_releases(number, new)
     periods_of: dict[str, set[str]] = {}
@@ -304,6 +315,38 @@ def _origin(row: sqlite3.Row) -> str:
     return f"{row['file']}, collected on {row['received'][:10]}"
 
 
+def _unsigned(report: Report, deployment: Deployment, entity: str) -> str:
+    """The reason why a report about an entity is nobody's; empty if its holder signed it."""
+    agreed = deployment.entities.get(entity)
+    if agreed is None or agreed.key in (None, report.key):
+        return ""
+    how = "is signed with another key than" if report.key else "is not signed with"
+    return (
+        f"the report {how} the key of {entity} in the agreement; ask the holder, who names the file"
+        " of that key in its own file"
+    )
+
+
+def _put_back(report: Report, known: Mapping[int, str]) -> str:
+    """The reason why the ledger of a report is an older copy, or was changed; or empty.
+
+    A ledger that took in what is known here (`--continue-from`) goes on from an older copy rightly.
+
+    Args:
+        report: with the heads of its ledger's hash chain.
+        known: those that earlier reports stated, by the number of their run.
+    """
+    stated = {run.number: run for run in report.runs}
+    others = [it for it in known if it not in stated or stated[it].head != known[it]]
+    if not others or any(it.imported for it in report.runs if it.number >= min(others)):
+        return ""
+    return (
+        "the ledger of this report does not go on from what it reported before (run"
+        f" {min(others)}): it was put back from an older copy, or changed; ask the holder."
+        f" {_SET_ASIDE}. {_CONTINUE}"
+    )
+
+
 def _another_ledger(report: Report, rows: Sequence[Row], logged: Sequence[sqlite3.Row]) -> str:
     """The reason why a report is of another ledger, or of an older copy of it; or empty.
 
@@ -323,6 +366,12 @@ def _another_ledger(report: Report, rows: Sequence[Row], logged: Sequence[sqlite
             f"the ledger of this report is not that of the first one about {entity}"
             f" ({_origin(first)}); ask the holder. If it lost that ledger, collect with"
             f" --new-ledger {entity}. {_SET_ASIDE}"
+        )
+    if standing and standing[-1]["key"] and standing[-1]["key"] != report.key:
+        return (
+            f"the key of this report is not that of the earlier ones ({_origin(standing[-1])}); ask"
+            f" the holder. If it lost that key, collect with --new-ledger {standing[-1]['entity']}."
+            f" {_SET_ASIDE}"
         )
     there = {(row.cells.period, row.cells.noisy_count) for row in rows}
     for it in standing:

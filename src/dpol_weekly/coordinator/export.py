@@ -58,6 +58,22 @@ def export(folder: Path, to: Path) -> int:
     return len(rows)
 
 
+def verify(folder: Path, noted: str = "") -> str:
+    """Make sure that a log is what was collected, in the order of arrival; the head of its chain.
+
+    Args:
+        folder: of the coordinator.
+        noted: a head that was noted earlier, or its first digits.
+
+    Raises:
+        DataError: as `open_log`; something in the log was removed, changed or reordered, or it
+            never had that head.
+    """
+    with open_log(folder) as log:
+        log.refuse_changed(noted)
+        return log.head
+
+
 def _write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     try:
         import pyarrow

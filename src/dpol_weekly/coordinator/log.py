@@ -6,9 +6,11 @@ It is all the state there is: decisions are replayed from it. Rows are only ever
 from __future__ import annotations
 
 import datetime
+import hashlib
+import itertools
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +31,13 @@ from dpol_weekly.released import Cells
 LOG_NAME = "log.sqlite"
 """The name of the log in a coordinator's folder."""
 
+_BACK = "put the last backup of the log back"
 _NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
 _LOG = Kind(
     name="log",
     script=Path(__file__).with_name("log.sql"),
     application=0x64706F6D,
-    version=3,
+    version=4,
     foreign=_NO_LOG,
     damaged=_NO_LOG,
 )
@@ -78,13 +81,43 @@ class Log:
         """The agreement that holds now; it names all entities that ever took part."""
         return self.agreements[-1]
 
-    def add_report(self, *, sha256: str, file: str, ledger: str, output: str) -> int:
-        """Enter a report; its number."""
-        return self._add("report", sha256, file, ledger, output)
+    def add_report(
+        self,
+        *,
+        sha256: str,
+        file: str,
+        ledger: str,
+        output: str,
+        key: str,
+        heads: Mapping[int, str],
+    ) -> int:
+        """Enter a report, and the heads of its ledger that were not known; its number."""
+        known = self.ledger_heads(ledger, output)
+        number = self._add("report", sha256, file, ledger, output, key)
+        self.connection.executemany(
+            "INSERT INTO ledger_head VALUES (?, ?, ?)",
+            [(number, run, head) for run, head in heads.items() if known.get(run) != head],
+        )
+        return number
+
+    def ledger_heads(self, ledger: str, output: str) -> dict[int, str]:
+        """The heads of a ledger after its runs for an output, as reports that count state them."""
+        found = self.connection.execute(
+            "SELECT report.number, run, head FROM report JOIN ledger_head"
+            " ON report = report.number WHERE ledger = ? AND output = ? AND EXISTS (SELECT 1"
+            " FROM listed WHERE listed.report = report.number AND set_aside IS NULL)"
+            " ORDER BY report.number, run",
+            (ledger, output),
+        )
+        heads: dict[int, str] = {}
+        for _, rows in itertools.groupby(found, key=lambda row: row["number"]):
+            new = {row["run"]: row["head"] for row in rows}
+            heads = {run: head for run, head in heads.items() if run < min(new)} | new
+        return heads
 
     def add_act(self, *, kind: str, entity: str, period: str, reason: str) -> None:
         """Note what is done about an entity, see log.sql; period '': about all its periods."""
-        self._add("act", kind, entity, period, reason)
+        self._link(self._add("act", kind, entity, period, reason))
 
     def _add(self, table: str, *cells: str) -> int:
         """Enter a row with the next number of the sequence of reports and acts, and the time."""
@@ -93,8 +126,8 @@ class Log:
             f"SELECT 1 + IFNULL(MAX(number), 0) FROM ({last} report UNION ALL {last} act)"
         ).fetchone()
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        insert = f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?)"
-        self.connection.execute(insert, (number, now, *cells))
+        values = ", ".join("?" * (2 + len(cells)))
+        self.connection.execute(f"INSERT INTO {table} VALUES ({values})", (number, now, *cells))
         return int(number)
 
     def add_releases(self, report: int, rows: Sequence[Release]) -> None:
@@ -118,15 +151,71 @@ class Log:
             f" FROM noise WHERE ({noise}) = ({of_row})",
             values,
         )
+        self._link(report)
+
+    def _link(self, number: int) -> None:
+        """Add a report with its rows, or an act, to the hash chain."""
+        head = self._digest(number, self.head)
+        self.connection.execute("INSERT INTO link VALUES (?, ?)", (number, head))
+
+    @property
+    def head(self) -> str:
+        """The head of the hash chain: what was collected, in the order of arrival."""
+        last = "SELECT head FROM link ORDER BY number DESC LIMIT 1"
+        return "".join(row["head"] for row in self.connection.execute(last))
+
+    def _digest(self, number: int, before: str) -> str:
+        """The head of the chain after a report or act, from the head before it."""
+        parts: list[object] = [self.agreements[0].sha256(), before]
+        for rows in (
+            "report WHERE number = ?",
+            "act WHERE number = ?",
+            "ledger_head WHERE report = ? ORDER BY run",
+            "release JOIN noise ON noise.number = noise WHERE report = ? ORDER BY release.number",
+        ):
+            found = self.connection.execute(f"SELECT * FROM {rows}", (number,))
+            parts.append([list(row) for row in found])
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def refuse_changed(self, noted: str = "") -> None:
+        """Make sure that the log holds what was collected, in the order of arrival.
+
+        Args:
+            noted: a head, or its first digits, that was noted earlier; it must be in the chain.
+
+        Raises:
+            DataError: a report, an act or a row was removed, changed or put in another place.
+        """
+        numbers = "SELECT number FROM report UNION ALL SELECT number FROM act ORDER BY number"
+        links = self.connection.execute("SELECT number, head FROM link ORDER BY number").fetchall()
+        entered = [row["number"] for row in self.connection.execute(numbers)]
+        lost = "SELECT COUNT(*) FROM release WHERE report NOT IN (SELECT number FROM report)"
+        good = entered == [row["number"] for row in links] == list(range(1, len(links) + 1))
+        if not good or self.connection.execute(lost).fetchone()[0]:
+            raise DataError(f"{self.path}: reports or rows were removed or added; {_BACK}")
+        before, known = "", not noted
+        for row in links:
+            if self._digest(row["number"], before) != row["head"]:
+                raise DataError(
+                    f"{self.path}: number {row['number']} of its reports and acts was changed, or"
+                    f" put in another place; {_BACK}"
+                )
+            before = row["head"]
+            known |= before.startswith(noted)
+        if not known:
+            raise DataError(
+                f"{self.path}: was never at the head {noted}: it was written again, or that head is"
+                f" of another log; {_BACK}"
+            )
 
     def releases(self, where: str = "1", *values: str) -> list[sqlite3.Row]:
         """Rows by entity, period and version, those that were set aside included.
 
         A row has the columns of `released` (log.sql), and `ledger`, `output`, `file` and `received`
-        of the report that brought it.
+        of the report that brought it, and the `key` that signed that.
         """
         return self.connection.execute(
-            "SELECT released.*, ledger, output, file, received"
+            "SELECT released.*, ledger, output, file, received, key"
             " FROM released JOIN report ON report.number = released.report"
             f" WHERE {where} ORDER BY entity, period, version",
             values,

@@ -9,8 +9,20 @@ CREATE TABLE deployment (
 -- universal time. No decision depends on it.
 CREATE TABLE report (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL,
-    ledger TEXT NOT NULL, output TEXT NOT NULL
+    ledger TEXT NOT NULL, output TEXT NOT NULL, key TEXT NOT NULL  -- '': nobody signed it
 );
+
+CREATE INDEX report_output ON report (ledger, output);
+
+-- Heads of the hash chain of a holder's ledger after its runs: those that a report was first to
+-- state. A report that begins with an earlier run again takes the place of what came from there on.
+CREATE TABLE ledger_head (
+    report INTEGER NOT NULL REFERENCES report, run INTEGER NOT NULL, head TEXT NOT NULL,
+    PRIMARY KEY (report, run)
+);
+
+-- The hash chain of the log: after each report and act, the digest of it and of the head before.
+CREATE TABLE link (number INTEGER PRIMARY KEY, head TEXT NOT NULL);
 
 -- What the coordinator did about an entity. `set aside`: what was released before for a period, or
 -- for all ('') periods, does not count. `new ledger`: it reports from another ledger from now on.
@@ -40,6 +52,8 @@ CREATE TABLE release (
     place INTEGER NOT NULL, noise INTEGER NOT NULL REFERENCES noise,
     UNIQUE (entity, period, version)
 );
+
+CREATE INDEX release_report ON release (report);
 
 -- `set_aside` is the reason; NULL: the row counts.
 CREATE VIEW listed AS SELECT release.*, (
@@ -79,4 +93,16 @@ CREATE TRIGGER release_kept BEFORE DELETE ON release
 BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
 
 CREATE TRIGGER release_same BEFORE UPDATE ON release
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER ledger_head_kept BEFORE DELETE ON ledger_head
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER ledger_head_same BEFORE UPDATE ON ledger_head
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER link_kept BEFORE DELETE ON link
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+
+CREATE TRIGGER link_same BEFORE UPDATE ON link
+BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;

@@ -40,7 +40,7 @@ from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_down, rounded_up
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.draws import Place, memories
-from dpol_weekly.holder.entries import Weighed, deployments, weighed_rows
+from dpol_weekly.holder.entries import Output, Weighed, deployments, weighed_rows
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.memory import budget_of_period, row_weight
 
@@ -148,6 +148,12 @@ def worst_stay(ledger: Ledger, deployment: Deployment) -> Worst | None:
         start=deployment.period_of(numbers[first]),
         kept=max(spent.values()) <= _share(deployment),
     )
+
+
+def most_spent(ledger: Ledger, deployment: Deployment, output: Output) -> Fraction:
+    """The most that an entity has spent in a period of a deployment by the rows of an output."""
+    rows = [row for row in weighed_rows(ledger) if row.output == output.number]
+    return max(_spent(_loads(deployment, memories(ledger), rows)).values())
 
 
 def most_in_a_period(rows: Sequence[Weighed]) -> float:

@@ -241,6 +241,11 @@ def runs_of(ledger: Ledger, output: Output) -> list[Run]:
     return [Run(**row) for row in found]
 
 
+def heads_of(ledger: Ledger) -> dict[int, str]:
+    """The heads of the ledger's hash chain, by the number of the run."""
+    return dict(ledger.execute("SELECT number, head FROM run").fetchall())
+
+
 def entities_of(ledger: Ledger, names: Iterable[str]) -> dict[str, int]:
     """The numbers of the entities with some names; those that are new are registered."""
     folds = {name: folded(name) for name in names}

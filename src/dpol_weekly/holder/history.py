@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +18,15 @@ from dpol_weekly.holder.entries import (
     Weighed,
     deployment_of,
     deployments,
+    heads_of,
     outputs,
     runs_of,
+    table_rows,
     weighed_rows,
 )
 from dpol_weekly.holder.ledger import Ledger, open_ledger, transaction
-from dpol_weekly.holder.views import guarantee_of
+from dpol_weekly.holder.views import guarantee_of, releases_of
+from dpol_weekly.released import read_release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,9 +120,7 @@ def history(path: Path) -> History:
         DataError: there is no ledger, or the file is not one.
         OutputError: it cannot be read.
     """
-    if not path.exists() or (path.is_file() and not path.stat().st_size):
-        raise DataError(f"{path}: there is no ledger; name it with --ledger")
-    with open_ledger(path) as ledger, transaction(ledger):
+    with _opened(path) as ledger:
         rows = weighed_rows(ledger)
         return History(
             ledger=str(path),
@@ -134,6 +136,53 @@ def history(path: Path) -> History:
                 if (worst := worst_stay(ledger, deployment))
             ),
         )
+
+
+def verify(path: Path) -> str:
+    """Make sure that a ledger is as its runs left it, and that the release files nearby are of it.
+
+    Returns:
+        What was compared, in words.
+
+    Raises:
+        DataError: as `history`; a row was changed, removed or reordered; a file was changed or
+            forged; or a file knows a run that the ledger does not, which was put back.
+    """
+    files = runs = 0
+    with _opened(path) as ledger:
+        heads = heads_of(ledger)
+        for output in outputs(ledger):
+            rows = [table_rows(ledger, output, withdrawn=them) for them in (False, True)]
+            runs += len(runs_of(ledger, output))
+            for file in releases_of(ledger.path.parent / output.path):
+                report, files = read_release(file), files + 1
+                if report.ledger != ledger.id:
+                    raise DataError(f"{file}: is of another ledger than {path}; move it away")
+                if other := [it for it in report.runs if heads.get(it.number) != it.head]:
+                    raise DataError(
+                        f"{file}: knows another run {other[0].number} than {path}: the ledger was"
+                        " put back from an older copy, or was written again; put its newest copy"
+                        " back"
+                    )
+                cells = [row.cells for row in report.rows]
+                if not any(cells == held[: len(cells)] for held in rows):
+                    raise DataError(
+                        f"{file}: does not hold the rows of {path}: it is forged; move it away, and"
+                        " run dpol privatize with --write-again"
+                    )
+    return (
+        f"{path}: {counted(runs, 'run')} and {counted(files, 'release file')} are as they were"
+        " written"
+    )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Ledger]:
+    """A ledger that exists, in a transaction."""
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
+        raise DataError(f"{path}: there is no ledger; name it with --ledger")
+    with open_ledger(path) as ledger, transaction(ledger):
+        yield ledger
 
 
 def describe(found: History) -> list[str]:

@@ -24,9 +24,11 @@ from dpol.data.sheets import BadWorkbookError, read_sheet
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import KEYS
 from dpol_weekly.holder.readings import date_formats, number_formats
+from dpol_weekly.keys import Key, make_key
 
 Ask = Callable[[str, Sequence[str]], str | None]
 """Asks a person to choose; None for no answer."""
+_KEY = "dpol.key"
 _LINES = 200
 _MOST_TITLES = 20
 
@@ -58,7 +60,7 @@ def begin(
     entity: str | None = None,
     ask: Ask | None = None,
 ) -> str:
-    """Write a holder's file for a table; a line that says what is still to be set.
+    """Write a holder's file for a table, and a key; a line that says what is still to be set.
 
     Args:
         file: to be written.
@@ -69,8 +71,8 @@ def begin(
         ask: asks a person; None: nobody is there.
 
     Raises:
-        DataError: the table cannot be read.
-        OutputError: the file cannot be written.
+        DataError: the table cannot be read, or a key is there already that is none.
+        OutputError: the file or the key cannot be written.
     """
     draft = _Draft(ask)
     form = _form_of(table)
@@ -108,6 +110,7 @@ def begin(
         "format": _flow(form) if form else None,
         "drop_where": dropped or None,
         "output": "released",
+        "key": _KEY,
     }
     lines = ["# Where this holder's counts are, and how they are written. It is never sent."]
     for key, value in whole.items():
@@ -117,6 +120,9 @@ def begin(
     for key, choices in draft.open.items():
         may = f": {' or '.join(choices[:9])}" if choices else ""
         lines.append(f"# Still to be set: {key}{may}")
+    secret = file.with_name(_KEY)
+    public = Key(secret).public if secret.exists() else make_key(secret)
+    lines.append(f"# Public half of the key, for the agreement: {public}")
     write_text(file, "\n".join(lines) + "\n")
     if draft.open:
         return f"{file}: set {', '.join(draft.open)} in it, then run dpol privatize {file}"

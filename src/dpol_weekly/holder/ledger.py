@@ -18,7 +18,7 @@ from pathlib import Path
 from dpol.core import sqlite
 from dpol.core.errors import DataError, OutputError
 from dpol.core.sqlite import Kind, opened, prepare
-from dpol_weekly.holder.seal import is_sealed, seal
+from dpol_weekly.holder.seal import changed, seal
 
 LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""
@@ -93,9 +93,10 @@ def transaction(ledger: Ledger) -> Iterator[None]:
             key = secrets.token_hex(32)
             ledger.execute("INSERT INTO ledger VALUES (?, ?, '')", new_token(), key)
         else:
-            whole = ledger.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
-            if not (whole and is_sealed(base)):
+            if ledger.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise DataError(f"{ledger.path}: {_LEDGER.damaged}")
+            if what := changed(base):
+                raise DataError(f"{ledger.path}: {_LEDGER.damaged} ({what})")
         yield
         seal(base)
 

@@ -38,6 +38,7 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.restored import ExportedRow, continue_from, read_export
 from dpol_weekly.holder.settings import ColumnUse
 from dpol_weekly.holder.views import check_newest, take_as_lost, temporary_files, write_views
+from dpol_weekly.keys import Key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +106,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     hospital, deployment = request.hospital, request.deployment
     use = hospital.use(deployment)
     output, book = _files(hospital.table, hospital.output_of(deployment), hospital.ledger)
+    key = _key(hospital.key, [deployment.entities[name].key for name in hospital.texts])
     target = _Target(output=output, ledger=book, deployment=deployment, use=use)
     consent = Consent(
         agreement=request.agree is not None, sensitivity=request.agree_sensitivity is not None
@@ -146,7 +148,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         with transaction(ledger):
             _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
         with transaction(ledger):
-            _up_to_date(ledger, target.output)
+            _up_to_date(ledger, target.output, key)
         with transaction(ledger):
             remembered = any_chain(ledger)
             new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
@@ -154,7 +156,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         with transaction(ledger):
             known = output_at(ledger, target.output)
             return Release(
-                file=write_views(ledger, target.output),
+                file=write_views(ledger, target.output, key),
                 ledger=target.ledger,
                 first=first,
                 added=len(new),
@@ -263,6 +265,15 @@ def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:
     return output, book
 
 
+def _key(path: Path | None, agreed: Sequence[str | None]) -> Key | None:
+    """The key that signs, if it is the one that the agreement names for all entities."""
+    key = Key(path) if path else None
+    if wrong := [it for it in agreed if it and not (key and key.public == it)]:
+        what = f"{path}: is not the key" if path else "key: is missing, and there is one"
+        raise DataError(f"{what} in the agreement ({wrong[0][:12]}...); name its file in key")
+    return key
+
+
 def _followed(path: Path) -> Path:
     """The target of a path that is a symbolic link. Raises RuntimeError for links in a circle."""
     found = path.resolve() if path.is_symlink() else path
@@ -271,12 +282,12 @@ def _followed(path: Path) -> Path:
     return found
 
 
-def _up_to_date(ledger: Ledger, path: Path) -> None:
+def _up_to_date(ledger: Ledger, path: Path, key: Key | None) -> None:
     """Write what an earlier run could not."""
     for file in temporary_files(path):
         with suppress(OSError):
             file.unlink()
-    write_views(ledger, path)
+    write_views(ledger, path, key)
 
 
 @contextmanager

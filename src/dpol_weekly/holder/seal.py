@@ -31,8 +31,8 @@ def seal(base: sqlite3.Connection) -> None:
             base.execute("UPDATE ledger SET seal = ?", (whole.decode(),))
 
 
-def is_sealed(base: sqlite3.Connection) -> bool:
-    """True if nothing has changed since the last seal."""
+def changed(base: sqlite3.Connection) -> str:
+    """A change by something else than a run of dpol, in words; empty if there is none."""
     with _as_bytes(base):
         rows: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
         for run, *row in base.execute("SELECT run, * FROM release ORDER BY number"):
@@ -41,9 +41,10 @@ def is_sealed(base: sqlite3.Connection) -> bool:
         for known, run in _runs(base):
             head = _digest(head, run, rows.pop(run[0], []))
             if head != known:
-                return False
-        same = base.execute("SELECT seal FROM ledger").fetchall() == [(_whole(base, head),)]
-        return same and not rows
+                return f"run {run[0]}, or one of its rows, was changed, removed or put elsewhere"
+        if rows or base.execute("SELECT seal FROM ledger").fetchall() != [(_whole(base, head),)]:
+            return "runs were removed, or something other than the rows was changed"
+        return ""
 
 
 def _runs(base: sqlite3.Connection) -> Iterator[tuple[bytes | None, tuple[Any, ...]]]:

@@ -13,7 +13,6 @@ import math
 import re
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -29,11 +28,13 @@ from dpol.privacy.guarantee import ONE_PERSON, STAY, STAY_UNIT, UNIT, Guarantee
 from dpol.privacy.stays import STAYS
 from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.ceiling import most_in_a_period
+from dpol_weekly.holder.ceiling import most_in_a_period, most_spent
+from dpol_weekly.holder.claims import claim
 from dpol_weekly.holder.draws import end_all, memories, parts_of
 from dpol_weekly.holder.entries import (
     Output,
     deployment_of,
+    heads_of,
     knows_run,
     last_period,
     move_output,
@@ -47,6 +48,7 @@ from dpol_weekly.holder.entries import (
     weighed_rows,
 )
 from dpol_weekly.holder.ledger import Ledger, new_token
+from dpol_weekly.keys import Key
 from dpol_weekly.memory import growth
 from dpol_weekly.released import Cells, Record, checksum, pack, read_record
 
@@ -98,20 +100,30 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
         )
 
 
+def releases_of(path: Path) -> list[Path]:
+    """The files that have the name of a release of an output."""
+    return sorted(file for file in path.parent.glob("*.zip") if _is_of(file, path))
+
+
 def take_as_lost(ledger: Ledger, path: Path) -> None:
     """Let the ledger know the releases of an output that a lost copy of it has made.
 
     What they released comes from the coordinator, and show nothing that is newer.
     """
-    for file in path.parent.glob("*.zip"):
-        if _is_of(file, path) and (record := _record(file)):
+    for file in releases_of(path):
+        if record := _record(file):
             for token in record.tokens:
                 if not knows_run(ledger, token):
                     ledger.execute("INSERT INTO ended VALUES (?)", token)
 
 
-def write_views(ledger: Ledger, path: Path) -> Path | None:
+def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | None:
     """Write the last release of an output if it is not what the ledger says, and remember that.
+
+    Args:
+        ledger: the ledger.
+        path: of the output.
+        key: that signs it; None: nobody signs it.
 
     Returns:
         Its file; None if there is none.
@@ -134,7 +146,12 @@ def write_views(ledger: Ledger, path: Path) -> Path | None:
             " an older copy; in the first case move the file away and run again with"
             " --write-again, which writes it as it was; in the second put the newer ledger back"
         )
-    facts = _facts(ledger, output, deployment, rows, table)
+    facts = _facts(ledger, output, deployment, rows)
+    if key:
+        facts["key"] = key.public
+    facts["sha256"] = checksum(table, facts)
+    if key:
+        facts["signature"] = key.sign(facts["sha256"])
     record = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     statement = _statement(facts, rows, deployment)
     if output.written != last.number:
@@ -211,21 +228,26 @@ def _table(rows: Sequence[Cells]) -> bytes:
 
 
 def _facts(
-    ledger: Ledger, output: Output, deployment: Deployment, rows: Sequence[Cells], table: bytes
+    ledger: Ledger, output: Output, deployment: Deployment, rows: Sequence[Cells]
 ) -> dict[str, Any]:
-    """All that a record states."""
+    """All that a record states, without checksum and signature."""
     guarantee = guarantee_of(ledger, output, deployment.count_sensitivity)
     runs = [run for run in runs_of(ledger, output) if run.rows]
-    levels, last = Counter(row.mu for row in rows), runs[-1]
-    heads = {row["number"]: row["head"] for row in select(ledger, "SELECT number, head FROM run")}
+    last, heads, parts = runs[-1], heads_of(ledger), parts_of(ledger, output)
     ended = select(ledger, "SELECT token FROM ended ORDER BY rowid DESC LIMIT 1")
     facts: dict[str, Any] = {
         **guarantee.as_dict(),
         "mu_of_one_entity_alone": guarantee.mu / math.sqrt(2),
         "mu_over_all_outputs": most_in_a_period(weighed_rows(ledger)),
-        "mu_levels": [{"mu": float(mu), "rows": number} for mu, number in levels.items()],
+        "guarantee": claim(rows, parts, deployment, most_spent(ledger, deployment, output)),
         "releases": [
-            {"run": it.number, "date": it.date, "rows": it.rows, "imported": bool(it.imported)}
+            {
+                "run": it.number,
+                "date": it.date,
+                "rows": it.rows,
+                "imported": bool(it.imported),
+                "head": heads[it.number],
+            }
             for it in runs
         ],
         "rows": len(rows),
@@ -240,14 +262,13 @@ def _facts(
         },
         "deployment": {"name": deployment.name, "sha256": deployment.sha256()},
     }
-    if parts := parts_of(ledger, output):
+    if parts:
         # One period's event, taken several times, would not give the mu of a stay.
         stays = zip(STAYS, guarantee.stays or (), strict=True)
         facts["dp_events_of_stays"] = {str(stay): dp_event_facts(mu) for stay, mu in stays}
         facts["chains"] = parts
     else:
         facts["dp_event"] = dp_event_facts(guarantee.mu)
-    facts["sha256"] = checksum(table, facts)
     return facts
 
 

@@ -1,0 +1,88 @@
+"""Keys of holders: one signs each release, so that nobody reports for another.
+
+A key is a pair of Ed25519. The private half stays at the holder, in a file that nobody else can
+read. The public half is in the agreement, as 64 hex digits. What is signed is the checksum of a
+release, which covers its table and its record.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dpol.core.errors import DataError, OutputError
+
+
+def make_key(path: Path) -> str:
+    """Write a new private key, readable for nobody else; its public half.
+
+    Raises:
+        OutputError: the file exists already, or cannot be written.
+    """
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key = Ed25519PrivateKey.generate()
+    text = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise OutputError(f"{path}: exists already; choose another file for the key") from None
+    except OSError as error:
+        wrong = f"cannot be written ({error.strerror}); choose another file for the key"
+        raise OutputError(f"{path}: {wrong}") from None
+    return key.public_key().public_bytes_raw().hex()
+
+
+class Key:
+    """A private key.
+
+    Args:
+        path: its file.
+
+    Raises:
+        DataError: it cannot be read, or holds no such key.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+        try:
+            key = load_pem_private_key(path.read_bytes(), None)
+        except OSError as error:
+            wrong = f"the key cannot be read ({error.strerror}); name its file in key"
+            raise DataError(f"{path}: {wrong}") from None
+        except (ValueError, TypeError):
+            key = None
+        if not isinstance(key, Ed25519PrivateKey):
+            raise DataError(f"{path}: is not a key of dpol; name its file in key")
+        self._key = key
+
+    @property
+    def public(self) -> str:
+        """The public half, 64 hex digits."""
+        return self._key.public_key().public_bytes_raw().hex()
+
+    def sign(self, checksum: str) -> str:
+        """The signature of a checksum, 128 hex digits."""
+        return self._key.sign(checksum.encode()).hex()
+
+
+def verify(public: str, signature: str, checksum: str) -> bool:
+    """True if the key with a public half signed a checksum."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+        key.verify(bytes.fromhex(signature), checksum.encode())
+    except (ValueError, InvalidSignature):
+        return False
+    return True
