@@ -140,7 +140,7 @@ def test_counts_with_one_size_are_decided_as_shares(world):
             for it in (Gain(), Gain(of="count", bound=200))
         )
     assert shares.ranked == counts.ranked
-    np.testing.assert_allclose(counts.share, shares.share, rtol=1e-12)
+    np.testing.assert_allclose(counts.law.share, shares.law.share, rtol=1e-12)
 
 
 def date(number):
@@ -449,8 +449,8 @@ def test_a_game_begins_again_when_first_capacities_are_known(world):
     chosen = Coordination(algorithm="random-effects")
     *_, last = choices_before(deployment, chosen, reports, range(2, 7))
     (alone,) = choices_before(deployment, chosen, reports, [6])
-    np.testing.assert_array_equal(last.share, alone.share)
-    np.testing.assert_array_equal(last.deviation, alone.deviation)
+    np.testing.assert_array_equal(last.law.share, alone.law.share)
+    np.testing.assert_array_equal(last.law.deviation, alone.law.deviation)
 
 
 def test_what_cannot_be_decided_is_refused(world):
