@@ -52,6 +52,8 @@ def chances_of(mean: Floats, deviation: Floats, k: int) -> Floats:
     near = ((high >= start) & ~sure).nonzero()[0]
     chances[~sure] = 0.0
     k -= int(sure.sum())
+    if not k:
+        return chances
     points = int(np.clip(_CELLS // (len(near) * k), *_POINTS))
     grid = np.linspace(start, high.max(), points)
     step = grid[1] - grid[0]
