@@ -260,7 +260,7 @@ def _decided(
         set_aside=evidence.set_aside,
         log_sha256=evidence.sha256,
     )
-    return decision, history_of(played, choice.past, unit)
+    return decision, history_of(deployment, played, choice.past, unit)
 
 
 def _outlooks(

@@ -195,7 +195,7 @@ def open_log(
             if prepare(base, path, _LOG, new=new) and given is not None:
                 _add_agreement(base, given)
             if as_of is not None:
-                _hide_later(base, as_of)
+                _hide_later(base, path, as_of)
             agreements = _agreements(base, path)
             if given is not None and given not in agreements:
                 refuse_amendment(agreements[-1], given, str(deployment))
@@ -213,10 +213,13 @@ def open_log(
         raise output_error(error.filename or folder, error) from error
 
 
-def _hide_later(base: sqlite3.Connection, day: datetime.date) -> None:
+def _hide_later(base: sqlite3.Connection, path: Path, day: datetime.date) -> None:
     """Hide what was received after a day: temporary views go before the tables they are called as.
 
     `released` and `listed` are made again, for those of the log read its tables.
+
+    Raises:
+        DataError: the log is younger.
     """
     after = (day + datetime.timedelta(days=1)).isoformat()
     for table in ("deployment", "report", "act"):
@@ -227,6 +230,8 @@ def _hide_later(base: sqlite3.Connection, day: datetime.date) -> None:
         "CREATE TEMP VIEW release AS SELECT * FROM main.release"
         " WHERE report IN (SELECT number FROM report)"
     )
+    if not base.execute("SELECT COUNT(*) FROM deployment").fetchone()[0]:
+        raise DataError(f"{path}: was begun after {day}; give a later day with --as-of")
     views = base.execute("SELECT sql FROM sqlite_master WHERE type = 'view' ORDER BY rowid")
     for view in views.fetchall():
         base.execute(view["sql"].replace("CREATE VIEW", "CREATE TEMP VIEW", 1))

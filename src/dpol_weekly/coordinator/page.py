@@ -36,7 +36,7 @@ class Picture:
 
     Args:
         dots: x, y, and the ends of y +- one standard deviation of noise, of each report.
-        crosses: x of each period without a report.
+        crosses: x of each period in which it was to report, and did not.
         line: path through the predictions.
         band: path around their 90% intervals.
         ahead: x, y, and the ends of the interval, of the prediction for the period decided.
@@ -52,12 +52,12 @@ class Picture:
 def likely(chance: float) -> str:
     """A chance in percent.
 
-    >>> likely(0.774), likely(0.001), likely(0.9999), likely(1)
-    ('77%', 'less than 1%', 'more than 99%', '100%')
+    >>> likely(0.774), likely(0.001), likely(0.9999)
+    ('77%', '<1%', '>99%')
     """
-    if 0 < chance < 0.005:
-        return "less than 1%"
-    return "more than 99%" if 0.995 <= chance < 1 else f"{100 * chance:.0f}%"
+    if chance < 0.005:
+        return "<1%"
+    return ">99%" if chance >= 0.995 else f"{100 * chance:.0f}%"
 
 
 def day_of(period: str) -> str:
@@ -140,7 +140,7 @@ def picture(history: History, place: int, ahead: Sequence[float] | None, top: fl
     after = _LEFT + _STEP * WEEKS
     return Picture(
         dots=dots,
-        crosses=[x for x, value in zip(across, seen, strict=True) if math.isnan(value)],
+        crosses=[x for x, silent in zip(across, history.silent[:, place], strict=True) if silent],
         line=f"M{' '.join(line)}" if line else "",
         band=f"M{' '.join([*upper, *reversed(lower)])}Z" if line else "",
         ahead=None if ahead is None else (after, *map(height, ahead)),

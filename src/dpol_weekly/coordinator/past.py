@@ -19,13 +19,14 @@ from dpol.core.intervals import NORMAL_90
 from dpol.core.randomness import Floats
 from dpol_weekly.coordinator.evidence import Reports
 from dpol_weekly.coordinator.game import Law
+from dpol_weekly.deployment import Deployment
 
 WEEKS = 12
 """Periods that a picture shows, and whose choices are weighed."""
 ALPHAS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """The intervals of WIS hold 1 minus so much."""
 _BINS = 10
-_DRAWS = 300_000
+_DRAWS = 50, 2_000, 300_000  # of a period: the fewest, the most, and in all numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,30 +57,38 @@ class History:
     Args:
         seen: what was reported; NaN without a report.
         noise: standard deviation of the noise on it, likewise.
-        share: what was predicted before; NaN where nothing was.
+        silent: flags of those who were to report, and did not.
+        share: what was predicted before; NaN where nothing was, or it takes no part.
         low: lower end of the 90% interval of the true share, likewise.
         high: upper end.
     """
 
     seen: Floats
     noise: Floats
+    silent: NDArray[np.bool_]
     share: Floats
     low: Floats
     high: Floats
 
 
-def history_of(reports: Reports, past: Sequence[tuple[int, Law]], unit: float) -> History:
+def history_of(
+    deployment: Deployment, reports: Reports, past: Sequence[tuple[int, Law]], unit: float
+) -> History:
     """The last `WEEKS` periods; a share of the reports is `unit` of what is shown."""
     cells = reports.cells[-WEEKS:]
     first = len(reports.cells) - len(cells)
+    days = [deployment.period_of(first + it) for it in range(len(cells))]
+    part = np.array([[it.takes_part(day) for it in deployment.entities.values()] for day in days])
     share, width = np.full((2, *cells.shape), np.nan)
     for number, law in past:
         if number >= first:
             share[number - first] = unit * law.share
             width[number - first] = unit * NORMAL_90 * law.deviation
+    share[~part] = np.nan
     return History(
         seen=unit * cells["share"],
         noise=unit * cells["noise"],
+        silent=part & ~reports.there[first:],
         share=share,
         low=share - width,
         high=share + width,
@@ -140,7 +149,8 @@ def expected_share(choices: Sequence[tuple[Law, NDArray[np.bool_]]], names: int)
     for law, among in choices:
         mean, apart = law.share[among], law.apart[among]
         if names < len(mean):
-            draws = rng.standard_normal((max(50, _DRAWS // len(mean)), len(mean)))
+            count = max(_DRAWS[0], min(_DRAWS[1], _DRAWS[2] // len(mean)))
+            draws = rng.standard_normal((count, len(mean)))
             shares = mean + apart * draws
             chosen = np.argsort(-mean, kind="stable")[:names]
             best = np.partition(shares, -names, axis=1)[:, -names:].sum(axis=1)
