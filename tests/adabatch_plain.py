@@ -124,6 +124,20 @@ def gap_survival(x: float, n: int) -> float:
     return n * integral(integrand, x / 2 - 9, x + 12)
 
 
+def heuristic_exceeding(size: int, t: int, *, n: int, alpha: float, eta: float) -> float:
+    """P(batch > size) as section A.11 guesses it, by bisection for the gap that size + 1 needs."""
+    steps, failure = size + 1, alpha * math.sqrt(math.log(n) / t)
+    mean, variance = 2 * eta * math.sqrt(steps * math.log(2 * n - 2) / 2), 2 * eta**2 * steps
+
+    def excess(gap: float) -> float:
+        return math.exp(-((gap - mean) ** 2) / (2 * variance)) - failure
+
+    gap = mean if failure >= 1 else optimize.bisect(excess, mean, mean + 100 * eta * steps)
+    # Two experts are as close as |N(0, 2 eta^2 t)|, whose density is at most that at 0.
+    two = gap * 2 / math.sqrt(2 * math.pi * 2 * eta**2 * t)
+    return max(0.0, 1 - math.comb(n, 2) * two)
+
+
 def integral(integrand: Callable[[float], float], low: float, high: float) -> float:
     """Integral by Gauss-Legendre quadrature of eight parts."""
     nodes, weights = np.polynomial.legendre.leggauss(32)

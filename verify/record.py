@@ -26,7 +26,7 @@ RECORDED = {
         "difference_half_width", "verdict", "aim_verdict",
     ],
     "questions": [
-        *("question", "stream", "way", "noise", "mu", "best_static_share"),
+        *("question", "stream", "way", "algorithm", "noise", "mu", "best_static_share"),
         *("gain_share", "gain_share_half_width"),
     ],
     "memory": [
@@ -37,7 +37,10 @@ RECORDED = {
         *("adversary", "T", "d", "epsilon", "algorithm"),
         *("mean_regret", "ci_half_width", "chance_regret"),
     ],
-    "claims": ["paper", "statement", "claim", "claimed", "measured", "verdict", "ours"],
+    "claims": [
+        *("paper", "statement", "claim", "claimed", "measured", "lower", "upper", "verdict"),
+        "ours",
+    ],
 }  # fmt: skip
 
 OF_RUN = {"states": ("questions", "comparison")}
@@ -45,10 +48,10 @@ OF_RUN = {"states": ("questions", "comparison")}
 
 KEPT = {
     "summary": "best_of_family or family not in ['ridge', 'kalman']",
-    "comparison": "aim_verdict != ''",
+    "comparison": "aim_verdict != '' or kind == 'ceiling'",
     "questions": "stream == ''",
 }
-"""Queries that keep a few rows: of single learners the best, of comparisons the aims."""
+"""Queries that keep a few rows: of single learners the best, of comparisons aims and ceilings."""
 
 
 def main(base: Path) -> None:

@@ -17,7 +17,7 @@ def test_an_exact_power_is_found(slope):
 
 
 def covered(shrink):
-    """In how many of 2,000 experiments the 90% interval holds the true exponent 0.4."""
+    """The number of 2,000 experiments whose 90% interval holds the true exponent 0.4."""
     rng, runs, hits = np.random.default_rng(5), 20, 0
     for _ in range(2000):
         samples = rng.normal(3 * SIZES**0.4, 0.2 * SIZES**0.4, (runs, 3))

@@ -45,6 +45,7 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
         sparse_periods=("2024-02-29 (1 of 33 entities)",),
         missing_periods=("1 between 2021-01-15 and 2021-01-29",),
         smallest_capacity=5.1,
+        smallest_of_periods=(5.1, 9.3),
         largest_density=0.74166,
     )
     return dataclasses.replace(facts, **changes)

@@ -21,6 +21,7 @@ from dpol.experts.amplification import (
     delta_of_trade_off,
     gap_density,
     gap_survival,
+    heuristic_batch,
     observed_batches,
     weakest,
 )
@@ -213,6 +214,43 @@ def test_half_the_required_gap_is_refuted(name, n, make_noisy):
     assert refuted({b: exceeds(wrong, b) for b in CHECKED}, sizes[499], 1) != []
 
 
+# The heuristic.
+
+
+@pytest.mark.parametrize(
+    ("n", "t", "alpha"),
+    [(2, 500, 0.1), (2, 20, 3.0), (2, 900, 1.0), (3, 400, 1.0), (10, 1000, 0.1)],
+)
+def test_the_heuristic_equals_one_by_root_finding(n, t, alpha):
+    """The noise scale of the second one is another: it cancels."""
+    found = heuristic_batch(t, rule_of("reflection", n, 0.3, alpha=alpha), 0.3)
+    sizes = range(1, 60)
+    expected = [plain.heuristic_exceeding(b, t, n=n, alpha=alpha, eta=7.0) for b in sizes]
+    np.testing.assert_allclose(survival_at(found, sizes), expected, atol=1e-9)
+    assert found.mu == 0.3
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 50])
+def test_the_heuristic_bounds_the_law_of_the_gap_by_that_of_all_pairs(n):
+    """P(gap < x) <= n (n - 1) / 2 x / sqrt(pi), in units of eta sqrt(t); for n = 2 it is tight."""
+    x = np.geomspace(1e-3, 3, 50)
+    below, pairs = 1 - gap_survival(x, n), n * (n - 1) / 2 * x / math.sqrt(math.pi)
+    assert (below <= pairs + 1e-12).all()
+    assert n > 2 or (below[:10] > 0.99 * pairs[:10]).all()
+
+
+@pytest.mark.parametrize(("t", "largest"), [(500, 1.3), (8000, 1.4)])
+def test_its_quantiles_grow_almost_like_the_root_of_t(t, largest):
+    """Four times the rounds multiply the ratio by less than 2: the logarithm takes a part."""
+    first, fourth = (
+        np.sqrt(np.interp(0.5, survival_at(it, sizes)[::-1], sizes[::-1]))
+        for rounds in (t, 4 * t)
+        for sizes in [np.arange(1, 3_000)]
+        for it in [heuristic_batch(rounds, rule_of("borell-tis", 2, 1.0, n_rounds=32_000), 1.0)]
+    )
+    assert largest < fourth / first < 2
+
+
 # What a mixture guarantees.
 
 
@@ -345,8 +383,9 @@ def test_a_game_of_one_round_is_not_amplified(name):
     ],
 )
 def test_what_cannot_be_amplified_is_refused(t, mu, message):
-    with pytest.raises(ValueError, match=message):
-        bound_of(mu=mu, t=t, n_rounds=50)
+    for batch in (containing_batch, heuristic_batch):
+        with pytest.raises(ValueError, match=message):
+            batch(t, rule_of("reflection", 2, mu, n_rounds=50), mu)
 
 
 @NAMES

@@ -145,7 +145,7 @@ def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
 
 def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
     tables = sorted(folder.glob("tables/*.fragment.html"))
-    assert len(tables) == 12
+    assert len(tables) == 16
     assert all(path.read_text() in whole for path in tables)
     assert "[paper: 40.14]" in whole  # Table 2 of the paper: New Mexico, RW-Meta, no privacy
 

@@ -35,9 +35,14 @@ def test_cleaning_is_told_rule_by_rule() -> None:
         "4,000 rows read, 12 of them outside the chosen groups and periods.",
         "None of these: repeated rows dropped.",
         "Entities that play (New Mexico): those with enough cases.",
+        "Capacity of the smallest entity of a period: 4.5 to 12 (New Mexico).",
         "Periods that are missing and left out (New Mexico): 1 between 2021-01-15 and 2021-01-29.",
         "Almost no entity has a row in these periods (New Mexico). Check their dates: 2021-02-03"
         " (1 of 24 entities).",
+    )
+    of_the_paper = {**CLEANING, "streams": [CLEANING["streams"][0] | {"stream": "NM"}]}
+    assert cleaning_table(of_the_paper, {"NM": "New Mexico"}).footers[-3] == (
+        "The paper reports 4.3 to 14.6 beds in its 148 weeks of NM, PA, CA."
     )
     assert dropped is not None
     assert texts(dropped) == [["New Mexico", "H9", ODD, "0 cases"]]

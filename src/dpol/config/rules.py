@@ -17,7 +17,7 @@ from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
 from dpol.studies.hospitals.grid import jobs_of, n_blocks
-from dpol.studies.hospitals.settings import System
+from dpol.studies.hospitals.settings import WITH_CLASSES, System
 
 Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
@@ -127,6 +127,15 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
     if config.comparison.ours == config.comparison.paper:
         place, value = ("comparison", "ours"), config.comparison.ours.algorithm
         yield Problem(place, value, "must differ from comparison.paper")
+    for index, system in enumerate(config.comparison.tuned):
+        if system in (config.comparison.paper, config.comparison.ours):
+            allowed = "must differ from paper and ours"
+            yield Problem(("comparison", "tuned", index), system.algorithm, allowed)
+    if config.comparison.classes_known:
+        known = {it.label for made in members.values() for it in made if it.family == WITH_CLASSES}
+        if config.comparison.ours.algorithm not in known:
+            allowed = f"must be false, or ours be {WITH_CLASSES}"
+            yield Problem(("comparison", "classes_known"), True, allowed)
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
     for index, aim in enumerate(config.comparison.aims):
         if aim.against == "best-learner" and not config.comparison.ablated:
@@ -254,6 +263,7 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
     every: dict[tuple[str | int, ...], System] = {
         ("paper",): compared.paper,
         ("ours",): compared.ours,
+        **{("tuned", index): system for index, system in enumerate(compared.tuned)},
         **{("ablations", index): system for index, system in enumerate(compared.ablations)},
     }
     for key, system in every.items():

@@ -58,6 +58,7 @@ class StreamReport:
         missing_periods: gaps of the calendar, in words.
         sparse_periods: periods in which almost no entity has a row, in words.
         smallest_capacity: of a cell; None without capacities.
+        smallest_of_periods: least and largest of the smallest capacities of all periods, likewise.
         largest_density: of a cell, likewise.
     """
 
@@ -71,6 +72,7 @@ class StreamReport:
     missing_periods: tuple[str, ...]
     sparse_periods: tuple[str, ...]
     smallest_capacity: float | None
+    smallest_of_periods: tuple[float, float] | None
     largest_density: float | None
 
 

@@ -27,6 +27,8 @@ from dpol.experts.interface import (
 from dpol.show.looks import DASHES, Look
 
 JOINED = "dpol.experts.learners.joined"  # as text: only jobs that play learners alone watch it
+COMPARATORS = ("best fixed expert", "best learner")
+"""The best of the choices, in hindsight, that a regret is against."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class Entry:
         look: its look in figures; without one it gets one that differs from those around it.
         variants: looks of labels that configs and studies give it with other parameters.
         rival: the kind of central rival that RW-Meta is compared with; empty if it is none.
+        regret: a proved bound on its expected regret, for gains in [0, 1]; empty if none is known.
+        against: one of `COMPARATORS`, which that regret is against.
+
+    Raises:
+        ValueError: of `regret` and `against` one is missing, or the latter is unknown.
     """
 
     target: str
@@ -53,6 +60,15 @@ class Entry:
     look: Look | None = None
     variants: Mapping[str, Look] = field(default_factory=dict)
     rival: str = ""
+    regret: str = ""
+    against: str = ""
+
+    def __post_init__(self) -> None:
+        if self.against not in (COMPARATORS if self.regret else ("",)):
+            raise ValueError(
+                f"{self.target}: regret {self.regret!r} is against {self.against!r}; give both, the"
+                f" latter as {' or '.join(COMPARATORS)}, or neither"
+            )
 
     @property
     def module(self) -> str:
@@ -90,11 +106,9 @@ class Entry:
                 raise ValueError(
                     f"{name} has no parameter {key!r}; it has {', '.join(known) or 'none'}"
                 )
-        values = {key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
-        if "learners" in values:
-            values["learners"] = tuple(make_bank(spec) for spec in _listed(values["learners"]))
+        values = _made({**self.defaults, **parameters, **self.fixed})
         try:
-            made = self.load(name)(**{**self.defaults, **values, **self.fixed})
+            made = self.load(name)(**values)
         except TypeError as error:
             raise ValueError(f"{name}: parameters do not fit: {error}") from None
         check_made(name, made)
@@ -115,6 +129,8 @@ def _entry(block: Mapping[str, Any]) -> Entry:
         look=_look(**block["look"]) if "look" in block else None,
         variants={label: _look(**look) for label, look in variants.items()},
         rival=block.get("rival", ""),
+        regret=block.get("regret", ""),
+        against=block.get("against", ""),
     )
 
 
@@ -149,6 +165,11 @@ def known_looks() -> dict[str, Look]:
     for entry in REGISTRY.values():
         looks.update(entry.variants)
     return looks
+
+
+def regret_bounds() -> dict[str, tuple[str, str]]:
+    """The bound on expected regret of an algorithm, and its comparator, where one is known."""
+    return {name: (it.regret, it.against) for name, it in REGISTRY.items() if it.regret}
 
 
 def central_rivals() -> dict[str, list[str]]:
@@ -266,10 +287,19 @@ def _name_of(made: object, known: Mapping[str, Entry]) -> str:
     target = f"{type(made).__module__}:{type(made).__qualname__}"
     found = {type(made).__name__: 0}
     for name, entry in known.items():
-        own = {**entry.defaults, **entry.fixed}
-        if entry.target == target and all(getattr(made, key) == own[key] for key in own):
-            found[name] = 1 + len(own)
+        if entry.target == target:
+            own = _made({**entry.defaults, **entry.fixed})
+            if all(getattr(made, key) == own[key] for key in own):
+                found[name] = 1 + len(own)
     return max(found, key=found.__getitem__)
+
+
+def _made(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as a class takes them: tuples for lists, and banks for the names of learners."""
+    made = {key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
+    if "learners" in made:
+        made["learners"] = tuple(make_bank(spec) for spec in _listed(made["learners"]))
+    return made
 
 
 def _listed(learners: object) -> tuple[Any, ...]:

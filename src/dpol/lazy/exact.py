@@ -71,15 +71,16 @@ def exact_epsilon(first: Floats, second: Floats, delta: float) -> Floats:
         delta: in [0, 1].
     """
     low, high = np.zeros(len(first)), np.full(len(first), 50.0)
-    good_at_zero = _exact_delta(first, second, low) <= delta
+    good_at_zero = exact_delta(first, second, low) <= delta
     for _ in range(48):
         middle = (low + high) / 2
-        good = _exact_delta(first, second, middle) <= delta
+        good = exact_delta(first, second, middle) <= delta
         low, high = np.where(good, low, middle), np.where(good, middle, high)
     return np.where(good_at_zero, 0.0, high)
 
 
-def _exact_delta(first: Floats, second: Floats, epsilon: Floats) -> Floats:
+def exact_delta(first: Floats, second: Floats, epsilon: Floats) -> Floats:
+    """(N,) sum max(0, P - e^epsilon Q), the hockey-stick divergence; epsilon (N,)."""
     excess = np.maximum(first - np.exp(epsilon)[:, None] * second, 0.0)
     return np.asarray(excess.sum(axis=1))
 

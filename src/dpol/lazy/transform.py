@@ -45,8 +45,8 @@ class Measure(Protocol):
 class Losses(Protocol):
     """T rounds of losses, the same for all replicates."""
 
-    def batches(self, size: int) -> Iterator[Floats]:
-        """(rounds, d) losses of consecutive batches; the last may be shorter."""
+    def batches(self, size: int) -> Iterator[Any]:
+        """Losses of consecutive batches, (rounds, d) or what the measure takes."""
 
 
 @dataclass(frozen=True)
@@ -156,15 +156,14 @@ def play(
 ) -> tuple[Floats, Floats]:
     """The total losses (R,) and the redraws of x (R,) of a whole game.
 
-    A batch is given to the measure as the sum of its rounds. The cost of a round does not depend
-    on T.
+    An array of rounds is given to the measure as their sum, anything else as it is.
     """
     state, total = start(measure, generators), np.zeros(generators.n_replicates)
-    batch: Floats | None = None
+    batch: Any = None
     for rounds in losses.batches(parameters.batch_size):
         if batch is not None:
             state = advance(measure, parameters, state, batch, generators)
-        batch = rounds.sum(axis=0)
+        batch = rounds.sum(axis=0) if isinstance(rounds, np.ndarray) else rounds
         total += measure.loss(batch, state.played)
     return total, state.redraws.astype(float)
 

@@ -144,6 +144,17 @@ def prefix_sums_times(draws: Floats) -> Floats:
     return sums.reshape(draws.shape)
 
 
+def prefix_sums_largest(n_rounds: int) -> float:
+    """The largest row norm of B without norms on the columns: that of `prefix_sums` is below it.
+
+    The sum of the squared coefficients of the square root, O(T). Source: as `prefix_sums`.
+
+    >>> round(prefix_sums_largest(148), 3)
+    2.656
+    """
+    return float((_binomial(_checked(n_rounds), -0.5) ** 2).sum())
+
+
 def _binomial(count: int, exponent: float) -> Floats:
     """The first coefficients of (1 - x)^exponent."""
     k = np.arange(1, count)

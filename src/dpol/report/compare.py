@@ -29,7 +29,10 @@ from dpol.report.league import Game, Player, league_of
 from dpol.report.reading import reading
 from dpol.report.run import blocks_of, open_run
 from dpol.studies.hospitals import schema
+from dpol.studies.hospitals.bounds import TOTALS
 from dpol.studies.hospitals.runs import read_runs
+from dpol.studies.hospitals.settings import CHANCE, FORESIGHT
+from dpol.studies.hospitals.summary import bound_totals
 
 HIGHER, LOWER, SAME, WITHIN = "higher", "lower", "same", "within noise"
 OTHER_DATA, ONLY_OLD, ONLY_NEW = "other data", "only in the old run", "only in the new run"
@@ -262,10 +265,11 @@ def _game(folder: Path, label: str) -> Game:
     stream, parts = read_stream(folder / f"streams/{label}.parquet"), hashlib.sha256()
     for values in (stream.gains, stream.capacity, stream.given_sensitivity):
         parts.update(b"none" if values is None else repr(values.shape).encode() + values.tobytes())
+    totals = bound_totals(stream)
     return Game(
         checksum=parts.hexdigest(),
-        chance=float(stream.gains.mean(axis=1).sum()),
-        foresight=float(stream.gains.max(axis=1).sum()),
+        chance=totals[TOTALS[CHANCE]],
+        foresight=totals[TOTALS[FORESIGHT]],
     )
 
 

@@ -12,6 +12,7 @@ from dpol.data.stream import read_stream
 from dpol.report.part import Part
 from dpol.report.reading import reading
 from dpol.show.table import Column, Entry, Table, number, one_section, to_fragment
+from dpol.studies.hospitals.reported import describe_smallest
 from dpol.studies.page import PageFacts
 
 
@@ -100,6 +101,7 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
         rows_read_of(cleaning),
         *([f"None of these: {'; '.join(idle)}."] if idle else []),
         *_selections(cleaning, titles),
+        *_smallest(streams, titles),
         *_gaps(streams, titles),
     ]
     footers += [
@@ -138,6 +140,18 @@ def _gaps(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterat
         yield "No stream lacks a period."
     for gaps, names in of_gaps.items():
         yield f"Periods that are missing and left out ({', '.join(names)}): {gaps}."
+
+
+def _smallest(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
+    """A sentence on the smallest entity of each period, which scales isotropic noise."""
+    if streams[0]["smallest_of_periods"] is None:
+        return
+    ranges = []
+    for it in streams:
+        low, high = it["smallest_of_periods"]
+        ranges.append(f"{low:g} to {high:g} ({titles[it['stream']]})")
+    yield f"Capacity of the smallest entity of a period: {', '.join(ranges)}."
+    yield from describe_smallest(it["stream"] for it in streams)
 
 
 def dropped_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Table | None:

@@ -42,6 +42,7 @@ NAMES: Mapping[str, Name] = {
     "un-amplified": Name("not amplified"),
     "analytic": Name("analytic bound", "analytic lower bound"),
     "monte-carlo": Name("Monte Carlo", "Monte Carlo estimate"),
+    "heuristic": Name("heuristic, not proved", "heuristic of the paper, not proved"),
     # families whose best member has a column
     "best-linear-model": Name("best linear model"),
     # how an audit looks for a violation, and what it finds

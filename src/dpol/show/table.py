@@ -36,7 +36,7 @@ _TEXT = {
 }
 _MATH = (
     "± pm, † dagger, ∞ infty, × times, ≤ leq, ≥ geq, α alpha, β beta, γ gamma, δ delta,"
-    " ε varepsilon, η eta, λ lambda, μ mu, ρ rho, φ varphi, Δ Delta, Φ Phi, Ω Omega"
+    " ε varepsilon, η eta, λ lambda, μ mu, ρ rho, φ varphi, Δ Delta, Σ Sigma, Φ Phi, Ω Omega"
 )
 _LATEX = str.maketrans(
     _TEXT

@@ -139,8 +139,8 @@ class Study:
         module: dotted name of the package that holds it as `STUDY`, with two files next to it:
             `results.yaml`, the columns of its result tables, and `shown.yaml`, its sections.
         results: names of its result tables, files below results/<run>/.
-        optional: names of the result tables, and of the figures, that these settings do not ask
-            for.
+        optional: names of the result tables, and of the figures and tables shown, that these
+            settings do not ask for.
         points: takes (settings, labels of the gain streams): what each job computes, by label.
         run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
             result table.
@@ -209,8 +209,9 @@ class Study:
         found = []
         for section in self.every_section():
             figures = tuple(it for it in section.figures if it.name not in left_out)
-            if left_out.isdisjoint(section.results) and (figures or section.tables):
-                found.append(section.model_copy(update={"figures": figures}))
+            tables = tuple(it for it in section.tables if it.name not in left_out)
+            if left_out.isdisjoint(section.results) and (figures or tables):
+                found.append(section.model_copy(update={"figures": figures, "tables": tables}))
         return tuple(found)
 
 
@@ -252,8 +253,10 @@ def code_of_shown(study: Study, section: Section) -> str:
     """A hash of the code that draws the figures and renders the tables of a section."""
     figures = (figure.draw for figure in section.figures)
     builds = (table.build for table in section.tables)
-    looks = repr(load("dpol.experts.registry:known_looks")())
-    return code_hash(*_modules(*figures, *builds), *_SHOWING, study.module, study.shown, made=looks)
+    # The registry is not watched, so these are hashed here.
+    known = [load(f"dpol.experts.registry:{it}")() for it in ("known_looks", "regret_bounds")]
+    made = repr(known)
+    return code_hash(*_modules(*figures, *builds), *_SHOWING, study.module, study.shown, made=made)
 
 
 def code_of_page(study: Study) -> list[str | Path]:

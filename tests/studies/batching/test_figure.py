@@ -10,16 +10,18 @@ from matplotlib.figure import Figure
 
 from dpol.studies.batching.figure import draw
 from dpol.studies.looks import looks_of
-from legible import assert_legible, lines
+from legible import assert_legible, legend_texts, lines, points
 
 SIZES, MUS, BOUNDS = (2, 10), (0.25, 1.0, 4.0), ("borell-tis", "reflection")
-KINDS = ("un-amplified", "analytic", "monte-carlo")
+KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
 
 
 def curves(bounds: tuple[str, ...] = BOUNDS, rounds: tuple[int, ...] = (7, 3)) -> pd.DataFrame:
     """Rows in an order that is not that of the panels, for two rounds."""
     blocks = []
     for n, mu, bound, t, kind in itertools.product(SIZES, MUS[::-1], bounds, rounds, KINDS):
+        if (bound, kind) == ("reflection", "heuristic"):
+            continue
         setting = {"t": t, "T": 9, "n": n, "mu": mu, "alpha": 0.1, "bound": bound, "kind": kind}
         setting |= {"delta_reported": 1e-6, "false_positive": [1e-6, 1.0]}
         setting["epsilon_at_delta"] = epsilon(n, mu, bound, kind) + t - 7
@@ -49,6 +51,14 @@ def test_it_has_the_share_of_epsilon_that_is_left() -> None:
         name = "rw-adabatch" + "-reflection" * (bound == "reflection")
         assert {analytic.get_color(), estimated.get_color()} == {looks_of([name])[name].colour}
         assert (analytic.get_linestyle(), estimated.get_linestyle()) == ("-", "None")
+        marks = [it for it in right.lines if it.get_label() == f"{bound} {n}, heuristic"]
+        guesses = [
+            epsilon(n, mu, bound, "heuristic") / epsilon(n, mu, bound, KINDS[0]) for mu in MUS
+        ]
+        assert len(marks) == (bound == "borell-tis")
+        for it in marks:
+            np.testing.assert_allclose(it.get_ydata(), guesses)
+    assert legend_texts(figure)[-1] == "heuristic of the paper, not proved"
     # The further right, the more private, as in all figures.
     assert right.get_xlim()[0] > right.get_xlim()[1]
     texts = [text.get_text() for text in right.texts]
@@ -60,6 +70,12 @@ def test_it_has_the_share_of_epsilon_that_is_left() -> None:
         for n, mu, bound in itertools.product(SIZES, MUS, BOUNDS)
     }
     assert f"{min(analytic):.0%} to {max(analytic):.0%}" in figure.get_label()
+
+
+def test_the_first_alpha_is_drawn() -> None:
+    swept = pd.concat([curves(), curves().assign(alpha=1.0, epsilon_at_delta=0.5)])
+    (one,), (both,) = drawing(curves()).axes, drawing(swept).axes
+    assert list(map(points, lines(one).values())) == list(map(points, lines(both).values()))
 
 
 def test_two_levels_have_no_line() -> None:

@@ -26,9 +26,9 @@ ERROR = 1e-6
 DELTA = 1e-5
 SEED = 7
 TINY = Batching(
-    n_experts=[2, 3], mus=[0.2, 1.0], n_rounds=40, rounds=[20, 40, 1], alpha=0.4, replicates=30
+    n_experts=[2, 3], mus=[0.2, 1.0], n_rounds=40, rounds=[20, 40, 1], alphas=[0.4], replicates=30
 )
-KINDS = ("un-amplified", "analytic", "monte-carlo")
+KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
 SETTING = ["n", "mu", "bound", "t"]
 
 
@@ -60,7 +60,9 @@ def of_kind(curves, kind):
 def test_curves_have_every_setting_once_per_kind_and_are_complete(curves):
     assert tuple(curves["kind"].unique()) == KINDS
     rows = curves.groupby([*SETTING, "kind"]).size()
-    assert len(rows) == 2 * 2 * 2 * 3 * 3
+    # The heuristic is about the bound of the paper.
+    assert len(rows) == 2 * 2 * 3 * (4 + 3)
+    assert set(of_kind(curves, "heuristic")["bound"]) == {"borell-tis"}
     assert set(rows) == {241}
     assert list(curves["t"].unique()) == [20, 40, 1]
     assert set(curves["bound"]) == {"borell-tis", "reflection"}
@@ -83,10 +85,11 @@ def test_the_unamplified_kind_is_the_guarantee_of_one_round(curves):
 
 
 def test_no_kind_is_worse_than_one_round_and_simulation_adds_to_analysis(curves):
-    plain, analytic, simulated = (of_kind(curves, kind) for kind in KINDS)
-    for kind in (analytic, simulated):
-        assert (kind["epsilon_at_delta"] <= plain["epsilon_at_delta"]).all()
-        assert (kind["delta"].dropna() <= plain["delta"].dropna() * (1 + 1e-9)).all()
+    plain, analytic, simulated, guessed = (of_kind(curves, kind) for kind in KINDS)
+    papers = plain[plain["bound"] == "borell-tis"].reset_index(drop=True)
+    for kind, alone in ((analytic, plain), (simulated, plain), (guessed, papers)):
+        assert (kind["epsilon_at_delta"] <= alone["epsilon_at_delta"]).all()
+        assert (kind["delta"].dropna() <= alone["delta"].dropna() * (1 + 1e-9)).all()
         assert (kind["mean_batch"] >= 1).all()
     assert (simulated["mean_batch"] > 1.5).any()
     assert (analytic["mean_batch"] > 1.2).any()
@@ -119,6 +122,19 @@ def test_results_do_not_depend_on_the_block_size(largest, blocks, curves, costs,
     assert len(list(study._blocks(stream, 1.0, 30, SEED))) == blocks
     for again, before in zip(run_all(TINY), (curves, costs), strict=True):
         pd.testing.assert_frame_equal(again, before, check_exact=True)
+
+
+def test_every_alpha_has_the_rows_that_it_has_alone(curves, costs):
+    """More tolerance amplifies more, and its intervals do not depend on the other alphas."""
+    swept = run_all(TINY.model_copy(update={"alphas": [0.4, 4.0]}))
+    alone = run_all(TINY.model_copy(update={"alphas": [4.0]}))
+    for both, first, second in zip(swept, (curves, costs), alone, strict=True):
+        for alpha, own in ((0.4, first), (4.0, second)):
+            rows = both[both["alpha"] == alpha].reset_index(drop=True)
+            pd.testing.assert_frame_equal(rows, own, check_exact=True)
+    assert (
+        of_kind(alone[0], "analytic")["mean_batch"] > of_kind(curves, "analytic")["mean_batch"]
+    )[of_kind(curves, "analytic")["t"] > 1].all()
 
 
 def test_costs_have_every_setting_once(costs):

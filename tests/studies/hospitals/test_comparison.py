@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells, main
+from comparison_by_hand import AT_BEST, COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells, main
 from dpol.core.intervals import student_factor
 from dpol.studies.hospitals import schema
 from dpol.studies.hospitals.comparison import compare
@@ -160,6 +160,30 @@ def test_rows_of_an_aim_share_a_verdict_and_others_have_none(spread, paper, lear
     verdicts = frame.groupby("kind")["aim_verdict"].agg(set).to_dict()
     aims = {"aim-paper": {paper}, "aim-learner": {learner}}
     assert verdicts == {"paper": {""}, "other": {""}, **aims}
+
+
+def test_a_tuned_form_has_rows_of_its_own_kind_and_is_no_other_row():
+    frame, before = table(comparison=AT_BEST), table()
+    for mu in LEVELS.values():
+        tuned = frame[(frame["mu"] == mu) & (frame["kind"] == "tuned")]
+        assert tuned["other_algorithm"].tolist() == ["ridge-a", "ridge-b"]
+        assert set(tuned["other_noise"]) == {"isotropic"}
+        others = frame[(frame["mu"] == mu) & (frame["kind"] == "other")]
+        names = set(zip(others["other_algorithm"], others["other_noise"], strict=True))
+        assert not names & {("ridge-a", "isotropic"), ("ridge-b", "isotropic")}
+    assert len(frame) == len(before) + 2, "one row more for each form and aim, none for a level"
+    assert frame.loc[frame["kind"] == "paper", "difference"].tolist() == [4.0, 5.0, 7.0]
+
+
+@pytest.mark.parametrize(("lead", "verdict"), [(0.5, "reached"), (-0.5, "not reached")])
+def test_an_aim_reaches_the_tuned_way_only_if_it_reaches_every_form_of_it(lead, verdict):
+    """Ours at mu = 0.25 is 0 above ridge-a at mu = 1, and 1 above ridge-b; then ours is moved."""
+    runs = cells(spread=0.01, times=20)
+    moved = [with_gains(it, it.gains + lead / 2 * (it.label == "bayes")) for it in runs]
+    aims = table(moved, AT_BEST).query("kind == 'aim-tuned'")
+    assert aims["difference"].tolist() == pytest.approx([lead, 1 + lead])
+    assert set(aims["aim_verdict"]) == {verdict}
+    assert (aims["verdict"] == "above").any(), "one form alone would not tell the two cases apart"
 
 
 def test_without_aims_there_are_none():

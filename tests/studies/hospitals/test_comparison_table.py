@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from comparison_by_hand import COMPARISON, FACTS, INF, OURS, PAPER, cells, frames, main
+from comparison_by_hand import AT_BEST, COMPARISON, FACTS, INF, OURS, PAPER, cells, frames, main
 from dpol.show.table import Entry, Table, to_latex, to_markdown
 from dpol.studies.hospitals.ablation import TERMS
 from dpol.studies.hospitals.comparison_tables import ablation_table, comparison_table
@@ -72,6 +72,21 @@ def test_the_comparison(made: dict[str, pd.DataFrame]) -> None:
     assert COMPARED in to_markdown(table)
     assert r"\begin{longtable}" in to_latex(table)
     assert table.numbers is made["comparison"]
+
+
+def test_tuned_forms_stand_beside_the_papers_way(summary: pd.DataFrame) -> None:
+    made = frames(MANY, AT_BEST) | {"summary": summary}
+    verdict = line(made, "μ = 1")[-1]
+    assert verdict.text.startswith("above the paper's way; above the tuned way; not above every")
+    assert verdict.notes[0] == "The tuned way: ridge-a 15.00 ± 0.04, ridge-b 14.00 ± 0.01."
+    below = made["comparison"]["kind"].eq("tuned") & made["comparison"]["other_algorithm"].eq(
+        "ridge-b"
+    )
+    made["comparison"].loc[below, "verdict"] = "below"
+    assert "; not above the tuned way;" in line(made, "μ = 1")[-1].text
+    aim = line(made, "Aim: ours at μ = 0.25 is at or above the tuned way at μ = 1")
+    assert (aim[0].notes, aim[-1].text) == (("ridge-a",), "undecided")
+    assert "The tuned way: ridge-a, ridge-b, isotropic noise." in to_markdown(build(made))
 
 
 def test_half_widths_are_those_of_their_numbers(made: dict[str, pd.DataFrame]) -> None:

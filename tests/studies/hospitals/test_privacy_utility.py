@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from dpol.studies.hospitals.answers import answer_on_cost
 from dpol.studies.hospitals.privacy_utility import (
     draw_privacy_utility,
     lines_of,
     mean_share,
     promised,
 )
+from dpol.studies.hospitals.settings import Comparison, System
 from legible import assert_legible, lines, names_of_lines, points
 from tables_by_hand import FACTS, INF, main, rows, run, summary
 
@@ -100,3 +102,25 @@ def test_a_run_of_one_replicate_and_one_without_private_rows_are_drawn() -> None
     one = summary([row | {"ci_half_width": INF} for row in rows()])
     assert "rw-meta, isotropic noise" in lines(drawn(one).axes[0])
     assert list(lines(drawn(summary().assign(model="none")).axes[0])) == ["best fixed expert"]
+
+
+def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
+    """Form a has less without noise, and more with it."""
+    gains = {"rw-meta": (40, 20), "form-a": (30, 26), "form-b": (50, 24), "mine": (50, 30)}
+    played = [
+        run(name, mu, gain)
+        for name, own in gains.items()
+        for mu, gain in zip((INF, 1.0), own, strict=True)
+    ]
+    paper, *forms, ours = (System(algorithm=name, noise="isotropic") for name in gains)
+    both = Comparison(paper=paper, tuned=forms, ours=ours)
+    settings = main().model_copy(update={"comparison": both})
+    found = {line.name: line for line in lines_of(summary(played), settings)}
+    assert list(found) == ["the paper’s way", "ours", "the tuned way"]
+    assert set(found["the tuned way"].rows["algorithm"]) == {"form-a"}
+    assert found["the tuned way"].look.width < found["the paper’s way"].look.width
+    answer = answer_on_cost(summary(played), settings, FACTS).finding
+    assert "the paper’s way keeps 33% (33 to 34%) of the possible gain, ours keeps 50%" in answer
+    assert "and the tuned way keeps 43%" in answer
+    bare = settings.model_copy(update={"comparison": both.model_copy(update={"tuned": []})})
+    assert len(lines_of(summary(played), bare)) == 2

@@ -13,12 +13,13 @@ from dpol.data.question import Gain
 from dpol.data.settings import Columns
 from dpol.studies.hospitals import schema
 from dpol.studies.hospitals.comparison import compare
-from dpol.studies.hospitals.questions import compare_questions
+from dpol.studies.hospitals.questions import best_of_ways, compare_questions
 from dpol.studies.hospitals.questions_answers import answer_on_aims, answer_on_questions
 from dpol.studies.hospitals.questions_figure import draw_questions
 from dpol.studies.hospitals.setting import setting_answer
-from dpol.studies.hospitals.settings import Aim, Comparison, Hospitals, Report
+from dpol.studies.hospitals.settings import Aim, Comparison, Hospitals, Report, System
 from dpol.studies.page import PageFacts
+from legible import assert_legible, lines, points
 
 STATES = {"nm": "New Mexico", "pa": "Pennsylvania"}
 QUESTIONS = {
@@ -115,6 +116,54 @@ def test_the_streams_that_miss_an_aim_are_named(tables):
         " of 2 streams at μ = 0.25 (not in Pennsylvania)."
     )
     assert "in 2 of 2 streams at μ = 0.25." in patients
+
+
+@pytest.fixture(scope="module")
+def at_best():
+    """Two tuned forms are played: a keeps 7 and 1, b keeps 6.2 and 3, at mu = 1 and 0.25."""
+    kept = {"a": {1.0: 7, 0.25: 1, math.inf: 9}, "b": {1.0: 6.2, 0.25: 3, math.inf: 8}}
+    forms = [System(algorithm=name, noise="isotropic") for name in kept]
+    played = [
+        cell(name, "isotropic", mu, [5 + gain + it for it in SPREAD], stream=stream)
+        for stream in ASKED
+        for name, gains in kept.items()
+        for mu, gain in gains.items()
+    ]
+    both = MAIN.comparison.model_copy(update={"tuned": forms})
+    main, every = MAIN.model_copy(update={"comparison": both}), [*runs(), *played]
+    bounds = {"chance_gain": 5.0, "foresight_gain": 15.0, "best_static_share": 0.4}
+    summary = pd.DataFrame([{"stream": label, **bounds} for label in ASKED])
+    return main, compare_questions(every, summary, both, main), compare(every, both, main)
+
+
+def test_the_tuned_way_is_the_best_of_its_forms_at_each_level(at_best):
+    main, questions, _ = at_best
+    rows = best_of_ways(questions).set_index(["question", "stream", "way", "mu"])
+    assert rows.index.is_unique
+    rows = rows.sort_index()
+    tuned = rows.loc[("share", "", "tuned")]
+    assert tuned["algorithm"].to_dict() == {math.inf: "a", 1.0: "a", 0.25: "b"}
+    assert tuned["gain_share"].tolist() == pytest.approx([0.3, 0.7, 0.9])
+    shares, *_, forms = answer_on_questions(questions, main).more
+    assert "and the tuned way keeps 70.0 ± " in shares
+    assert forms == "The tuned way: the best in hindsight of a, b."
+    figure = draw_questions({"questions": questions}, main, FACTS)
+    assert_legible(figure)
+    ways = [lines(figure.axes[0])[name] for name in ("the tuned way", "the paper’s way")]
+    assert [y for _, y in points(ways[0])] == pytest.approx([0.9, 0.7, 0.3])
+    assert ways[0].get_linewidth() < ways[1].get_linewidth()
+    assert "share, 90% to 20% (the tuned way 90% to 30%, ours 90% to 58%)" in figure.get_label()
+
+
+def test_an_aim_counts_against_the_tuned_way_too(at_best):
+    """Ours keeps 6.5 in New Mexico at mu = 0.25: above the paper's 6 and b, below a."""
+    main, _, comparison = at_best
+    paper, tuned, *_ = answer_on_aims(comparison, main, FACTS).more
+    assert "reaches the paper’s gain at μ = 1 in 2 of 2 streams at μ = 1; in 1 of 2" in paper
+    assert tuned == (
+        "Asked for share, ours reaches the gain of the tuned way at μ = 1 in 2 of 2 streams at"
+        " μ = 1; in 0 of 2 streams at μ = 0.25 (not in New Mexico, Pennsylvania)."
+    )
 
 
 def test_one_stream_has_no_answer_over_streams(tables):

@@ -12,16 +12,17 @@ from dpol.studies.study import Facts
 
 VARIANTS = list(variants())
 STREAMS = {"PA": 146, "NM": 24}
-SETTINGS = [  # sweep, class, K, M, T, epsilon
+SETTINGS = [  # sweep, class, K, M, T, epsilon, features
     *(
-        ("rounds", kind, 4, M, T, 4.0)
+        ("rounds", kind, 4, M, T, 4.0, "constant")
         for T in (10_000, 1000, 30_000)
         for kind, M in (("random", 100), ("hard", 8))
     ),
-    *(("labels", "random", 4, M, 30_000, 4.0) for M in (100, 10, 10_000)),
-    *(("hypotheses", "random", K, 100, 30_000, 4.0) for K in (16, 2, 8)),
-    *(("epsilons", "random", 4, 100, 30_000, epsilon) for epsilon in (4.0, 0.5, 1.0)),
-    *(("hospitals", name, 5, M, 1000, e) for e in (4.0, 0.25) for name, M in STREAMS.items()),
+    *(("labels", "random", 4, M, 30_000, 4.0, "constant") for M in (100, 10, 10_000)),
+    *(("hypotheses", "random", K, 100, 30_000, 4.0, "constant") for K in (16, 2, 8)),
+    *(("epsilons", "random", 4, 100, 30_000, it, "constant") for it in (4.0, 0.5, 1.0)),
+    *(("features", "random", 4, 100, 30_000, 4.0, it) for it in ("cyclic", "adversarial")),
+    *(("hospitals", it, 5, M, 1000, e, "weeks") for e in (4.0, 0.25) for it, M in STREAMS.items()),
 ]
 FACTS, SIMULATED = (
     Facts({it: f"State of {it}" for it in STREAMS}, simulated, 0.95) for simulated in (False, True)
@@ -40,7 +41,7 @@ def of_runs(mean: float) -> list[float]:
 
 def row(setting: int, learner: int) -> dict[str, object]:
     mean, (algorithm, rule) = risk(setting, learner), VARIANTS[learner]
-    sweep, hypotheses, K, M, T, epsilon = SETTINGS[setting]
+    sweep, hypotheses, K, M, T, epsilon, features = SETTINGS[setting]
     swept, mine = sweep == "rounds", algorithm in ("wma", "exp3") and sweep != "hospitals"
     return {
         "sweep": sweep,
@@ -53,6 +54,7 @@ def row(setting: int, learner: int) -> dict[str, object]:
         "epsilon": epsilon,
         "delta": 1e-5 if algorithm == "wma" else 0.0,
         "guaranteed_epsilon": math.inf if algorithm == "bayes" else epsilon,
+        "features": features,
         "replicates": 7,
         "mean_kl_risk": mean,
         "kl_runs": of_runs(mean),

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from dpol.studies.labels.accounting import scale_factor
-from dpol.studies.labels.bounds import exp3_bound, informative_from, lower_bound, wma_bound
+from dpol.studies.labels.bounds import (
+    exp3_bound,
+    informative_from,
+    lower_bound,
+    posterior_risk,
+    posterior_tv,
+    rounds_of_selection,
+    wma_bound,
+)
 
 
 def bound_by_hand(K, T, b_over_s, samples):
@@ -25,6 +33,26 @@ def test_bounds_by_hand(K, T, epsilon):
     exact = bound_by_hand(K, T, scale_factor(K, epsilon, 1e-6, "exact"), 1)
     assert wma_bound(K, T, epsilon, 1e-6, "exact") == pytest.approx(exact)
     assert exact < found
+
+
+@pytest.mark.parametrize(("K", "epsilon", "alpha"), [(4, 4.0, 0.5), (2, 0.5, 0.3), (64, 1.0, 0.05)])
+def test_the_rounds_of_selection_are_the_least_and_of_their_order(K, epsilon, alpha):
+    """The bound on the KL risk is at most 2 T alpha^2 (Pinsker); its largest term is the order."""
+
+    def within(T):
+        return bound_by_hand(K, T, 1 / epsilon, K) <= 2 * T * alpha**2
+
+    T = rounds_of_selection(K, epsilon, alpha)
+    assert within(T)
+    assert not within(T - 1)
+    order = K * math.log(K) * math.log((K + 1) * T) ** 4 / (epsilon**2 * alpha**4)
+    assert 0.5 < T / order < 12.5 * max(1, epsilon) ** 2
+
+
+def test_the_bounds_of_posterior_weights_by_hand():
+    """K = e^2, T = 100: sqrt(2 / 200) = 0.1 over 0.5; (1 + 2) sqrt(100) / 0.5."""
+    assert posterior_tv(math.exp(2), 100, 0.5) == pytest.approx(0.2)
+    assert posterior_risk(math.exp(2), 100, 0.5) == pytest.approx(60)
 
 
 def test_the_lower_bound_by_hand():

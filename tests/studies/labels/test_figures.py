@@ -29,7 +29,7 @@ PANELS = {
     "selection": [(*it, y) for y in ("tv_average", "tv_median") for it in SWEEPS[:2]],
 }
 RISKS = table()
-every_figure = pytest.mark.parametrize("name", [*PANELS, "hospitals"])
+every_figure = pytest.mark.parametrize("name", [*PANELS, "features", "hospitals"])
 swept_figures = pytest.mark.parametrize("name", PANELS)
 Points = list[tuple[float, float]]
 
@@ -122,7 +122,7 @@ def test_all_risks_and_bounds_are_inside_their_panel() -> None:
 def test_texts_are_legible(name: str) -> None:
     assert_legible(drawn(name))
     named = [len(names_of_lines(ax)) for ax in drawn(name).axes]
-    assert name == "hospitals" or min(named) >= len(LOOKS)
+    assert name not in PANELS or min(named) >= len(LOOKS)
 
 
 def test_only_the_sweeps_that_were_run_are_drawn() -> None:
@@ -147,6 +147,19 @@ def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> Non
             end, names = points(line)[-1], names_of_lines(ax).items()
             (named,) = [name for name, text in names if text.xy == pytest.approx(end)]
             assert named.startswith(title)
+
+
+def test_features_show_risks_side_by_side() -> None:
+    (ax,) = drawn("features").axes
+    for name, (colour, marker) in LOOKS.items():
+        (line,) = lines(ax, colour, "None", marker)
+        rows = RISKS[(RISKS["sweep"] == "features") & (RISKS["algorithm"] == name)]
+        rows = rows[rows["sensitivity_rule"] == "exact"].sort_values("features")
+        means = rows["mean_kl_risk"].tolist()
+        assert [y for _, y in points(line)] == means
+        assert [round(x) for x, _ in points(line)] == [0, 1]
+        assert [y for _, y in dots(ax, colour)] == [run for it in means for run in of_runs(it)]
+    assert [it.get_text() for it in ax.get_xticklabels()] == ["adversarial", "cyclic"]
 
 
 def test_hospitals_show_the_excess_per_patient() -> None:

@@ -19,6 +19,7 @@ from dpol.data.stream import write_stream
 from dpol.studies.labels import points
 from dpol.studies.labels import study as module
 from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
+from dpol.studies.labels.game import play_adversary, play_labels
 from dpol.studies.labels.hypotheses import hard_class, random_class
 from dpol.studies.labels.points import Setting, hardness
 from dpol.studies.labels.registry import variants
@@ -31,7 +32,9 @@ MEMBERS = tuple(variants())
 RANDOM = Setting(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0)
 HARD = Setting(sweep="rounds", kind="hard", K=4, M=4, T=90, epsilon=1.0)
 LABELS = Setting(sweep="labels", kind="random", K=3, M=9, T=60, epsilon=2.0)
-SETTINGS = (RANDOM, HARD, LABELS)
+CYCLIC = Setting(sweep="features", kind="random", K=3, M=5, T=60, epsilon=2.0, features="cyclic")
+ADVERSARIAL = dataclasses.replace(CYCLIC, features="adversarial")
+SETTINGS = (RANDOM, HARD, LABELS, CYCLIC, ADVERSARIAL)
 
 
 def rows_of(study, point, seed, stream=None):
@@ -57,17 +60,15 @@ class Played:
     def __init__(self, *point):
         self.runs, self.seeds = [], []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "play_labels", self.play)
+            for play in (play_labels, play_adversary):
+                patch.setattr(module, play.__name__, functools.partial(self.play, play))
             self.frame = rows_of(*point)
 
-    def play(self, learner, game, generators):
+    def play(self, play, learner, game, generators):
         self.seeds.append([seed_of(part) for part in vars(generators).values()])
-        run = PLAY(learner, game, generators)
+        run = play(learner, game, generators)
         self.runs.append((learner, game, run))
         return run
-
-
-PLAY = module.play_labels
 
 
 def seed_of(generators):
@@ -98,17 +99,25 @@ def test_points_change_one_number_each():
     study = config(
         epsilon=2,
         patients_per_week=1,
-        sweeps={"rounds": [10, 20], "labels": [7], "hypotheses": [8], "epsilons": [0.5, 4]},
+        sweeps={
+            "rounds": [10, 20],
+            "labels": [7],
+            "hypotheses": [8],
+            "epsilons": [0.5, 4],
+            "features": ["cyclic"],
+        },
     )
     found = points(study, ["PA"])
     assert found.pop("hospitals-PA") == {"inputs": {"stream": "streams/PA.parquet"}}
     values = {label: [tuple(it.values()) for it in own["classes"]] for label, own in found.items()}
+    one = "constant"
     assert values == {
-        "rounds-0": [("rounds", "random", 4, 6, 10, 2.0), ("rounds", "hard", 4, 4, 10, 2.0)],
-        "rounds-1": [("rounds", "random", 4, 6, 20, 2.0), ("rounds", "hard", 4, 4, 20, 2.0)],
-        "labels": [("labels", "random", 4, 7, 60, 2.0)],
-        "hypotheses": [("hypotheses", "random", 8, 6, 60, 2.0)],
-        "epsilons": [("epsilons", "random", 4, 6, 60, 0.5), ("epsilons", "random", 4, 6, 60, 4.0)],
+        "rounds-0": [("rounds", "random", 4, 6, 10, 2, one), ("rounds", "hard", 4, 4, 10, 2, one)],
+        "rounds-1": [("rounds", "random", 4, 6, 20, 2, one), ("rounds", "hard", 4, 4, 20, 2, one)],
+        "labels": [("labels", "random", 4, 7, 60, 2, one)],
+        "hypotheses": [("hypotheses", "random", 8, 6, 60, 2, one)],
+        "epsilons": [("epsilons", "random", 4, 6, 60, it, one) for it in (0.5, 4)],
+        "features": [("features", "random", 4, 6, 60, 2, "cyclic")],
     }
     assert not points(config(), ["PA"])
 
@@ -128,7 +137,7 @@ def test_the_hard_class_is_even_and_needs_enough_rounds():
 def test_every_learner_has_its_row(setting):
     table = played(setting).frame
     assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == list(MEMBERS)
-    facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "replicates"]]
+    facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "features", "replicates"]]
     assert (facts == [*vars(setting).values(), 5]).all(axis=None)
     assert set(table["origin"]) == {"paper", "standard", "ours"}
 
@@ -175,8 +184,10 @@ def test_a_row_is_what_its_run_gives(setting):
         assert row.kl_runs == own.kl.tolist()
         assert row.mean_tv == pytest.approx(own.tv.mean() / T, rel=1e-12)
         assert row.mean_tv <= math.sqrt(row.mean_kl_risk / T / 2)
-        expected = row.mean_kl_risk / T + entropies(game)
-        assert row.mean_log_loss == pytest.approx(expected, rel=1e-9)
+        adversary = setting is ADVERSARIAL
+        expected = math.nan if adversary else row.mean_kl_risk / T + entropies(game)
+        assert row.mean_log_loss == pytest.approx(expected, rel=1e-9, nan_ok=True)
+        assert set(game.features) == ({0, 1, 2, 3} if setting is CYCLIC else {0})
         weights = [own.final_weights[r, r % row.K] for r in range(5)]
         assert row.truth_weight == pytest.approx(np.mean(weights), rel=1e-12)
         assert game.hypotheses.masses.shape[1:] == (row.K, row.M)
@@ -184,6 +195,9 @@ def test_a_row_is_what_its_run_gives(setting):
         pair = learner.client.guarantee.epsilon_delta or (math.inf, 0.0)
         assert (row.guaranteed_epsilon, row.delta) == pair
         assert row.sensitivity_rule == "exact" or learner.client.clipping.rule == "published"
+        if setting.sweep == "features":
+            assert row.features == setting.features
+            continue
         average = own.mean_weights @ learner.masses[0]
         truth = game.laws[game.law, 0]
         distances = [plain.tv(p, q) for p, q in zip(truth, average, strict=True)]
@@ -195,7 +209,8 @@ def test_a_row_is_what_its_run_gives(setting):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_bounds_of_the_rows(setting):
     K, T, epsilon = setting.K, setting.T, setting.epsilon
-    expected, lowest = random_class(K, setting.M, seed=5), math.nan
+    every = 4 if setting.sweep == "features" else 1
+    expected, lowest = random_class(K, setting.M, seed=5, n_features=every), math.nan
     if setting is HARD:
         expected, lowest = hard_class(2, hardness(2, 90, 1.0)), lower_bound(2, 90, 1.0)
     for row, (_, game, _) in rows_and_runs(played(setting), T):

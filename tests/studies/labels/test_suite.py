@@ -18,6 +18,7 @@ from dpol.studies.labels.game import (
     LabelGame,
     LabelGenerators,
     label_generators,
+    play_adversary,
     play_labels,
     realisable,
 )
@@ -236,6 +237,44 @@ def test_messages_without_noise_are_refuted():
     careless, sound = made
     assert audit_of(careless, (0, 1)).verdict == "violated"
     assert audit_of(sound, (0, 1)).lower_bound > 0.5
+
+
+# ---- features of an adversary --------------------------------------------------------------------
+
+
+def against_an_adversary(learner, worst=max):
+    """KL and final weights (R,) against the feature of the `worst` next risk, round by round."""
+    game, generators = game_of(), coins()
+    laws = [game.laws[j].tolist() for j in game.law]
+    logs, kls = np.zeros((R, 3)), np.zeros(R)
+    looks = [*range(101), 102, 104, *range(106, 150, 2)]
+    for t in range(T):
+        weights = [plain.softmax(it) for it in logs.tolist()]
+        mixed = np.einsum("rk,xky->rxy", weights, learner.masses).tolist()
+        risks = [[plain.kl(laws[r][x], mixed[r][x]) for x in (0, 1)] for r in range(R)]
+        if t in looks:
+            shown = [worst((0, 1), key=own.__getitem__) for own in risks]
+        kls += [own[x] for own, x in zip(risks, shown, strict=True)]
+        uniforms = generators.nature.uniforms(1)[:, 0]
+        labels = [plain.draw(laws[r][shown[r]], uniforms[r]) for r in range(R)]
+        features = np.array(shown)[:, None]
+        sent = learner.client.privatize(np.array(labels)[:, None], features, generators.clients)
+        logs += learner.scores(sent, features)[:, 0]
+    return kls, np.array([plain.softmax(it) for it in logs.tolist()])
+
+
+@every_member
+def test_an_adversary_shows_what_costs_most_next(name, rule):
+    """Rounding may choose the feature once one weight is all but 1."""
+    learner = learner_of(name, rule, epsilon=0.3)
+    run = play_adversary(learner, game_of(), coins())
+    kls, final = against_an_adversary(learner)
+    np.testing.assert_allclose(run.kl, kls, rtol=1e-6)
+    np.testing.assert_allclose(run.final_weights, final, rtol=0, atol=1e-2)
+    np.testing.assert_allclose(run.mean_weights.sum(axis=1), 1)
+    assert (run.tv <= np.sqrt(run.kl * T / 2)).all()
+    # A friend shows what costs least: another game.
+    assert not np.isclose(against_an_adversary(learner, min)[0], run.kl, rtol=1e-3).any()
 
 
 # ---- no privacy is the limit of little privacy ---------------------------------------------------

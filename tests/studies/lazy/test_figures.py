@@ -42,7 +42,8 @@ def table(sizes: tuple[int, ...] = (2, 10, 30)) -> pd.DataFrame:
         value = regret(T, d, epsilon, number)
         own = {"T": T, "d": d, "epsilon": epsilon, "algorithm": algorithm}
         rows.append({**own, "mean_regret": value, "ci_half_width": value / 10})
-    return pd.DataFrame(rows).assign(delta=1e-6, replicates=20, confidence=0.9, ci_comparisons=48)
+    facts = {"loss": "linear", "body": "ball", "delta": 1e-6, "replicates": 20}
+    return pd.DataFrame(rows).assign(**facts, confidence=0.9, ci_comparisons=48)
 
 
 def draw(rows: pd.DataFrame) -> Figure:

@@ -17,6 +17,9 @@ from scipy import stats
 import lazy_plain as plain
 from dpol.core.intervals import half_width
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.data.stream import GainStream
+from dpol.experts.play import RawGains, play_rounds
+from dpol.experts.private_blocks import PrivateBlocks, implied_mu
 from dpol.lazy import LazyParameters, play
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses
@@ -26,8 +29,8 @@ from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies import lazy as package
 from dpol.studies.jobs import compute
-from dpol.studies.lazy.leaders import play_leaders
-from dpol.studies.lazy.settings import LEADERS, MATRIX, ONE_ROUND, TREE, WEIGHTS, Lazy
+from dpol.studies.lazy.leaders import play_blocks, play_leaders
+from dpol.studies.lazy.settings import BLOCKS, LEADERS, MATRIX, ONE_ROUND, TREE, WEIGHTS, Lazy
 from dpol.studies.lazy.study import weights_loss
 from experts_plain import tree_ftpl
 from replicates import many
@@ -102,6 +105,27 @@ def test_games_together_are_those_alone(algorithm):
         np.testing.assert_array_equal(found, play_leaders(algorithm, [game], generators(10))[0])
 
 
+@pytest.mark.parametrize("T", [1, 2, 17, 64])
+def test_private_blocks_are_those_of_the_algorithm(T):
+    """The algorithm plays gains 1 - loss round by round; here all draws come first."""
+    losses, epsilons = GapLosses(T, 3, 0.1, 2), (0.5, 5.0)
+    rounds = matrix(losses)
+    stream = GainStream(
+        label="losses",
+        gains=1 - rounds,
+        capacity=None,
+        entities=("a", "b", "c"),
+        periods=np.datetime64("2020-01-05") + 7 * np.arange(T),
+        given_sensitivity=np.ones(T),
+    )
+    played = play_blocks(losses, [(it, generators(10)) for it in epsilons])
+    for epsilon, (found, switched) in zip(epsilons, played, strict=True):
+        source = RawGains(stream, implied_mu(epsilon), 10)
+        actions = play_rounds(PrivateBlocks(), source, generators(10))
+        np.testing.assert_allclose(found, rounds[np.arange(T), actions].sum(axis=1))
+        np.testing.assert_array_equal(switched, (np.diff(actions, axis=1) != 0).sum(axis=1))
+
+
 @dataclass(frozen=True)
 class Probe:
     """Expert 1 loses `height` in round 1, then nobody loses until round `at`: expert 1, 0.5."""
@@ -155,16 +179,18 @@ def small() -> pd.DataFrame:
 
 def test_every_setting_has_its_rows_with_their_record_of_privacy():
     table = small().set_index("algorithm")
-    names = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS, TREE, MATRIX)
+    lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS)
+    names = {"stochastic": (*lazy, BLOCKS, *LEADERS), "lower-bound": (*lazy, *LEADERS)}
     games = itertools.product((12, 24), [3], (1.0, 4.0), ("stochastic", "lower-bound"))
     found = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
-    assert list(found) == [(name, *game) for game in games for name in names]
+    assert list(found) == [(name, *game) for game in games for name in names[game[3]]]
     assert (table["model"] == np.where(table.index == WEIGHTS, "none", "central")).all()
     leaders = table.loc[list(LEADERS)]
     reached = [epsilon_of_delta(1e-6, mu) for mu in leaders["guaranteed_mu"]]
     assert reached == pytest.approx(leaders["epsilon"].tolist())
     assert leaders["sensitivity"].tolist() == pytest.approx(np.sqrt(leaders["d"]).tolist())
-    assert table.loc[table.index.str.startswith("l2p"), "guaranteed_mu"].isna().all()
+    others = (table.index == BLOCKS) | table.index.str.startswith("l2p")
+    assert table.loc[others, "guaranteed_mu"].isna().all()
 
 
 def test_a_row_is_what_its_parameters_give():
@@ -187,6 +213,8 @@ def test_a_row_is_what_its_parameters_give():
             own = replicate_generators(5, (row.T, row.d), range(4), f"algorithm {row.algorithm}")
             game = losses, mu_of_epsilon(row.epsilon, 1e-6)
             ((total, redraws),) = play_leaders(row.algorithm, [game], own)
+        elif row.algorithm == BLOCKS:
+            ((total, redraws),) = play_blocks(losses, [(row.epsilon, own)])
         else:
             total = np.full(4, weights_loss(losses))
         totals = matrix(losses).sum(axis=0)
@@ -248,13 +276,13 @@ def test_what_was_not_asked_for_or_cannot_be_reached_has_no_row():
     assert set(table.loc[table["algorithm"] == TREE, "T"]) == {12}
     study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, largest_tree=1)
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
-    assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS}
-    reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS}
+    assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS, BLOCKS}
+    reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS, BLOCKS}
     assert set(table[1.0]) == reached
 
 
 def test_the_sound_accountant_has_less_regret_than_the_published_one():
-    """T = 10^4, d = 300, eps = 1: by more than both intervals."""
+    """T = 10^4, d = 300, eps = 1: by more than both intervals; and private blocks have less."""
     game = {"n_rounds": [10_000], "n_experts": [300], "epsilons": [1.0]}
     table = study_lazy(config(**game, replicates=12, largest_tree=1), seed=1)
     rows = table[table["adversary"] == "stochastic"].set_index("algorithm")
@@ -262,6 +290,9 @@ def test_the_sound_accountant_has_less_regret_than_the_published_one():
     gain = published["mean_regret"] - sound["mean_regret"]
     assert gain > sound["ci_half_width"] + published["ci_half_width"]
     assert sound["eta"] > 6 * published["eta"]
+    blocks = rows.loc[BLOCKS]
+    gain = sound["mean_regret"] - blocks["mean_regret"]
+    assert gain > sound["ci_half_width"] + blocks["ci_half_width"]
     without = rows.loc["multiplicative-weights"]
     assert without["mean_regret"] < sound["mean_regret"] - sound["ci_half_width"]
     assert without["ci_half_width"] == 0.0

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
+import pytest
 
 from dpol.show.table import Entry, Table
 from dpol.studies.lazy import STUDY
+from dpol.studies.lazy.rates import RATE_PANELS, RATES, rates_table
 from dpol.studies.lazy.shown import CHANCE, TITLES, regret_table
 from dpol.studies.study import Facts
 
@@ -72,9 +75,10 @@ def test_every_cell_has_its_own_number_and_all_others_a_dash() -> None:
     assert build(frame(CELLS[:7][::-1])) == build(frame(CELLS[:7]))
 
 
-def test_convex_regrets_have_one_kind_of_losses() -> None:
-    table = build(frame(CELLS[:2]).drop(columns="adversary"), "convex")
-    key = ("linear losses", "d = 300", "1,000", "ε = 4")
+def test_convex_regrets_have_their_losses_and_body() -> None:
+    rows = frame(CELLS[:2]).drop(columns="adversary")
+    table = build(rows.assign(loss="linear", body="ball"), "convex")
+    key = ("linear losses, ball", "d = 300", "1,000", "ε = 4")
     assert cells_of(table) == {
         (*key, SOUND): Entry("1,234 ± 13", ("accounted ε = 3.99",)),
         (*key, NONE): Entry("37 exact"),
@@ -86,3 +90,64 @@ def test_a_random_expert_has_a_column_without_an_interval() -> None:
     cells = cells_of(build(rows))
     own = {place[3]: entry for place, entry in cells.items() if place[-1] == TITLES[CHANCE]}
     assert own == {"ε = 4": Entry("920"), "ε = 0.5": Entry("33")}
+
+
+# ---- the rates of the paper ----------------------------------------------------------------------
+
+
+def test_stated_rates_by_hand() -> None:
+    """T = 10^6, d = e^4, eps = 1/8 or 1: sqrt(4 T) = 2000, T^(1/3) = 100, sqrt(d) = e^2."""
+    d, root = math.exp(4), math.exp(2)
+    new, prior, footnote = (rate.value for rate in RATES["lazy"])
+    assert new(1e6, d, 1 / 8) == pytest.approx(2000 + 100 * 4 * 4)
+    assert prior(1e6, d, 1 / 8) == pytest.approx(2000 + root * 4 * 8)
+    assert footnote(1e5, d, 1 / 32) == pytest.approx(100 * 16)
+    new, prior = (rate.value for rate in RATES["convex"])
+    assert new(1e6, d, 1 / 8) == pytest.approx(1000 + 100 * root * 4)
+    assert prior(1e6, d, 1 / 8) == pytest.approx(math.exp(1) * 1000 * math.sqrt(8))
+    assert prior(1e8, 4, 1.0) == pytest.approx(
+        min(math.sqrt(2) * 1e4, 1e4 + 2 * (1e8 ** (1 / 3) + 1e3))
+    )
+
+
+PANELS = {
+    ("convex", 0): lambda T: math.log(T),
+    ("convex", 1): lambda T: T ** (1 / 3),
+    ("lazy", 2): lambda T: T,
+}
+"""The panels of Figure 1, and d in each."""
+
+
+@pytest.mark.parametrize("place", PANELS)
+def test_the_rates_of_table_1_have_the_exponents_of_figure_1(place: tuple[str, int]) -> None:
+    """Logarithms of T = 10^90 are worth less than 0.03 of an exponent."""
+    name, number = place
+    panel, T = RATE_PANELS[number], 1e90
+    new, *prior = (rate.value for rate in RATES[name])
+    for a in (0.0, 0.1, 0.3, 0.45, 0.7, 0.9):
+        size = T, PANELS[place](T), T**-a
+
+        def exponent(value: float) -> float:
+            return min(1.0, math.log(value) / math.log(T))
+
+        assert exponent(new(*size)) == pytest.approx(float(panel.new(np.array(a))), abs=0.03)
+        stated = [prior[0](*size), *(math.sqrt(T) + it(*size) for it in prior[1:])]
+        assert exponent(min(stated)) == pytest.approx(float(panel.prior(np.array(a))), abs=0.03)
+
+
+@pytest.mark.parametrize("name", ["lazy", "convex"])
+def test_the_table_of_rates_has_formulas_and_values_at_the_sizes_of_the_run(name: str) -> None:
+    rows = frame(CELLS).sample(frac=1, random_state=1)
+    table = rates_table({name: rows}, STUDY.settings.model_construct(), Facts({}, False, 0.9))
+    first, *values = table.sections
+    ((_, formulas),) = first.groups[0].lines
+    assert [it.text for it in formulas[:-1]] == [rate.formula for rate in RATES[name]]
+    assert [(it.title, [group.title for group in it.groups]) for it in values] == [
+        ("d = 7", ["20"]),
+        ("d = 300", ["20", "1,000"]),
+    ]
+    label, cells = values[1].groups[1].lines[1]
+    stated = [rate.value(1000, 300, 4.0) for rate in RATES[name]]
+    assert label == "ε = 4"
+    assert [it.text for it in cells[:-1]] == [f"{it:,.0f}" for it in stated]
+    assert cells[-1].text == f"{stated[1] / stated[0]:.2f}"

@@ -20,6 +20,7 @@ from dpol.experts.interface import Forecast, LocalSetup, Observation
 from dpol.experts.learners.average import (
     AverageState,
     ModelAverage,
+    Weighing,
     equal_weights,
 )
 from dpol.experts.parameters import check_number
@@ -147,7 +148,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
                 covariance=(effect, zeros, zeros, deviation, zeros, zeros),
             )
             filters.append(made)
-        weighing = equal_weights(len(filters), *shape)
+        weighing = self.first_weighing(len(filters), setup)
         level = np.full((shape[0], 1), LEVEL_BEFORE * unit)
         predicted, spread, noise = _averages(filters, weighing.weights, level, unit)
         memory = independent, independent
@@ -163,6 +164,10 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             memory=memory,
             unit=unit,
         )
+
+    def first_weighing(self, count: int, setup: LocalSetup) -> Weighing:
+        """The weights of so many models before round 1."""
+        return equal_weights(count, setup.n_replicates, setup.n_experts)
 
     def learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
         level = state.level if seen.silent else _level(state, seen)

@@ -8,7 +8,7 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Point, Study
 
 _HERE = "dpol.studies.audits"
-_AUDITORS = ("noisy-gains", "tree", "sums", "stays", "rw-adabatch", "l2p", "labels")
+_AUDITORS = ("noisy-gains", "tree", "sums", "stays", "rw-adabatch", "reactions", "l2p", "labels")
 
 
 def points(settings: Audits, streams: Sequence[str]) -> dict[str, Point]:

@@ -12,7 +12,8 @@ import numpy as np
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch
-from dpol.experts.play import rounds
+from dpol.experts.interface import Actions, Observation
+from dpol.experts.play import rounds, setup_of
 from dpol.noise import NoisyGains
 from dpol.studies.audits.bounds import with_fitted_direction
 from dpol.studies.audits.core import Audited, Subject, by_covariance, by_event, replicates_of
@@ -71,6 +72,84 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
         )
         sums = [reads[number] for _, reads in played]
         yield by_covariance(of_batch, "the sums", sums, changes, settings)
+
+
+REACTED_TO = RWAdaBatch()
+"""RW-AdaBatch as its paper plays it, against an adversary that reacts."""
+# Rounds before the secret one, from which of them on the adversary gives gains, and rounds after.
+_BEFORE, _QUIET, _AFTER = 2000, 1850, 6
+# mu of a round, at which gains count as much as noise; epsilon of the claim; most runs.
+_LOCAL_MU, _EPSILON, _MOST_RUNS = 2.0, 0.2, 4000
+
+
+def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
+    """The amplified claim against an adversary that sees the actions, and against its shadow.
+
+    Amplification counts on long batches, and these on a lead that grows like a random walk. An
+    adversary that always gives a gain to the expert that does not lead keeps the lead so small
+    that a batch holds one round; the claim is then refuted. The shadow gives the same gains in
+    another run, whose actions it does not see. It is an oblivious adversary: the claim stands.
+
+    The claim is (epsilon, delta), delta by the analytic bound. Source: "Prediction with Expert
+    Advice under Local Differential Privacy", Remark 2.
+    """
+    fewer = settings.model_copy(update={"runs": min(settings.runs, _MOST_RUNS)})
+    games = []
+    for expert, replicates in enumerate(replicates_of(fewer)):
+        gains = np.zeros((_BEFORE + 1 + _AFTER, 2))
+        gains[_BEFORE, expert] = 1.0
+        stream = synthetic_stream("audit: reactions", gains)
+        games.append(noisy_game(stream, _LOCAL_MU, seed, replicates))
+    zeros = synthetic_stream("all-zero", np.zeros(gains.shape))
+    mixture = analytic_mixture(REACTED_TO, zeros, _LOCAL_MU, _BEFORE + 1)
+    delta, made = float(mixture.delta(_EPSILON)), games[0][0].guarantee
+    one, other = reacting = [play_against(*game) for game in games]
+    # Of the other input with the experts swapped: independent of this one's noise, with the law
+    # that the leaders have on this one.
+    shadows = [
+        play_against(*game, 1 - leaders) for game, leaders in zip(games, (other, one), strict=True)
+    ]
+    for adversary, played in (("that reacts (not promised)", reacting), ("oblivious", shadows)):
+        subject = Subject(
+            mechanism="RW-AdaBatch, actions",
+            variant=f"amplified by batches of random size, adversary {adversary}",
+            code="dpol.noise.privatize, RWAdaBatch.step",
+            inputs=f"2 experts, {len(gains):,} rounds; all gains of round {_BEFORE + 1:,} change;"
+            f" from round {_QUIET + 1:,} on, an expert that does not lead (oblivious: in another"
+            " run) gains 1",
+            adjacency=made.adjacency,
+            unit=made.unit,
+            asked=_EPSILON,
+            recorded=_EPSILON,
+        )
+        # Leaders before the secret round tell where the lead was when it came.
+        around = [actions[:, _BEFORE - _AFTER :].astype(float) for actions in played]
+        event = f"an event of the leaders from {_AFTER} rounds before it to {_AFTER} after"
+        statistics = [with_fitted_direction(*around)]
+        yield by_event(subject, event, statistics, fewer, parameter="epsilon", delta=delta)
+
+
+def play_against(
+    noisy: NoisyGains, generators: ReplicateGenerators, leaders: Actions | None = None
+) -> Actions:
+    """The actions (R, T) of a game in which an expert that does not lead is given gains of 1.
+
+    Args:
+        noisy: noisy gains of two experts, to which the given ones are added.
+        generators: the algorithm's own randomness.
+        leaders: (R, T) leaders that the adversary believes in; None if it sees those of the game.
+    """
+    setup = setup_of(noisy)
+    state, seen = REACTED_TO.init(setup), None
+    actions = np.empty((noisy.n_replicates, noisy.n_rounds), dtype=np.int32)
+    for t in range(noisy.n_rounds):
+        state, actions[:, t] = REACTED_TO.step(state, seen, generators)
+        gains = noisy.gains[:, t]
+        if t >= _QUIET and t != _BEFORE:
+            leader = (actions if leaders is None else leaders)[:, t]
+            gains = gains + (leader[:, None] != np.arange(2))
+        seen = Observation(gains, noisy.noise_scale[t])
+    return actions
 
 
 def _promised_size() -> int:

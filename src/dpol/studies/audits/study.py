@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
-from dpol.studies.audits.adabatch import audit_adabatch
+from dpol.studies.audits.adabatch import audit_adabatch, audit_reactions
 from dpol.studies.audits.core import Audited
 from dpol.studies.audits.experts import audit_noises, audit_stays, audit_sums, audit_trees
 from dpol.studies.audits.labels import audit_messages
@@ -20,11 +20,12 @@ AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "sums": audit_sums,
     "stays": audit_stays,
     "rw-adabatch": audit_adabatch,
+    "reactions": audit_reactions,
     "l2p": audit_lazies,
     "labels": audit_messages,
 }
 """Every audit of the study: from settings and root seed, an iterator of what was found."""
-SAMPLED = 51
+SAMPLED = 53
 """Number of sampled bounds of the study; they share the error that the settings allow."""
 
 

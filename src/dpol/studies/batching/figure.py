@@ -27,10 +27,10 @@ _PLAIN = Look(BLACK, DOTTED)
 def draw(frames: Frames, settings: Batching, facts: Facts, *, narrow: bool = False) -> Figure:
     """Epsilon at every level as a share of what is not amplified.
 
-    Of the table `amplification`, the first round t is drawn.
+    Of the table `amplification`, the first round t and the first alpha are drawn.
     """
     curves = frames["amplification"]
-    shown = curves[curves["t"] == curves["t"].iloc[0]]
+    shown = curves[(curves[["t", "alpha"]] == curves[["t", "alpha"]].iloc[0]).all(axis=1)]
     first, looks = shown.iloc[0], looks_of(_ALGORITHMS.values())
     studied = {it: name for it, name in _ALGORITHMS.items() if it in set(shown["bound"])}
     colours = {bound: looks[name].colour for bound, name in studied.items()}
@@ -42,7 +42,10 @@ def draw(frames: Frames, settings: Batching, facts: Facts, *, narrow: bool = Fal
         keys += [panels.key(name_of(it).full, color=colour) for it, colour in colours.items()]
         open_marker: Any = {"ls": "none", "marker": "o", "mfc": "white"}
         name = "Monte Carlo estimate, no guarantee"
-        drawn.legend([*keys, panels.key(name, color=BLACK, **open_marker)])
+        keys.append(panels.key(name, color=BLACK, **open_marker))
+        if (shown["kind"] == "heuristic").any():
+            keys.append(panels.key(name_of("heuristic").long, color=BLACK, ls="--", marker="x"))
+        drawn.legend(keys)
         drawn.title(
             f"Central privacy of round t = {first['t']} of T = {first['T']}",
             f"α = {first['alpha']:g}, all-zero gains (the worst case)",
@@ -70,6 +73,11 @@ def _draw_epsilons(
         estimated = epsilons.loc[bound, "monte-carlo", n] / plain
         look: dict[str, Any] = {"color": colour, "marker": marker, "label": f"{bound} {n}"}
         ax.plot(mus, estimated, **look, ms=6.0, mfc="white", ls="none", zorder=1.5)
+        if ((shown["bound"] == bound) & (shown["kind"] == "heuristic")).any():
+            guessed = epsilons.loc[bound, "heuristic", n] / plain
+            name = f"{bound} {n}, heuristic"
+            guess: dict[str, Any] = {"color": colour, "marker": "x", "label": name}
+            ax.plot(mus, guessed, **guess, ms=5.0, lw=0.8, ls="--" if joined == "-" else joined)
         ax.plot(mus, analytic, **look, ms=4.0, lw=1.2, ls=joined)
         name = f"{name_of(bound).marked},\nn = {n}"
         drawn.name_line(ax, (mus[0], analytic.iloc[0]), name, colour)

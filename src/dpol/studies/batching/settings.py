@@ -21,8 +21,8 @@ class Batching(Settings):
     """Number of rounds T."""
     rounds: Annotated[list[PositiveInt], Field(min_length=1)] = [500]
     """Rounds t whose protection is computed; the figure shows the first."""
-    alpha: Annotated[float, Field(gt=0, le=1e6)] = 0.1
-    """Tolerance of RW-AdaBatch for batching."""
+    alphas: Annotated[list[Annotated[float, Field(gt=0, le=1e6)]], Field(min_length=1)] = [0.1]
+    """Tolerances of RW-AdaBatch for batching; the figure shows the first."""
     bounds: Annotated[list[Literal["borell-tis", "reflection"]], Field(min_length=1)] = [
         "borell-tis",
         "reflection",

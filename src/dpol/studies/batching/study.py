@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,16 +15,17 @@ from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generato
 from dpol.data.stream import GainStream
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.experts.amplification import containing_batch, observed_batches
+from dpol.experts.amplification import containing_batch, heuristic_batch, observed_batches
+from dpol.experts.batches import BatchRule
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.interface import LocalSetup
 from dpol.experts.play import play_rounds, setup_of
 from dpol.noise import CONSTANT, NoisyGains, privatize
-from dpol.privacy.mixtures import BatchMixture
+from dpol.privacy.mixtures import BatchMixture, BatchSizes
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
 UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
+HEURISTIC = "heuristic"
 NOISE = CONSTANT.name
 # Runs that are held in memory at once, times rounds, times experts.
 _LARGEST_BLOCK = 25_000_000
@@ -50,8 +53,14 @@ def noisy_game(
 def run(study: Batching, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Rows of both tables for one number of experts, at every mu."""
     n, seed = point["n"], inputs.seed
-    curves = [amplified_curves(study, n, mu, delta=inputs.delta, seed=seed) for mu in study.mus]
-    regrets = [batching_regrets(study, n, mu, seed=seed) for mu in study.mus]
+    curves, regrets = [], []
+    for mu in study.mus:
+        played = {
+            label: _play(synthetic_stream(label, gains), mu, study, seed)
+            for label, gains in synthetic_gains(study.n_rounds, n).items()
+        }
+        curves.append(amplified_curves(study, n, mu, played["all-zero"], delta=inputs.delta))
+        regrets.append(batching_regrets(study, n, mu, played))
     return {
         "amplification": pd.concat(curves, ignore_index=True),
         "batching": pd.concat(regrets, ignore_index=True),
@@ -59,45 +68,98 @@ def run(study: Batching, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame
 
 
 def collect(frames: Frames, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
-    """The tables with the intervals of all regrets together."""
+    """The tables with the intervals of the regrets, which hold together for each alpha."""
     errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
-    regrets = add_intervals(frames["batching"], errors, facts.confidence)
-    return {**frames, "batching": regrets}
+    regrets = [
+        add_intervals(rows, errors, facts.confidence)
+        for _, rows in frames["batching"].groupby("alpha", sort=False)
+    ]
+    return {**frames, "batching": pd.concat(regrets, ignore_index=True)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """The runs of RW-FTPL and of one RW-AdaBatch on a stream, with the same noise.
+
+    Args:
+        plain: (R,) total gains of RW-FTPL.
+        batched: (R,) total gains of RW-AdaBatch.
+        mean_sizes: (R,) mean sizes of the batches that contain a round.
+        sizes: (R, k) sizes of the batches that contain the k rounds of the settings.
+    """
+
+    plain: Floats
+    batched: Floats
+    mean_sizes: Floats
+    sizes: BatchSizes
+
+
+Games = Mapping[RWAdaBatch, Played]
+"""The runs of every RW-AdaBatch that is studied."""
+
+
+def _play(stream: GainStream, mu: float, study: Batching, seed: int) -> Games:
+    """Play RW-FTPL, and RW-AdaBatch with every alpha and bound, on the same noise."""
+    time, columns = np.arange(stream.n_rounds), np.array(study.rounds) - 1
+    blocks: dict[RWAdaBatch, list[Played]] = {
+        RWAdaBatch(alpha, bound): [] for alpha, bound in product(study.alphas, study.bounds)
+    }
+    for game in _blocks(stream, mu, study.replicates, seed):
+        plain = stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
+        for algorithm, parts in blocks.items():
+            actions, planned = play_batches(algorithm, *game)
+            part = Played(
+                plain=plain,
+                batched=stream.gains[time, actions].sum(axis=1),
+                mean_sizes=planned.mean(axis=1),
+                sizes=planned[:, columns],
+            )
+            parts.append(part)
+    return {algorithm: _joined(parts) for algorithm, parts in blocks.items()}
+
+
+def _joined(parts: Sequence[Played]) -> Played:
+    return Played(
+        plain=np.concatenate([it.plain for it in parts]),
+        batched=np.concatenate([it.batched for it in parts]),
+        mean_sizes=np.concatenate([it.mean_sizes for it in parts]),
+        sizes=np.concatenate([it.sizes for it in parts]),
+    )
 
 
 def amplified_curves(
-    study: Batching, n: int, mu: float, *, delta: float, seed: int
+    study: Batching, n: int, mu: float, played: Games, *, delta: float
 ) -> pd.DataFrame:
     """Trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
 
-    One row per bound, round, kind and test: `threshold` (log likelihood ratio, also epsilon where
-    it is not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at that epsilon,
-    `epsilon_at_delta` at the given delta, and `mean_batch`.
+    One row per alpha, bound, round, kind and test: `threshold` (log likelihood ratio, also epsilon
+    where it is not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at that
+    epsilon, `epsilon_at_delta` at the given delta, and `mean_batch`.
 
     Args:
         study: the settings.
         n: number of experts.
         mu: Gaussian-DP parameter of one round.
+        played: runs on all-zero gains.
         delta: where `epsilon_at_delta` is taken.
-        seed: root seed of the Monte Carlo runs.
     """
     frames = []
     zeros = synthetic_stream("all-zero", np.zeros((study.n_rounds, n)))
-    alone, columns = BatchMixture(mu, np.array([1]), np.array([1.0])), np.array(study.rounds) - 1
-    for bound in study.bounds:
-        algorithm = RWAdaBatch(study.alpha, bound)
-        games = _blocks(zeros, mu, study.replicates, seed)
-        sizes = np.concatenate([play_batches(algorithm, *game)[1][:, columns] for game in games])
-        for t, observed in zip(study.rounds, sizes.T, strict=True):
+    alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
+    for algorithm, games in played.items():
+        rule = _rule(algorithm, zeros, mu)
+        for t, observed in zip(study.rounds, games.sizes.T, strict=True):
             kinds = {
                 UNAMPLIFIED: alone,
-                ANALYTIC: analytic_mixture(algorithm, zeros, mu, t),
+                ANALYTIC: containing_batch(t, rule, mu),
                 MONTE_CARLO: observed_batches(observed, mu),
             }
+            if not rule.switching.ours:  # The heuristic is about the paper's bound.
+                kinds[HEURISTIC] = heuristic_batch(t, rule, mu)
+            setting = {"t": t, "bound": algorithm.bound, "alpha": algorithm.alpha}
             for kind, mixture in kinds.items():
-                frames.append(_curve(mixture, delta).assign(t=t, bound=bound, kind=kind))
-    setting = {"T": study.n_rounds, "n": n, "mu": mu, "alpha": study.alpha}
-    return pd.concat(frames, ignore_index=True).assign(**setting)
+                frames.append(_curve(mixture, delta).assign(**setting, kind=kind))
+    return pd.concat(frames, ignore_index=True).assign(T=study.n_rounds, n=n, mu=mu)
 
 
 def _blocks(
@@ -110,10 +172,11 @@ def _blocks(
 
 def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: int) -> BatchMixture:
     """The lower bound on the batch that contains round t of a game like `stream`."""
-    nothing = privatize(stream, NOISE, mu, seed=0, replicates=[0])
-    setup = setup_of(nothing)
-    assert isinstance(setup, LocalSetup)
-    return containing_batch(t, algorithm.rule(setup), mu)
+    return containing_batch(t, _rule(algorithm, stream, mu), mu)
+
+
+def _rule(algorithm: RWAdaBatch, stream: GainStream, mu: float) -> BatchRule:
+    return algorithm.rule(setup_of(privatize(stream, NOISE, mu, seed=0, replicates=[0])))
 
 
 def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
@@ -134,10 +197,12 @@ def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
     )
 
 
-def batching_regrets(study: Batching, n: int, mu: float, *, seed: int) -> pd.DataFrame:
+def batching_regrets(
+    study: Batching, n: int, mu: float, played: Mapping[str, Games]
+) -> pd.DataFrame:
     """Regret of RW-AdaBatch and of RW-FTPL on synthetic streams, with the same noise.
 
-    One row per stream and bound: mean regrets and the mean of their paired difference with
+    One row per alpha, stream and bound: mean regrets and the mean of their paired difference with
     standard errors, the factor 1 + alpha/2 of Corollary 2, the bounds
     (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
 
@@ -145,39 +210,31 @@ def batching_regrets(study: Batching, n: int, mu: float, *, seed: int) -> pd.Dat
         study: the settings.
         n: number of experts.
         mu: Gaussian-DP parameter of one round.
-        seed: root seed.
+        played: runs on each synthetic stream.
     """
     rows = []
-    for label, gains in synthetic_gains(study.n_rounds, n).items():
-        stream = synthetic_stream(label, gains)
-        best = gains[:, stream.best_static_expert()].sum()
-        plain, batched = _regrets(stream, mu, study, seed)
-        for bound, (total, batch) in batched.items():
-            row = {"stream": label, "bound": bound, "mean_batch": batch}
-            row |= {"ftpl_regret": best - plain.mean(), "adabatch_regret": best - total.mean()}
-            row["extra_regret"] = (plain - total).mean()
-            for name, sample in zip(_BATCHING_MEANS, (plain, total, plain - total), strict=True):
+    eta = math.sqrt(n) / mu
+    limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
+    for alpha, label in product(study.alphas, played):
+        best = synthetic_gains(study.n_rounds, n)[label].sum(axis=0).max()
+        factor = 1 + alpha / 2
+        for bound in study.bounds:
+            games = played[label][RWAdaBatch(alpha, bound)]
+            extra = games.plain - games.batched
+            row = {
+                "stream": label,
+                "alpha": alpha,
+                "bound": bound,
+                "mean_batch": float(games.mean_sizes.mean()),
+                "ftpl_regret": best - games.plain.mean(),
+                "adabatch_regret": best - games.batched.mean(),
+                "extra_regret": extra.mean(),
+                "factor": factor,
+                "adabatch_bound": factor * limit,
+            }
+            samples = games.plain, games.batched, extra
+            for name, sample in zip(_BATCHING_MEANS, samples, strict=True):
                 row[f"{name}_standard_error"] = float(standard_error(sample))
             rows.append(row)
-    eta, factor = math.sqrt(n) / mu, 1 + study.alpha / 2
-    limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
-    setting = {"n": n, "T": study.n_rounds, "mu": mu, "alpha": study.alpha}
-    bounds = {"factor": factor, "ftpl_bound": limit, "adabatch_bound": factor * limit}
-    return pd.DataFrame(rows).assign(**setting, replicates=study.replicates, **bounds)
-
-
-def _regrets(
-    stream: GainStream, mu: float, study: Batching, seed: int
-) -> tuple[Floats, dict[str, tuple[Floats, float]]]:
-    """Total gains (R,) of RW-FTPL, and of RW-AdaBatch with its mean batch size, by bound."""
-    time, plain = np.arange(stream.n_rounds), []
-    batched: dict[str, list[tuple[Floats, Floats]]] = {bound: [] for bound in study.bounds}
-    for game in _blocks(stream, mu, study.replicates, seed):
-        plain.append(stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1))
-        for bound in study.bounds:
-            actions, planned = play_batches(RWAdaBatch(study.alpha, bound), *game)
-            outcome = stream.gains[time, actions].sum(axis=1), planned.mean(axis=1)
-            batched[bound].append(outcome)
-    joined = {bound: np.concatenate(outcome, axis=1) for bound, outcome in batched.items()}
-    means = {bound: (total, float(sizes.mean())) for bound, (total, sizes) in joined.items()}
-    return np.concatenate(plain), means
+    setting = {"n": n, "T": study.n_rounds, "mu": mu, "replicates": study.replicates}
+    return pd.DataFrame(rows).assign(**setting, ftpl_bound=limit)

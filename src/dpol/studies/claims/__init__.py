@@ -14,7 +14,8 @@ def points(settings: Claims, streams: Sequence[str]) -> dict[str, Point]:
     """A point for each paper, and one for what the main experiment of the run says of the first."""
     found: dict[str, Point] = {paper: {"paper": paper} for paper in settings.papers}
     if "experts" in found:
-        found["experts-in-this-run"] = {"inputs": {"ranking": "ranking.parquet"}}
+        files = {name: f"{name}.parquet" for name in ("ranking", "summary")}
+        found["experts-in-this-run"] = {"inputs": files}
     return found
 
 

@@ -1,31 +1,33 @@
 """Checks of "Prediction with Expert Advice under Local Differential Privacy".
 
 Noise and regret, also of the central comparators; how stable a leader is, what batches hide, and
-the gains of RW-Meta.
+the regret of RW-Meta. What the paper says of its Table 2 is in `gains`.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import scipy
+from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import delta_of_trade_off, gap_survival
+from dpol.experts.batches import BatchRule
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import Actions, CuratorSetup, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.matrix_ftpl import MatrixFTPL
-from dpol.experts.meta import MetaState, RWMeta, shared_noise
+from dpol.experts.meta import MetaState, RWMeta, centred, shared_noise
 from dpol.experts.play import RawGains, play_rounds, rounds, setup_of
 from dpol.experts.switching import BOUNDS
 from dpol.experts.tree_ftpl import TreeFTPL
@@ -36,7 +38,6 @@ from dpol.privacy.mixtures import BatchMixture
 from dpol.privacy.tree_noise import tree_levels
 from dpol.studies.batching.study import NOISE, analytic_mixture, noisy_game, synthetic_gains
 from dpol.studies.claims.core import Finding, Findings, generator, of_mean, of_number, of_share
-from dpol.studies.hospitals.reported import PAPER_NOISE
 
 # ---- the local mechanism ---------------------------------------------------------------------
 
@@ -229,8 +230,8 @@ def _play(
         gained += raw[t, chosen]
         learners += raw[t, state.actions]
         covariance = state.covariance + shared_noise(state.actions, noisy.noise_scale[t])
-        centred = covariance - covariance.mean(axis=(1, 2))[:, None, None]
-        largest = np.maximum(largest, np.linalg.eigvalsh(centred)[:, -1])
+        star = covariance - covariance.mean(axis=(1, 2))[:, None, None]
+        largest = np.maximum(largest, np.linalg.eigvalsh(star)[:, -1])
     eta = np.sqrt(np.maximum(largest, 0.0) / T)
     factor = np.maximum(math.sqrt(2), eta) + math.sqrt(2)
     bound = factor * math.sqrt(2 * T * math.log(algorithm.n_learners))
@@ -265,6 +266,72 @@ def meta_of_thirteen(seed: int) -> Findings:
     yield _play(name, algorithm, raw, 0.5, seed, stream=stream, learners_are="ridge")
 
 
+# ---- RW-Meta: who agrees with whom, and other losses -------------------------------------------
+
+_LEARNERS = 13
+
+
+def cliques(_: int) -> Findings:
+    """The largest centred variance of a round, where some learners choose the same action.
+
+    The order of learners changes nothing, so that the sizes of the cliques say all.
+    """
+    alone = np.eye(_LEARNERS, dtype=np.int32)  # one learner dissents, each in turn
+    games = {"one learner alone, each in turn": alone}
+    for sizes in partitions(_LEARNERS, _LEARNERS):
+        of_learners = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+        games[f"cliques of {', '.join(map(str, sizes))}"] = of_learners[None]
+    for case, actions in games.items():
+        variance = largest_variance(actions)
+        yield of_number("two-cliques", _LEARNERS / 2, variance, case)
+        if len(set(actions[0])) > 1:  # where all agree there is nothing to choose
+            yield of_number("all-differ", 1.0, variance, case, numbers={"m": _LEARNERS})
+
+
+def partitions(total: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """The ways to write a number as a sum of numbers, none above `largest`, in falling order."""
+    if not total:
+        yield ()
+    for first in range(min(total, largest), 0, -1):
+        for rest in partitions(total - first, first):
+            yield first, *rest
+
+
+def largest_variance(actions: Actions) -> float:
+    """lambda_max of the mean of Sigma* over rounds with these actions (T, m), unit noise."""
+    shared = shared_noise(actions, np.ones(actions.shape[1])).mean(axis=0)
+    star, _ = centred(shared[None])
+    return float(np.linalg.eigvalsh(star)[0, -1])
+
+
+BREGMAN: Mapping[str, tuple[Callable[[Floats, Floats], Floats], Callable[[Floats], Floats]]] = {
+    "squared error": (lambda y, p: (y - p) ** 2, lambda p: 2 * p),
+    "Kullback-Leibler divergence": (lambda y, p: y * np.log(y / p) - y + p, np.log),
+}
+"""Losses of a forecast p of an observation y, entry by entry, and the gradient at p."""
+
+
+def bregman(seed: int) -> Findings:
+    """Differences of losses from noisy observations: their mean and covariance, exactly.
+
+    Noise of two values has the mean and the covariance of Gaussian noise, and can be enumerated.
+    """
+    n, m, rng = 6, 4, generator(seed, "Bregman")
+    observed, forecasts = rng.uniform(0.5, 2.0, n), rng.uniform(0.2, 2.0, (m, n))
+    scale = rng.uniform(0.05, 0.2, n)
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=n)))
+    for name, (loss, gradient) in BREGMAN.items():
+        noisy = loss((observed + signs * scale)[:, None], forecasts).sum(axis=2)
+        truth = loss(observed, forecasts).sum(axis=1)
+        scores = noisy[:, :1] - noisy  # of the first learner, minus those of all
+        bias = np.abs(scores.mean(axis=0) - (truth[0] - truth)).max()
+        rows = gradient(forecasts) - gradient(forecasts[0])
+        covariance = (scores - scores.mean(axis=0)).T @ scores / len(signs)
+        off = np.abs(covariance - rows * scale**2 @ rows.T).max()
+        numbers = {"n": n, "m": m, "signs": len(signs), "variance": float(covariance.max())}
+        yield of_number("bregman-scores", 0.0, float(max(bias, off)), name, numbers=numbers)
+
+
 # ---- switching -------------------------------------------------------------------------------
 
 _WALKS = ((40, 20, 100, 1.0), (14, 2, 50, 1.0), (8, 2, 10, 1.0), (45, 50, 40, 2.0))
@@ -276,7 +343,8 @@ def switching(seed: int) -> Findings:
     """Bounds on the probability that a leader changes, compared with simulated walks."""
     numbers = {"R": _WALKS_EACH, "settings": len(_WALKS)}
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
-        count = _switches(generator(seed, "walk", i), gap, n, steps, eta)
+        start, rng = _ahead(gap, n), generator(seed, "walk", i)
+        count = _count_walks(rng, start, steps, eta, lambda it: it.argmax(axis=1) != 0)
         z = np.array(gap / (eta * math.sqrt(2 * steps)))
         case = f"gap {gap:g}, n = {n}, B = {steps}, η = {eta:g}"
         for name, bound in BOUNDS.items():
@@ -292,15 +360,105 @@ def switching(seed: int) -> Findings:
             )
 
 
-def _switches(rng: np.random.Generator, gap: float, n: int, steps: int, eta: float) -> int:
-    """Number of walks in which a leader that is `gap` ahead of all others ever changes."""
-    position = np.zeros((_WALKS_EACH, n))
-    position[:, 0] = gap
-    switched = np.zeros(_WALKS_EACH, dtype=bool)
+def _count_walks(
+    rng: np.random.Generator,
+    start: Floats,
+    steps: int,
+    eta: float,
+    event: Callable[[Floats], NDArray[np.bool_]],
+) -> int:
+    """Number of walks from `start` (n,) with the event, of positions (R, n), after some step."""
+    position = np.tile(start, (_WALKS_EACH, 1))
+    met = np.zeros(_WALKS_EACH, dtype=bool)
     for _ in range(steps):
         position += eta * rng.standard_normal(position.shape)
-        switched |= position.argmax(axis=1) != 0
-    return int(switched.sum())
+        met |= event(position)
+    return int(met.sum())
+
+
+def _ahead(lead: float, n: int, top: int = 1) -> Floats:
+    """(n,) positions: the first ones are `lead` ahead of all others."""
+    return np.where(np.arange(n) < top, lead, 0.0)
+
+
+def dips(seed: int) -> Findings:
+    """The second half of Theorem 1: a gap of k + l that falls below l, for l = k."""
+    numbers = {"R": _WALKS_EACH, "settings": len(_WALKS)}
+    for i, (gap, n, steps, eta) in enumerate(_WALKS):
+        least = gap
+
+        def is_small(position: Floats, least: float = least) -> NDArray[np.bool_]:
+            two = np.partition(position, -2, axis=1)
+            return np.asarray(two[:, -1] - two[:, -2] < least)
+
+        start, rng = _ahead(gap + least, n), generator(seed, "dips", i)
+        yield of_share(
+            "dips-borell-tis",
+            float(BOUNDS["borell-tis"].tail(np.array(gap / (eta * math.sqrt(2 * steps))), n)),
+            _count_walks(rng, start, steps, eta, is_small),
+            _WALKS_EACH,
+            len(_WALKS),
+            case=f"k = {gap:g}, l = {least:g}, n = {n}, B = {steps}, η = {eta:g}",
+            numbers=numbers,
+            trivial=1.0,
+        )
+
+
+_TOPS = ((3, 40, 20, 100, 1.0), (2, 9, 4, 10, 1.0), (10, 45, 50, 20, 2.0))
+"""Number of leaders, their gap to all others, experts, steps, and noise scale of Gaussian walks."""
+
+
+def pairs(top: int, n: int) -> int:
+    """Number of pairs that may swap places: one of the leaders, one of the others."""
+    return top * (n - top)
+
+
+def tops(seed: int) -> Findings:
+    """The leading k experts: that they stay so, and stay l ahead, from a gap of k-th to next.
+
+    A pair swaps with the probability of two experts, and there are `pairs` of them.
+    """
+    for i, (top, gap, n, steps, eta) in enumerate(_TOPS):
+        least = gap
+
+        def is_small(position: Floats, top: int = top, least: float = least) -> NDArray[np.bool_]:
+            lead = position[:, :top].min(axis=1) - position[:, top:].max(axis=1)
+            return np.asarray(lead < least)
+
+        start, rng = _ahead(gap + least, n, top), generator(seed, "tops", i)
+        z = np.array(gap / (eta * math.sqrt(2 * steps)))
+        yield of_share(
+            "top-reflection",
+            float(BOUNDS["reflection"].tail(z, pairs(top, n) + 1)),
+            _count_walks(rng, start, steps, eta, is_small),
+            _WALKS_EACH,
+            len(_TOPS),
+            case=f"{top} of {n}, gap {gap:g} + {least:g}, B = {steps}, η = {eta:g}",
+            numbers={"R": _WALKS_EACH, "settings": len(_TOPS)},
+            trivial=1.0,
+        )
+
+
+def longest_batches(_: int) -> Findings:
+    """The size of a batch by bit search, and by trying every size with the bound of Theorem 1."""
+    gaps, longest, alpha = np.linspace(0.0, 150.0, 151), 400, 0.1
+    size = np.arange(1, longest + 1)
+    for n, eta, t in itertools.product((2, 10, 300), (0.5, 2.0, 8.0), (1, 20, 300)):
+        rule = BatchRule(
+            bound="borell-tis",
+            alpha=alpha,
+            n_experts=n,
+            longest=longest,
+            gain_range=1.0,
+            noise_scale=eta,
+        )
+        found = rule.batch_sizes(gaps, t)
+        z = (gaps[:, None] - size) / (eta * np.sqrt(2.0 * size))
+        fits = BOUNDS["borell-tis"].tail(z, n) <= alpha * np.sqrt(math.log(n) / (t + size))
+        expected = np.maximum((fits * size).max(axis=1), 1)
+        at = int(np.abs(found / expected - 1).argmax())
+        case = f"n = {n}, η = {eta:g}, t = {t}, gap {gaps[at]:g}"
+        yield of_number("longest-batch", float(expected[at]), float(found[at]), case)
 
 
 NUMBERS_OF_EXPERTS = (2, 3, 10, 100, 10**4, 10**6, 10**7)
@@ -351,6 +509,35 @@ def survival(means: Floats, x: float) -> Floats:
     return total
 
 
+def top_gaps(seed: int) -> Findings:
+    """Gaps between the k-th and the next of normals with random means, against equal means."""
+    rng, count = generator(seed, "means of tops"), 100
+    for (n, top), x in itertools.product(((3, 2), (4, 2), (5, 3)), (0.2, 0.7, 1.5, 3.0)):
+        means = rng.normal(size=(count, n)) * rng.uniform(0.05, 3, size=(count, 1))
+        least = float(top_survival(means, x, top).min())
+        equal = float(top_survival(np.zeros((1, n)), x, top)[0])
+        case = f"{top} of {n}, x = {x:g}"
+        yield of_number("smallest-top-gap", equal, least, case, numbers={"means": count})
+
+
+def top_survival(means: Floats, x: float, top: int) -> Floats:
+    """P(k-th - next >= x), k = `top`, of independent unit normals with means (N, n): (N,).
+
+    The sum over sets of leaders, and over the last one of them, at z.
+    """
+    step = 0.05
+    behind = np.arange(-14.0, 14.0, step)[:, None, None] - means
+    density = np.exp(-(behind**2) / 2) * step / math.sqrt(2 * math.pi)
+    above, below = scipy.special.ndtr(-behind), scipy.special.ndtr(behind - x)
+    total, everyone = np.zeros(len(means)), range(means.shape[1])
+    for leaders in itertools.combinations(everyone, top):
+        others = below[..., [i for i in everyone if i not in leaders]].prod(axis=2)
+        for last in leaders:
+            ahead = above[..., [i for i in leaders if i != last]].prod(axis=2)
+            total += (density[..., last] * ahead * others).sum(axis=0)
+    return total
+
+
 def gap_law(seed: int) -> Findings:
     """The law of the gap of ten equal means against drawn gaps."""
     n, runs, points = 10, 200_000, (0.2, 0.5, 1.0)
@@ -396,6 +583,38 @@ def smaller_batches(seed: int) -> Findings:
     yield of_number("smaller-batch", 1.0, float(ratio[r, e]), f"ε = {epsilon[e]:.2f}")
 
 
+def joint_concavity(seed: int) -> Findings:
+    """Trade-off functions of mixtures, by their densities, and of all components tested at once.
+
+    A test that sees only the sum of shift and noise does not know the component that was drawn.
+    """
+    rng, mu, sizes = generator(seed, "concavity"), 1.0, np.array([1, 3, 10, 40])
+    thresholds = np.linspace(-2.0, 2.0, 41)
+    for spread in (0.0, 1.0, 6.0):
+        ratio = np.inf
+        for _ in range(10):
+            mixture = BatchMixture(mu, sizes, rng.dirichlet(np.ones(len(sizes))))
+            shifts = rng.permutation(np.linspace(-spread, spread, len(sizes)))
+            false_positive, false_negative = mixture.trade_off_at(thresholds)
+            curve = hidden_trade_off(mixture.weights, shifts, shifts + mixture.mus)
+            mixed = np.interp(false_positive, *curve)
+            ratio = min(ratio, float((mixed / false_negative).min()))
+        yield of_number("joint-concavity", 1.0, ratio, f"components up to {spread:g} from 0")
+
+
+def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
+    """The trade-off function of two mixtures of unit normals with these centres, by quadrature.
+
+    Returns:
+        False positive rates, increasing, and the least false negative rates there.
+    """
+    z = np.linspace(-20.0, 20.0, 8001)[:, None]
+    p, q = (np.exp(-((z - centres) ** 2) / 2) @ weights for centres in (ours, theirs))
+    order = np.argsort(-q / p)
+    false_positive, found = (it[order].cumsum() / it.sum() for it in (p, q))
+    return np.append(0.0, false_positive), np.append(1.0, 1 - found)
+
+
 def conversion(_: int) -> Findings:
     """The (eps, delta) of a mixture by its curve and by its formula."""
     mixture = BatchMixture(1.0, np.array([1, 3, 10, 40]), np.array([0.3, 0.3, 0.2, 0.2]))
@@ -419,22 +638,3 @@ def factorised_noise(_: int) -> Findings:
         numbers = {"T": T, "factor": factor, "least": least}
         largest, tree = float(prefix_sums(T).row_norms.max()), float(tree_levels(T))
         yield of_number(f"factorised-{T}", factor * least, largest, numbers=numbers, trivial=tree)
-
-
-def headline(ranking: pd.DataFrame) -> Findings:
-    """The factor by which RW-Meta gains more than each central rival in this run.
-
-    Args:
-        ranking: table of `dpol.studies.hospitals.findings.rank_meta`.
-    """
-    rows = ranking[(ranking["source"] == "run") & (ranking["noise"] == PAPER_NOISE)]
-    for row in rows.to_dict("records"):
-        yield Finding(
-            name=f"headline-{row['rival'].replace(' ', '-')}",
-            claimed=1.5,
-            measured=row["ratio"],
-            case=f"{row['stream']}, μ = {row['mu']:g}, {row['other_algorithm']}",
-            numbers={"gain": row["mean_gain"], "other": row["other_mean_gain"]},
-            interval=(row["ratio_lower"], min(row["ratio_upper"], 1e6)),
-            confidence=row["confidence"],
-        )

@@ -7,19 +7,40 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import scipy
 
+from dpol.core.exponents import fit_exponent
+from dpol.core.intervals import standard_error
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.studies.claims.core import Findings, generator, of_mean, of_number
+from dpol.studies.claims.core import CONFIDENCE, Findings, generator, of_mean, of_number
 from dpol.studies.labels.accounting import composed_delta, laplace_message_loss, scale_factor
-from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
+from dpol.studies.labels.bounds import (
+    exp3_bound,
+    kept_by_design,
+    kept_by_response,
+    lower_bound,
+    posterior_risk,
+    posterior_tv,
+    rounds_of_selection,
+    wma_bound,
+)
 from dpol.studies.labels.clients import ResponseClient, SampledClient
 from dpol.studies.labels.clipping import Clipping, SensitivityRule
-from dpol.studies.labels.game import LabelRun, label_generators, play_labels, realisable
+from dpol.studies.labels.design import DesignBayes
+from dpol.studies.labels.game import (
+    LabelGame,
+    LabelRun,
+    label_generators,
+    play_adversary,
+    play_labels,
+    realisable,
+    total_variation,
+)
 from dpol.studies.labels.hypotheses import HypothesisClass, hard_class, random_class
-from dpol.studies.labels.learners import PrivateWMA, Terms
+from dpol.studies.labels.learners import LabelLearner, PrivateWMA, Terms
 from dpol.studies.labels.points import hardness
 from dpol.studies.labels.registry import LEARNERS, make_learner
 
@@ -202,9 +223,19 @@ def _play(name: str, hypotheses: HypothesisClass, seed: int, terms: Terms) -> La
     """A learner on a class, each hypothesis the truth in a part of the replicates."""
     features = np.zeros(terms.n_rounds, dtype=np.int64)
     game = realisable(hypotheses, features, _REPLICATES)
-    key = ("claims", hypotheses.label, hypotheses.n_hypotheses)
-    generators = label_generators(seed, key, _REPLICATES, name)
-    return play_labels(make_learner(name, hypotheses, terms), game, generators)
+    return _play_game(make_learner(name, hypotheses, terms), game, seed, name)
+
+
+def _play_game(learner: LabelLearner, game: LabelGame, seed: int, name: str) -> LabelRun:
+    key = ("claims", game.hypotheses.label, game.hypotheses.n_hypotheses)
+    return play_labels(learner, game, label_generators(seed, key, game.n_replicates, name))
+
+
+def _pure(hypotheses: HypothesisClass, terms: Terms) -> dict[str, LabelLearner]:
+    """The learners with pure epsilon."""
+    made = {name: make_learner(name, hypotheses, terms) for name in LEARNERS}
+    claimed = terms.epsilon, 0.0
+    return {n: it for n, it in made.items() if it.client.guarantee.epsilon_delta == claimed}
 
 
 def upper_bounds(seed: int) -> Findings:
@@ -225,6 +256,103 @@ def upper_bounds(seed: int) -> Findings:
     )
 
 
+def response_risk(seed: int) -> Findings:
+    """KL risks of randomised response against the bound of posterior weights."""
+    K, terms = 4, Terms(2000, epsilon=1.0)
+    for M in (5, 20):
+        run = _play("randomised-response", random_class(K, M, seed=seed), seed, terms)
+        bound = posterior_risk(K, terms.n_rounds, kept_by_response(M, terms.epsilon))
+        idle = terms.n_rounds * math.log(K)
+        numbers = {"R": _REPLICATES, "K": K, "T": terms.n_rounds}
+        yield of_mean(
+            "response-risk", bound, run.kl, case=f"M = {M}", trivial=idle, numbers=numbers
+        )
+
+
+def selection(seed: int) -> Findings:
+    """The average prediction of private EXP3 after T_alpha rounds."""
+    K, M, epsilon, alpha, R = 4, 20, 4.0, 0.5, 8
+    T = rounds_of_selection(K, epsilon, alpha)
+    hypotheses = random_class(K, M, seed=seed, concentration=0.05)
+    learner = make_learner("exp3", hypotheses, Terms(T, epsilon))
+    game = realisable(hypotheses, np.zeros(T, dtype=np.int64), R)
+    estimates = _play_game(learner, game, seed, "selection").mean_weights @ learner.masses[0]
+    found = total_variation(estimates, game.laws[game.law, 0])
+    masses = hypotheses.masses[0]
+    idle = float(total_variation(masses, masses.mean(axis=0)).mean())
+    numbers = {"R": R, "K": K, "M": M, "T": T, "times": T * epsilon**2 * alpha**4 / K}
+    yield of_mean("rounds-of-selection", alpha, found, trivial=idle, numbers=numbers)
+
+
+# ---- the averaged total variation ------------------------------------------------------------
+
+
+def design(seed: int) -> Findings:
+    """Membership of sets by the optimal design, against an adversary that chooses features."""
+    T, epsilon = 2000, 1.0
+    # Two coins that T rounds just cannot tell apart.
+    apart = 1 / (math.tanh(epsilon / 2) * math.sqrt(T))
+    coin = np.array([(1 + apart) / 2, (1 - apart) / 2])
+    random = random_class(4, 6, seed=seed, concentration=0.3, n_features=3)
+    for hypotheses in (HypothesisClass(np.stack([coin, coin[::-1]]), "two coins"), random):
+        K = hypotheses.n_hypotheses
+        game = realisable(hypotheses, np.zeros(T, dtype=np.int64), _REPLICATES)
+        coins = label_generators(seed, ("claims", hypotheses.label), _REPLICATES, "design")
+        run = play_adversary(DesignBayes(hypotheses, Terms(T, epsilon)), game, coins)
+        numbers = {"R": _REPLICATES, "T": T, "features": hypotheses.n_features}
+        about: dict[str, Any] = {
+            "comparisons": 2,
+            "case": f"{hypotheses.label}, K = {K}, M = {hypotheses.n_labels}",
+            "numbers": numbers,
+        }
+        bound = posterior_tv(K, T, kept_by_design(K, epsilon))
+        yield of_mean("tv-of-design", bound, run.tv / T, **about)
+        bound = posterior_risk(K, T, kept_by_design(K, epsilon))
+        yield of_mean("risk-of-design", bound, run.kl, **about)
+
+
+SLOPE_ROUNDS = 1000, 10_000, 100_000
+"""Rounds between which slopes of the averaged TV are fitted."""
+
+
+def slope(seed: int) -> Findings:
+    """The slope of averaged TV against T on the hard class, for the best private learner."""
+    pairs, epsilon, R = 2, 4.0, 24
+    means: dict[str, list[float]] = {}
+    errors: dict[str, list[float]] = {}
+    for T in SLOPE_ROUNDS:
+        hypotheses = hard_class(pairs, hardness(pairs, T, epsilon))
+        game = realisable(hypotheses, np.zeros(T, dtype=np.int64), R)
+        for name, learner in _pure(hypotheses, Terms(T, epsilon)).items():
+            tv = _play_game(learner, game, seed + T, name).tv / T
+            means.setdefault(name, []).append(float(tv.mean()))
+            errors.setdefault(name, []).append(float(standard_error(tv)))
+    fits = {
+        name: fit_exponent(
+            SLOPE_ROUNDS,
+            means[name],
+            errors[name],
+            replicates=R,
+            confidence=CONFIDENCE,
+            comparisons=len(means),
+        )
+        for name in means
+    }
+    best = min(fits, key=lambda name: fits[name].slope)
+    others = ", ".join(f"{name} {fit.slope:.2f}" for name, fit in fits.items() if name != best)
+    numbers = {"R": R, "K": pairs, "epsilon": epsilon, "learners": len(fits), "others": others}
+    numbers |= {"first": SLOPE_ROUNDS[0], "last": SLOPE_ROUNDS[-1]}
+    yield of_number(
+        "slope-of-tv",
+        -0.5,
+        fits[best].slope,
+        best,
+        interval=fits[best].interval,
+        confidence=CONFIDENCE,
+        numbers=numbers,
+    )
+
+
 # ---- the lower bound -------------------------------------------------------------------------
 
 
@@ -232,8 +360,7 @@ def risk_of_hard_class(seed: int) -> Findings:
     """The private learners that we have, on the hard class."""
     pairs, cut, terms = 4, 20.0, Terms(1000, epsilon=1.0)
     hypotheses = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon))
-    made = {name: make_learner(name, hypotheses, terms).client.guarantee for name in LEARNERS}
-    pure = [name for name, it in made.items() if it.epsilon_delta == (terms.epsilon, 0.0)]
+    pure = _pure(hypotheses, terms)
     first = first_round(hypotheses.masses[0])
     claimed = lower_bound(pairs, terms.n_rounds, terms.epsilon)
     numbers = {"R": _REPLICATES, "learners": len(pure), "K": pairs, "T": terms.n_rounds, "cut": cut}
@@ -242,6 +369,28 @@ def risk_of_hard_class(seed: int) -> Findings:
         # Cutting large risks only makes the mean smaller, and its interval sound.
         risk = np.minimum(_play(name, hypotheses, seed, terms).kl, cut)
         yield of_mean("hard-class", claimed, risk, trivial=first, case=name, numbers=numbers)
+
+
+def risk_with_few_labels(seed: int) -> Findings:
+    """The pairs of the hard class on M labels, and other hypotheses: more of them than labels."""
+    M, pairs, cut, terms = 4, 3, 1000.0, Terms(20_000, epsilon=0.1)
+    hard = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon)).masses[0]
+    others = random_class(6, M, seed=seed).masses[0]
+    hypotheses = HypothesisClass(np.concatenate([hard, others]), "few labels")
+    game = LabelGame(
+        hypotheses=hypotheses,
+        features=np.zeros(terms.n_rounds, dtype=np.int64),
+        laws=hard[:, None],
+        law=np.arange(_REPLICATES) % len(hard),
+    )
+    claimed, first = lower_bound(pairs, terms.n_rounds, terms.epsilon), first_round(hard)
+    learners = _pure(hypotheses, terms)
+    about: dict[str, Any] = {"trivial": first, "numbers": {"R": _REPLICATES, "M": M, "cut": cut}}
+    about["numbers"] |= {"learners": len(learners), "K": hypotheses.n_hypotheses}
+    about["numbers"] |= {"T": terms.n_rounds, "epsilon": terms.epsilon}
+    for name, learner in learners.items():
+        risk = np.minimum(_play_game(learner, game, seed, name).kl, cut)
+        yield of_mean("few-labels", claimed, risk, case=name, **about)
 
 
 def first_round(masses: Floats) -> float:

@@ -13,13 +13,14 @@ import math
 import numpy as np
 import scipy
 
+from dpol.core.exponents import fit_exponent
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.exact import LazyLaw, exact_epsilon, output_laws, worst_epsilon
 from dpol.lazy.parameters import OBJECTIVES, AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
-from dpol.studies.claims.core import Findings, generator, of_number
+from dpol.studies.claims.core import CONFIDENCE, Findings, generator, of_number
 from dpol.studies.lazy.convex.accounting import ConvexGame, theorem_3_12
 
 DELTA = 1e-6
@@ -210,6 +211,30 @@ def rate_of_experts(_: int) -> Findings:
     exponent = math.log(ratios[-1] / ratios[0]) / math.log(horizons[-1] / horizons[0])
     growth = ", ".join(f"{r:.2g} at T = {T:g}" for r, T in zip(ratios, horizons, strict=True))
     yield of_number("rate-of-experts", 0.0, exponent, growth)
+
+
+def proven_rate(_: int) -> Findings:
+    """Powers of T and epsilon in the least proven regret, where privacy costs more than sqrt(T).
+
+    By hand: the redraws cost eta^2 T p / B, p = eta / epsilon, so eta = epsilon (B / T)^(1/3) but
+    for logarithms. Then 1/eta + eta T B is least at B = epsilon^(-6/5) T^(-1/5).
+    """
+    rounds, epsilons = [10**k for k in range(8, 13)], np.geomspace(1e-3, 0.1, 5)
+    games = {
+        "proven-rate-rounds": [(T, 1e-2) for T in rounds],
+        "proven-rate-epsilon": [(10**10, float(epsilon)) for epsilon in epsilons],
+    }
+    for name, power in {"proven-rate-rounds": 2 / 5, "proven-rate-epsilon": -3 / 5}.items():
+        bounds = [
+            choose_parameters(LazyGame(T, DELTA), epsilon=epsilon, n_experts=10).objective
+            for T, epsilon in games[name]
+        ]
+        sizes = rounds if name == "proven-rate-rounds" else epsilons
+        fit = fit_exponent(
+            sizes, bounds, np.zeros(len(bounds)), replicates=2, confidence=CONFIDENCE
+        )
+        numbers = {"off": math.expm1(fit.curvature)}
+        yield of_number(name, power, fit.slope, numbers=numbers)
 
 
 # ---- lower bound -----------------------------------------------------------------------------

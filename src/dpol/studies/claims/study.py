@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -14,7 +15,7 @@ from dpol.core.logs import progress
 from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
-from dpol.studies.claims import experts, labels, lazy
+from dpol.studies.claims import adabatch, experts, gains, labels, lazy, lemmas, limit
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, worst
 from dpol.studies.claims.settings import Claims
 from dpol.studies.hospitals import schema
@@ -24,9 +25,17 @@ PAPERS = {"experts": EXPERTS, "lazy": LAZY, "labels": DISTRIBUTIONS}
 """Titles, by label; each paper is a point of the study."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 
-_MODULES = {"experts": experts, "lazy": lazy, "labels": labels}
-_OF_A_RUN = "experts.headline"
-"""Name of the check that decides statements by the main experiment of a run."""
+_MODULES = {
+    "experts": experts,
+    "adabatch": adabatch,
+    "gains": gains,
+    "limit": limit,
+    "lazy": lazy,
+    "lemmas": lemmas,
+    "labels": labels,
+}
+_OF_A_RUN = "gains."
+"""Module of the checks that decide statements by the main experiment of a run."""
 
 
 @cache
@@ -67,7 +76,7 @@ def claims(paper: str, *, seed: int) -> list[Claim]:
     about = {
         name: it
         for name, it in statements().items()
-        if it.paper == PAPERS[paper] and it.found_by != _OF_A_RUN
+        if it.paper == PAPERS[paper] and not it.found_by.startswith(_OF_A_RUN)
     }
     by_statement: dict[str, list[Finding]] = {}
     for check in progress(list(dict.fromkeys(map(check_of, about.values()))), f"claims: {paper}"):
@@ -83,18 +92,21 @@ def _worst_of_each(found: Mapping[str, list[Finding]]) -> list[Claim]:
     return [worst(Claim(it, one) for one in found[name]) for name, it in about.items()]
 
 
-def claims_of_run(ranking: pd.DataFrame) -> list[Claim]:
+def claims_of_run(ranking: pd.DataFrame, summary: pd.DataFrame) -> list[Claim]:
     """The claims about the main experiment of a run, each at the cell where it comes off worst.
 
-    A rival that the run does not play has no row.
+    What the run does not play has no row.
     """
-    return _worst_of_each(_by_statement(experts.headline(ranking)))
+    return _worst_of_each(_by_statement(chain(gains.headline(ranking), gains.table_two(summary))))
 
 
 def run(settings: Claims, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """One row per statement of a paper, a key of `PAPERS`; half a minute on one core for all."""
     if "ranking" in inputs.files:
-        found = claims_of_run(read_frame(inputs.files["ranking"], schema("ranking")))
+        ranking, summary = (
+            read_frame(inputs.files[name], schema(name)) for name in ("ranking", "summary")
+        )
+        found = claims_of_run(ranking, summary)
     else:
         found = claims(point["paper"], seed=inputs.seed)
     return {"claims": pd.DataFrame([it.as_row() for it in found])}

@@ -14,7 +14,7 @@ from dpol.studies.hospitals.privacy_utility import lines_of, mean_share, ordered
 from dpol.studies.hospitals.questions_answers import answer_on_aims, answer_on_questions
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.setting import setting_answer
-from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.hospitals.settings import TUNED, WAYS, Hospitals
 from dpol.studies.hospitals.verdicts import ABOVE, BELOW
 from dpol.studies.page import COST, PAPERS, PRIVACY, RIGHT, Answer, PageFacts
 from dpol.studies.study import Frames
@@ -189,9 +189,10 @@ def answer_on_cost(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
         text = "This run cannot tell: no private algorithm was played with noise."
         return Answer(question=COST, finding=text)
     middle = levels[len(levels) // 2]
-    kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in lines[:2]]
+    shown = [*lines[:2], *(line for line in lines[2:] if line.name == WAYS[TUNED])]
+    kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in shown]
     kept[0] += " of the possible gain"
-    free = [_share(line.rows, _INFINITE) for line in lines[:2]]
+    free = [_share(line.rows, _INFINITE) for line in shown]
     streams = _listed(list(facts.streams.values()))
     where = f"{'mean over ' if len(facts.streams) > 1 else ''}{streams}"
     return Answer(

@@ -17,7 +17,7 @@ import pandas as pd
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.studies.hospitals.runs import Played
-from dpol.studies.hospitals.settings import Comparison, Hospitals, System
+from dpol.studies.hospitals.settings import CEILING, Comparison, Hospitals, System
 from dpol.studies.hospitals.verdicts import verdict_of_aim, verdict_on
 
 _Pair = tuple[str, Played, Played]
@@ -31,7 +31,7 @@ def compare(cells: Sequence[Played], comparison: Comparison, main: Hospitals) ->
     together: those of the differences and those of the means.
 
     Args:
-        cells: all runs.
+        cells: all runs, and those of ceilings.
         comparison: which systems, and the aims.
         main: the privacy levels, and the confidence of all intervals together.
 
@@ -84,15 +84,23 @@ def _pairs(cells: Sequence[Played], of: Comparison, levels: Mapping[str, float])
     """All pairs of one stream."""
     for mu in levels.values():
         ours, paper = (find_cell(cells, system, mu) for system in (of.ours, of.paper))
+        tuned = [find_cell(cells, system, mu) for system in of.tuned]
         yield "paper", ours, paper
+        for cell in tuned:
+            yield "tuned", ours, cell
+        named = [id(cell) for cell in (ours, paper, *tuned)]
         for cell in cells:
             noisy = cell.mu == mu and cell.guarantee.model != "none"
-            if noisy and cell is not ours and cell is not paper:
+            if noisy and id(cell) not in named:
                 yield "other", ours, cell
+            if cell.mu == mu and cell.family == CEILING:
+                yield CEILING, ours, cell
     for aim in of.aims:
         ours, mu = find_cell(cells, of.ours, levels[aim.ours]), levels[aim.at]
         if aim.against == "paper":
             yield "aim-paper", ours, find_cell(cells, of.paper, mu)
+            for system in of.tuned:
+                yield "aim-tuned", ours, find_cell(cells, system, mu)
             continue
         # Each learner has a row, so that choosing the best of them costs no confidence.
         systems = of.ours, *of.ablations, of.paper
@@ -145,9 +153,9 @@ def _side(prefix: str, cell: Played, main: Hospitals, half: HalfWidth) -> dict[s
 
 def _shares_noise(one: Played, two: Played) -> bool:
     """Local noise is drawn once for a stream, a noise and a mu."""
-    models = {one.guarantee.model, two.guarantee.model}
+    local = all(it.guarantee.model == "local" or it.family == CEILING for it in (one, two))
     same = (one.noise, one.mu) == (two.noise, two.mu)
-    return same and models == {"local"} and one.mu < math.inf
+    return same and local and one.mu < math.inf
 
 
 def _difference(ours: Played, other: Played, half: HalfWidth) -> dict[str, Any]:

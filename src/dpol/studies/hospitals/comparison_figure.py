@@ -14,8 +14,8 @@ from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import GREY, SHORT, STATIC, Look
 from dpol.studies.hospitals import bounds
-from dpol.studies.hospitals.privacy_utility import ordered_levels
-from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.hospitals.privacy_utility import THIN, ordered_levels
+from dpol.studies.hospitals.settings import OURS, THEIRS, TUNED, WAYS, Hospitals
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
@@ -70,48 +70,64 @@ def draw_comparison(
         drawn.axes[0].set_ylim(bottom=0)
         drawn.name_x(panels.GUESSES)
         paper = comparison[comparison["kind"] == "paper"].iloc[0]
+        named = (comparison["kind"] == TUNED).any()
+        best = f"best rows and {WAYS[TUNED]}" if named else "best rows"
         data, bars = panels.describe_runs(paper, facts.simulated, "bars")
         drawn.title(
             data,
             f"the paper's way: {paper['other_algorithm']}, {paper['other_noise']} noise",
             f"ours: {paper['algorithm']}, {paper['noise']} noise",
             bars,
-            "best rows: chosen in hindsight at every μ",
+            f"{best}: chosen in hindsight at every μ",
         )
-        drawn.find(_finding(comparison[comparison["kind"] == "paper"]))
+        drawn.find(_finding(comparison))
     return drawn.figure
 
 
-def _finding(pairs: pd.DataFrame) -> str:
+def _finding(comparison: pd.DataFrame) -> str:
     """The number of cells in which ours gains more, and its ratio at the most privacy."""
-    private = pairs[pairs["mu"] < math.inf]
-    more = int((private["difference"] > private["difference_half_width"]).sum())
-    last = private[private["mu"] == private["mu"].min()]
+    private = comparison[comparison["mu"] < math.inf]
+    more = private["difference"] > private["difference_half_width"]
+    counts = []
+    for way in (THEIRS, TUNED):
+        cells = more[private["kind"] == way].groupby([private["stream"], private["mu"]]).all()
+        if not cells.empty:
+            counts.append(f"more than {WAYS[way]} in {cells.sum()} of {len(cells)}")
+    paper = private[private["kind"] == THEIRS]
+    last = paper[paper["mu"] == paper["mu"].min()]
     ratios = last["mean_gain"] / last["other_mean_gain"]
     return (
-        f"Ours gains more than the paper’s way in {more} of {len(private)} cells with privacy;"
-        f" {ratios.min():.2f} to {ratios.max():.2f} times as much at the most privacy."
+        f"Ours gains {' and '.join(counts)} cells with privacy;"
+        f" {ratios.min():.2f} to {ratios.max():.2f} times as much as {WAYS[THEIRS]} at the most"
+        " privacy."
     )
 
 
 def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
     """Best other rows first, so that ours lies on top."""
-    paper, other = (rows[rows["kind"] == kind] for kind in ("paper", "other"))
+    paper, tuned, other = (rows[rows["kind"] == kind] for kind in (THEIRS, TUNED, "other"))
     theirs, ours = paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]
     looks = looks_of([theirs, ours, "tree-ftpl-min-noise"])
     curator = replace(looks["tree-ftpl-min-noise"], width=1.0)
+    thin = replace(looks[theirs], dashes=SHORT, width=THIN)
     lines = [
-        _Line("best with a\ncurator", curator, _best(other, "central", levels)),
-        _Line("best other\nlocal row", _OTHER, _best(other, "local", levels)),
-        _Line("the paper's\nway", looks[theirs], _points(paper, "other_", levels)),
-        _Line("ours", looks[ours], _points(paper, "", levels)),
+        _Line("best with a\ncurator", curator, _best(other, levels, "central")),
+        _Line("best other\nlocal row", _OTHER, _best(other, levels, "local")),
+        _Line(_name(TUNED), thin, _best(tuned, levels)),
+        _Line(_name(THEIRS), looks[theirs], _points(paper, "other_", levels)),
+        _Line(_name(OURS), looks[ours], _points(paper, "", levels)),
     ]
     return [line for line in lines if not line.points.empty]
 
 
-def _best(others: pd.DataFrame, model: str, levels: Sequence[float]) -> pd.DataFrame:
-    """The row of a model with the largest mean at each level, in hindsight."""
-    rows = others[others["other_model"] == model]
+def _name(way: str) -> str:
+    """Its name on two lines."""
+    return "\n".join(WAYS[way].rsplit(" ", 1))
+
+
+def _best(others: pd.DataFrame, levels: Sequence[float], model: str = "") -> pd.DataFrame:
+    """The row, of a model if it is given, with the largest mean at each level, in hindsight."""
+    rows = others[others["other_model"] == model] if model else others
     return _points(rows.loc[rows.groupby("mu")["other_mean_gain"].idxmax()], "other_", levels)
 
 

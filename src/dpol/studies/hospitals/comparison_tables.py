@@ -14,7 +14,14 @@ from dpol.show.table import Column, Entry, Line, Table, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.ablation import TERMS
 from dpol.studies.hospitals.bounds import describe_stream
-from dpol.studies.hospitals.settings import Comparison, Hospitals
+from dpol.studies.hospitals.settings import (
+    CEILING,
+    THEIRS,
+    TUNED,
+    WAYS,
+    Comparison,
+    Hospitals,
+)
 from dpol.studies.hospitals.verdicts import ABOVE, EQUAL, UNDECIDED
 from dpol.studies.study import Facts, Frames
 
@@ -74,14 +81,28 @@ def _size(summary: pd.DataFrame, stream: str) -> str:
 
 def _level(rows: pd.DataFrame, mu: float) -> Line:
     """Comparison of both ways at one level, and of ours with all other rows there."""
-    paper = rows[rows["kind"] == "paper"].to_dict("records")[0]
-    others = rows[rows["kind"] == "other"]
+    paper = rows[rows["kind"] == THEIRS].to_dict("records")[0]
+    tuned, others = (rows[rows["kind"] == kind] for kind in (TUNED, "other"))
     text = f"{_BESIDE.get(paper['verdict'], paper['verdict'])} the paper's way"
     notes: tuple[str, ...] = ()
+    if not tuned.empty:
+        every = "above" if (tuned["verdict"] == ABOVE).all() else "not above"
+        text, notes = f"{text}; {every} {WAYS[TUNED]}", (_forms(tuned),)
+    for row in rows[rows["kind"] == CEILING].to_dict("records"):
+        amount = footers.amount(row["other_mean_gain"], row["other_ci_half_width"])
+        notes = (*notes, f"Ceiling, classes known: {amount}.")
     if mu < math.inf and not others.empty:
         every = "above" if (others["verdict"] == ABOVE).all() else "not above"
-        text, notes = f"{text}; {every} every other private row", tuple(_rivals(others))
+        text, notes = f"{text}; {every} every other private row", (*notes, *_rivals(others))
     return privacy_title(mu), (*_amounts(paper), Entry(text, notes))
+
+
+def _forms(tuned: pd.DataFrame) -> str:
+    """The gain of each tuned system."""
+    rows = tuned.to_dict("records")
+    amounts = [footers.amount(it["other_mean_gain"], it["other_ci_half_width"]) for it in rows]
+    named = [f"{it['other_algorithm']} {own}" for it, own in zip(rows, amounts, strict=True)]
+    return f"{WAYS[TUNED].capitalize()}: {', '.join(named)}."
 
 
 def _rivals(others: pd.DataFrame) -> Iterator[str]:
@@ -117,6 +138,9 @@ def _aim(aim: pd.DataFrame) -> Line:
     at = f"at {mu_title(row['other_mu'])}" if row["other_mu"] < math.inf else "without privacy"
     paper, *others = _amounts(row)
     against = "the paper's way"
+    if row["kind"] == "aim-tuned":
+        against = WAYS[TUNED]
+        paper = Entry(paper.text, (row["other_algorithm"],))
     if row["kind"] == "aim-learner":
         against = f"the best of {len(aim)} learners" if len(aim) > 1 else "the learner"
         paper = Entry(paper.text, (row["other_algorithm"],))
@@ -144,6 +168,19 @@ def _footers(
         f" {first['replicates']} runs of the gain summed over all T rounds; same seeds, data"
         " and privacy level in both."
     )
+    tuned = comparison[comparison["kind"] == TUNED]
+    if not tuned.empty:
+        forms = ", ".join(dict.fromkeys(tuned["other_algorithm"]))
+        yield (
+            f"{WAYS[TUNED].capitalize()}: {forms}, {tuned['other_noise'].iloc[0]} noise. Ours is"
+            " above it if it is above all of them."
+        )
+    if (comparison["kind"] == CEILING).any():
+        yield (
+            "Ceiling: ours, if it knew which of its models each expert follows, by the true gains"
+            " of all rounds. It knows the future, has no privacy, and is not a rival. Ours without"
+            " noise is the line without privacy."
+        )
     yield footers.describe_intervals_behind(comparison)
     same = paper.loc[paper["mu"] < math.inf, "common_noise"].all()
     shared = "the same." if same else "independent, so pairing does not narrow theirs."

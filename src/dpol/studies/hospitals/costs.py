@@ -13,7 +13,7 @@ from dpol.show.footers import COVERS, plus_minus
 from dpol.show.names import marked, name_of
 from dpol.show.table import Column, Entry, Table, number, one_section
 from dpol.show.words import mu_title
-from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.hospitals.settings import OURS, THEIRS, WAYS, Hospitals
 from dpol.studies.study import Facts, Frames
 
 _KEYS = ["algorithm", "noise", "stream", "mu"]
@@ -33,17 +33,21 @@ def shown_costs(summary: pd.DataFrame, settings: Hospitals) -> pd.DataFrame:
 
 def named_systems(summary: pd.DataFrame, settings: Hospitals) -> dict[tuple[str, str], str]:
     """The systems compared, each with its name: in a comparison the paper's way and ours."""
-    systems = _systems(summary, settings)
     if settings.comparison is not None:
-        return dict(zip(systems, ("the paper’s way", "ours"), strict=False))
+        paper, ours = settings.comparison.paper, settings.comparison.ours
+        return {
+            (paper.algorithm, paper.noise): WAYS[THEIRS],
+            (ours.algorithm, ours.noise): WAYS[OURS],
+        }
+    systems = _systems(summary, settings)
     return {it: f"{it[0]}, {marked(f'{it[1]} noise', name_of(it[1]).ours)}" for it in systems}
 
 
 def _systems(summary: pd.DataFrame, settings: Hospitals) -> list[tuple[str, str]]:
     """Algorithm and noise of each system whose costs are shown."""
     if settings.comparison is not None:
-        compared = (settings.comparison.paper, settings.comparison.ours)
-        return [(system.algorithm, system.noise) for system in compared]
+        compared = settings.comparison.ways.values()
+        return [(system.algorithm, system.noise) for way in compared for system in way]
     for label in settings.report.algorithms:
         private = (summary["algorithm"] == label) & (summary["model"] != "none")
         played = list(summary.loc[private, "noise"].unique())

@@ -75,7 +75,10 @@ def collect(parts: Parts, settings: Hospitals, facts: Facts) -> dict[str, pd.Dat
             cells, streams, settings, seed=settings.seed, memory=settings.memory
         )
     if settings.comparison:
-        found["comparison"] = compare(cells, settings.comparison, settings)
+        ceilings = (
+            _runs_with_classes(streams, settings) if settings.comparison.classes_known else []
+        )
+        found["comparison"] = compare([*cells, *ceilings], settings.comparison, settings)
         if settings.comparison.ablated:
             found["ablation"] = ablate(cells, settings.comparison, settings)
         if settings.asks_several:
@@ -84,6 +87,14 @@ def collect(parts: Parts, settings: Hospitals, facts: Facts) -> dict[str, pd.Dat
             )
     if memories := settings.noise_memories:
         found["memory"] = compare_memories(parts["cells"], streams, memories, settings)
+    return found
+
+
+def _runs_with_classes(streams: Mapping[str, GainStream], settings: Hospitals) -> list[Played]:
+    # As text: without this ceiling, nothing that plays is watched.
+    found: list[Played] = load("dpol.studies.hospitals.ceilings:runs_with_classes")(
+        streams, settings
+    )
     return found
 
 

@@ -16,11 +16,14 @@ from dpol.show import panels
 from dpol.show.looks import DASHED, SOLID, Look
 from dpol.studies.hospitals.bounds import LOOKS, NAMES, sized_titles
 from dpol.studies.hospitals.costs import named_systems
-from dpol.studies.hospitals.settings import BEST_STATIC, Hospitals
+from dpol.studies.hospitals.settings import BEST_STATIC, TUNED, WAYS, Hospitals
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 Y_LABEL = "share of the possible gain"
+THIN = 0.7
+"""Width of the line of the tuned way."""
+_CURATOR = "a curator"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,20 +89,28 @@ def ordered_levels(main: Hospitals) -> list[float]:
 
 
 def lines_of(summary: pd.DataFrame, main: Hospitals) -> list[Line]:
-    """The systems compared, and the best curator in hindsight over all streams and levels."""
+    """The systems compared, and the best tuned one and the best curator.
+
+    Best: in hindsight over all streams and levels with noise.
+    """
     rows = promised(summary[summary["stream"].isin(main.streams)])
     names = named_systems(summary, main)
     labels = dict.fromkeys((*main.report.algorithms, *main.report.rivals))
     central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]
-    central = central[central["mu"] < math.inf].dropna(subset="gain_share")
-    if not central.empty:
-        best: Any = central.groupby(["algorithm", "noise"])["gain_share"].mean().idxmax()
-        names.setdefault(best, "a curator")
+    forms = main.comparison.tuned if main.comparison else []
+    tuned = [rows[rows["algorithm"].eq(it.algorithm) & rows["noise"].eq(it.noise)] for it in forms]
+    for name, among in ((WAYS[TUNED], pd.concat([rows[:0], *tuned])), (_CURATOR, central)):
+        noisy = among[among["mu"] < math.inf].dropna(subset="gain_share")
+        if not noisy.empty:
+            best: Any = noisy.groupby(["algorithm", "noise"])["gain_share"].mean().idxmax()
+            names.setdefault(best, name)
     looks, lines = looks_of(algorithm for algorithm, _ in names), list[Line]()
     for (algorithm, noise), name in names.items():
         own = rows[(rows["algorithm"] == algorithm) & (rows["noise"] == noise)]
         again = any(line.rows["algorithm"].iloc[0] == algorithm for line in lines)
         look = replace(looks[algorithm], dashes=DASHED if again else SOLID)
+        if name == WAYS[TUNED]:
+            look = replace(looks[algorithm], width=THIN)
         if own["gain_share"].notna().any():
             lines.append(Line(name=name, look=look, rows=own))
     return lines

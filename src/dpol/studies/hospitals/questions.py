@@ -13,14 +13,11 @@ from dpol.studies.hospitals.comparison import by_stream, find_cell
 from dpol.studies.hospitals.runs import Played
 from dpol.studies.hospitals.settings import Comparison, Hospitals
 
-PAPER, OURS = "paper", "ours"
-"""The two ways of a comparison."""
-
 
 def compare_questions(
     cells: Sequence[Played], summary: pd.DataFrame, comparison: Comparison, main: Hospitals
 ) -> pd.DataFrame:
-    """The share of the possible gain that both ways keep, by question, level and stream.
+    """The share of the possible gain that each way keeps, by question, level and stream.
 
     Rows without a stream are means over all streams of a question, each stream with the same
     weight. Runs of different streams are independent, so the mean over the streams of replicate r
@@ -30,7 +27,7 @@ def compare_questions(
     Args:
         cells: all runs.
         summary: table of `dpol.studies.hospitals.findings.conclude`.
-        comparison: both ways.
+        comparison: the systems of each way.
         main: the questions, the streams and the privacy levels.
 
     Raises:
@@ -45,7 +42,8 @@ def compare_questions(
         own = bounds.loc[streams]
         chance = own["chance_gain"].to_numpy()[:, None]
         possible = own["foresight_gain"].to_numpy()[:, None] - chance
-        for way, system in ((PAPER, comparison.paper), (OURS, comparison.ours)):
+        ways = [(way, it) for way, systems in comparison.ways.items() for it in systems]
+        for way, system in ways:
             for level, mu in main.levels.items():
                 found = [find_cell(cells_of[label], system, mu) for label in streams]
                 shares = (np.stack([cell.totals for cell in found]) - chance) / possible
@@ -76,3 +74,9 @@ def compare_questions(
         confidence=confidence,
         ci_comparisons=comparisons,
     )
+
+
+def best_of_ways(questions: pd.DataFrame) -> pd.DataFrame:
+    """A row for each question, stream, way and level: of a way's systems the best, in hindsight."""
+    ordered = questions.sort_values("gain_share", kind="stable")
+    return ordered.drop_duplicates(["question", "stream", "way", "mu"], keep="last").sort_index()

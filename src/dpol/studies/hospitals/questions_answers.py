@@ -10,8 +10,8 @@ import pandas as pd
 from dpol.privacy.account import best_guess
 from dpol.show.footers import plus_minus
 from dpol.show.words import mu_title
-from dpol.studies.hospitals.questions import OURS, PAPER
-from dpol.studies.hospitals.settings import Hospitals
+from dpol.studies.hospitals.questions import best_of_ways
+from dpol.studies.hospitals.settings import THEIRS, TUNED, WAYS, Hospitals
 from dpol.studies.hospitals.verdicts import MISSED, REACHED, UNDECIDED
 from dpol.studies.page import COST, Answer, PageFacts
 
@@ -19,7 +19,7 @@ _EASIER = (
     "Questions differ in what any choice can gain: the best fixed entity in hindsight has {fixed}."
     " An answer to another question is no better answer to the paper’s."
 )
-_NAMES = {PAPER: "the paper’s way", OURS: "ours"}
+_WHOSE = {"aim-paper": "the paper’s gain", "aim-tuned": f"the gain of {WAYS[TUNED]}"}
 
 
 def answer_on_questions(questions: pd.DataFrame, main: Hospitals) -> Answer:
@@ -29,17 +29,18 @@ def answer_on_questions(questions: pd.DataFrame, main: Hospitals) -> Answer:
         questions: table of `dpol.studies.hospitals.questions.compare_questions`.
         main: the questions, and the privacy levels.
     """
-    means = questions[questions["stream"] == ""]
+    means = best_of_ways(questions[questions["stream"] == ""])
+    ways = {way: name for way, name in WAYS.items() if (means["way"] == way).any()}
     titles = {label: gain.title or label for label, gain in main.questions.items()}
     finite = sorted((mu for mu in main.levels.values() if mu < math.inf), reverse=True)
     named = list(dict.fromkeys((finite[0], finite[len(finite) // 2], finite[-1])))
     parts = []
     for label, title in titles.items():
         own = means[means["question"] == label]
-        ways = " and ".join(
-            f"{name} keeps {_shares(own[own['way'] == way], named)}" for way, name in _NAMES.items()
+        kept = " and ".join(
+            f"{name} keeps {_shares(own[own['way'] == way], named)}" for way, name in ways.items()
         )
-        parts.append(f"asked for {title}, {ways}")
+        parts.append(f"asked for {title}, {kept}")
     fixed = means.drop_duplicates("question").set_index("question")["best_static_share"]
     each = ", ".join(f"{100 * fixed[label]:.0f}% ({title})" for label, title in titles.items())
     count = len(questions[questions["stream"] != ""].drop_duplicates("stream")) // len(titles)
@@ -54,15 +55,23 @@ def answer_on_questions(questions: pd.DataFrame, main: Hospitals) -> Answer:
             f"±: {100 * first['confidence']:g}% intervals for all {first['ci_comparisons']} means"
             " together. They cover the noise, on these streams, not other places or years.",
             _EASIER.format(fixed=each),
+            *(f"{it[0].upper()}{it[1:]}." for it in describe_tuned(questions)),
         ),
         see=("questions",),
     )
 
 
+def describe_tuned(questions: pd.DataFrame) -> list[str]:
+    """The systems of the tuned way in words; none without any."""
+    labels = dict.fromkeys(questions.loc[questions["way"] == TUNED, "algorithm"])
+    best = "the best in hindsight of " if len(labels) > 1 else ""
+    return [f"{WAYS[TUNED]}: {best}{', '.join(labels)}"] if labels else []
+
+
 def _lost(means: pd.DataFrame, titles: dict[str, str], named: list[float]) -> str:
     """The fall of the paper's way between the first two levels that are named, by question."""
     before, after = named[0], named[min(1, len(named) - 1)]
-    paper = 100 * means[means["way"] == PAPER].set_index(["question", "mu"])["gain_share"]
+    paper = 100 * means[means["way"] == THEIRS].set_index(["question", "mu"])["gain_share"]
     kept = [
         f"from {paper[label, before]:.0f}% to {paper[label, after]:.0f}% ({title})"
         for label, title in titles.items()
@@ -81,7 +90,7 @@ def _shares(rows: pd.DataFrame, mus: list[float]) -> str:
 
 
 def answer_on_aims(comparison: pd.DataFrame, main: Hospitals, facts: PageFacts) -> Answer:
-    """The number of streams in which ours reaches the paper's way, and those that miss it.
+    """The number of streams in which ours reaches the paper's way, tuned too, and the others.
 
     Args:
         comparison: table of `dpol.studies.hospitals.comparison.compare`; its intervals hold
@@ -89,20 +98,21 @@ def answer_on_aims(comparison: pd.DataFrame, main: Hospitals, facts: PageFacts) 
         main: the questions, and the streams under each.
         facts: titles of the streams of the panel.
     """
-    aims = comparison[comparison["kind"] == "aim-paper"]
+    aims = comparison[comparison["kind"].isin(_WHOSE)]
     if aims.empty or len(facts.cleaned) < 2:
         return Answer(question=COST)
     sentences = []
     for label, gain in main.questions.items():
         asked = aims["stream"].map({it: question for it, (_, question) in main.asked.items()})
-        for mu, rows in aims[asked == label].groupby("other_mu", sort=False):
+        for (mu, kind), rows in aims[asked == label].groupby(["other_mu", "kind"], sort=False):
             counts = []
-            for _, aim in rows.groupby("mu", sort=False):
+            for _, pairs in rows.groupby("mu", sort=False):
+                aim = pairs.loc[pairs.groupby("stream", sort=False)["difference"].idxmin()]
                 titles = [facts.cleaned[main.asked[stream][0]] for stream in aim["stream"]]
                 counts.append(_reached(aim, titles))
             whom = f"Asked for {gain.title or label}, ours" if main.asks_several else "Ours"
             at = mu_title(float(str(mu)))
-            sentences.append(f"{whom} reaches the paper’s gain at {at} {'; '.join(counts)}.")
+            sentences.append(f"{whom} reaches {_WHOSE[str(kind)]} at {at} {'; '.join(counts)}.")
     return Answer(question=COST, more=tuple(sentences), see=("questions", "beyond"))
 
 

@@ -5,7 +5,7 @@ The paper is "Prediction with Expert Advice under Local Differential Privacy".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +14,8 @@ from dpol.noise.noises import ISOTROPIC
 from dpol.studies.hospitals.settings import PAPER
 
 PAPER_EXPERTS: Mapping[str, int] = {"NM": 24, "PA": 146, "CA": 293}
+PAPER_SMALLEST = 4.3, 14.6
+"""The range of its "minimum number of beds" (section 4)."""
 BEST_LINEAR = "best-linear-model"
 PAPER_NOISE = ISOTROPIC.name
 _WEEKS, _FIRST, _LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04")
@@ -28,6 +30,16 @@ def has_papers_periods(summary: pd.DataFrame) -> pd.Series:
     """Mask of the rows of a summary that are of the paper's periods."""
     ends = (summary["first_period"] == _FIRST) & (summary["last_period"] == _LAST)
     return ends & (summary["n_rounds"] == _WEEKS)
+
+
+def describe_smallest(labels: Iterable[str]) -> Iterator[str]:
+    """The paper's numbers of beds, if any stream has the label of one of its states."""
+    if not PAPER_EXPERTS.keys().isdisjoint(labels):
+        low, high = PAPER_SMALLEST
+        yield (
+            f"The paper reports {low} to {high} beds in its {_WEEKS} weeks of"
+            f" {', '.join(PAPER_EXPERTS)}."
+        )
 
 
 def describe_reported(experts: Mapping[str, tuple[int, str | None]], simulated: bool) -> list[str]:

@@ -38,7 +38,7 @@ def draw_rivals(frames: Frames, main: Hospitals, facts: Facts, *, narrow: bool =
     ) as drawn:
         for ax, (noise, stream) in zip(drawn.axes, cells, strict=True):
             of_panel = rows[(rows["stream"] == stream) & (rows["noise"] == noise)]
-            panels.name_panel(ax, f"{titles[stream]}, {noise} noise")
+            panels.name_panel(ax, f"{titles[stream]}\n{noise} noise")
             panels.set_guesses(ax, [best_guess(mu) for mu in levels])
             for share in of_panel["best_static_share"].head(1):
                 ax.axhline(share, **fixed.line)

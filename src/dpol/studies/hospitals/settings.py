@@ -21,6 +21,13 @@ CHANCE = "chance"
 """Label there of an expert drawn uniformly in every round."""
 FORESIGHT = "foresight"
 """Label there of the best expert of every round."""
+THEIRS, TUNED, OURS = "paper", "tuned", "ours"
+WAYS = {THEIRS: "the paper’s way", TUNED: "the tuned way", OURS: "ours"}
+"""The ways of a comparison, with the names that readers see."""
+CEILING = "ceiling"
+"""The family of what knows the future, and the kind of its rows in a comparison."""
+WITH_CLASSES = "random-effects"
+"""The family of learners whose models are classes of experts."""
 
 
 def known_noise(name: object) -> object:
@@ -136,14 +143,25 @@ class Comparison(Settings):
 
     paper: System
     """The paper's way."""
+    tuned: list[System] = []
+    """The paper's way with other parameters, for its best: verdicts on the paper's way are joined
+    by verdicts on all of these."""
     ours: System
     """Ours."""
     ablations: list[System] = []
     """Systems between the two, with rows of their own in the table of ablations."""
     aims: list[Aim] = []
     """Comparisons across privacy levels, each with a verdict."""
+    classes_known: bool = False
+    """True plays ours a second time, with the weights of its models that the true gains of all
+    rounds give: a ceiling that knows the future, not a rival. Ours must be `random-effects`."""
     memory: NoiseMemories | None = None
     """Noise with memory compared with independent noise; without it, none."""
+
+    @property
+    def ways(self) -> dict[str, list[System]]:
+        """The systems of each of `WAYS`."""
+        return {THEIRS: [self.paper], TUNED: self.tuned, OURS: [self.ours]}
 
     @property
     def ablated(self) -> bool:

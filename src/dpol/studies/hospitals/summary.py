@@ -93,7 +93,7 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "first_period": dates(stream)[0],
         "last_period": dates(stream)[-1],
         "simulated": bool(stream.provenance.get("simulated", False)),
-        **{TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()},
+        **bound_totals(stream),
     }
 
 
@@ -110,6 +110,11 @@ def _bounds(stream: GainStream) -> dict[str, Floats]:
         BEST_STATIC: stream.gains[:, stream.best_static_expert()],
         FORESIGHT: stream.gains.max(axis=1),
     }
+
+
+def bound_totals(stream: GainStream) -> dict[str, float]:
+    """The total gain of each bound, by its column of the summary."""
+    return {TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()}
 
 
 def _setting(cell: Played, main: Hospitals) -> dict[str, Any]:

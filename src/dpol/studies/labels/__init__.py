@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpol.show.papers import DISTRIBUTIONS
-from dpol.studies.labels.points import points
+from dpol.studies.labels.points import has_slopes, points
 from dpol.studies.labels.settings import Labels
 from dpol.studies.study import Study
 
@@ -11,11 +11,13 @@ _HERE = "dpol.studies.labels"
 
 
 def not_asked(settings: Labels) -> frozenset[str]:
-    """The figures that these settings do not ask for."""
+    """The figures and tables that these settings do not ask for."""
     asked = {
         "labels-risk": bool(settings.sweeps.labels or settings.sweeps.epsilons),
         "labels-risk-others": bool(settings.sweeps.rounds or settings.sweeps.hypotheses),
         "labels-selection": bool(settings.sweeps.rounds),
+        "labels-features": bool(settings.sweeps.features),
+        "labels-slopes": has_slopes(settings),
         "labels-hospitals": settings.patients_per_week is not None,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)

@@ -1,7 +1,13 @@
-"""Bounds on the KL risk, with the constants that the paper's proofs give.
+"""Bounds on risks, with the constants that proofs give.
 
 Source: "Online Distribution Learning with Local Privacy Constraints": Theorem 3 (Appendix A),
-Theorem 4 and Theorem 5 with gamma = log T.
+Theorem 4 and Theorem 5 with gamma = log T, and the rounds of section 6.
+
+Posterior weights have bounds of ours. Let a message about f and one about g have laws whose KL
+divergence is at least 2 kept^2 TV(f, g)^2. The messages together tell at most log K, so the mean of
+sum_t TV_t^2 is at most log K / (2 kept^2); Cauchy-Schwarz gives `posterior_tv`. Further,
+KL <= (1 + log(1/w)) TV, where w is the weight of the truth, and the mean of 1/w is at most K; with
+Jensen's inequality this gives `posterior_risk`. Features may depend on all earlier messages.
 """
 
 from __future__ import annotations
@@ -35,6 +41,46 @@ def _bound(K: int, T: int, factor: float, sampled: int) -> float:
     s = math.log((K + 1) * T)
     inverse = s + 2 * factor * s * (2 * math.log(T) + math.log(K))
     return inverse * math.sqrt(2 * sampled * T * math.log(K)) + 3 * s + s + 3 * s / T
+
+
+def rounds_of_selection(n_hypotheses: int, epsilon: float, distance: float) -> int:
+    """T_alpha: the least T after which Theorem 5 puts private EXP3 within an average TV of alpha.
+
+    By Pinsker's inequality, as in Theorem 6; of the order K / (epsilon^2 alpha^4), but for logs.
+    """
+    low, high = 2, 4
+    while exp3_bound(n_hypotheses, high, epsilon) > 2 * high * distance**2:
+        low, high = high, 2 * high
+    while high - low > 1:
+        T = (low + high) // 2
+        within = exp3_bound(n_hypotheses, T, epsilon) <= 2 * T * distance**2
+        low, high = (low, T) if within else (T, high)
+    return high
+
+
+def kept_by_response(n_labels: int, epsilon: float) -> float:
+    """`kept` of randomised response on M labels: it shrinks every difference by this factor."""
+    return math.expm1(epsilon) / (math.expm1(epsilon) + n_labels)
+
+
+def kept_by_design(n_hypotheses: int, epsilon: float) -> float:
+    """`kept` of noisy membership of sets that are drawn by a D-optimal design: no M in it.
+
+    Let a set be a vector of signs. By the theorem of Kiefer and Wolfowitz the design that is best
+    for the K - 1 differences of hypotheses has ||d||_1^2 <= (K - 1) mean <signs, d>^2 for any
+    mixture d of them. Noise shrinks <signs, d> by tanh(epsilon / 2).
+    """
+    return math.tanh(epsilon / 2) / math.sqrt(n_hypotheses - 1)
+
+
+def posterior_tv(n_hypotheses: int, n_rounds: int, kept: float) -> float:
+    """A bound on the averaged TV of posterior weights: sqrt(log K / (2 T)) / kept."""
+    return math.sqrt(math.log(n_hypotheses) / (2 * n_rounds)) / kept
+
+
+def posterior_risk(n_hypotheses: int, n_rounds: int, kept: float) -> float:
+    """A bound on their KL risk, in nats: (1 + log K) sqrt(T log K / 2) / kept."""
+    return (1 + math.log(n_hypotheses)) * n_rounds * posterior_tv(n_hypotheses, n_rounds, kept)
 
 
 def lower_bound(n_pairs: int, n_rounds: int, epsilon: float) -> float:

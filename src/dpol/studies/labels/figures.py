@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import starmap
@@ -57,8 +57,7 @@ def risk(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -
 
 def other_risk(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
     """KL risk against T, with the bounds, and against K."""
-    others = [name for name in COLUMN_OF if name not in MAIN_SWEEPS]
-    return _draw_risk(frames["labels"], others, narrow)
+    return _draw_risk(frames["labels"], ("rounds", "hypotheses"), narrow)
 
 
 def _draw_risk(risks: pd.DataFrame, names: Sequence[str], narrow: bool) -> Figure:
@@ -106,15 +105,43 @@ def selection(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = Fal
     return drawn.figure
 
 
+def features(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
+    """KL risk by how the features of the rounds are chosen."""
+    risks = frames["labels"]
+    rows = risks[(risks["sweep"] == "features") & (risks["sensitivity_rule"] == "exact")]
+    rows = rows.assign(cost=rows[_RISK], costs=rows["kl_runs"])
+    with panels.panels(1, 1, (6.0, 2.4), "KL risk (nats)", narrow=narrow) as drawn:
+        (ax,) = drawn.axes
+        ax.set_yscale("log")
+        _draw_groups(ax, rows, "features", str)
+        panels.set_powers(ax.yaxis)
+        ax.set_title(f"random class: {fixed(rows.iloc[0], 'features', power)}", loc="left")
+        ax.set_xlabel("features of the rounds (points are set side by side)")
+        drawn.legend(ax.get_legend_handles_labels()[0])
+        what = f"KL risk where a round shows one of {study.n_features} features: always the same,"
+        what += " all in turn, or what costs the learner most next (adversarial)."
+        drawn.describe(_title(rows, what, "Exact sensitivity (ours)."))
+        least = _private(rows).groupby("features")[_RISK].min()
+        costs = ", ".join(f"{least[kind]:.3g} ({kind})" for kind in sorted(least.index))
+        drawn.find(f"Least KL risk with privacy, by the features of the rounds: {costs} nats.")
+    return drawn.figure
+
+
 def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Mean log loss above that of the best forecast in hindsight, a panel per stream."""
     risks = frames["labels"]
     rows = risks[(risks["sweep"] == "hospitals") & (risks["sensitivity_rule"] == "exact")]
+    runs = zip(rows["kl_runs"], rows["best_kl"], rows["T"], strict=True)
+    rows = rows.assign(
+        cost=(rows[_RISK] - rows["best_kl"]) / rows["T"],
+        costs=[(np.asarray(own) - best) / T for own, best, T in runs],
+    )
     streams = list(rows.groupby("hypotheses", sort=False))
     size, y_label = (6.0, 1.8), "extra log loss (nats per patient)"
     with panels.panels(len(streams), 1, size, y_label, sharex=True, sharey=True) as drawn:
         for ax, (stream, own) in zip(drawn.axes, streams, strict=True):
-            _draw_excesses(ax, own)
+            _draw_groups(ax, own, "epsilon", panels.short)
+            ax.axhline(0, color=BLACK, ls=":", lw=1.2, zorder=1)
             first = own.iloc[0]
             title = f"{facts.streams[str(stream)]}: {first['M']} hospitals, {first['T']:,} patients"
             ax.set_title(title, loc="left", parse_math=False)
@@ -123,7 +150,7 @@ def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
         what = f"{panels.data_title(facts.simulated)}: in which hospital is a random patient?"
         what += f" {rows['K'].iloc[0]} forecasts, none exactly right. Extra: above the best of them"
         what += " in hindsight; below 0: a mixture beats its best member."
-        farthest = ((rows[_RISK] - rows["best_kl"]) / rows["T"]).abs().max()
+        farthest = rows["cost"].abs().max()
         drawn.describe(_title(rows, what, "Exact sensitivity (ours)."))
         drawn.find(
             "In which hospital is a random patient? Every learner’s mean log loss is within"
@@ -140,25 +167,25 @@ def _title(rows: pd.DataFrame, what: str, how: str) -> str:
     return f"{what} {means} {how} {OURS}."
 
 
-def _draw_excesses(ax: Axes, rows: pd.DataFrame) -> None:
-    """Means and single runs on one stream, those of one epsilon side by side."""
-    epsilons = sorted(set(rows["epsilon"]))
-    ax.axhline(0, color=BLACK, ls=":", lw=1.2, zorder=1)
+def _draw_groups(
+    ax: Axes, rows: pd.DataFrame, column: str, name_group: Callable[[Any], str]
+) -> None:
+    """The `cost` and the `costs` of runs, those of one value of a column side by side."""
+    values = sorted(set(rows[column]))
     step = 0.78 / len(LEARNERS)
     for number, (name, look) in enumerate(looks().items()):
-        own = rows[rows["algorithm"] == name].sort_values("epsilon")
+        own = rows[rows["algorithm"] == name].sort_values(column)
         if own.empty:
             continue
-        # Places 0, 1, 2, ... of the values of epsilon: any set of them is legible.
+        # Places 0, 1, 2, ... of the values: any set of them is legible.
         side = step * (number - (len(LEARNERS) - 1) / 2)
-        own = own.assign(x=np.searchsorted(epsilons, own["epsilon"]) + side)
-        means, runs = (own[_RISK] - own["best_kl"]) / own["T"], own.explode("kl_runs")
-        ax.plot(own["x"], means, **look.points, label=title_of(name))
+        own = own.assign(x=own[column].map(values.index) + side)
+        ax.plot(own["x"], own["cost"], **look.points, label=title_of(name))
         # To the right of the mean, which would hide them.
-        excesses = (runs["kl_runs"] - runs["best_kl"]) / runs["T"]
-        ax.plot(runs["x"] + 0.3 * step, excesses, color=look.colour, **_DOTS)
-    panels.set_groups(ax, list(map(panels.short, epsilons)))
-    for border in range(1, len(epsilons)):
+        runs = own.explode("costs")
+        ax.plot(runs["x"] + 0.3 * step, runs["costs"], color=look.colour, **_DOTS)
+    panels.set_groups(ax, list(map(name_group, values)))
+    for border in range(1, len(values)):
         ax.axvline(border - 0.5, color=RULE, lw=0.6)
 
 

@@ -31,6 +31,8 @@ _PILOT = 500
 # Odds, as a logarithm, from which on weights may be taken to stay: in 10^7 rounds each of the
 # other hypotheses is expected to cost less than 10^-14.
 _SETTLED = 50.0
+# An adversary looks at the messages again after a part of the rounds so far: this one.
+_LOOK = 100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -162,6 +164,45 @@ def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerat
     )
 
 
+def play_adversary(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> LabelRun:
+    """Play against an adversary that sees all messages, and shows what costs the learner most.
+
+    For each replicate it takes the feature of the largest KL risk under the learner's weights. It
+    looks at the messages again after every round, and from round 100 on after every hundredth
+    part of the rounds so far.
+
+    Args:
+        learner: such as `make_learner` makes.
+        game: what Nature does, but for the features: only their number counts.
+        generators: of Nature and of the clients.
+    """
+    R, K = game.n_replicates, game.hypotheses.n_hypotheses
+    truth = game.laws[game.law]
+    kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
+    logs, start = np.zeros((R, 1, K)), 0
+    while start < game.n_rounds:
+        length = min(1 + start // _LOOK, game.n_rounds - start)
+        weights = scipy.special.softmax(logs, axis=-1)
+        every = zip(learner.masses, truth.transpose(1, 0, 2), strict=True)
+        shown = np.argmax([round_risks(weights, *pair)[0][:, 0] for pair in every], axis=0)
+        changes = _scores(learner, game, np.repeat(shown[:, None], length, axis=1), generators)
+        logs = np.cumsum(np.concatenate([logs, changes], axis=1), axis=1)
+        weights, logs = scipy.special.softmax(logs[:, :-1], axis=-1), logs[:, -1:]
+        used += weights.sum(axis=1)
+        for x in np.unique(shown):
+            here = shown == x
+            risks = round_risks(weights[here], learner.masses[x], truth[here, x])
+            kl[here] += risks[0].sum(axis=1)
+            tv[here] += risks[1].sum(axis=1)
+        start += length
+    return LabelRun(
+        kl=kl,
+        tv=tv,
+        mean_weights=used / game.n_rounds,
+        final_weights=scipy.special.softmax(logs[:, 0], axis=-1),
+    )
+
+
 # ---- rounds --------------------------------------------------------------------------------------
 
 
@@ -225,10 +266,10 @@ def block_length(learner: LabelLearner, game: LabelGame, generators: LabelGenera
 def _scores(
     learner: LabelLearner, game: LabelGame, features: Ints, generators: LabelGenerators
 ) -> Floats:
-    """Changes of log-weights by every round, (R, B, K)."""
+    """Changes of log-weights by every round, (R, B, K), at features (B,) or (R, B)."""
     laws = game.laws.reshape(-1, game.hypotheses.n_labels)
     rows = game.law[:, None] * game.hypotheses.n_features + features
-    labels = draw_categories(laws, rows, generators.nature.uniforms(len(features)))
+    labels = draw_categories(laws, rows, generators.nature.uniforms(features.shape[-1]))
     messages = learner.client.privatize(labels, features, generators.clients)
     return learner.scores(messages, features)
 

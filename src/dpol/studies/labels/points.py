@@ -7,16 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from dpol.studies.labels.settings import Labels
+from dpol.studies.labels.settings import Features, Labels
 from dpol.studies.study import Point
 
-COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
+COLUMN_OF = {
+    "rounds": "T",
+    "labels": "M",
+    "hypotheses": "K",
+    "epsilons": "epsilon",
+    "features": "features",
+}
 """Columns of the table of risks that a sweep changes, by the field of its setting."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """A synthetic class: K, M, T and the privacy of a message, one of them swept."""
+    """A synthetic class: K, M, T, the privacy of a message, the features; one of them swept."""
 
     sweep: str
     kind: Literal["random", "hard"]
@@ -24,6 +30,7 @@ class Setting:
     M: int
     T: int
     epsilon: float
+    features: Features = "constant"
 
 
 def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
@@ -62,6 +69,13 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
             if sweep == "rounds" and hardness(pairs, setting.T, setting.epsilon) <= 1:
                 hard = replace(setting, kind="hard", K=2 * pairs, M=1 << pairs.bit_length())
                 yield label, hard
+
+
+def has_slopes(study: Labels) -> bool:
+    """True if the hard class is played for three numbers of rounds or more."""
+    pairs, epsilon = study.n_hypotheses // 2, study.epsilon
+    hard = [T for T in set(study.sweeps.rounds) if hardness(pairs, T, epsilon) <= 1]
+    return len(hard) >= 3
 
 
 def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:

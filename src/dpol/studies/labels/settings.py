@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from dpol.core.settings import Problem, Settings
+
+Features = Literal["constant", "cyclic", "adversarial"]
 
 
 class LabelSweeps(Settings):
@@ -21,6 +23,9 @@ class LabelSweeps(Settings):
     """Numbers of hypotheses K."""
     epsilons: list[Annotated[float, Field(gt=0, le=100)]] = []
     """Privacy of a message; the streams are played at each of them."""
+    features: list[Features] = []
+    """Ways to choose features: `constant`, `cyclic` (in turn) or `adversarial` (by an adversary
+    that sees all messages, and shows what costs the learner most next)."""
 
 
 class Labels(Settings):
@@ -39,6 +44,8 @@ class Labels(Settings):
     """Number of rounds T of the base."""
     epsilon: Annotated[float, Field(gt=0, le=100)] = 4.0
     """Privacy of one message of the base."""
+    n_features: Annotated[int, Field(ge=2, le=1000)] = 4
+    """Number of different features in the sweep of features; elsewhere all rounds show the same."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of private WMA."""
     sweeps: LabelSweeps = LabelSweeps()

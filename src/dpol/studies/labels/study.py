@@ -25,6 +25,7 @@ from dpol.studies.labels.game import (
     expected_log,
     label_generators,
     median_estimate,
+    play_adversary,
     play_labels,
     realisable,
     total_variation,
@@ -67,7 +68,15 @@ def collect(frames: Frames, study: Labels, facts: Facts) -> dict[str, pd.DataFra
 _Played = tuple[LabelLearner, LabelRun]
 
 
-def _play(variant: Variant, game: LabelGame, terms: Terms, seed: int, what: str = "") -> _Played:
+def _play(
+    variant: Variant,
+    game: LabelGame,
+    terms: Terms,
+    seed: int,
+    *,
+    what: str = "",
+    adversary: bool = False,
+) -> _Played:
     """Play a variant of a learner; its coins depend on what it plays for."""
     name, rule = variant
     kind = game.hypotheses
@@ -75,7 +84,8 @@ def _play(variant: Variant, game: LabelGame, terms: Terms, seed: int, what: str 
     key = (kind.label, kind.n_hypotheses, kind.n_labels, game.n_rounds, terms.epsilon)
     coins = f"{name} {rule}{what}"
     generators = label_generators(seed, ("labels", *key), game.n_replicates, coins)
-    return learner, play_labels(learner, game, generators)
+    play = play_adversary if adversary else play_labels
+    return learner, play(learner, game, generators)
 
 
 def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, Any]:
@@ -119,20 +129,32 @@ def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str
         hypotheses = hard_class(K // 2, hardness(K // 2, T, setting.epsilon))
         lowest = lower_bound(K // 2, T, setting.epsilon)
     else:
-        hypotheses = random_class(K, setting.M, seed=seed, concentration=study.concentration)
-    game = realisable(hypotheses, np.zeros(T, dtype=np.int64), study.replicates)
+        hypotheses = random_class(
+            K,
+            setting.M,
+            seed=seed,
+            concentration=study.concentration,
+            n_features=study.n_features if setting.sweep == "features" else 1,
+        )
+    in_turn = hypotheses.n_features if setting.features == "cyclic" else 1
+    game = realisable(hypotheses, np.arange(T) % in_turn, study.replicates)
+    adversary = setting.features == "adversarial"
     truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, study.delta)
     # The median selector: n learners on some of the rounds each, if these are enough.
     n, rounds = study.groups, T // study.groups
     for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
-        played = _play(variant, game, terms, seed)
+        played = _play(variant, game, terms, seed, adversary=adversary)
         row = {
             **_row(setting.sweep, variant[0], game, played),
             **_upper_bounds(variant, K, terms),
-            **_distances("tv_average", _estimates(played), truth),
+            "features": setting.features,
             "truth_weight": float(played[1].final_weights[range(len(truth)), game.law].mean()),
             "lower_bound": lowest,
         }
+        if adversary:
+            row["mean_log_loss"] = math.nan
+        if setting.sweep != "features":
+            row |= _distances("tv_average", _estimates(played), truth)
         if setting.sweep == "rounds" and rounds >= 2:
             part = LabelGame(
                 hypotheses=hypotheses,
@@ -140,7 +162,7 @@ def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str
                 laws=game.laws,
                 law=np.repeat(game.law, n),
             )
-            groups = _play(variant, part, replace(terms, n_rounds=rounds), seed, " median")
+            groups = _play(variant, part, replace(terms, n_rounds=rounds), seed, what=" median")
             estimates = _estimates(groups).reshape(len(truth), n, -1)
             row |= _distances("tv_median", median_estimate(estimates), truth)
         yield row
@@ -177,7 +199,11 @@ def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dic
         terms = Terms(game.n_rounds, float(epsilon), study.delta)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
             played = _play(variant, game, terms, seed)
-            yield {**_row("hospitals", variant[0], game, played), "best_kl": best}
+            yield {
+                **_row("hospitals", variant[0], game, played),
+                "features": "weeks",
+                "best_kl": best,
+            }
 
 
 def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:

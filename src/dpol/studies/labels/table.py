@@ -36,7 +36,8 @@ def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
     sections = []
     for sweep, column in COLUMN_OF.items():
         groups = _groups(risks[risks["sweep"] == sweep], learners, column, _risk)
-        sections.append(Section("KL risk over T rounds, nats", f"against {SIGNS[column]}", groups))
+        note = f"against {SIGNS.get(column, column)}"
+        sections.append(Section("KL risk over T rounds, nats", note, groups))
     hospitals = risks["sweep"] == "hospitals"
     note = "simulated hospitals" if facts.simulated else "hospitals"
     groups = _groups(risks[hospitals], learners, "epsilon", _excess)
@@ -78,11 +79,16 @@ def _lines(
     """A line for each setting of some columns; a dash where a learner was not run."""
     lines = []
     for _, of_line in rows.groupby(columns):
-        label = ", ".join(f"{SIGNS[it]} = {value(of_line[it].iloc[0])}" for it in columns)
+        label = ", ".join(_name(it, of_line[it].iloc[0]) for it in columns)
         first = of_line.drop_duplicates(_VARIANT)
         cells = {(row[_VARIANT[0]], row[_VARIANT[1]]): show(row) for _, row in first.iterrows()}
         lines.append((label, tuple(cells.get(learner, _NOTHING) for learner in learners)))
     return tuple(lines)
+
+
+def _name(column: str, setting: float | str) -> str:
+    """A setting as a line names it: `ε = 4`, `cyclic`."""
+    return setting if isinstance(setting, str) else f"{SIGNS[column]} = {value(setting)}"
 
 
 def _risk(row: pd.Series) -> Entry:

@@ -35,6 +35,12 @@ def points(settings: Lazy, streams: Sequence[str]) -> dict[str, Point]:
     return by_label
 
 
+def not_asked(settings: Lazy) -> frozenset[str]:
+    """The table of exponents, where all games have one T and one epsilon."""
+    one = len(set(settings.n_rounds)) == len(set(settings.epsilons)) == 1
+    return frozenset({"lazy-exponents"} if one else ())
+
+
 STUDY = Study(
     name="lazy",
     title="Lazy algorithms: L2P for experts",
@@ -43,6 +49,7 @@ STUDY = Study(
     settings=Lazy,
     module=__name__,
     results=("lazy",),
+    optional=not_asked,
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",

@@ -1,4 +1,4 @@
-"""Followers of the noisy leader on synthetic losses: what L2P is compared with."""
+"""Rivals of L2P on synthetic losses: followers of the noisy leader, and private blocks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.experts.private_blocks import block_draws
 from dpol.lazy.adversaries import Losses
 from dpol.privacy.factorizations import prefix_sums_times
 from dpol.privacy.tree_noise import tree_levels
@@ -81,6 +83,48 @@ NOISES: Mapping[str, Callable[[int, int, ReplicateGenerators], Iterator[Floats]]
     MATRIX: matrix_noise,
 }
 """Generator of the noise of each leader."""
+
+
+def play_blocks(
+    losses: Losses, games: Sequence[tuple[float, ReplicateGenerators]]
+) -> list[tuple[Floats, Floats]]:
+    """(R,) total losses and (R,) switches of private blocks, for each epsilon and its generators.
+
+    What `dpol.experts.private_blocks` plays on gains 1 - loss, from the same random numbers. All
+    draws are made before any loss, so only the sums at a few rounds are kept.
+    """
+    T, d = losses.n_rounds, losses.n_experts
+    edges = np.array([*(2**k - 1 for k in range(T.bit_length())), T])
+    drawn = [
+        [block_draws(generators, d, length) for length in (edges[:-1] + 1).tolist()]
+        for _, generators in games
+    ]
+    ends = [edges[:-1, None] + np.array([prefix for _, prefix in own], int) for own in drawn]
+    rounds = np.unique(np.concatenate([edges, *(own[:-1].ravel() for own in ends)]))
+    sums = _sums_before(losses, rounds)
+    outcomes = []
+    for (epsilon, _), own, ending in zip(games, drawn, ends, strict=True):
+        chosen, seen = [], np.zeros((1, d))
+        for k, (noise, _) in enumerate(own):
+            chosen.append((2 / epsilon * noise - seen).argmax(axis=1))
+            if k < len(own) - 1:
+                seen = sums[rounds.searchsorted(ending[k])] - sums[rounds.searchsorted(edges[k])]
+        actions = np.array(chosen)
+        of_blocks = np.diff(sums[rounds.searchsorted(edges)], axis=0)
+        total = np.take_along_axis(of_blocks, actions, axis=1).sum(axis=0)
+        outcomes.append((total, np.count_nonzero(np.diff(actions, axis=0), axis=0).astype(float)))
+    return outcomes
+
+
+def _sums_before(losses: Losses, rounds: NDArray[np.int64]) -> Floats:
+    """(k, d) the total losses of the first rounds, for each of k rising numbers of rounds."""
+    found, first, prefix = [], 0, np.zeros((1, losses.n_experts))
+    for block in losses.batches(max(1, 2_000_000 // losses.n_experts)):
+        prefix = np.concatenate([prefix[-1:], block]).cumsum(axis=0)
+        inside = (rounds >= first + bool(first)) & (rounds <= first + len(block))
+        found.append(prefix[rounds[inside] - first])
+        first += len(block)
+    return np.concatenate(found)
 
 
 def _rounds_and_prefixes(losses: Losses) -> tuple[Floats, Floats]:

@@ -1,20 +1,127 @@
-"""The figure of rates: Figure 1 of "Private Online Learning via Lazy Algorithms"."""
+"""The rates that "Private Online Learning via Lazy Algorithms" states: Table 1 and Figure 1."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.core.randomness import Floats
+from dpol.core.settings import Settings
 from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, DASHED, DOTTED, GREY, Look
+from dpol.show.papers import LAZY
+from dpol.show.table import Entry, Group, Section, Table
 from dpol.studies.lazy.settings import Lazy
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """A rate of Table 1 or of footnote 1, without logarithms of T and 1/delta, and constants.
+
+    Args:
+        of: whose rate it is.
+        formula: as the paper states it.
+        value: of T, d and epsilon.
+    """
+
+    of: str
+    formula: str
+    value: Callable[[float, float, float], float]
+
+
+RATES: Mapping[str, tuple[Rate, ...]] = {
+    "lazy": (
+        Rate(
+            of="L2P",
+            formula="sqrt(T log d) + T^(1/3) log(d) / ε^(2/3)",
+            value=lambda T, d, e: (
+                math.sqrt(T * math.log(d)) + T ** (1 / 3) * math.log(d) / e ** (2 / 3)
+            ),
+        ),
+        Rate(
+            of="prior work",
+            formula="sqrt(T log d) + min(sqrt(d), T^(1/3)) log(d) / ε",
+            value=lambda T, d, e: (
+                math.sqrt(T * math.log(d)) + min(math.sqrt(d), T ** (1 / 3)) * math.log(d) / e
+            ),
+        ),
+        Rate(
+            of="prior work, footnote 1",
+            formula="T^(2/5) / ε^(4/5)",
+            value=lambda T, d, e: T ** (2 / 5) / e ** (4 / 5),
+        ),
+    ),
+    "convex": (
+        Rate(
+            of="L2P",
+            formula="sqrt(T) + T^(1/3) sqrt(d) / ε^(2/3)",
+            value=lambda T, d, e: math.sqrt(T) + T ** (1 / 3) * math.sqrt(d) / e ** (2 / 3),
+        ),
+        Rate(
+            of="prior work",
+            formula="min(d^(1/4) sqrt(T) / sqrt(ε), sqrt(T) + T^(1/3) sqrt(d) / ε"
+            " + T^(3/8) sqrt(d) / ε^(3/4))",
+            value=lambda T, d, e: min(
+                d ** (1 / 4) * math.sqrt(T / e),
+                math.sqrt(T) + math.sqrt(d) * (T ** (1 / 3) / e + T ** (3 / 8) / e ** (3 / 4)),
+            ),
+        ),
+    ),
+}
+"""Table 1, by result table."""
+
+
+def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
+    """The paper's Table 1 for one kind of losses: formulas, and values at the run's sizes."""
+    ((name, regrets),) = frames.items()
+    rates = RATES[name]
+    sizes = regrets[["d", "T", "epsilon"]].drop_duplicates().sort_values(["d", "T", "epsilon"])
+    places = list(sizes.itertuples(index=False, name=None))
+    for rate in rates:
+        sizes[rate.of] = [rate.value(T, d, epsilon) for d, T, epsilon in places]
+    formulas = Group("", (("", (*(Entry(rate.formula) for rate in rates), Entry("—"))),))
+    return Table(
+        caption=f"Rates that the paper states, {'experts' if name == 'lazy' else name}",
+        name=f"{name}-stated-rates",
+        corner=("rate", "T", "privacy"),
+        headers=(*(rate.of for rate in rates), "prior work over L2P"),
+        sections=(
+            Section("formula", "", (formulas,)),
+            *(Section(f"d = {d}", "", _values(rows)) for d, rows in sizes.groupby("d")),
+        ),
+        footers=(
+            "Not measured. Constants, and logarithms of T and 1/δ, are left out: the values compare"
+            " rates, and bound nothing.",
+            *(
+                ["Footnote 1 also leaves out d and the rate without privacy."]
+                if name == "lazy"
+                else []
+            ),
+            f"“{LAZY}”, Table 1.",
+        ),
+        numbers=sizes,
+    )
+
+
+def _values(sizes: pd.DataFrame) -> tuple[Group, ...]:
+    """A group for each T, a line for each epsilon."""
+    groups = []
+    for T, of_rounds in sizes.groupby("T"):
+        lines = []
+        for _, _, epsilon, *values in of_rounds.itertuples(index=False, name=None):
+            over = Entry(f"{values[1] / values[0]:.2f}")
+            lines.append((f"ε = {epsilon:g}", (*(Entry(f"{it:,.0f}") for it in values), over)))
+        groups.append(Group(f"{T:,}", tuple(lines)))
+    return tuple(groups)
+
 
 _PRIOR = Look(GREY, DASHED)
 _LOWER_BOUND = Look(BLACK, DOTTED, width=2.0)

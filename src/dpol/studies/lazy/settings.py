@@ -9,10 +9,14 @@ from pydantic import Field, PositiveInt
 from dpol.core.settings import Settings
 from dpol.lazy.accounting import Accountant
 
-ADVERSARIES = ("stochastic", "lower-bound")
+STOCHASTIC, LOWER_BOUND = "stochastic", "lower-bound"
+ADVERSARIES = (STOCHASTIC, LOWER_BOUND)
 """Names of the adversaries that make the losses."""
 PRESET, ONE_ROUND, WEIGHTS = "l2p-theorem-3.10", "l2p-one-round", "multiplicative-weights"
 TREE, MATRIX = "tree-ftpl-min-noise", "mf-ftpl"
+BLOCKS = "private-blocks"
+ONLY_STOCHASTIC = (BLOCKS,)
+"""Algorithms that promise nothing on losses of an adversary, and are not played there."""
 LEADERS = (TREE, MATRIX)
 """Algorithms that hold noise for every expert and round: long games leave them out."""
 
@@ -41,4 +45,4 @@ class Lazy(Settings):
 def algorithms_of(settings: Lazy) -> tuple[str, ...]:
     """Names in the order of the rows; those that long games leave out are the last."""
     lazy = (f"l2p-{name}" for name in settings.accountants)
-    return (*lazy, ONE_ROUND, PRESET, WEIGHTS, *LEADERS)
+    return (*lazy, ONE_ROUND, PRESET, WEIGHTS, BLOCKS, *LEADERS)

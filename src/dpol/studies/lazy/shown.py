@@ -18,9 +18,9 @@ from dpol.core.settings import Settings
 from dpol.show import footers, panels
 from dpol.show.looks import BLACK, DASH_DOT, DASH_DOT_DOT, DASHED, DOTTED, GREY, Look
 from dpol.show.names import OURS
-from dpol.show.papers import LAZY
 from dpol.show.table import Entry, Group, Section, Table
 from dpol.show.words import power
+from dpol.studies.lazy.settings import BLOCKS, STOCHASTIC
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
@@ -34,18 +34,25 @@ TITLES: Mapping[str, str] = {
     "l2p-one-round": "L2P, batches of one round †",
     "l2p-theorem-3.10": "L2P, Theorem 3.10",
     "l2p-theorem-3.12": "L2P, Theorem 3.12",
+    BLOCKS: "private blocks, pure ε",
     "tree-ftpl-min-noise": "tree, least noise",
     "mf-ftpl": "factorised sums",
     "dp-ftrl": "DP-FTRL",
+    "mf-dp-ftrl": "factorised DP-FTRL",
     "multiplicative-weights": "multiplicative weights, no privacy",
     "gradient-descent": "gradient descent, no privacy",
     CHANCE: "a random expert",
 }
 """Titles of algorithms, in the order in which they are shown."""
+_NOTES: Mapping[str, str] = {
+    BLOCKS: "Private blocks promise something on stochastic losses only: they belong to that half."
+    " Their ε is pure.",
+}
 
 
 LOOKS: Mapping[str, Look] = {
     "dp-ftrl": Look("#B07D00", DASHED, "D"),
+    "mf-dp-ftrl": Look("#009E73", DASHED, "s"),
     "gradient-descent": Look(GREY, DASH_DOT, "X"),
     CHANCE: Look(GREY, DASH_DOT_DOT, "_"),
 }
@@ -59,14 +66,11 @@ class Game:
     Args:
         name: in titles.
         against: what regret is measured against.
-        rates: the paper's Table 1: rates of L2P and of prior work; logarithms of T and 1/delta
-            left out.
         rate: a curve (rounds, d, epsilon, delta) to draw through the first point of L2P.
     """
 
     name: str
     against: str
-    rates: tuple[str, str]
     rate: Callable[[Floats, float, float, float], Floats] | None = None
 
 
@@ -80,19 +84,10 @@ GAMES: Mapping[str, Game] = {
     "lazy": Game(
         name="experts",
         against="the best of d experts",
-        rates=(
-            "sqrt(T log d) + T^(1/3) log(d) / ε^(2/3)",
-            "sqrt(T log d) + min(sqrt(d), T^(1/3)) log(d) / ε",
-        ),
     ),
     "convex": Game(
         name="convex",
-        against="the best point of a ball",
-        rates=(
-            "sqrt(T) + T^(1/3) sqrt(d) / ε^(2/3)",
-            "min(d^(1/4) sqrt(T) / sqrt(ε), sqrt(T) + T^(1/3) sqrt(d) / ε"
-            " + T^(3/8) sqrt(d) / ε^(3/4))",
-        ),
+        against="the best point of the body",
         rate=convex_rate,
     ),
 }
@@ -102,8 +97,10 @@ GAMES: Mapping[str, Game] = {
 def _game_of(frames: Frames) -> tuple[Game, pd.DataFrame]:
     """The game of the only result table, and its rows, with those of a random expert."""
     ((name, regrets),) = frames.items()
-    if "adversary" not in regrets:
-        regrets = regrets.assign(adversary="linear")
+    if "loss" in regrets:
+        regrets = regrets.assign(adversary=regrets["loss"] + " losses, " + regrets["body"])
+    else:
+        regrets = regrets.assign(adversary=regrets["adversary"] + " losses")
     if "chance_regret" in regrets:
         chance = regrets.drop_duplicates(["adversary", "T", "d", "epsilon"])
         chance = chance.assign(algorithm=CHANCE, mean_regret=chance["chance_regret"])
@@ -113,10 +110,9 @@ def _game_of(frames: Frames) -> tuple[Game, pd.DataFrame]:
 
 
 def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
-    """Measured regrets compared with the rates that the paper states."""
+    """Measured regrets, a section for each adversary and d."""
     game, regrets = _game_of(frames)
     algorithms = [name for name in TITLES if name in set(regrets["algorithm"])]
-    new, prior = game.rates
     first = regrets.iloc[0]
     return Table(
         caption=f"Measured regret, {game.name}",
@@ -124,7 +120,7 @@ def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
         corner=("losses", "T", "privacy"),
         headers=tuple(TITLES[name] for name in algorithms),
         sections=tuple(
-            Section(f"{adversary} losses", f"d = {d}", _groups(rows, algorithms))
+            Section(str(adversary), f"d = {d}", _groups(rows, algorithms))
             for (adversary, d), rows in regrets.groupby(["adversary", "d"], sort=False)
         ),
         footers=(
@@ -135,9 +131,8 @@ def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
             footers.describe_interval(
                 first["confidence"], first["ci_comparisons"], "regrets", _COVERS
             ),
-            f"Rate that the paper states for L2P: {new}; for prior work: {prior}. Not measured;"
-            " logarithms of T and 1/δ are left out.",
-            f"“{LAZY}”, Table 1. {OURS}.",
+            *(note for name, note in _NOTES.items() if name in algorithms),
+            f"{OURS}.",
         ),
         numbers=next(iter(frames.values())),
     )
@@ -225,7 +220,7 @@ def draw_learned(
 
 def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
     """Private rows of the longest games with stochastic losses, with share and half width."""
-    rows = regrets[(regrets["adversary"] == "stochastic") & (regrets["T"] == regrets["T"].max())]
+    rows = regrets[(regrets["adversary"] == STOCHASTIC) & (regrets["T"] == regrets["T"].max())]
     free = rows["algorithm"] == "multiplicative-weights"
     floors = rows.loc[free, ["d", "epsilon", "mean_regret"]]
     found: pd.DataFrame = rows[~free].merge(floors, on=["d", "epsilon"], suffixes=("", "_free"))
@@ -237,10 +232,16 @@ def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
 def draw_regret(
     frames: Frames, settings: Settings, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """Measured regret of convex losses against T: a panel per d (rows) and epsilon (columns)."""
+    """Measured regret of convex losses against T: a row per game and d, a column per epsilon.
+
+    Games that are played at fewer T than others are left out.
+    """
     game, regrets = _game_of(frames)
-    sizes, epsilons = sorted(set(regrets["d"])), sorted(set(regrets["epsilon"]), reverse=True)
-    cells, rounds = list(itertools.product(sizes, epsilons)), sorted(set(regrets["T"]))
+    regrets, rounds = _of_all_rounds(regrets), sorted(set(regrets["T"]))
+    sizes = [(name, d) for name, rows in regrets.groupby("adversary", sort=False)
+             for d in sorted(set(rows["d"]))]  # fmt: skip
+    epsilons = sorted(set(regrets["epsilon"]), reverse=True)
+    cells = list(itertools.product(sizes, epsilons))
     powers = all(10 ** round(np.log10(T)) == T for T in rounds)
     names, first = [it for it in TITLES if it in set(regrets["algorithm"])], regrets.iloc[0]
     looks = {**looks_of(TITLES), **LOOKS}
@@ -255,13 +256,16 @@ def draw_regret(
     with panels.panels(
         len(cells), len(epsilons), size, "mean regret", narrow=narrow, sharex=True
     ) as drawn:
-        for ax, (d, epsilon) in zip(drawn.axes, cells, strict=True):
-            own = regrets[(regrets["d"] == d) & (regrets["epsilon"] == epsilon)]
-            _draw_panel(ax, own[own["mean_regret"] > 0].sort_values("T"), game, lines)
-            panels.name_panel(ax, f"d = {d}, ε = {epsilon:g}")
-            above = regrets.loc[(regrets["d"] == d) & (regrets["mean_regret"] > 0), "mean_regret"]
+        for ax, ((losses, d), epsilon) in zip(drawn.axes, cells, strict=True):
+            of_row = regrets[(regrets["adversary"] == losses) & (regrets["d"] == d)]
+            above = of_row[of_row["mean_regret"] > 0]
+            _draw_panel(ax, above[above["epsilon"] == epsilon].sort_values("T"), game, lines)
+            title = (
+                f"{losses.replace(' losses', '')}, " if len(set(regrets["adversary"])) > 1 else ""
+            )
+            panels.name_panel(ax, f"{title}d = {d}, ε = {epsilon:g}")
             if len(above):
-                ax.set_ylim(above.min() / 2, above.max() * 2)
+                ax.set_ylim(above["mean_regret"].min() / 2, above["mean_regret"].max() * 2)
             ax.set_xlabel("rounds T")
             panels.set_ticks(ax.xaxis, rounds, power if powers else "{:,}".format)
             ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
@@ -278,6 +282,12 @@ def draw_regret(
         )
         drawn.find(_finding(regrets))
     return drawn.figure
+
+
+def _of_all_rounds(regrets: pd.DataFrame) -> pd.DataFrame:
+    """The rows of games and sizes that are played at every T."""
+    played = regrets.groupby(["adversary", "d"])["T"].transform("nunique")
+    return regrets[played == regrets["T"].nunique()]
 
 
 def _draw_panel(
@@ -306,7 +316,9 @@ def _draw_panel(
 
 
 def _finding(regrets: pd.DataFrame) -> str:
-    """The least regret of a private algorithm in the longest games, at each epsilon."""
+    """The least regret of a private algorithm in the longest games of the first losses."""
+    losses = regrets["adversary"].iloc[0]
+    regrets = regrets[regrets["adversary"] == losses]
     free = regrets["algorithm"].isin(["gradient-descent", "multiplicative-weights", CHANCE])
     longest = regrets[~free & (regrets["T"] == regrets["T"].max())]
     least = longest.loc[longest.groupby(["d", "epsilon"])["mean_regret"].idxmin()]
@@ -314,4 +326,5 @@ def _finding(regrets: pd.DataFrame) -> str:
         f"{TITLES[row.algorithm]} at d = {row.d}, ε = {row.epsilon:g} ({row.mean_regret:,.0f})"
         for row in least.itertuples()
     ]
-    return f"Least regret with privacy in {longest['T'].iloc[0]:,} rounds: {'; '.join(parts)}."
+    rounds = f"{longest['T'].iloc[0]:,} rounds of {losses}"
+    return f"Least regret with privacy in {rounds}: {'; '.join(parts)}."

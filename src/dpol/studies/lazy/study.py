@@ -21,14 +21,17 @@ from dpol.lazy.blocks import play_weights
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.lazy.leaders import play_leaders
+from dpol.studies.lazy.leaders import play_blocks, play_leaders
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
+    BLOCKS,
     LEADERS,
     MATRIX,
     ONE_ROUND,
+    ONLY_STOCHASTIC,
     PRESET,
+    STOCHASTIC,
     TREE,
     WEIGHTS,
     Lazy,
@@ -50,8 +53,10 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
     ]
     rows: list[dict[str, object]] = []
     for sequence in sequences:
-        lazy = [it for it in point["algorithms"] if it not in LEADERS]
+        lazy = [it for it in point["algorithms"] if it not in (*LEADERS, *ONLY_STOCHASTIC)]
         rows += _played(settings, sequence, lazy, inputs.seed)
+        if sequence.adversary == STOCHASTIC:
+            rows += _in_blocks(settings, sequence, inputs.seed)
     for algorithm in point["algorithms"]:
         if algorithm in LEADERS:
             rows += _led(settings, algorithm, sequences, inputs.seed)
@@ -127,7 +132,7 @@ class _Sequence:
 
 def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> list[_Sequence]:
     """Each sequence of losses of an adversary once."""
-    if adversary == "stochastic":
+    if adversary == STOCHASTIC:
         return [_Sequence(adversary, GapLosses(T, d, settings.gap, seed), settings.epsilons)]
     by_epochs: dict[int, _Sequence] = {}
     for epsilon in settings.epsilons:
@@ -166,6 +171,26 @@ def _played(
         )
         result = regret_row(total - sequence.least, redraws, guarantee, parameters)
         yield sequence.row(settings, epsilon, algorithm, result)
+
+
+def _in_blocks(settings: Lazy, sequence: _Sequence, seed: int) -> Iterator[dict[str, object]]:
+    """Rows of private blocks at every epsilon, which is pure."""
+    losses, replicates = sequence.losses, range(settings.replicates)
+    key = type(losses).__name__, losses.n_rounds, losses.n_experts
+    games = [
+        (it, replicate_generators(seed, (*key, float(it)), replicates, f"algorithm {BLOCKS}"))
+        for it in sequence.epsilons
+    ]
+    for (epsilon, _), outcome in zip(games, play_blocks(losses, games), strict=True):
+        total, switches = outcome
+        guarantee = central_guarantee(
+            "exponential mechanism on prefixes of doubling blocks",
+            1.0,
+            "L-infinity, loss",
+            epsilon_delta=(epsilon, 0.0),
+        )
+        result = regret_row(total - sequence.least, switches, guarantee)
+        yield sequence.row(settings, epsilon, BLOCKS, result)
 
 
 def _led(

@@ -22,12 +22,14 @@ from dpol.studies.lazy.convex.accounting import (
     convex_epsilon,
     theorem_3_12,
 )
-from dpol.studies.lazy.convex.comparators import best_regulariser, private_ftrl
-from dpol.studies.lazy.convex.losses import drifting_losses
+from dpol.studies.lazy.convex.bodies import BODIES, Ball
+from dpol.studies.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
+from dpol.studies.lazy.convex.losses import drifting_losses, linked_losses, total_loss
 from dpol.studies.lazy.convex.measure import RegularisedWeights
 from dpol.studies.lazy.convex.settings import Convex
 
-NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent"]
+NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "dp-ftrl", "mf-dp-ftrl"]
+NAMES += ["gradient-descent"]
 
 
 # ---- L2P -----------------------------------------------------------------------------------------
@@ -42,16 +44,14 @@ def test_regret_is_below_its_bound():
     game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-2)
     found = choose_convex_parameters(game, epsilon=8.0)
     losses = drifting_losses(1000, 2, 1.0, 3)
-    measure = RegularisedWeights(
-        dimension=2, diameter=2.0, beta=found.beta, regulariser=found.regulariser
-    )
+    measure = RegularisedWeights(body=Ball(2, 2.0), beta=found.beta, regulariser=found.regulariser)
     own = replicate_generators(0, ("test",), range(15), "algorithm")
-    regret = play(measure, found, losses, own)[0] - losses.least_total(2.0)
+    regret = play(measure, found, losses, own)[0] - losses.least_total(Ball(2, 2.0))
     R = 2.0 * game.n_rounds + found.regulariser
     spread = found.batch_size * game.n_rounds / (2 * found.regulariser)
     logarithm = 1 + math.log(found.beta * R / game.dimension)
     bound = found.regulariser + spread + game.dimension / found.beta * logarithm
-    of_zero = -losses.least_total(2.0)
+    of_zero = -losses.least_total(Ball(2, 2.0))
     assert regret.mean() + 4.75 * np.std(regret, ddof=1) / math.sqrt(15) < bound < 0.7 * of_zero
     assert regret.mean() > 0
 
@@ -79,8 +79,8 @@ def small() -> pd.DataFrame:
 def test_every_setting_has_its_rows():
     table = small()
     assert table["algorithm"].tolist() == NAMES
-    assert table["accountant"].tolist() == ["sound", "sound", "sound", "", ""]
-    assert table["redraws"].isna().tolist() == [False, False, False, True, True]
+    assert table["accountant"].tolist() == ["sound", "sound", "sound", "", "", ""]
+    assert table["redraws"].isna().tolist() == [False, False, False, True, True, True]
     assert (table.loc[table["algorithm"] == "gradient-descent", "ci_half_width"] == 0).all()
     parameters = ["batch_size", "eta", "fake_switch", "beta", "regulariser", "accounted_epsilon"]
     private = table["algorithm"].str.startswith("l2p")
@@ -111,14 +111,15 @@ def test_a_row_is_what_its_parameters_give():
                 int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
             )
             measure = RegularisedWeights(
-                dimension=2, diameter=3.0, beta=row.beta, regulariser=row.regulariser
+                body=Ball(2, 3.0), beta=row.beta, regulariser=row.regulariser
             )
             total, redraws = play(measure, parameters, losses, own)
             assert row.redraws == redraws.mean()
-        elif row.algorithm == "dp-ftrl":
-            mu = mu_of_epsilon(4.0, 1e-6)
-            weight = best_regulariser(losses, mu, 3.0)
-            total = losses.total(private_ftrl(losses, mu, 3.0, weight, own))
+        elif row.algorithm in NOISES:
+            mu, noise, body = mu_of_epsilon(4.0, 1e-6), NOISES[row.algorithm], Ball(2, 3.0)
+            weight = best_regulariser(losses, body, noise, mu)
+            points = private_ftrl(losses, body, noise, mu=mu, regulariser=weight, generators=own)
+            total = total_loss(losses, points)
         else:
             x, total = np.zeros(2), np.zeros(1)
             for t, gradient in enumerate(losses.gradients, start=1):
@@ -126,7 +127,7 @@ def test_a_row_is_what_its_parameters_give():
                 x = x - 3.0 / (0.5 * math.sqrt(t)) * gradient
                 x *= min(1.0, 1.5 / float(np.linalg.norm(x)))
         assert row.mean_regret == pytest.approx(total.mean() - best, rel=1e-9)
-        expected = float(half_width(total - best, 0.95, 5)) if len(total) > 1 else 0.0
+        expected = float(half_width(total - best, 0.95, 6)) if len(total) > 1 else 0.0
         assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
 
 
@@ -142,8 +143,8 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_se
         study_convex(others, seed=seed).drop(columns=["ci_half_width", "ci_comparisons"])
         for seed in (5, 6)
     )
-    assert own["T"].tolist() == [4] * 12 + [3] * 12
-    assert own["epsilon"].tolist() == ([4.0] * 3 + [1.0] * 3) * 4
+    assert own["T"].tolist() == [4] * 16 + [3] * 16
+    assert own["epsilon"].tolist() == ([4.0] * 4 + [1.0] * 4) * 4
     found = own.query("T == 3 and d == 2 and epsilon == 4").reset_index(drop=True)
     expected = small()[~small()["algorithm"].isin(NAMES[:2])].reset_index(drop=True)
     pd.testing.assert_frame_equal(found, expected[found.columns])
@@ -152,3 +153,46 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_se
 
 def test_an_epsilon_that_no_parameters_reach_has_no_row():
     assert study_convex(config(epsilons=[1e-12]), seed=5)["algorithm"].tolist() == NAMES[2:]
+
+
+# ---- other losses and bodies ---------------------------------------------------------------------
+
+GAMES = ["logistic-box", "absolute-simplex", "linear-simplex"]
+
+
+@functools.lru_cache
+def games() -> pd.DataFrame:
+    return study_convex(
+        config(n_rounds=[60], games=["linear-ball", *GAMES], dimensions=[3]), seed=5
+    )
+
+
+def test_every_game_has_its_rows_and_its_own_draws() -> None:
+    table = games()
+    played = table.groupby(["loss", "body"], sort=False)["algorithm"].apply(list).to_dict()
+    assert played == dict.fromkeys(
+        [("linear", "ball"), *(tuple(game.split("-")) for game in GAMES)], NAMES
+    )
+    assert not table.duplicated(["algorithm", "mean_regret"]).any()
+    alone = study_convex(config(n_rounds=[60], games=GAMES[:1], dimensions=[3]), seed=5)
+    own = table[(table["loss"] == "logistic")].reset_index(drop=True)
+    drop = ["ci_half_width", "ci_comparisons"]
+    pd.testing.assert_frame_equal(own.drop(columns=drop), alone.drop(columns=drop))
+
+
+def test_no_regret_is_below_that_of_the_best_point_in_hindsight_by_chance_alone() -> None:
+    """Gradient descent meets its bound; staying at the centre has the regret that is written."""
+    table = games()
+    plain = table[table["algorithm"] == "gradient-descent"]
+    assert (plain["mean_regret"] <= 1.5 * 3.0 * 0.5 * math.sqrt(60)).all()
+    for row in plain.itertuples():
+        linear, body = drifting_losses(60, 3, 0.5, 5), BODIES[row.body](3, 3.0)
+        losses = linear if row.loss == "linear" else linked_losses(row.loss, linear, body, 5)
+        still = total_loss(losses, [body.centre[None]] * 60)[0] - losses.least_total(body)
+        assert row.still_regret == pytest.approx(still, rel=1e-12)
+    assert (table["still_regret"] > 0).all()
+
+
+def test_a_simplex_in_one_dimension_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 2 dimensions; leave 1 out"):
+        config(games=["linear-simplex"], dimensions=[1, 2])

@@ -6,32 +6,44 @@ import itertools
 from collections.abc import Sequence
 
 from dpol.show.papers import LAZY
-from dpol.studies.lazy.convex.settings import Convex
+from dpol.studies.lazy.convex.settings import LINEAR, Convex
 from dpol.studies.study import Point, Study
 
 _HERE = "dpol.studies.lazy.convex"
 
 
 def points(settings: Convex, streams: Sequence[str]) -> dict[str, Point]:
-    """A point for each T and d: one loss sequence, all algorithms at all epsilons.
+    """A point for each T, d and game: one loss sequence, all algorithms at all epsilons.
 
-    >>> list(points(Convex(n_rounds=[100, 200], dimensions=[2, 3], epsilons=[1]), []))
-    ['T100-d2', 'T100-d3', 'T200-d2', 'T200-d3']
+    >>> sizes = {"n_rounds": [100, 200], "dimensions": [2], "more_dimensions": [4]}
+    >>> list(points(Convex(**sizes, epsilons=[1], games=["linear-ball", "logistic-box"]), []))
+    ['T100-d2', 'T100-d2-logistic-box', 'T200-d2', 'T200-d2-logistic-box', 'T200-d4']
     """
-    return {
-        f"T{T}-d{d}": {"n_rounds": T, "dimension": d}
-        for T, d in itertools.product(settings.n_rounds, settings.dimensions)
-    }
+    played = list(itertools.product(settings.n_rounds, settings.dimensions, settings.games))
+    played += [(max(settings.n_rounds), d, LINEAR) for d in settings.more_dimensions]
+    by_label: dict[str, Point] = {}
+    for T, d, game in played:
+        label = f"T{T}-d{d}" if game == LINEAR else f"T{T}-d{d}-{game}"
+        by_label[label] = {"n_rounds": T, "dimension": d, "game": game}
+    return by_label
+
+
+def exponents_left_out(settings: Convex) -> frozenset[str]:
+    """The name of the table of exponents, if no size has two values."""
+    dimensions = {*settings.dimensions, *settings.more_dimensions}
+    most = max(len(dimensions), len(set(settings.n_rounds)), len(set(settings.epsilons)))
+    return frozenset() if most > 1 else frozenset({"convex-exponents"})
 
 
 STUDY = Study(
     name="convex",
     title="Lazy algorithms: L2P for convex losses",
-    about="L2P for online convex optimisation on a ball, as in"
-    f" “{LAZY}”. Linear losses are the theorem’s hard case.",
+    about="L2P for online convex optimisation on a ball, a box or a simplex, as in"
+    f" “{LAZY}”. Linear losses on a ball are the theorem’s hard case.",
     settings=Convex,
     module=__name__,
     results=("convex",),
+    optional=exponents_left_out,
     points=points,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",

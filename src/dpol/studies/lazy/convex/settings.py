@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dpol.core.settings import Settings
 
+GameName = Literal[
+    "linear-ball",
+    "linear-box",
+    "linear-simplex",
+    "absolute-ball",
+    "absolute-box",
+    "absolute-simplex",
+    "logistic-ball",
+    "logistic-box",
+    "logistic-simplex",
+]
+"""Names of the games: losses, and the body in which points are played."""
+LINEAR: GameName = "linear-ball"
+"""The game that is the theorem's hard case."""
+Dimension = Annotated[int, Field(ge=1, le=10_000)]
+
 
 class Convex(Settings):
-    """Regret of L2P for linear losses on a ball, compared with its competitors."""
+    """Regret of L2P for convex losses on a body, compared with its competitors."""
 
     n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=1_000_000)]], Field(min_length=1)]
     """Numbers of rounds T."""
-    dimensions: Annotated[list[Annotated[int, Field(ge=1, le=10_000)]], Field(min_length=1)]
+    dimensions: Annotated[list[Dimension], Field(min_length=1)]
     """Dimensions d."""
     epsilons: Annotated[list[Annotated[float, Field(gt=0, le=100)]], Field(min_length=1)]
     """Privacy of a change of one round's loss."""
+    games: Annotated[list[GameName], Field(min_length=1)] = [LINEAR]
+    """Losses and body of each game; linear losses on a ball are the hard case."""
+    more_dimensions: list[Dimension] = []
+    """Further dimensions, of linear losses on a ball in the most rounds: for the exponent in d."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of the guarantee."""
     diameter: Annotated[float, Field(ge=1e-6, le=1e6)] = 2.0
-    """Diameter D of the ball."""
+    """Diameter D of the body."""
     lipschitz: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
     """Lipschitz constant L of the losses."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
+
+    @model_validator(mode="after")
+    def _simplex_has_two_corners(self) -> Convex:
+        if 1 in self.dimensions and any(game.endswith("simplex") for game in self.games):
+            raise ValueError("a simplex needs at least 2 dimensions; leave 1 out of dimensions")
+        return self

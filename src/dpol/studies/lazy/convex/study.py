@@ -1,9 +1,11 @@
-"""Regret of L2P for online convex optimisation and of its competitors, on linear losses."""
+"""Regret of L2P for online convex optimisation and of its competitors."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import cast
 
 import pandas as pd
 
@@ -17,10 +19,23 @@ from dpol.studies.lazy.convex.accounting import (
     choose_convex_parameters,
     theorem_3_12,
 )
-from dpol.studies.lazy.convex.comparators import best_regulariser, gradient_descent, private_ftrl
-from dpol.studies.lazy.convex.losses import LinearLosses, drifting_losses
-from dpol.studies.lazy.convex.measure import RegularisedWeights
-from dpol.studies.lazy.convex.settings import Convex
+from dpol.studies.lazy.convex.bodies import BODIES, Body, BodyName
+from dpol.studies.lazy.convex.comparators import (
+    NOISES,
+    best_regulariser,
+    gradient_descent,
+    private_ftrl,
+)
+from dpol.studies.lazy.convex.losses import (
+    LinearLosses,
+    LinkedLosses,
+    LossName,
+    drifting_losses,
+    linked_losses,
+    total_loss,
+)
+from dpol.studies.lazy.convex.measure import measure_for
+from dpol.studies.lazy.convex.settings import LINEAR, Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.study import Facts, Frames, Inputs, Point
 
@@ -30,15 +45,33 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
 
     Where no parameters of L2P reach epsilon there is no row.
     """
-    T, d, D = point["n_rounds"], point["dimension"], settings.diameter
-    losses = drifting_losses(T, d, settings.lipschitz, inputs.seed)
+    T, d, game = point["n_rounds"], point["dimension"], point["game"]
+    loss_name, body_name = game.split("-")
+    body = BODIES[cast("BodyName", body_name)](d, settings.diameter)
+    linear = drifting_losses(T, d, settings.lipschitz, inputs.seed)
+    losses: LinearLosses | LinkedLosses = linear
+    if loss_name != "linear":
+        losses = linked_losses(cast("LossName", loss_name), linear, body, inputs.seed)
+    least = losses.least_total(body)
     # It has no randomness: every replicate is the same.
-    plain = losses.total(gradient_descent(losses, D)).repeat(settings.replicates)
-    without = ("gradient-descent", regret_row(plain - losses.least_total(D)))
+    plain = total_loss(losses, gradient_descent(losses, body)).repeat(settings.replicates)
+    without = ("gradient-descent", regret_row(plain - least))
+    still = float(total_loss(losses, itertools.repeat(body.centre[None], T))[0]) - least
     rows = []
     for epsilon in settings.epsilons:
-        for algorithm, row in (*_private_rows(settings, losses, epsilon, inputs.seed), without):
-            setting = {"T": T, "d": d, "epsilon": epsilon, "delta": settings.delta}
+        # The word under which games of linear losses on a ball draw.
+        key = ("convex", "linear" if game == LINEAR else game, T, d, float(epsilon))
+        private = _private_rows(settings, losses, body, least, epsilon, (inputs.seed, key))
+        for algorithm, row in (*private, without):
+            setting = {
+                "loss": loss_name,
+                "body": body_name,
+                "T": T,
+                "d": d,
+                "epsilon": epsilon,
+                "still_regret": still,
+                "delta": settings.delta,
+            }
             accountant = "sound" if algorithm.startswith("l2p") else ""
             rows.append({**setting, "algorithm": algorithm, "accountant": accountant, **row})
     return {"convex": pd.DataFrame(rows)}
@@ -51,16 +84,26 @@ def collect(frames: Frames, settings: Convex, facts: Facts) -> dict[str, pd.Data
 
 
 def _private_rows(
-    settings: Convex, losses: LinearLosses, epsilon: float, seed: int
+    settings: Convex,
+    losses: LinearLosses | LinkedLosses,
+    body: Body,
+    least: float,
+    epsilon: float,
+    seeds: tuple[int, tuple[str | int | float, ...]],
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    d, D, L, delta = losses.dimension, settings.diameter, losses.lipschitz, settings.delta
-    least = losses.least_total(D)
+    """Rows of the private algorithms; `seeds` has the root seed and the key of the game."""
+    L, delta = losses.lipschitz, settings.delta
 
     def generators(name: str) -> ReplicateGenerators:
-        key = ("convex", "linear", losses.n_rounds, d, float(epsilon))
-        return replicate_generators(seed, key, range(settings.replicates), f"algorithm {name}")
+        return replicate_generators(*seeds, range(settings.replicates), f"algorithm {name}")
 
-    game = ConvexGame(n_rounds=losses.n_rounds, dimension=d, diameter=D, lipschitz=L, delta=delta)
+    game = ConvexGame(
+        n_rounds=losses.n_rounds,
+        dimension=losses.dimension,
+        diameter=settings.diameter,
+        lipschitz=L,
+        delta=delta,
+    )
     chosen: dict[str, ConvexParameters] = {}
     for name, largest_batch in (("l2p-sound", None), ("l2p-one-round", 1)):
         with suppress(ValueError):  # No parameters reach epsilon.
@@ -75,14 +118,20 @@ def _private_rows(
             "Lipschitz constant, loss",
             epsilon_delta=(parameters.epsilon, delta),
         )
-        measure = RegularisedWeights(
-            dimension=d, diameter=D, beta=parameters.beta, regulariser=parameters.regulariser
+        measure = measure_for(
+            losses, body, beta=parameters.beta, regulariser=parameters.regulariser
         )
         total, redraws = play(measure, parameters, losses, generators(name))
         yield name, regret_row(total - least, redraws, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)
-    tree = "Gaussian noise on tree-aggregated sums of gradients"
-    weight = best_regulariser(losses, mu, D)
-    private = losses.total(private_ftrl(losses, mu, D, weight, generators("dp-ftrl")))
-    guarantee = central_guarantee(tree, 2 * L, "L2, gradient", mu=mu)
-    yield "dp-ftrl", regret_row(private - least, guarantee=guarantee)
+    for name, noise in NOISES.items():
+        points = private_ftrl(
+            losses,
+            body,
+            noise,
+            mu=mu,
+            regulariser=best_regulariser(losses, body, noise, mu),
+            generators=generators(name),
+        )
+        guarantee = central_guarantee(noise.mechanism, 2 * L, "L2, gradient", mu=mu)
+        yield name, regret_row(total_loss(losses, points) - least, guarantee=guarantee)

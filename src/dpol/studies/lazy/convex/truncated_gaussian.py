@@ -22,13 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.lazy.convex.losses import into_ball
-
-Rows = NDArray[np.intp]
-Accepted = NDArray[np.bool_]
+from dpol.studies.lazy.convex.rejection import Accepted, Rows, first_accepted
 
 # Tangents: multiples of the width of f around its mode, and of the mode itself.
 OFFSETS = np.array([-6.0, -3.0, -1.8, -1.0, -0.5, 0.0, 0.5, 1.0, 1.8, 3.0, 6.0])
@@ -65,9 +61,16 @@ def sample_truncated_gaussian(
         return drawn, np.linalg.norm(drawn, axis=1) <= diameter / 2
 
     if math.hypot(centre, math.sqrt(len(mean))) <= radius:
-        return _first_accepted(generators, untruncated)
+        return first_accepted(generators, untruncated)
     points = _around_first_axis(Marginal(radius, centre, (len(mean) - 1) / 2), generators)
     return into_ball(sigma * _first_axis_to(mean, points), diameter)
+
+
+def into_ball(points: Floats, diameter: float) -> Floats:
+    """(R, d) the nearest points of the ball of this diameter around 0."""
+    norms = np.linalg.norm(points, axis=-1, keepdims=True)
+    outside = norms > diameter / 2
+    return np.where(outside, points * (diameter / 2 / np.where(outside, norms, 1.0)), points)
 
 
 def _around_first_axis(marginal: Marginal, generators: ReplicateGenerators) -> Floats:
@@ -79,7 +82,7 @@ def _around_first_axis(marginal: Marginal, generators: ReplicateGenerators) -> F
         s, log_share = propose(where)
         return s, np.log1p(-height) <= log_share
 
-    depth = _first_accepted(generators, depths)
+    depth = first_accepted(generators, depths)
     points = (marginal.radius - depth)[:, None]
     if not marginal.shape:
         return points
@@ -256,20 +259,7 @@ def _truncated_gamma(shape: float, limit: Floats, generators: ReplicateGenerator
         return end * np.exp(-w), np.log1p(-height) <= -end * (np.expm1(-w) + w)
 
     if len(far):
-        out[far] = _first_accepted(generators.of(far), propose)
-    return out
-
-
-def _first_accepted(
-    generators: ReplicateGenerators,
-    propose: Callable[[Rows, ReplicateGenerators], tuple[Floats, Accepted]],
-) -> Floats:
-    """(R, ...) the first proposal of each replicate that is accepted."""
-    pending = np.arange(generators.n_replicates)
-    out, accepted = propose(pending, generators)
-    while len(pending := pending[~accepted]):
-        drawn, accepted = propose(pending, generators.of(pending))
-        out[pending] = drawn
+        out[far] = first_accepted(generators.of(far), propose)
     return out
 
 

@@ -1,0 +1,114 @@
+"""The pure-private rival for stochastic losses: one expert a block, blocks of doubling lengths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import log_expit, log_ndtr, ndtri_exp
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
+from dpol.privacy.guarantee import Guarantee, Origin
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlocksState:
+    """The state that private blocks carry from round to round.
+
+    Args:
+        scale: of the Gumbel noise.
+        rounds: rounds so far.
+        played: (R,) the expert of the block.
+        prefix: (R,) rounds at the block's start that count.
+        sums: (R, n) gains of these so far.
+    """
+
+    scale: float
+    rounds: int
+    played: Actions
+    prefix: Floats
+    sums: Floats
+
+
+@dataclass(frozen=True)
+class PrivateBlocks(CentralAlgorithm[BlocksState]):
+    """Keep an expert for a block of rounds; draw the next by the exponential mechanism.
+
+    Blocks have 1, 2, 4, ... rounds. The draw sees the gains of a prefix of the last block, whose
+    length is uniform and drawn before the block. So a round enters one draw at most, and the draw
+    is epsilon-DP: all actions are. epsilon is the largest that implies mu-GDP. For losses that are
+    independent draws from one law; nothing is promised on others. Source: Cesari and Colomboni,
+    "Optimal Gap-Dependent Regret for Private Stochastic Decision-Theoretic Online Learning" (2026),
+    as its abstract describes it.
+    """
+
+    origin: ClassVar[Origin] = "standard"
+    scales_noise: ClassVar[bool] = False
+
+    def init(self, setup: CuratorSetup) -> BlocksState:
+        # A person moves the difference of two experts' sums by this much twice.
+        moved = setup.stay * min(setup.largest_change, setup.gain_range)
+        return BlocksState(
+            scale=2 * moved / pure_epsilon(setup.mu),
+            rounds=0,
+            played=np.zeros(setup.n_replicates, dtype=np.int32),
+            prefix=np.zeros(setup.n_replicates),
+            sums=np.zeros((setup.n_replicates, setup.n_experts)),
+        )
+
+    def step(
+        self, state: BlocksState, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[BlocksState, Actions]:
+        rounds, sums = state.rounds, state.sums
+        if observation is not None:
+            rounds += 1
+            place = rounds - (1 << (rounds.bit_length() - 1))  # in its block, from 0
+            sums = sums + np.where(place < state.prefix, 1.0, 0.0)[:, None] * observation.gains
+        state = replace(state, rounds=rounds, sums=sums)
+        if rounds & (rounds + 1):
+            return state, state.played
+        noise, prefix = block_draws(generators, sums.shape[1], rounds + 1)
+        played = (sums + state.scale * noise).argmax(axis=1).astype(np.int32)
+        return replace(state, played=played, prefix=prefix, sums=np.zeros_like(sums)), played
+
+    def guarantee(self, setup: CuratorSetup) -> Guarantee:
+        """mu-GDP of the actions, which their pure epsilon implies."""
+        epsilon = pure_epsilon(setup.mu)
+        return Guarantee(
+            mechanism="exponential mechanism on prefixes of doubling blocks",
+            **setup.neighbours.as_fields(lambda v: implied_mu(epsilon * v / setup.stay)),
+            sensitivity=setup.largest_change,
+            sensitivity_unit="L-infinity, gain",
+            mu=setup.mu,
+            model="central",
+            sampler="seeded",
+        )
+
+
+def block_draws(generators: ReplicateGenerators, n: int, length: int) -> tuple[Floats, Floats]:
+    """All that is drawn at the start of a block: Gumbel noise (R, n), and prefixes (R,).
+
+    Adding Gumbel noise of a scale and taking the largest is the exponential mechanism. Prefixes
+    are uniform on 1, ..., `length`.
+    """
+    uniforms = generators.uniforms(n + 1)
+    return -np.log(-np.log1p(-uniforms[:, :n])), 1 + np.floor(length * uniforms[:, n])
+
+
+def pure_epsilon(mu: float) -> float:
+    """The largest epsilon whose pure DP implies mu-GDP.
+
+    The trade-off curve of pure DP has one corner, which must lie on that of mu-GDP. Source: Dong,
+    Roth and Su, "Gaussian Differential Privacy", section 2.
+
+    >>> round(pure_epsilon(1.0), 4), round(implied_mu(pure_epsilon(1.0)), 9)
+    (0.807, 1.0)
+    """
+    return float(log_ndtr(mu / 2) - log_ndtr(-mu / 2))
+
+
+def implied_mu(epsilon: float) -> float:
+    """The least mu whose GDP is implied by pure epsilon-DP."""
+    return float(-2 * ndtri_exp(log_expit(-epsilon)))

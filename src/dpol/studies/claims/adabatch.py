@@ -1,0 +1,118 @@
+"""Checks of RW-AdaBatch, in "Prediction with Expert Advice under Local Differential Privacy".
+
+Guesses of its appendix about batches, and remarks on their tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+
+from dpol.core.randomness import Floats
+from dpol.data.synthetic import synthetic_stream
+from dpol.experts.adabatch import RWAdaBatch, play_batches
+from dpol.experts.amplification import containing_batch, heuristic_batch
+from dpol.experts.batches import BatchRule
+from dpol.privacy.mixtures import BatchMixture, BatchSizes
+from dpol.studies.batching.study import noisy_game, synthetic_gains
+from dpol.studies.claims.core import Findings, generator, of_number, of_share
+
+# ---- the heuristic -----------------------------------------------------------------------------
+
+_ROUNDS, _RUNS = 500, 10_000
+LARGE_NOISE = 0.01
+"""A mu with so much noise that gains do not count, as the appendix assumes."""
+
+
+def heuristic(seed: int) -> Findings:
+    """Runs whose batch is smaller than a quantile of the heuristic, with more noise than gains.
+
+    A quantile is a whole number of rounds, and its probability is what the heuristic gives it.
+    """
+    pair = heuristic_batch(_ROUNDS, _rule(0.1, 2, 1.0, _ROUNDS), 1.0)
+    share_of_usual = float((_last_batches(2, 1.0, seed) < quantile(pair, 0.5)[0]).mean())
+    for n, levels in ((2, (0.5, 0.75)), (3, (0.75,))):
+        guess = heuristic_batch(_ROUNDS, _rule(0.1, n, LARGE_NOISE, _ROUNDS), LARGE_NOISE)
+        sizes = _last_batches(n, LARGE_NOISE, seed)
+        for level in levels:
+            batch, below = quantile(guess, level)
+            count = int((sizes < batch).sum())
+            numbers = {"R": _RUNS, "T": _ROUNDS, "mu": LARGE_NOISE, "ratio": math.sqrt(batch)}
+            numbers["usual"] = share_of_usual
+            case = f"n = {n}: P(batch < {batch})"
+            yield of_share("heuristic-quantile", below, count, _RUNS, 3, case=case, numbers=numbers)
+
+
+def quantile(mixture: BatchMixture, level: float) -> tuple[int, float]:
+    """The largest size with P(batch < size) <= level, and this probability."""
+    below = np.cumsum(mixture.weights) - mixture.weights
+    at = int(np.searchsorted(below, level, side="right")) - 1
+    return int(mixture.sizes[at]), float(below[at])
+
+
+def _last_batches(n: int, mu: float, seed: int) -> BatchSizes:
+    """(R,) sizes of the batches that contain the last round of games without gains."""
+    zeros = synthetic_stream(f"claims: heuristic, n = {n}", np.zeros((_ROUNDS, n)))
+    return play_batches(RWAdaBatch(0.1), *noisy_game(zeros, mu, seed, range(_RUNS)))[1][:, -1]
+
+
+def _rule(alpha: float, n: int, mu: float, rounds: int) -> BatchRule:
+    return BatchRule(
+        bound="borell-tis",
+        alpha=alpha,
+        n_experts=n,
+        longest=rounds,
+        gain_range=1.0,
+        noise_scale=math.sqrt(n) / mu,
+    )
+
+
+# ---- the tolerance -----------------------------------------------------------------------------
+
+ALPHAS = (0.01, 1.0)
+"""Tolerances a hundredfold apart."""
+LITTLE = 0.1
+"""The largest share that counts as little: a tenth."""
+_GAME, _GAMES = 1000, 300
+
+
+def tolerance_of_actions(seed: int) -> Findings:
+    """Games in which the actions at two tolerances ever differ."""
+    for n in (2, 10):
+        for label, gains in _game_streams(seed, n).items():
+            stream = synthetic_stream(f"claims: tolerance, {label}, n = {n}", gains)
+            game = noisy_game(stream, 0.25, seed, range(_GAMES))
+            one, other = (play_batches(RWAdaBatch(alpha), *game)[0] for alpha in ALPHAS)
+            count = int((one != other).any(axis=1).sum())
+            numbers = {"R": _GAMES, "T": _GAME, "low": ALPHAS[0], "high": ALPHAS[1]}
+            case = f"{label}, n = {n}, μ = 0.25"
+            yield of_share("alpha-actions", LITTLE, count, _GAMES, 6, case=case, numbers=numbers)
+
+
+def _game_streams(seed: int, n: int) -> dict[str, Floats]:
+    adversarial = synthetic_gains(_GAME, n)
+    return {
+        "one good expert": adversarial["one-good-expert"],
+        "two that alternate": adversarial["two-rivals"],
+        "fair coins": (generator(seed, "tolerance", n).random((_GAME, n)) < 0.5).astype(float),
+    }
+
+
+def tolerance_of_privacy(_: int) -> Findings:
+    """The share by which amplified epsilon falls from one tolerance to the other."""
+    for n, mu in product((2, 10), (0.25, 1.0, 4.0)):
+        one, other = (
+            containing_batch(_GAME // 2, _rule(alpha, n, mu, _GAME), mu) for alpha in ALPHAS
+        )
+        fall, often = (1 - other.epsilon(delta) / one.epsilon(delta) for delta in (1e-6, 1e-2))
+        numbers = {
+            "T": _GAME,
+            "low": ALPHAS[0],
+            "high": ALPHAS[1],
+            "often": often,
+            "batch": other.mean() / one.mean() - 1,
+        }
+        case = f"n = {n}, μ = {mu:g}"
+        yield of_number("alpha-privacy", LITTLE, fall, case, numbers=numbers)

@@ -1,0 +1,154 @@
+"""Checks of what the experts' paper says of its Table 2, by the total gains of a run.
+
+All rows are of isotropic noise, as in the paper. All intervals of a run's summary hold together, so
+those that follow from their ends do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations, count
+
+import numpy as np
+import pandas as pd
+
+from dpol.studies.claims.core import Finding, Findings
+from dpol.studies.hospitals.findings import META
+from dpol.studies.hospitals.reported import BEST_LINEAR, PAPER_NOISE, load_reported
+
+LOW_AND_MODERATE = (1.0, 0.5)
+"""The μ of what the paper calls low and moderate privacy."""
+HIGH = 0.25
+"""The μ of what it calls high privacy."""
+_KEY = ["stream", "mu"]
+
+
+def headline(ranking: pd.DataFrame) -> Findings:
+    """The factor by which RW-Meta gains more than each central rival in this run.
+
+    Args:
+        ranking: table of `dpol.studies.hospitals.findings.rank_meta`.
+    """
+    rows = ranking[(ranking["source"] == "run") & (ranking["noise"] == PAPER_NOISE)]
+    rows = rows[np.isfinite(rows["ratio_lower"])]  # of one run there is no interval
+    for row in rows.to_dict("records"):
+        yield Finding(
+            name=f"headline-{row['rival'].replace(' ', '-')}",
+            claimed=1.5,
+            measured=row["ratio"],
+            case=f"{row['stream']}, μ = {row['mu']:g}, {row['other_algorithm']}",
+            numbers={"gain": row["mean_gain"], "other": row["other_mean_gain"]},
+            interval=(row["ratio_lower"], min(row["ratio_upper"], 1e6)),
+            confidence=row["confidence"],
+        )
+
+
+def table_two(summary: pd.DataFrame) -> Findings:
+    """Statements of the paper on its Table 2, checked in the summary of a run.
+
+    Args:
+        summary: table of `dpol.studies.hospitals.findings.conclude`.
+    """
+    rows = summary[(summary["noise"] == PAPER_NOISE) & np.isfinite(summary["ci_half_width"])]
+    meta = rows[rows["algorithm"] == META]
+    linear = rows[rows["family"] == "ridge"]
+    trees = rows[rows["family"].str.startswith("tree-ftpl")]
+    yield from _static_regrets(meta)
+    yield from _share_of_best_linear(meta, linear)
+    yield from _best_linear_models(linear)
+    yield from _ratios("order-first", meta, trees)
+    by_noise = trees.groupby("family")
+    if {"tree-ftpl-min-noise", "tree-ftpl-min-regret"} <= set(by_noise.groups):
+        least, regret = map(by_noise.get_group, ("tree-ftpl-min-noise", "tree-ftpl-min-regret"))
+        yield from _ratios("order-second", least, regret)
+
+
+def _static_regrets(meta: pd.DataFrame) -> Findings:
+    for row in meta[meta["mu"].isin(LOW_AND_MODERATE)].to_dict("records"):
+        regret, half = row["static_regret"], row["ci_half_width"]
+        yield Finding(
+            name="static-regret",
+            claimed=0.0,
+            measured=regret,
+            case=f"{row['stream']}, μ = {row['mu']:g}",
+            numbers={"gain": row["mean_gain"], "best": row["best_static_gain"]},
+            interval=(regret - half, regret + half),
+            confidence=row["confidence"],
+        )
+
+
+def _share_of_best_linear(meta: pd.DataFrame, linear: pd.DataFrame) -> Findings:
+    """The mean ratio over the settings, here and in the paper's table."""
+    each = list(_ratios("best-linear-share", meta, linear))
+    if not each:
+        return
+    theirs = load_reported().pivot(index=_KEY, columns="algorithm", values="mean_gain")
+    ends = np.array([it.bounds for it in each]).mean(axis=0)
+    streams = ", ".join(dict.fromkeys(it.numbers["stream"] for it in each))
+    yield Finding(
+        name="best-linear-share",
+        claimed=0.85,
+        measured=float(np.mean([it.measured for it in each])),
+        case=f"{len(each)} settings of {streams}",
+        numbers={"theirs": float((theirs[META] / theirs[BEST_LINEAR]).mean())},
+        interval=(float(ends[0]), float(ends[1])),
+        confidence=each[0].confidence,
+    )
+
+
+def _best_linear_models(linear: pd.DataFrame) -> Findings:
+    """The number of models that are best somewhere, and the two that the paper names."""
+    if linear.empty:
+        return
+    means = linear.pivot(index=_KEY, columns="algorithm", values="mean_gain")
+    reach = linear.pivot(index=_KEY, columns="algorithm", values="ci_half_width")
+    may_be_best = (means + reach).ge((means - reach).max(axis=1), axis=0).to_numpy()
+    best = means.idxmax(axis=1)
+    counts = best.value_counts()
+    yield Finding(
+        name="best-linear-varies",
+        claimed=2.0,
+        measured=float(len(counts)),
+        case=f"{len(means)} settings of {', '.join(linear['stream'].unique())}",
+        numbers={"named": ", ".join(f"{name} ({times})" for name, times in counts.items())},
+        interval=(float(_fewest(may_be_best)), float(may_be_best.any(axis=0).sum())),
+        confidence=float(linear["confidence"].iloc[0]),
+    )
+    of_window_64 = linear["algorithm"].str.startswith("ridge-w64-")
+    for stream, named in (("PA", linear["algorithm"] == "ridge-w8-strong"), ("NM", of_window_64)):
+        there = (linear["stream"] == stream) & (linear["mu"] == HIGH)
+        yield from _ratios(f"best-linear-{stream}", linear[there & named], linear[there & ~named])
+
+
+def _fewest(may_be_best: np.ndarray) -> int:
+    """The fewest models, columns, of which each row has one."""
+    models = range(may_be_best.shape[1])
+    return next(
+        k
+        for k in count(1)
+        if any(may_be_best[:, some].any(axis=1).all() for some in combinations(models, k))
+    )
+
+
+def _ratios(name: str, some: pd.DataFrame, others: pd.DataFrame) -> Iterator[Finding]:
+    """The gain of the best of some algorithms over that of the best of others, in each setting."""
+    ours, theirs = (
+        rows.sort_values("mean_gain").drop_duplicates(_KEY, keep="last").set_index(_KEY)
+        for rows in (some, others)
+    )
+    both = ours.join(theirs.add_suffix("_other"), how="inner").reset_index()
+    for row in both.to_dict("records"):
+        gain, half = row["mean_gain"], row["ci_half_width"]
+        other, other_half = row["mean_gain_other"], row["ci_half_width_other"]
+        most = (gain + half) / (other - other_half) if other > other_half else math.inf
+        yield Finding(
+            name=name,
+            claimed=1.0,
+            measured=gain / other,
+            case=f"{row['stream']}, μ = {row['mu']:g}: {row['algorithm']} {gain:.2f},"
+            f" {row['algorithm_other']} {other:.2f}",
+            numbers={"stream": row["stream"]},
+            interval=((gain - half) / (other + other_half), min(most, 1e6)),
+            confidence=row["confidence"],
+        )

@@ -1,0 +1,367 @@
+"""Checks of the definitions and lemmas that the proofs of L2P rest on, on laws of few outcomes.
+
+Source: "Private Online Learning via Lazy Algorithms", sections 2 to 4 and appendix A. Laws are
+(N, outcomes) or (outcomes,). All numbers are computed; random laws only say where.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import gammaln
+
+from dpol.core.randomness import Floats
+from dpol.lazy.accounting import ACCOUNTANTS, LazyGame
+from dpol.lazy.exact import (
+    LazyLaw,
+    exact_delta,
+    exact_epsilon,
+    neighbours,
+    output_laws,
+    worst_epsilon,
+)
+from dpol.studies.claims.core import Findings, generator, of_number
+
+DELTA = 1e-6
+
+
+def random_laws(seed: int, purpose: str, n: int, outcomes: int) -> Floats:
+    """(2, n, outcomes) random laws."""
+    return generator(seed, purpose).dirichlet(np.ones(outcomes), (2, n))
+
+
+def either_way(one: Floats, other: Floats, epsilon: float | Floats) -> Floats:
+    """(N,) the least delta at `epsilon` of pairs of laws (N, outcomes), either way round."""
+    level = np.broadcast_to(epsilon, len(one))
+    return np.maximum(exact_delta(one, other, level), exact_delta(other, one, level))
+
+
+# ---- tools from differential privacy -------------------------------------------------------------
+
+
+def events(outcomes: int) -> Floats:
+    """(2^outcomes - 1, outcomes) every event but the empty one, as 0 and 1."""
+    return np.array(list(itertools.product((0.0, 1.0), repeat=outcomes)))[1:]
+
+
+def divergence_over_events(one: Floats, other: Floats, delta: float) -> Floats:
+    """(N,) Definition 2.2 as it stands: the supremum over events of enough mass; at least 0."""
+    every = events(one.shape[1])
+    above, below = one @ every.T - delta, other @ every.T
+    ratios = np.divide(above, below, out=np.ones_like(above), where=above > 0)
+    return np.asarray(np.log(np.maximum(ratios, 1.0)).max(axis=1))
+
+
+def definitions(seed: int) -> Findings:
+    """Definition 2.3 against the exact epsilon, which the rest of the ledger computes."""
+    one, other = random_laws(seed, "events", 300, 6)
+    for delta in (0.0, 0.01, 0.2):
+        by_events = divergence_over_events(one, other, delta)
+        off = float(np.abs(by_events - exact_epsilon(one, other, delta)).max())
+        yield of_number("events", 0.0, off, f"δ = {delta:g}", numbers={"pairs": len(one)})
+
+
+def likelihood_ratios(seed: int) -> Findings:
+    """Lemma 2.4: mass whose likelihood ratio is beyond e^epsilon, for the least delta."""
+    moves = generator(seed, "likelihood ratios").standard_normal((300, 4))
+    for epsilon, mass in itertools.product((0.1, 0.01), (0.3, 0.01)):
+        one = random_laws(seed, "likelihood ratios", 300, 4)[0]
+        other = one * np.exp(epsilon * moves)
+        other /= other.sum(axis=1, keepdims=True)
+        # All mass beyond is there by the least margin, the same both ways.
+        small = mass * math.exp(-epsilon * (1 + 1e-9))
+        edge = np.array([[mass, small, 1 - mass - small]])
+        pairs = {"random laws": (one, other), "three outcomes": (edge, edge[:, [1, 0, 2]])}
+        for label, laws in pairs.items():
+            delta = either_way(*laws, epsilon / 2)
+            beyond = np.abs(np.log(laws[0] / laws[1])) > epsilon
+            outside = np.max([(law * beyond).sum(axis=1) for law in laws], axis=0)
+            share = np.divide(outside, delta, out=np.zeros_like(delta), where=delta > 0)
+            at = int(share.argmax())
+            yield of_number(
+                "likelihood-ratios",
+                6 * float(delta[at]) / epsilon,
+                float(outside[at]),
+                f"{label}, ε = {epsilon:g}, δ = {delta[at]:.3g}",
+            )
+
+
+def groups(_: int) -> Findings:
+    """Lemma 2.5 for the outputs of small games of L2P, and for the laws that are worst."""
+    law = LazyLaw(batch_size=1, eta=0.5, fake_switch=0.3, normaliser=1.0)
+    sequences, pairs = neighbours(2, 3, law, (0, 1))
+    laws = output_laws(sequences, law)
+    apart = (sequences[:, None] != sequences).any(axis=3).sum(axis=2)
+    for epsilon in (0.02, 0.1, 0.4):
+        delta = max(float(either_way(laws[a], laws[b], epsilon).max()) for a, b in pairs)
+        for k in (2, 3):
+            one, other = (laws[rows] for rows in np.nonzero(apart == k))
+            measured = float(either_way(one, other, k * epsilon).max())
+            claimed = k * math.exp((k - 1) * epsilon) * delta
+            yield of_number("groups", claimed, measured, f"L2P, k = {k}, ε = {epsilon:g}")
+        chances = [0.0]
+        for _k in range(5):
+            chances.append(math.exp(epsilon) * chances[-1] + 1e-3)
+        chain = np.array([[chance, 1 - chance] for chance in chances])
+        least = float(either_way(chain[1:], chain[:-1], epsilon).max())
+        for k in (2, 5):
+            measured = float(either_way(chain[k:], chain[:-k], k * epsilon).max())
+            claimed = k * math.exp((k - 1) * epsilon) * least
+            yield of_number("groups", claimed, measured, f"two outcomes, k = {k}, ε = {epsilon:g}")
+
+
+def composed_epsilon(epsilons: Sequence[float], slack: float, first: float) -> float:
+    """Equation (1) with another first term; `slack` is its delta."""
+    squares = float(np.square(epsilons).sum())
+    logs = math.log(math.e + math.sqrt(squares) / slack), math.log(1 / slack)
+    return first + math.sqrt(2 * squares * min(logs))
+
+
+def responses(epsilons: Sequence[float], deltas: Sequence[float]) -> tuple[Floats, Floats]:
+    """The laws of randomised responses together, of which each is the worst (eps, delta)-DP one.
+
+    Source: Kairouz, Oh and Viswanath, "The Composition Theorem for Differential Privacy".
+    """
+    laws = np.ones((2, 1))
+    for epsilon, delta in zip(epsilons, deltas, strict=True):
+        right = (1 - delta) / (1 + math.exp(-epsilon))
+        one = np.array([delta, right, 1 - delta - right, 0.0])
+        laws = np.array(
+            [np.kron(law, own) for law, own in zip(laws, (one, one[::-1]), strict=True)]
+        )
+    return laws[:1], laws[1:]
+
+
+def equal_responses(epsilon: float, k: int) -> tuple[Floats, Floats]:
+    """The laws of how many of k randomised responses are right, delta 0."""
+    i = np.arange(k + 1)
+    ways = gammaln(k + 1) - gammaln(i + 1) - gammaln(k - i + 1)
+    law = np.exp(ways + i * epsilon - k * math.log1p(math.exp(epsilon)))[None]
+    return law, law[:, ::-1]
+
+
+def composition(_: int) -> Findings:
+    """Lemma 2.6 as stated and with the first term of its source, against exact compositions."""
+    unlike = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8]
+    games = {
+        "ε from 0.02 to 0.8, δ = 0": (unlike, 0.0, responses(unlike, [0.0] * 6)),
+        "ε from 0.02 to 0.8, δ = 0.001": (unlike, 1e-3, responses(unlike, [1e-3] * 6)),
+        **{
+            f"{k} of ε = {epsilon:g}": ([epsilon] * k, 0.0, equal_responses(epsilon, k))
+            for epsilon, k in itertools.product((0.01, 0.1, 0.5), (10, 100, 1000))
+        },
+    }
+    for (label, (epsilons, delta, laws)), slack in itertools.product(games.items(), (1e-6, 0.01)):
+        total = 1 - (1 - slack) * (1 - delta) ** len(epsilons)
+        exact = float(exact_epsilon(*laws, total)[0])
+        basic = math.fsum(epsilons)
+        case = f"{label}, δ̃ = {slack:g}"
+        claimed = composed_epsilon(epsilons, slack, basic)
+        yield of_number("composition-as-stated", claimed, exact, case, trivial=basic)
+        first = math.fsum(it * math.tanh(it / 2) for it in epsilons)
+        own = min(basic, composed_epsilon(epsilons, slack, first))
+        yield of_number("composition-of-source", own, exact, case)
+
+
+# ---- lemmas on the way to Theorem 3.2 ------------------------------------------------------------
+
+
+def disagreement(one: Floats, other: Floats) -> float:
+    """P(X != Y) where each is the first of one exponential race at the rates of its own law."""
+    both = (one > 0) & (other > 0)
+    faster = np.maximum(one / one[both][:, None], other / other[both][:, None]).sum(axis=1)
+    return 1 - float((1 / faster).sum())
+
+
+def coupling(seed: int) -> Findings:
+    """Lemma 3.5: one race couples all laws of a collection, pair by pair."""
+    near = np.exp(-0.1 * np.arange(8.0))
+    pairs = {
+        "random laws": random_laws(seed, "coupling", 200, 5).swapaxes(0, 1),
+        "weights of one loss": np.array([[np.ones(8) / 8, near / near.sum()]]),
+        "three of four outcomes each": np.array([[[1, 1, 1, 0], [0, 1, 1, 1]]]) / 3,
+    }
+    for case, some in pairs.items():
+        for one, other in some:
+            distance = float(np.abs(one - other).sum() / 2)
+            claimed = 2 * distance / (1 + distance)
+            yield of_number("coupling", claimed, disagreement(one, other), case)
+
+
+ADVANTAGE = 4.0
+"""Ratio of the chances of a bad first answer in the two worlds."""
+
+
+def conditional_composition(seed: int) -> Findings:
+    """Lemma 3.8 as stated; and if the good set has its probability in both worlds."""
+    often, slack = 0.01, DELTA
+    # The first answer is bad or good; after a bad one the second tells the world.
+    one = np.array([[ADVANTAGE * often, 0.0, 1 - ADVANTAGE * often]])
+    other = np.array([[0.0, often, 1 - often]])
+    epsilon = composed_epsilon([math.log(ADVANTAGE)], slack, math.log(ADVANTAGE))
+    measured = float(either_way(one, other, epsilon)[0])
+    numbers = {"often": often, "more": ADVANTAGE * often, "epsilon": epsilon, "slack": slack}
+    yield of_number("conditional-composition", 2 * often + slack, measured, numbers=numbers)
+    first = random_laws(seed, "first answers", 200, 3) + np.array([0.0, 1.0, 1.0])
+    first /= first.sum(axis=2, keepdims=True)
+    second = random_laws(seed, "second answers", 400, 3).reshape(2, 200, 2, 3)
+    tells = np.broadcast_to(np.eye(3)[:2, None, None], (2, 200, 1, 3))
+    answers = np.concatenate([tells, second], axis=2)
+    joint = (first[..., None] * answers).reshape(2, 200, 9)
+    epsilons = np.abs(np.log(first[0] / first[1])).max(axis=1)
+    epsilons += np.abs(np.log(second[0] / second[1])).max(axis=(1, 2))
+    exact, bad = either_way(joint[0], joint[1], epsilons), first[..., 0].max(axis=0)
+    for claimed, measured in zip(bad.tolist(), exact.tolist(), strict=True):
+        yield of_number("conditional-composition-both", claimed, measured)
+
+
+RANGE = 2.0
+"""The ratio of Lemma A.1 lies within e^(-RANGE B eta) and e^(RANGE B eta)."""
+
+
+def normalised_ratios(_: int) -> Findings:
+    """Lemmas A.1 and 3.7 where delta_0 is not 0: one round, two points, batches of one round."""
+    eta, p, delta_1 = 0.04, 0.5, 0.01
+    move = math.tanh(eta) * (1 + 1e-6)
+    now, following = np.array([[0.5, 0.5]]), np.array([[1 + move, 1 - move]]) / 2
+    delta_0 = float(either_way(now, following, eta)[0])
+    own = np.log(following / now)[0]
+    outside = np.abs(own[:, None] - own) > RANGE * eta
+    measured = float(now[0] @ outside @ now[0])
+    numbers = {"eta": eta, "delta_0": delta_0, "move": move / 2}
+    yield of_number(
+        "normalised-ratio", 6 * math.exp(eta) * delta_0 / eta, measured, numbers=numbers
+    )
+    log_term = math.log(1 / delta_1) / p
+    claimed = (2 / eta + log_term) * math.e * delta_0 + delta_1
+    numbers |= {"p": p, "delta_1": delta_1}
+    yield of_number("keep-ratio-approximate", claimed, measured, numbers=numbers)
+
+
+# ---- the lower bound -----------------------------------------------------------------------------
+
+RESAMPLES = (1.0, 0.0)
+"""Chance of a second draw after each of the two points of the first."""
+_ORDERS = np.geomspace(1.0, 100.0, 400)
+
+
+def renyi(one: Floats, other: Floats, orders: Floats = _ORDERS) -> Floats:
+    """Renyi divergences (orders,) of two laws (outcomes,) with the same support; order 1 is KL."""
+    one, other = one[one > 0], other[one > 0]
+    ratio = np.log(one) - np.log(other)
+    above = np.maximum(orders - 1, 1e-300)
+    moments = np.log((one * np.exp((orders - 1)[:, None] * ratio)).sum(axis=1)) / above
+    return np.where(orders == 1, float(one @ ratio), moments)
+
+
+def concentrated(one: Floats, other: Floats) -> float:
+    """An upper bound on the least rho with D_alpha <= alpha rho for all alpha >= 1, both ways.
+
+    D_alpha rises with alpha: between two orders it is at most that of the larger.
+    """
+    most = 0.0
+    for p, q in ((one, other), (other, one)):
+        largest = float(np.log(p[p > 0] / q[p > 0]).max())
+        after = np.append(renyi(p, q)[1:], largest)
+        most = max(most, float((after / _ORDERS).max()))
+    return most
+
+
+def two_draws(first: Floats, second: Floats, again: Sequence[float]) -> Floats:
+    """The law of a point, of whether another is drawn, and of it: first (2,), second (2,)."""
+    rows = [
+        [chance * (1 - more), *(chance * more * second)]
+        for chance, more in zip(first, again, strict=True)
+    ]
+    return np.concatenate(rows)
+
+
+def switch_budget(seed: int) -> Findings:
+    """Lemma 4.3, the conditional divergences as means over the resampling rounds."""
+    firsts, seconds = (
+        np.array([[0.96, 0.04], [0.99, 0.01]]),
+        np.array([[0.04, 0.96], [0.012, 0.988]]),
+    )
+    laws = [two_draws(*draws, RESAMPLES) for draws in zip(firsts, seconds, strict=True)]
+    rho = concentrated(*laws)
+    parts = renyi(*firsts) + float(firsts[0] @ RESAMPLES) * renyi(*seconds)
+    at = int((parts / _ORDERS).argmax())
+    order = float(_ORDERS[at])
+    numbers = {"rho": rho, "order": order, "parts": float(parts[at])}
+    yield of_number("switch-budget", 1.0, float(parts[at]) / (order * rho), numbers=numbers)
+    rng = generator(seed, "draws")
+    for case in range(100):
+        p, q, u, v, *more = rng.uniform(0.02, 0.98, 6)
+        if case % 2:
+            more = [1.0, 1.0]  # the second draw comes for certain
+        firsts, seconds = np.array([[p, 1 - p], [q, 1 - q]]), np.array([[u, 1 - u], [v, 1 - v]])
+        laws = [
+            two_draws(first, second, [chance] * 2)
+            for first, second, chance in zip(firsts, seconds, more, strict=True)
+        ]
+        parts = renyi(*firsts) + more[0] * renyi(*seconds)
+        ratio = float((parts / renyi(*laws)).max())
+        yield of_number("switch-budget-blind", 1.0, ratio)
+
+
+# ---- adaptive adversaries ------------------------------------------------------------------------
+
+
+def adaptive_delta(laws: Floats, epsilon: float) -> float:
+    """The largest delta at `epsilon` over adversaries that see what is played before each loss.
+
+    An adversary chooses for each batch a loss, or once in a game a pair of unlike losses, one for
+    each world. L2P reads the past only: the chance of a path is that of the fixed sequence which
+    the adversary makes on it. So the worst choice is found from the last batch backwards.
+
+    Args:
+        laws: (c, ..., c, outcomes) of the sequences of S - 1 losses, each one of c; outcomes are
+            (x_1, ..., x_S) of two experts, x_S fastest.
+        epsilon: of the guarantee.
+    """
+    rest, c = laws.ndim - 1, laws.shape[0]
+    choices = [(a, b) for a in range(c) for b in range(c)]
+    worlds = [[pair[world] for pair in choices] for world in (0, 1)]
+    one, other = (laws[np.ix_(*[world] * rest)] for world in worlds)
+    excess = np.maximum(one - math.exp(epsilon) * other, 0.0)
+    unlike = np.array([a != b for a, b in choices], dtype=int)
+    changes = sum(np.ix_(*[unlike] * rest))
+    excess[changes > 1] = 0.0  # never better than what is allowed
+    value = excess.reshape([len(choices)] * rest + [2] * (rest + 1))
+    for batch in range(rest, 0, -1):
+        # After x_batch the adversary chooses; then x_(batch + 1) is drawn.
+        value = value.sum(axis=-1).max(axis=batch - 1)
+    return float(value.sum())
+
+
+def adaptive_epsilon(law: LazyLaw, rest: int) -> float:
+    """The least epsilon at `DELTA` with which `rest` + 1 batches of two experts are private."""
+    sequences, _ = neighbours(2, rest, law, range(law.batch_size + 1))
+    cells = round(len(sequences) ** (1 / rest))
+    laws = output_laws(sequences, law).reshape([cells] * rest + [-1])
+    low, high = 0.0, 50.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if adaptive_delta(laws, middle) <= DELTA else (middle, high)
+    return high
+
+
+def adaptive(_: int) -> Findings:
+    """Footnote 2: exact epsilon of small games against adversaries that see what is played."""
+    edge = 0.499 / math.log(2 * 4 / DELTA)  # of Theorem 3.2's preconditions, for p = 1/2
+    games = {
+        "published": [(share * edge, share / 2) for share in (0.5, 1.0, 1.5)],
+        "sound": [(0.01, 0.05), (0.1, 0.05), (0.1, 0.5), (0.5, 0.5)],
+    }
+    for name, settings in games.items():
+        for eta, p in settings:
+            game = LazyGame(4, DELTA, normaliser=2.0 if name == "published" else 1.0)
+            law = LazyLaw(batch_size=1, eta=eta, fake_switch=p, normaliser=game.normaliser)
+            claimed = ACCOUNTANTS[name](game, 1, eta, p)
+            case = f"{name} accountant, η = {eta:.3g}, p = {p:g}"
+            exact = adaptive_epsilon(law, 3)
+            numbers = {"oblivious": worst_epsilon(2, 3, law, (0, 1), delta=DELTA), "own": exact}
+            yield of_number("adaptive-games", claimed, exact, case, numbers=numbers)

@@ -1,0 +1,79 @@
+"""Checks of how much is left in noise design: statements of ours, next to those on experts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from dpol.privacy.chains import REFERENCE, designed
+from dpol.privacy.noise_limit import Holder, least_variance, share_covariance
+from dpol.studies.claims.core import Finding, Findings, of_number
+
+FAST, SLOW = REFERENCE, (1e-4, 0.98)
+"""Two kinds of shares: variance of what is new each week, and persistence."""
+_NOISY = 0.1414, 0.283
+
+
+def one_week(_: int) -> Findings:
+    """The limit of all linear Gaussian noise for one week, over the best and the designed chain."""
+    for shares in (FAST, SLOW):
+        for case, holder in _holders(shares, (12, 30, 60), (1,), _NOISY):
+            limit = holder.factor_in_mu(least_variance(holder, 1e-6).bound)
+            yield _over("memory-one-week", 1.055, limit, _chain(holder), case)
+            if shares == REFERENCE:
+                b = float(designed(np.array([holder.level]), 1).b[0])
+                own = holder.factor_in_mu(holder.mean_variance(holder.chain(0.0, b)))
+                yield _over("designed-one-week", 1.025, limit, own, case)
+
+
+_PROVED = {2: 1.16, 4: 1.26}
+"""Factors in mu that no noise for stays of w weeks exceeds, over the best chain."""
+_FOUND = {2: 1.05, 4: 1.07}
+"""Factors that a noise exceeds in each of the twelve weeks' games."""
+
+
+def stays(_: int) -> Findings:
+    """The limit for stays of two and four weeks, and a noise that is found, over the best chain."""
+    names, games = {2: "two-weeks", 4: "four-weeks"}, ((12, 1e-6), (30, 1e-3))
+    for shares, (rounds, accuracy), stay in itertools.product((FAST, SLOW), games, names):
+        for case, holder in _holders(shares, (rounds,), (stay,), _NOISY):
+            least, chain = least_variance(holder, accuracy), _chain(holder)
+            limit, found = map(holder.factor_in_mu, (least.bound, least.reached))
+            yield _over(f"memory-{names[stay]}", _PROVED[stay], limit, chain, case)
+            if rounds == 12:
+                yield _over(f"left-{names[stay]}", _FOUND[stay], found, chain, case)
+
+
+def once_a_stay(_: int) -> Findings:
+    """One report in w weeks, with memory for one week, over the best chain of weekly reports."""
+    kinds = ("slow", 1.015, SLOW, _NOISY), ("fast", 0.95, FAST, (0.0566,))
+    for name, claimed, shares, levels in kinds:
+        for case, holder in _holders(shares, (12, 30, 60), (2, 4), levels):
+            seldom = holder.mean_variance(holder.best_chain(once_a_stay=True))
+            factor = holder.factor_in_mu(seldom)
+            yield _over(f"once-a-stay-{name}", claimed, factor, _chain(holder), case)
+
+
+def _holders(
+    shares: tuple[float, float],
+    rounds: tuple[int, ...],
+    stays: tuple[int, ...],
+    levels: tuple[float, ...],
+) -> Iterator[tuple[str, Holder]]:
+    process, persistence = shares
+    for T, stay, level in itertools.product(rounds, stays, levels):
+        covariance = share_covariance(T, process, persistence)
+        case = f"ρ = {persistence:g}, q = {process:g}, T = {T}, w = {stay}, σ = {level:g}"
+        yield case, Holder(covariance=covariance, level=level, stay=stay)
+
+
+def _chain(holder: Holder) -> float:
+    return holder.factor_in_mu(holder.mean_variance(holder.best_chain()))
+
+
+def _over(name: str, claimed: float, factor: float, chain: float, case: str) -> Finding:
+    """A factor in mu over independent noise, over that of a chain."""
+    numbers = {"factor": factor, "chain": chain}
+    return of_number(name, claimed, factor / chain, case, numbers=numbers)

@@ -1,0 +1,146 @@
+"""The table of fitted exponents: how measured regret grows with T, and falls with epsilon."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from dpol.core.exponents import fit_exponent
+from dpol.show import footers
+from dpol.show.names import OURS
+from dpol.show.papers import LAZY
+from dpol.show.table import Entry, Group, Section, Table
+from dpol.studies.lazy.settings import BLOCKS, LEADERS, PRESET, Lazy
+from dpol.studies.lazy.shown import TITLES
+from dpol.studies.study import Facts, Frames
+
+FITTED = ("l2p-sound", PRESET, BLOCKS, *LEADERS)
+"""Algorithms whose regrets are fitted."""
+READINGS: Mapping[str, Mapping[str, float]] = {
+    "T": {"T^(1/3)": 1 / 3, "T^(2/5)": 2 / 5, "T^(1/2)": 1 / 2},
+    "epsilon": {"ε^(-2/3)": -2 / 3, "ε^(-4/5)": -4 / 5, "1/ε": -1.0},
+}
+"""Powers that the paper states, by what they are of: Theorem 3.10, footnote 1; and the root of T
+without privacy, and prior work's power of epsilon."""
+_OTHER = {"T": "epsilon", "epsilon": "T"}
+_SIGNS = {"T": "T", "epsilon": "ε"}
+
+
+def fitted_exponents(regrets: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """One row for each exponent that can be fitted, with intervals that hold together.
+
+    Regrets at one size, or with a mean of 0 or less, give none. Leaders share their noise between
+    epsilons: there the half-width is sqrt(k) times that of k independent means, which covers means
+    that depend in any way (Cauchy-Schwarz).
+    """
+    kept = regrets[regrets["algorithm"].isin(FITTED)]
+    games: list[tuple[dict[str, Any], pd.DataFrame]] = []
+    for size, other in _OTHER.items():
+        for names, rows in kept.groupby(["adversary", "d", other, "algorithm"], sort=False):
+            if rows[size].nunique() > 1 and (rows["mean_regret"] > 0).all():
+                adversary, d, at, algorithm = names
+                game = {"adversary": adversary, "of": size, "d": d, "at": at}
+                games.append(({**game, "algorithm": algorithm}, rows))
+    found = []
+    for game, rows in games:
+        dependent = game["of"] == "epsilon" and game["algorithm"] in LEADERS
+        fit = fit_exponent(
+            rows[game["of"]],
+            rows["mean_regret"],
+            rows["standard_error"] * (math.sqrt(len(rows)) if dependent else 1.0),
+            replicates=int(rows["replicates"].iloc[0]),
+            confidence=confidence,
+            comparisons=len(games),
+        )
+        numbers = {"exponent": fit.slope, "half_width": fit.half_width, "curvature": fit.curvature}
+        about = {"sizes": len(rows), "confidence": confidence, "ci_comparisons": len(games)}
+        found.append(game | numbers | about)
+    return pd.DataFrame(found)
+
+
+def powers_within(row: Mapping[Any, Any]) -> list[str]:
+    """The stated powers that lie in the interval of a fitted exponent."""
+    powers = READINGS[row["of"]].items()
+    return [name for name, it in powers if abs(row["exponent"] - it) <= row["half_width"]]
+
+
+def exponents_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
+    """Fitted exponents of regret in T and in epsilon next to the powers that the paper states."""
+    regrets = frames["lazy"]
+    exponents = fitted_exponents(regrets, facts.confidence)
+    caption, corner = "Fitted exponents of regret, experts", ("losses", "experts", "at")
+    if exponents.empty:
+        none = Group("", (("", (Entry("—", ("no mean is above 0 at two sizes",)),)),))
+        return Table(
+            caption=caption,
+            name="lazy-exponents",
+            corner=corner,
+            headers=("exponent",),
+            sections=(Section("none", "", (none,)),),
+            numbers=exponents,
+        )
+    first = exponents.iloc[0]
+    algorithms = [name for name in TITLES if name in set(exponents["algorithm"])]
+    sections = [
+        Section(
+            f"{adversary} losses", f"exponent of {_SIGNS[str(size)]}", _groups(rows, algorithms)
+        )
+        for (adversary, size), rows in exponents.groupby(["adversary", "of"], sort=False)
+    ]
+    return Table(
+        caption=caption,
+        name="lazy-exponents",
+        corner=corner,
+        headers=tuple(TITLES[name] for name in algorithms),
+        sections=tuple(sections),
+        footers=(
+            "Least-squares slopes of log mean regret on log T or log ε. Below: the stated powers in"
+            " the interval, and how far a mean is off the line, at most. A dash: one size, a mean"
+            " of 0 or less, or not played there.",
+            footers.describe_interval(
+                first["confidence"],
+                first["ci_comparisons"],
+                "exponents",
+                "They cover the randomness of the runs on these losses, not a bend of the growth.",
+            ),
+            *(_count(exponents, size) for size in READINGS if (exponents["of"] == size).any()),
+            f"Stated: T^(1/3) and ε^(-2/3) by Theorem 3.10, T^(2/5) and ε^(-4/5) by footnote 1 of"
+            f" “{LAZY}”; T^(1/2) is what is paid without privacy, 1/ε is prior work’s. {OURS}.",
+        ),
+        numbers=exponents,
+    )
+
+
+def _groups(exponents: pd.DataFrame, algorithms: list[str]) -> tuple[Group, ...]:
+    """A group for each d, a line for each size that stays, a cell for each algorithm."""
+    groups = []
+    for d, of_size in exponents.groupby("d"):
+        lines = []
+        for at, rows in of_size.groupby("at"):
+            fits = {row["algorithm"]: row for row in rows.to_dict("records")}
+            label = f"ε = {at:g}" if rows["of"].iloc[0] == "T" else f"T = {at:,.0f}"
+            lines.append((label, tuple(_cell(fits.get(name)) for name in algorithms)))
+        groups.append(Group(f"d = {d}", tuple(lines)))
+    return tuple(groups)
+
+
+def _cell(row: Mapping[Any, Any] | None) -> Entry:
+    if row is None:
+        return Entry("—")
+    notes = [", ".join(powers_within(row)) or "none of them"]
+    if row["sizes"] > 2:
+        notes.append(f"off by {math.expm1(row['curvature']):.0%}")
+    text = f"{row['exponent']:.2f}{footers.plus_minus(row['half_width'])}"
+    return Entry(text, tuple(notes))
+
+
+def _count(exponents: pd.DataFrame, size: str) -> str:
+    """Count the intervals of L2P in which each stated power of a size lies."""
+    ours = exponents[(exponents["of"] == size) & (exponents["algorithm"] == "l2p-sound")]
+    within = list(itertools.chain(*map(powers_within, ours.to_dict("records"))))
+    counts = (f"{power} in {within.count(power)}" for power in READINGS[size])
+    return f"{TITLES['l2p-sound']}: of {len(ours)} intervals, {', '.join(counts)}."

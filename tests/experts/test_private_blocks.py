@@ -1,0 +1,129 @@
+"""Private blocks: what they play, their exact privacy by enumeration, and variants that lack it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dpol.core.randomness import ReplicateGenerators
+from dpol.experts.interface import CuratorSetup
+from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
+from dpol.experts.private_blocks import PrivateBlocks, implied_mu, pure_epsilon
+from dpol.privacy.gaussian_dp import delta_of_epsilon
+from lazy_plain import Tape
+
+
+def plain(gains, uniforms, scale):
+    """The actions of one game; uniform numbers are read block by block, n and then one."""
+    T, n = gains.shape
+    tape, actions, seen = iter(uniforms), [], np.zeros(n)
+    while len(actions) < T:
+        noise = [-math.log(-math.log(1 - next(tape))) for _ in range(n)]
+        length = 2 ** (len(actions) + 1).bit_length() // 2
+        prefix = 1 + int(length * next(tape))
+        chosen = max(range(n), key=lambda i: seen[i] + scale * noise[i])
+        seen = gains[len(actions) : len(actions) + prefix].sum(axis=0)
+        actions += [chosen] * min(length, T - len(actions))
+    return actions
+
+
+@pytest.mark.parametrize(("mu", "T", "r"), [(0.3, 40, 1.0), (2.0, 7, 4.0), (math.inf, 20, 1.0)])
+def test_it_keeps_an_expert_for_a_block_and_draws_by_a_prefix(make_stream, mu, T, r):
+    gains = r * np.random.default_rng(1).random((T, 4))
+    stream = make_stream(gains, 5.0, gain_range=r)
+    tapes = [np.random.default_rng(k).random(60).tolist() for k in range(30)]
+    source = RawGains(stream, mu, 30)
+    actions = play_rounds(PrivateBlocks(), source, ReplicateGenerators(tuple(map(Tape, tapes))))
+    scale = 2 * setup_of(source).largest_change / pure_epsilon(mu)
+    assert actions.tolist() == [plain(gains, tape, scale) for tape in tapes]
+    # No horizon: a shorter game is the beginning of a longer one.
+    short = RawGains(make_stream(gains[:5], 5.0, gain_range=r), mu, 30)
+    again = play_rounds(PrivateBlocks(), short, ReplicateGenerators(tuple(map(Tape, tapes))))
+    np.testing.assert_array_equal(actions[:, :5], again)
+
+
+def scale_of(**fields):
+    facts = {"n_replicates": 1, "n_rounds": 9, "n_experts": 3, "gain_range": 1.0, "mu": 1.0}
+    setup = CuratorSetup(**{**facts, "sensitivity": 0.3, "largest_change": 0.2, **fields})
+    return PrivateBlocks().init(setup).scale * pure_epsilon(1.0)
+
+
+def test_noise_follows_what_a_person_can_move_in_the_range_of_gains():
+    assert scale_of() == pytest.approx(0.4)
+    assert scale_of(gain_range=4.0, largest_change=2.0) == pytest.approx(4.0)
+    assert scale_of(largest_change=3.0) == pytest.approx(2.0)  # never more than the range
+    assert scale_of(stay=3) == pytest.approx(1.2)
+
+
+# ---- privacy -------------------------------------------------------------------------------------
+
+
+def uniform(block):
+    return [(1 / len(block), length) for length in range(1, len(block) + 1)]
+
+
+def widest(block):
+    """Broken: the prefix that tells experts apart most, as the data say."""
+    sums = np.cumsum(block, axis=0)
+    return [(1.0, 1 + int((sums.max(axis=1) - sums.min(axis=1)).argmax()))]
+
+
+def law(losses, epsilon, exponent, prefixes):
+    """The law of the actions after blocks of 1 and of 2 rounds, losses (3, d)."""
+    law = np.ones(1)
+    for block in (losses[:1], losses[1:]):
+        drawn = np.zeros(losses.shape[1])
+        for chance, length in prefixes(block):
+            weights = np.exp(-exponent * epsilon * block[:length].sum(axis=0))
+            drawn += chance * weights / weights.sum()
+        law = np.outer(law, drawn).ravel()
+    return law
+
+
+def worst_epsilon(exponent, prefixes, d=4, epsilon=1.0):
+    """The largest log ratio over all pairs of binary losses that differ in one of three rounds."""
+    cells, worst = np.array(list(itertools.product((0.0, 1.0), repeat=d))), 0.0
+    for changed in range(3):
+        for others in itertools.product(range(0, len(cells), 3), repeat=2):
+            fixed = np.insert(cells[list(others)], changed, 0, axis=0)
+            laws = []
+            for cell in cells:
+                fixed[changed] = cell
+                laws.append(np.log(law(fixed, epsilon, exponent, prefixes)))
+            worst = max(worst, float(np.ptp(laws, axis=0).max()))
+    return worst
+
+
+def test_the_exact_epsilon_of_small_games_is_below_the_claimed_one():
+    """The least by hand: in round 1 one of four experts loses alone, or all the others do."""
+    root = math.exp(0.5)
+    assert math.log((1 + 3 * root) / (1 + 3 / root)) <= worst_epsilon(0.5, uniform) <= 1.0
+
+
+@pytest.mark.parametrize(("exponent", "prefixes"), [(1.0, uniform), (0.5, widest)])
+def test_variants_without_the_factor_or_with_a_prefix_from_the_data_are_refused(exponent, prefixes):
+    assert worst_epsilon(exponent, prefixes) > 1.0
+
+
+@pytest.mark.parametrize("mu", [0.05, 1.0, 3.0])
+def test_pure_epsilon_is_the_largest_that_implies_mu_gdp(mu):
+    """The exact delta of randomised response at every epsilon is that of mu-GDP or less."""
+
+    def excess(epsilon):
+        right = 1 / (1 + math.exp(-epsilon))
+        at = np.linspace(0, 2 * epsilon, 400)
+        exact = np.maximum(right - np.exp(at) * (1 - right), 0.0)
+        return max(e - float(delta_of_epsilon(a, mu)) for e, a in zip(exact, at, strict=True))
+
+    assert excess(pure_epsilon(mu)) <= 1e-12 < excess(1.01 * pure_epsilon(mu))
+    assert implied_mu(pure_epsilon(mu)) == pytest.approx(mu)
+
+
+def test_the_record_has_the_level_and_what_longer_stays_cost(random_stream):
+    guarantee = guarantee_of(PrivateBlocks(), RawGains(random_stream(20, 3), 0.5, 2))
+    assert (guarantee.mu, guarantee.epsilon_delta, guarantee.model) == (0.5, None, "central")
+    epsilon = pure_epsilon(0.5)
+    assert guarantee.stays == pytest.approx([implied_mu(v * epsilon) for v in (1, 2, 4, 8)])

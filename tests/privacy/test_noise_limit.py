@@ -1,0 +1,230 @@
+"""The limit of linear Gaussian noise, against a conic solver, enumeration and other filters."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpol.privacy import noise_limit
+from dpol.privacy.chains import REFERENCE, chain_norm, prediction_variance
+from dpol.privacy.noise_limit import (
+    Holder,
+    filter_variances,
+    least_variance,
+    share_covariance,
+    variance_bound,
+)
+
+FAST, SLOW = REFERENCE, (1e-4, 0.98)
+
+
+def holder(shares=FAST, level=0.1414, stay=1, rounds=12):
+    return Holder(covariance=share_covariance(rounds, *shares), level=level, stay=stay)
+
+
+def longest_move(design, stay):
+    """The longest move of C x by one person in w weeks in a row: all patterns of -1, 0 and 1."""
+    found = 0.0
+    for first in range(design.shape[1] - stay + 1):
+        for rest in itertools.product((-1, 0, 1), repeat=stay - 1):
+            moved = design[:, first : first + stay] @ np.array([1, *rest])
+            found = max(found, float(np.linalg.norm(moved)))
+    return found
+
+
+def semi_definite(holder):
+    """The least mean variance as a program in J_1, ..., J_T, solved by interior points."""
+    import cvxpy as cp
+
+    rounds, unit = holder.rounds, holder.covariance[0, 0]
+    precision = np.linalg.inv(holder.covariance / unit)
+    told = [cp.Variable((rounds, rounds), PSD=True) for _ in range(rounds)]
+    rules = [
+        cp.sum(cp.multiply(told[-1], np.outer(stay, stay))) <= unit / holder.level**2
+        for stay in holder.stays()
+    ]
+    total = 0
+    for t, information in enumerate(told):
+        total += cp.matrix_frac(np.eye(rounds)[t], precision + information)
+        if t + 1 < rounds:
+            rules += [information[t + 1 :] == 0, told[t + 1] - information >> 0]
+    return float(cp.Problem(cp.Minimize(total / rounds), rules).solve(solver=cp.CLARABEL)) * unit
+
+
+@pytest.mark.parametrize(
+    ("stay", "shares", "level", "chain", "limit"),
+    [
+        (1, FAST, 0.1414, 1.179, 1.188),
+        (1, FAST, 0.283, 1.322, 1.348),
+        (1, SLOW, 0.1414, 1.473, 1.502),
+        (1, SLOW, 0.283, 1.660, 1.745),
+        (2, FAST, 0.1414, 1.066, 1.126),
+        (2, FAST, 0.283, 1.133, 1.215),
+        (2, SLOW, 0.1414, 1.247, 1.389),
+        (2, SLOW, 0.283, 1.321, 1.525),
+        (4, FAST, 0.1414, 1.005, 1.084),
+        (4, FAST, 0.283, 1.015, 1.122),
+        (4, SLOW, 0.1414, 1.064, 1.293),
+        (4, SLOW, 0.283, 1.081, 1.359),
+    ],
+)
+def test_a_conic_solver_finds_the_same_limit(stay, shares, level, chain, limit):
+    """The reference table; its chains are the best of a grid, ours of a finer search."""
+    about = holder(shares, level, stay)
+    solved, found = semi_definite(about), least_variance(about, 1e-4)
+    assert about.factor_in_mu(solved) == pytest.approx(limit, abs=5.5e-4)
+    assert found.bound <= solved * (1 + 1e-6)
+    assert solved <= found.reached * (1 + 1e-6)
+    assert found.reached <= found.bound * (1 + 1e-4)
+    assert longest_move(found.design, stay) <= (1 + 1e-9) / level
+    best = about.factor_in_mu(about.mean_variance(about.best_chain()))
+    assert chain - 5e-4 <= best <= chain + 1.1e-3
+
+
+# ---- its parts -----------------------------------------------------------------------------------
+
+
+def variances_of(increments, covariance):
+    """f_t if week s adds the information `increments[s]`, by dense conditioning."""
+    found, told = [], np.zeros_like(covariance)
+    for t, more in enumerate(increments):
+        told = told + more
+        own = np.linalg.inv(covariance[: t + 1, : t + 1]) + told[: t + 1, : t + 1]
+        found.append(np.linalg.inv(own)[t, t])
+    return np.array(found)
+
+
+def test_the_filter_conditions_on_all_reports_so_far():
+    rng, covariance = np.random.default_rng(3), share_covariance(6, *FAST)
+    design = 20 * np.tril(rng.standard_normal((6, 6)))
+    design[2] = 0.0  # a week without a report
+    expected = variances_of([np.outer(row, row) for row in design], covariance)
+    np.testing.assert_allclose(filter_variances(design, covariance), expected, rtol=1e-9)
+    late = np.tril(design[:, ::-1])[:, ::-1]  # reports that look ahead are another game
+    assert not np.allclose(filter_variances(late, covariance), expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("b", [0.0, 0.4, 0.8])
+@pytest.mark.parametrize("stay", [1, 3])
+def test_a_chain_settles_to_the_variance_of_its_kalman_filter(b, stay):
+    about, (process, persistence) = holder(rounds=150, stay=stay), REFERENCE
+    settled = filter_variances(about.chain(0.0, b), about.covariance)[-1]
+    fresh = np.array([about.level * float(chain_norm(0.0, b, stay))])
+    expected = prediction_variance(fresh, np.array([b]))[0]
+    assert persistence**2 * settled + process == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("once", [False, True])
+@pytest.mark.parametrize("stay", [1, 2, 3])
+def test_chains_are_private(stay, once):
+    about = holder(rounds=10, stay=stay)
+    design = about.best_chain(once_a_stay=once)
+    assert 0.9 < longest_move(design, stay) * about.level <= 1 + 1e-9
+    assert (design.any(axis=1) == (np.arange(10) % (stay if once else 1) == 0)).all()
+
+
+def test_a_game_of_one_week_in_closed_form():
+    about = holder(rounds=1)
+    least = 1 / (1 / about.covariance[0, 0] + 1 / about.level**2)
+    found = least_variance(about, 1e-9)
+    assert [found.reached, found.bound] == pytest.approx([least, least], rel=1e-8)
+
+
+@pytest.mark.parametrize("stay", [1, 2])
+def test_a_game_of_two_weeks_by_enumeration(stay):
+    """All J_1 = (j, 0; 0, 0) below J_2 = (f, h; h, l): h^2 <= (f - j) l."""
+    about = holder(SLOW, rounds=2, stay=stay)
+    budget, first = 1 / about.level**2, about.covariance[0, 0]
+    steps, least = np.linspace(0, 1, 51), math.inf
+    for share, part in itertools.product(steps if stay == 2 else (1.0,), steps):
+        weeks = budget * np.array([share, 1 - share if stay == 2 else 1.0])
+        now = part * weeks[0]
+        both = math.sqrt((weeks[0] - now) * weeks[1])
+        # With signs in a stay of two weeks, f + l + 2 |h| is the squared move.
+        scale = budget / (weeks.sum() + 2 * both) if stay == 2 else 1.0
+        for sign in (-1, 1):
+            told = scale * np.array([[weeks[0], sign * both], [sign * both, weeks[1]]])
+            last = np.linalg.inv(np.linalg.inv(about.covariance) + told)[1, 1]
+            least = min(least, (1 / (1 / first + scale * now) + last) / 2)
+    found = least_variance(about, 1e-6)
+    assert found.bound <= least * (1 + 1e-9)
+    assert found.bound == pytest.approx(least, rel=1e-3)
+
+
+@pytest.mark.parametrize("stay", [0, 13])
+def test_a_stay_has_weeks_of_the_game(stay):
+    with pytest.raises(ValueError, match="a stay must be 1 to 12 rounds"):
+        holder(stay=stay)
+
+
+# ---- the bound -----------------------------------------------------------------------------------
+
+
+def drawn(rng, about):
+    """Any directions and weights, and any private mechanism: several numbers in each week."""
+    rounds = about.rounds
+    directions = np.triu(rng.standard_normal((rounds, rounds)))
+    weights = rng.exponential(size=len(about.stays())) ** 3
+    reports = [np.zeros((rounds, rounds)) for _ in range(rounds)]
+    for t, report in enumerate(reports):
+        report[:, : t + 1] = rng.standard_normal((rounds, t + 1)) * rng.exponential()
+    longest = longest_move(np.concatenate(reports), about.stay)
+    return directions, weights, [it.T @ it / (longest * about.level) ** 2 for it in reports]
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 3), st.sampled_from([0.01, 0.1, 1.0]))
+def test_the_bound_holds_whatever_it_is_made_of(seed, stay, level):
+    rng, about = np.random.default_rng(seed), holder(SLOW, level, stay, rounds=5)
+    directions, weights, increments = drawn(rng, about)
+    reached = variances_of(increments, about.covariance).mean()
+    bound = variance_bound(about, directions, weights)
+    assert 0 < bound <= reached * (1 + 1e-9)
+    assert variance_bound(about, 3 * directions, 0.1 * weights) == pytest.approx(bound)
+
+
+def proof_of(about, monkeypatch):
+    """The last arguments that `least_variance` gives to `variance_bound`."""
+    given_to = []
+    monkeypatch.setattr(noise_limit, "variance_bound", lambda *proof: given_to.append(proof) or 0.0)
+    monkeypatch.setattr(noise_limit, "_SEARCHES", 20)
+    least_variance(about)
+    monkeypatch.undo()
+    return given_to[-1]
+
+
+@pytest.mark.parametrize("stay", [1, 2])
+def test_multipliers_that_are_not_feasible_would_prove_too_much(monkeypatch, stay):
+    """A noise refutes the bound, if the factor that makes Y large enough is left out."""
+    about = holder(stay=stay)
+    _, directions, weights = proof_of(about, monkeypatch)
+    reached = least_variance(about).reached
+    sound = variance_bound(about, directions, weights)
+    assert 0.99 * reached < sound <= reached
+    assert variance_bound(about, directions, 0.8 * weights) == pytest.approx(sound)
+    monkeypatch.setattr(np.linalg, "eigvalsh", lambda matrix: np.array([0.8]))
+    assert variance_bound(about, directions, weights) > 1.01 * reached
+
+
+def test_without_signs_a_noise_is_found_that_is_not_private(monkeypatch):
+    """A person who moves to and fro in a stay is covered only if weeks count with signs."""
+    about = holder(SLOW, 0.283, 2, rounds=6)
+    sound = least_variance(about)
+    every_stay = Holder.stays
+    monkeypatch.setattr(Holder, "stays", lambda self: every_stay(self)[1::2])  # the sums alone
+    monkeypatch.setattr(noise_limit, "_SEARCHES", 10)
+    broken = least_variance(about)
+    assert broken.reached < 0.999 * sound.bound
+    assert longest_move(broken.design, 2) > 1.01 / about.level
+
+
+def test_what_is_no_proof():
+    about = holder(rounds=3)
+    with pytest.raises(ValueError, match="must not be negative"):
+        variance_bound(about, np.eye(3), np.array([1.0, 1.0, -1e-9]))
+    assert variance_bound(about, np.eye(3), np.array([1.0, 0.0, 1.0])) == 0.0

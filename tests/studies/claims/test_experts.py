@@ -1,0 +1,95 @@
+"""Numbers of the rows of the experts' paper, by closed forms and by enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+
+from dpol.studies.claims import experts
+from dpol.studies.claims.core import Finding, Findings
+
+SEED = 2
+
+
+def only(findings: Findings) -> Finding:
+    (found,) = findings
+    return found
+
+
+def test_dips_of_one_step_by_the_normal_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two experts differ by a normal with twice the variance; a swap may jump over the dip.
+
+    99.99% intervals, and one a fifth off the truth is refused.
+    """
+    k, eta = 2.0, 1.5
+    monkeypatch.setattr(experts, "_WALKS", ((k, 2, 1, eta),))
+    found = only(experts.dips(SEED))
+    low, high = -3 * k / (math.sqrt(2) * eta), -k / (math.sqrt(2) * eta)
+    expected = stats.norm.cdf(high) - stats.norm.cdf(low)
+    assert found.bounds[0] < expected < found.bounds[1]
+    assert not found.bounds[0] < 1.2 * expected < found.bounds[1]
+
+
+def test_leads_of_one_step_by_quadrature(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two leaders and one other: their lead shrinks by k if one of them falls so far behind it."""
+    k = 1.5
+    monkeypatch.setattr(experts, "_TOPS", ((2, k, 3, 1, 1.0),))
+    found = only(experts.tops(SEED))
+    stay, _ = quad(lambda z: stats.norm.pdf(z) * stats.norm.sf(z - k) ** 2, -9, 9)
+    assert found.bounds[0] < 1 - stay < found.bounds[1]
+    assert not found.bounds[0] < 1.2 * (1 - stay) < found.bounds[1]
+    assert 1 - stay < found.claimed == pytest.approx(4 * stats.norm.sf(k / math.sqrt(2)))
+
+
+def test_gaps_of_one_leader_and_of_all_but_one_are_known() -> None:
+    """One leader: as `survival` says. With all signs turned, the last one leads."""
+    means = np.random.default_rng(SEED).normal(size=(20, 4))
+    for x in (0.3, 1.0):
+        expected = experts.survival(means, x)
+        np.testing.assert_allclose(experts.top_survival(means, x, 1), expected, rtol=1e-6)
+        np.testing.assert_allclose(experts.top_survival(-means, x, 3), expected, rtol=1e-6)
+
+
+def test_variances_of_all_actions_are_those_of_all_cliques() -> None:
+    """All 4^4 actions of four learners, by the eigenvalues of the matrix that is written out."""
+    found = set()
+    for actions in itertools.product(range(4), repeat=4):
+        chosen = np.eye(4)[list(actions)]
+        star = chosen @ chosen.T - (chosen.sum(axis=0) ** 2).sum() / 16
+        found.add(round(float(np.linalg.eigvalsh(star).max()), 9))
+    by_clique = {
+        round(experts.largest_variance(np.repeat(np.arange(len(it)), it)[None]), 9)
+        for it in experts.partitions(4, 4)
+    }
+    assert found == by_clique
+    assert max(found) == 2.0  # two cliques of two
+    assert len(list(experts.partitions(13, 13))) == 101
+
+
+@pytest.mark.parametrize("m", [2, 5, 13])
+def test_a_dissenter_in_turn_leaves_little_variance(m: int) -> None:
+    """2 / m by hand: the mean of the rounds has 1 - 2/m off its diagonal."""
+    assert experts.largest_variance(np.eye(m, dtype=np.int32)) == pytest.approx(2 / m)
+    assert experts.largest_variance(np.arange(m)[None]) == pytest.approx(1.0)
+
+
+def test_a_mixture_of_one_component_has_the_gaussian_trade_off() -> None:
+    rates, missed = experts.hidden_trade_off(np.ones(1), np.array([0.3]), np.array([1.1]))
+    alpha = np.linspace(0.01, 0.99, 50)
+    expected = stats.norm.cdf(stats.norm.isf(alpha) - 0.8)
+    np.testing.assert_allclose(np.interp(alpha, rates, missed), expected, atol=1e-5)
+
+
+def test_components_that_are_far_apart_are_known() -> None:
+    """Then Lemma 2 is exact: both components are tested at one log likelihood ratio c."""
+    weights, mus, c = np.array([0.3, 0.7]), np.array([1.0, 0.5]), np.linspace(-1, 1, 9)[:, None]
+    centres = np.array([-8.0, 8.0])
+    curve = experts.hidden_trade_off(weights, centres, centres + mus)
+    alpha = stats.norm.sf(c / mus + mus / 2) @ weights
+    beta = stats.norm.cdf(c / mus - mus / 2) @ weights
+    np.testing.assert_allclose(np.interp(alpha, *curve), beta, atol=1e-4)

@@ -1,0 +1,133 @@
+"""The rows about a run's table of total gains, from tables by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from dpol.studies.claims import STUDY
+from dpol.studies.claims import study as ledger
+from dpol.studies.claims.core import Claim, Verdict
+from dpol.studies.claims.settings import Claims
+
+MODELS = ("ridge-w8-strong", "ridge-w16-weak", "ridge-w64-weak")
+TREES = ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
+# Gains of RW-Meta, the regressions and the trees; the best fixed expert has 20.
+GAINS = {
+    ("PA", 1.0): (27.0, 25.0, 30.0, 28.0, 18.0, 10.0),
+    ("PA", 0.25): (18.0, 20.0, 18.0, 15.0, 13.0, 10.0),
+    ("NM", 0.5): (21.0, 20.0, 24.0, 20.0, 14.0, 10.0),
+    ("NM", 0.25): (17.0, 15.0, 16.0, 19.0, 12.0, 10.0),
+}
+NOTHING = pd.DataFrame({"source": [], "noise": [], "ratio_lower": []})
+
+
+def summary(
+    changes: dict[tuple[str, float, str], float] | None = None, half: float = 0.1, **columns: Any
+) -> pd.DataFrame:
+    """The summary of four settings, with the gains of some cells changed."""
+    rows = []
+    for (stream, mu), gains in GAINS.items():
+        for name, gain in zip(("rw-meta", *MODELS, *TREES), gains, strict=True):
+            mean = (changes or {}).get((stream, mu, name), gain)
+            rows.append(
+                {
+                    "stream": stream,
+                    "mu": mu,
+                    "algorithm": name,
+                    "family": "ridge" if name.startswith("ridge") else name,
+                    "mean_gain": mean,
+                    "best_static_gain": 20.0,
+                    "static_regret": 20.0 - mean,
+                }
+            )
+    same = {"noise": "isotropic", "ci_half_width": half, "confidence": 0.95}
+    return pd.DataFrame(rows).assign(**same, **columns)
+
+
+def claims(table: pd.DataFrame) -> dict[str, Claim]:
+    return {it.finding.name: it for it in ledger.claims_of_run(NOTHING, table)}
+
+
+ROWS = (
+    *("static-regret", "best-linear-share", "best-linear-varies", "best-linear-PA"),
+    *("best-linear-NM", "order-first", "order-second"),
+)
+
+
+def test_what_the_paper_reads_in_its_table_holds_of_a_table_of_that_kind() -> None:
+    found = claims(summary())
+    assert {name: it.verdict for name, it in found.items()} == dict.fromkeys(ROWS, Verdict.HOLDS)
+    numbers = {name: round(it.finding.measured, 4) for name, it in found.items()}
+    assert numbers == {
+        "static-regret": -1.0,
+        "best-linear-share": round((27 / 30 + 18 / 20 + 21 / 24 + 17 / 19) / 4, 4),
+        "best-linear-varies": 3.0,
+        "best-linear-PA": round(20 / 18, 4),
+        "best-linear-NM": round(19 / 16, 4),
+        "order-first": round(18 / 13, 4),
+        "order-second": 1.2,
+    }
+    assert found["static-regret"].finding.bounds == pytest.approx((-1.1, -0.9))
+    assert found["order-second"].finding.bounds == pytest.approx((11.9 / 10.1, 12.1 / 9.9))
+    # The paper's own twelve settings, from its table.
+    assert found["best-linear-share"].finding.numbers["theirs"] == pytest.approx(0.896, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "verdict"),
+    [
+        ("static-regret", {("NM", 0.5, "rw-meta"): 19.0}, Verdict.FAILS),
+        ("static-regret", {("NM", 0.5, "rw-meta"): 19.95}, Verdict.UNDECIDED),
+        ("static-regret", {("NM", 0.25, "rw-meta"): 10.5}, Verdict.HOLDS),  # high privacy
+        ("best-linear-share", {("PA", 1.0, "ridge-w16-weak"): 60.0}, Verdict.FAILS),
+        ("best-linear-PA", {("PA", 0.25, "ridge-w64-weak"): 21.0}, Verdict.FAILS),
+        ("best-linear-NM", {("NM", 0.25, "ridge-w64-weak"): 15.9}, Verdict.UNDECIDED),
+        ("order-first", {("PA", 0.25, "tree-ftpl-min-regret"): 19.0}, Verdict.FAILS),
+        ("order-second", {("NM", 0.25, "tree-ftpl-min-noise"): 9.0}, Verdict.FAILS),
+    ],
+)
+def test_another_gain_turns_the_verdict(
+    name: str, changes: dict[tuple[str, float, str], float], verdict: Verdict
+) -> None:
+    assert claims(summary(changes))[name].verdict == verdict
+
+
+def test_one_model_that_is_best_everywhere_refutes_that_the_best_one_varies() -> None:
+    best = {(*setting, "ridge-w16-weak"): 40.0 for setting in GAINS}
+    one = claims(summary(best))["best-linear-varies"]
+    assert (one.verdict, one.finding.bounds) == (Verdict.FAILS, (1.0, 1.0))
+    # With wide intervals, any may be the best everywhere.
+    unsure = claims(summary(half=20.0))["best-linear-varies"]
+    assert (unsure.verdict, unsure.finding.bounds) == (Verdict.UNDECIDED, (1.0, 3.0))
+
+
+def test_other_noises_and_single_runs_have_no_rows() -> None:
+    assert claims(summary().assign(noise="capacity")) == {}
+    assert claims(summary(half=float("inf"))) == {}
+
+
+def test_claims_of_a_run_follow_from_its_ranking() -> None:
+    """Two cells of one rival: the one that refutes the claim is shown."""
+    pairs = [("a", 1.6, 1.55, 1.7), ("b", 1.3, 1.2, 1.4)]
+    columns = ["stream", "ratio", "ratio_lower", "ratio_upper"]
+    numbers = {
+        "source": "run",
+        "noise": "isotropic",
+        "rival": "tree",
+        "mu": 1.0,
+        "confidence": 0.95,
+    }
+    gains = {"mean_gain": 2.0, "other_mean_gain": 1.0, "other_algorithm": "tree-ftpl-min-noise"}
+    ranking = pd.DataFrame(pairs, columns=columns).assign(**numbers, **gains)
+    nothing = summary().iloc[:0]
+    (found,) = ledger.claims_of_run(ranking, nothing)
+    assert found.verdict == Verdict.FAILS
+    assert found.finding.case == "b, μ = 1, tree-ftpl-min-noise"
+    (held,) = ledger.claims_of_run(ranking.iloc[:1], nothing)
+    assert held.verdict == Verdict.HOLDS
+    assert ledger.claims_of_run(ranking.assign(noise="capacity"), nothing) == []
+    point = STUDY.points(Claims(papers=["experts"]), [])["experts-in-this-run"]
+    assert point["inputs"] == {"ranking": "ranking.parquet", "summary": "summary.parquet"}

@@ -1,0 +1,103 @@
+"""Functions behind the checks of L2P's lemmas, against hand, simulation and brute force."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import lazy_plain as plain
+from dpol.lazy.exact import LazyLaw, exact_epsilon, output_laws
+from dpol.studies.claims import lemmas
+
+ERROR = 1e-6
+
+
+def test_the_divergence_over_events_by_hand():
+    """P = (3/4, 1/4), Q = (1/4, 3/4): the event of outcome 0, log((3/4 - δ) / (1/4))."""
+    one, other = np.array([[0.75, 0.25]]), np.array([[0.25, 0.75]])
+    for delta in (0.0, 0.1):
+        found = lemmas.divergence_over_events(one, other, delta)
+        assert found == pytest.approx(math.log(3 - 4 * delta))
+    assert lemmas.divergence_over_events(one, other, 0.6) == 0.0
+
+
+def test_equal_responses_are_counted_right():
+    """All 4^4 outcomes of four responses, and how many are right, have the same exact ε."""
+    whole, counted = lemmas.responses([0.3] * 4, [0.0] * 4), lemmas.equal_responses(0.3, 4)
+    assert [float(law.sum()) for law in (*whole, *counted)] == pytest.approx([1.0] * 4)
+    for delta in (0.0, 1e-3, 0.1):
+        assert exact_epsilon(*whole, delta) == pytest.approx(exact_epsilon(*counted, delta))
+    assert exact_epsilon(*counted, 0.0) == pytest.approx(1.2)
+    # One response with a δ of its own has it.
+    assert exact_epsilon(*lemmas.responses([0.3], [0.01]), 0.01) == pytest.approx(0.3)
+
+
+def test_a_race_disagrees_as_often_as_is_computed():
+    """100,000 races; a sound formula is refused with probability 1e-6, one off by 0.01 is found."""
+    one, other = np.array([0.5, 0.3, 0.2, 0.0]), np.array([0.1, 0.3, 0.2, 0.4])
+    times = np.random.default_rng(0).exponential(size=(100_000, 4))
+    with np.errstate(divide="ignore"):
+        differ = (times / one).argmin(axis=1) != (times / other).argmin(axis=1)
+    chance = lemmas.disagreement(one, other)
+    margin = stats.norm.isf(ERROR / 2) * math.sqrt(0.25 / len(times))
+    assert abs(differ.mean() - chance) < margin < 0.01
+
+
+def test_renyi_divergences_by_hand():
+    """(1/2, 1/2) from (1/4, 3/4): order 2 is log(4/3), order 1 the mean log ratio."""
+    one, other = np.array([0.5, 0.5]), np.array([0.25, 0.75])
+    found = lemmas.renyi(one, other, np.array([1.0, 2.0]))
+    assert found == pytest.approx([math.log(2) - math.log(3) / 2, math.log(4 / 3)])
+    finer = np.geomspace(1, 300, 5000)
+    most = max(float((lemmas.renyi(*laws, finer) / finer).max())
+               for laws in ((one, other), (other, one)))  # fmt: skip
+    assert most <= lemmas.concentrated(one, other) <= 1.02 * most
+
+
+def of_strategy(strategy, world, law):
+    """{(x_1, x_2, x_3): chance} if the adversary plays `strategy`, by following every draw."""
+    chances = {((x,), y): 1 / 4 for x, y in itertools.product((0, 1), repeat=2)}
+    totals = {(x,): [0.0, 0.0] for x in (0, 1)}
+    for _ in range(2):
+        after, summed = {}, {}
+        for (xs, y), chance in chances.items():
+            loss = [float(i == strategy[xs][world]) for i in (0, 1)]
+            total = [a + b for a, b in zip(totals[xs], loss, strict=True)]
+            nu = plain.weights(total, law.eta)
+            ratio = math.exp(law.eta * (loss[y] - loss[xs[-1]]))
+            keep = (1 - law.fake_switch) * min(1.0, ratio / math.exp(law.normaliser * law.eta))
+            for x, z in itertools.product((0, 1), repeat=2):
+                played = keep * (x == xs[-1]) + (1 - keep) * nu[x]
+                shadow = (1 - law.fake_switch) * (z == y) + law.fake_switch * nu[z]
+                after[(*xs, x), z] = after.get(((*xs, x), z), 0.0) + chance * played * shadow
+                summed[(*xs, x)] = total
+        chances, totals = after, summed
+    paths = itertools.product((0, 1), repeat=3)
+    return np.array([chances[xs, 0] + chances[xs, 1] for xs in paths])
+
+
+def test_the_worst_adaptive_adversary_is_the_worst_of_all():
+    """All adversaries of three rounds that make one of two experts lose 1 in each round."""
+    law = LazyLaw(batch_size=1, eta=0.8, fake_switch=0.2, normaliser=1.0)
+    losses = np.eye(2)
+    sums = np.array(list(itertools.product(losses, repeat=2)))
+    laws, epsilon = output_laws(sums, law).reshape(2, 2, 8), 0.3
+    pairs = list(itertools.product((0, 1), repeat=2))
+    seen = [(0,), (1,), *itertools.product((0, 1), repeat=2)]
+    worst, oblivious = 0.0, 0.0
+    for chosen in itertools.product(pairs, repeat=len(seen)):
+        strategy = dict(zip(seen, chosen, strict=True))
+        unlike = {xs for xs in seen if strategy[xs][0] != strategy[xs][1]}
+        if any(xs[:1] in unlike for xs in unlike if len(xs) == 2):
+            continue  # two rounds differ on this path
+        one, other = (of_strategy(strategy, world, law) for world in (0, 1))
+        delta = float(np.maximum(one - math.exp(epsilon) * other, 0.0).sum())
+        worst = max(worst, delta)
+        if len(set(chosen[:2])) == len(set(chosen[2:])) == 1:
+            oblivious = max(oblivious, delta)
+    assert lemmas.adaptive_delta(laws, epsilon) == pytest.approx(worst, rel=1e-12)
+    assert worst > oblivious > 0
