@@ -42,7 +42,7 @@ class Picture:
         ahead: x, y, and the ends of the interval, of the prediction for the period decided.
     """
 
-    dots: list[tuple[float, ...]]
+    dots: Sequence[tuple[float, ...]]
     crosses: list[float]
     line: str
     band: str
@@ -89,7 +89,7 @@ def people(one: Outlook) -> tuple[str, str] | None:
 
 
 def silence(one: Outlook, unit: str) -> str:
-    """How long an entity has been silent."""
+    """The silence of an entity in words."""
     if not one.reports:
         return "never reported"
     return f"no report for {counted(one.silent, unit)}"
@@ -200,7 +200,9 @@ def decisions_page(decision: Decision, history: History, earlier: Sequence[Decis
         guess=math.ceil(100 * best_guess(spent.mu)),
         mu_of_stay=rounded_up(spent.mu_of_stay, 3),
         guess_of_stay=math.ceil(100 * best_guess(spent.mu_of_stay)),
-        wis="" if decision.scores is None else f"{(1 if counts else 100) * decision.scores.wis:.2g}",
+        wis=""
+        if decision.scores is None
+        else f"{(1 if counts else 100) * decision.scores.wis:.2g}",
         tallest=0.0 if decision.scores is None else float(np.max(decision.scores.pit)),
     )
 

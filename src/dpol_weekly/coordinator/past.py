@@ -1,4 +1,4 @@
-"""What was predicted before: its last weeks, for a picture, and how well it fitted.
+"""Earlier predictions: the last weeks of them, for a picture, and scores of all.
 
 A coordinator knows no true share. So a later noisy report is compared with the law that was
 predicted for it: that of the true share, and the noise on it. The scores are proper: no other law
@@ -31,7 +31,7 @@ _DRAWS = 50, 2_000, 300_000  # of a period: the fewest, the most, and in all num
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """How well the reports so far fitted what was predicted from those before them.
+    """Scores of predictions, by the reports that came after them.
 
     Args:
         reports: how many were compared: all but the first one of each entity.
