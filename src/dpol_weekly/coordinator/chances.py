@@ -3,8 +3,8 @@
 With f_i and F_i the density and the distribution function of number i, it is among the k largest
 with the chance of the integral of f_i(x) P(fewer than k others lie above x). The number of those
 above x is a sum of independent events. Its law without i is made of those of the numbers before i
-and behind it, as sums of positive terms. The trapezoidal rule is exact for such integrands up to 1e-6, if the
-step is below every deviation.
+and behind it, as sums of positive terms. The trapezoidal rule is exact up to 1e-6 for such
+integrands, if its step is below every deviation.
 """
 
 from __future__ import annotations
