@@ -13,8 +13,8 @@ import numpy as np
 
 from dpol_weekly.coordinator.log import Log, Release, open_log
 from dpol_weekly.memory import Memory, terms_of
-from dpol_weekly.released import Cells, record_of
-from weekly import agreed, day, identity, recorded, report
+from dpol_weekly.released import Cells
+from weekly import agreed, day, identity, record_of, recorded, report
 
 AIMS = {"country": (25.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}
 """CPU seconds and peak megabytes that each must stay below."""

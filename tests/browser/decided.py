@@ -16,8 +16,9 @@ Row = tuple[Any, ...]
 
 def _decided(folder: Path, weeks: list[list[Row]], **keys: Any) -> Path:
     """The page after decisions from the last six weeks' reports."""
-    coordinates(folder, **{key: keys.pop(key) for key in COORDINATORS & keys.keys()})
+    own = {key: keys.pop(key) for key in COORDINATORS & keys.keys()}
     deployment = agreed(folder, **keys)
+    coordinates(folder, **own)
     options = "--into", str(folder), "--deployment", str(deployment)
     first = len(weeks) - 6
     for number in range(first, len(weeks)):
@@ -53,23 +54,22 @@ def few(folder: Path) -> Path:
 def many(folder: Path) -> Path:
     """300 hospitals, 60 weeks, three named."""
     names = [f"h{number:03}" for number in range(300)]
-    return _decided(folder, _weeks(names, 60, 2), entities={key: {} for key in names}, names=3)
+    return _decided(folder, _weeks(names, 60, 2), entities=names, names=3)
 
 
 def hard(folder: Path, algorithm: str = "empirical-bayes", names: int = 5) -> Path:
     """Missing, late and corrected reports, one that is closed, one that is new, long titles."""
     ids = ["A", "B", "C", "D", "E", "F", "an-identifier-without-a-title-and-without-end-" * 3]
-    titles = {name: f"{LONG} {name * 3}" for name in ids[:-1]}
-    titles["E"] = "Éire's <i>new</i> & small"
-    entities = {key: {} for key in ids} | {"D": {"until": day(5)}, "E": {"since": day(7)}}
+    titles = {name: f"{LONG} {name * 3}" for name in ids[:-1]} | {"E": "Éire's <i>new</i> & small"}
+    entities = {name: {} for name in ids} | {"D": {"until": day(5)}, "E": {"since": day(7)}}
     weeks = _weeks(ids, 8, 3)
     absent = [("D", number) for number in range(5, 8)] + [("E", number) for number in range(7)]
     absent += [("A", 6), ("B", 7), (ids[-1], 7), ("F", 3)]
     late = [row for week in weeks for row in week if row[:2] in (("A", 6), ("F", 3))]
     weeks = [[row for row in week if row[:2] not in absent] for week in weeks]
     weeks[-1] += [*late, ("C", 2, "-31.5", "40")]
-    keys = {"corrections": True, "algorithm": algorithm, "names": names}
-    return _decided(folder, weeks, entities=entities, titles=titles, **keys)
+    own = {"corrections": True, "algorithm": algorithm, "names": names, "titles": titles}
+    return _decided(folder, weeks, entities=entities, **own)
 
 
 def unranked(folder: Path) -> Path:

@@ -78,24 +78,24 @@ def test_the_page_opens_without_a_flaw(report: Path, width: int, scheme: str) ->
 
 
 @pytest.mark.parametrize("width", [320, 400])
-def test_cards_are_in_no_box_that_scrolls(by_hand: Path, tmp_path: Path, width: int) -> None:
-    for path in (by_hand, few(tmp_path)):
-        cards = look(path, width, "light")["cards"]
-        assert cards
-        assert {tuple(box) for box in cards} == {("none", "visible")}
+def test_cards_are_in_no_box_that_scrolls(by_hand: Path, width: int) -> None:
+    cards = look(by_hand, width, "light")["cards"]
+    assert cards
+    assert {tuple(box) for box in cards} == {("none", "visible")}
 
 
 @pytest.mark.parametrize(("width", "scheme"), [*VIEWS, (320, "light"), (1920, "light")])
 def test_decisions_open_without_a_flaw(decisions: Path, width: int, scheme: str) -> None:
     found = look(decisions, width, scheme)
     assert_flawless(found, width, scheme)
-    assert found["cut"] == [], "cells are seen without scrolling"
+    assert found["cut"] == [], "all is seen without scrolling"
+    assert found["inner"] == [], "no box scrolls"
 
 
-def test_cells_that_have_to_be_scrolled_to_are_noticed(tmp_path: Path) -> None:
+def test_what_has_to_be_scrolled_to_is_noticed(tmp_path: Path) -> None:
     page = few(tmp_path)
     page.write_text(page.read_text().replace("@media (max-width: 48rem)", "@media (max-width: 0)"))
-    assert "46.6% to 56.1%" in look(page, 400, "light")["cut"]
+    assert len(look(page, 400, "light")["cut"]) >= 3
 
 
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)

@@ -21,6 +21,7 @@ from dpol.cli import main
 from dpol.core.errors import ConfigError, DataError
 from dpol.data.question import Gain
 from dpol.privacy.chains import chain_norm
+from dpol_weekly.coordinator.alternative import alternative
 from dpol_weekly.coordinator.choices import choices_before
 from dpol_weekly.coordinator.collect import set_aside
 from dpol_weekly.coordinator.decide import check, decide
@@ -140,7 +141,7 @@ def test_counts_with_one_size_are_decided_as_shares(world):
             for it in (Gain(), Gain(of="count", bound=200))
         )
     assert shares.ranked == counts.ranked
-    np.testing.assert_allclose(counts.share, shares.share, rtol=1e-12)
+    np.testing.assert_allclose(counts.law.share, shares.law.share, rtol=1e-12)
 
 
 def date(number):
@@ -156,9 +157,11 @@ def test_a_decision_says_all(world):
     assert (first.entity, first.title, first.rank, first.named) == ("A", "Hospital A", 3, False)
     assert last.low < 0.6 < last.high
     assert last.low < last.share < last.high
-    assert (last.rank, last.named, last.reports, last.missing) == (1, True, 6, False)
+    assert (last.rank, last.named, last.reports, last.silent) == (1, True, 6, 0)
     assert last.noise == pytest.approx(2**0.5 / 0.5 / 200, rel=1e-5)
     assert last.noisy_share == pytest.approx(0.6, abs=0.03)
+    assert (last.chance, first.chance) == (pytest.approx(1), pytest.approx(0, abs=1e-6))
+    assert (decision.scores.reports, decision.scores.expected) == (15, pytest.approx(1, abs=0.01))
     spent = decision.spent
     assert (spent.mu, spent.unit_weeks, spent.longest_stay, spent.corrections) == (0.5, 1, 8, 0)
     assert spent.mu_of_stay == pytest.approx(0.5 * 6**0.5)
@@ -282,6 +285,69 @@ def test_a_log_that_is_collected_again_checks_every_decision(world):
     set_aside(world.folder, "A", "no count of A", date(0))
     for number, decision in enumerate(made, start=1):
         assert check(world.folder, date(number)) == decision
+
+
+def received(world, monkeypatch, number):
+    """Collect from now on as if it were the first day of a period."""
+
+    class Clock(datetime.datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls.fromisoformat(f"{day(number)}T12:00:00+00:00")
+
+    monkeypatch.setattr("dpol_weekly.coordinator.log.datetime.datetime", Clock)
+
+
+def test_the_log_is_read_as_it_was(world, monkeypatch):
+    """Reports, corrections and acts that came later are not seen; nor is an amendment."""
+    world.agree(corrections=True, names=2)
+    received(world, monkeypatch, 4)
+    world.report(0, 1, 2, 3)
+    first = decide(world.folder)
+    world.written(4).unlink()
+    received(world, monkeypatch, 5)
+    world.report(4, entities="AC")
+    world.report(3, entities="A", seed=9)
+    set_aside(world.folder, "B", "no count of B", date(2))
+    now = alternative(world.folder, "persistence")
+    assert decide(world.folder, as_of=date(4)) == first
+    assert alternative(world.folder, "persistence", as_of=date(4)).choices == now.choices[:-1]
+    assert check(world.folder, date(4)) == first, "what it read is in the log now too"
+    second = decide(world.folder, as_of=date(5))
+    assert (second.period, second.missing, second.spent.corrections) == (day(5), ("B",), 1)
+    assert len(second.set_aside) == 1
+    with pytest.raises(DataError, match=f"was begun after {day(3)}; give a later day"):
+        decide(world.folder, as_of=date(3))
+    with pytest.raises(DataError, match="is decided already, and stays"):
+        decide(world.folder, date(5), as_of=date(4))
+
+
+def test_silence_is_counted_and_may_fail_the_command(world, capsys):
+    world.agree({"A": {}, "B": {"until": day(4)}, "C": {}, "D": {"since": day(3)}}, names=2)
+    world.report(*range(5), entities="A")
+    world.report(0, 1, entities="B")
+    world.report(0, 1, 2, entities="C")
+    assert main(["decide", str(world.folder), "--fail-on-missing", "3"]) == 0
+    decision = read_decision(world.written(5))
+    assert [it.silent for it in decision.outlooks] == [0, 0, 2, 2]
+    assert decision.missing == ("C", "D")
+    page = (world.folder / "index.html").read_bytes()
+    (world.folder / "index.html").unlink()
+    capsys.readouterr()
+    assert main(["decide", str(world.folder), "--fail-on-missing", "2"]) == 1
+    assert "silent for 2 periods or more: C (2), D (2); ask" in capsys.readouterr().err
+    assert (world.folder / "index.html").read_bytes() == page
+
+
+def test_the_page_shows_the_newest_decision_whatever_is_decided_last(world):
+    world.report(*range(5))
+    decide(world.folder)
+    page = (world.folder / "index.html").read_text()
+    decide(world.folder, date(4))
+    renewed = (world.folder / "index.html").read_text()
+    drawn = page[page.index("All hospitals") : page.index("<footer")]
+    assert drawn.rstrip() in renewed
+    assert f'<a href="decisions/{day(4)}.json">' in renewed
 
 
 def test_a_late_report_counts_from_the_next_decision_on(world):
@@ -449,8 +515,8 @@ def test_a_game_begins_again_when_first_capacities_are_known(world):
     chosen = Coordination(algorithm="random-effects")
     *_, last = choices_before(deployment, chosen, reports, range(2, 7))
     (alone,) = choices_before(deployment, chosen, reports, [6])
-    np.testing.assert_array_equal(last.share, alone.share)
-    np.testing.assert_array_equal(last.deviation, alone.deviation)
+    np.testing.assert_array_equal(last.law.share, alone.law.share)
+    np.testing.assert_array_equal(last.law.deviation, alone.law.deviation)
 
 
 def test_what_cannot_be_decided_is_refused(world):

@@ -40,9 +40,9 @@ def test_a_game_is_a_value():
     game = played("empirical-bayes", gains[:5], noise[:5])
     first, second = (game.learn(5, gains[place], noise[5]) for place in (5, 6))
     assert game.played.period == 4
-    assert not np.array_equal(first.decide().share, second.decide().share)
+    assert not np.array_equal(first.decide().law.share, second.decide().law.share)
     again = game.learn(5, gains[5], noise[5])
-    np.testing.assert_array_equal(again.decide().share, first.decide().share)
+    np.testing.assert_array_equal(again.decide().law.share, first.decide().law.share)
 
 
 @pytest.mark.parametrize("spec", ["empirical-bayes", "random-effects", LEVEL], ids=str)
@@ -88,9 +88,9 @@ def test_a_gap_of_weeks_is_weeks_without_reports(spec):
     for week in (*range(8), *range(11, 15)):
         jumped = jumped.learn(week, gains[week], noise[week])
     assert jumped.decide().ranked == game.decide().ranked
-    if game.decide().share is not None:
-        np.testing.assert_array_equal(jumped.decide().share, game.decide().share)
-        assert np.isfinite(game.decide().deviation).all()
+    if game.decide().law is not None:
+        np.testing.assert_array_equal(jumped.decide().law.share, game.decide().law.share)
+        assert np.isfinite(game.decide().law.deviation).all()
 
 
 @pytest.mark.parametrize("spec", ["empirical-bayes", "random-effects"])
@@ -100,8 +100,8 @@ def test_who_never_reported_is_at_the_prior(spec):
     game = played(spec, gains, noise)
     assert not game.played.joined[5]
     choice = game.decide()
-    assert choice.share[5] == pytest.approx(game.played.level[0])
-    assert choice.deviation[5] > 1.5 * choice.deviation[:5].max()
+    assert choice.law.share[5] == pytest.approx(game.played.level[0])
+    assert choice.law.deviation[5] > 1.5 * choice.law.deviation[:5].max()
     new = game.learn(15, np.append(gains[14, :5], 0.9), noise[0])
     assert new.decide().ranked[0] == 5
 
@@ -112,8 +112,8 @@ def test_noise_that_begins_anew_is_forgotten():
     memory = Chains(np.zeros(6), np.full(6, 0.6))
     game = played("empirical-bayes", gains, noise, memory=memory)
     begun = np.array([True, *[False] * 5])
-    anew = game.learn(15, gains[0], noise[0], fresh_scale=noise[0], begun=begun).decide().share
-    on = game.learn(15, gains[0], noise[0], fresh_scale=noise[0]).decide().share
+    anew = game.learn(15, gains[0], noise[0], fresh_scale=noise[0], begun=begun).decide().law.share
+    on = game.learn(15, gains[0], noise[0], fresh_scale=noise[0]).decide().law.share
     assert anew[0] != on[0]
     np.testing.assert_allclose(anew[1:], on[1:], atol=2e-3)
 
@@ -164,7 +164,7 @@ def test_nine_of_ten_true_shares_lie_in_the_interval(spec):
         for week in range(len(true)):
             if week >= 12 and week % 3 == 0:
                 choice = game.decide()
-                error = np.abs(choice.share - true[week]) / choice.deviation
+                error = np.abs(choice.law.share - true[week]) / choice.law.deviation
                 inside.append(error < 1.645)
                 half.append(error < 1.645 / 2)
             game = game.learn(week, gains[week], scale[week])

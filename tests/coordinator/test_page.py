@@ -6,12 +6,14 @@ import dataclasses
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from dpol.data.question import Gain
 from dpol_weekly.coordinator.decision import Decision, Outlook
 from dpol_weekly.coordinator.evidence import SetAside
-from dpol_weekly.coordinator.page import SHOWN, bars, decisions_page, write_page
+from dpol_weekly.coordinator.page import SHOWN, decisions_page, picture, write_page
+from dpol_weekly.coordinator.past import History, Scores
 from dpol_weekly.coordinator.settings import Coordination
 from dpol_weekly.coordinator.spent import AboveBudget, Spent
 
@@ -29,7 +31,8 @@ SPENT = Spent(
 def outlook(number, **facts):
     share = 0.4 - 0.01 * number
     known = {"share": share, "low": share - 0.05, "high": share + 0.05}
-    about = {"rank": number + 1, "named": number == 0, "missing": False, "reports": 5}
+    about = {"rank": number + 1, "named": number == 0, "silent": 0, "reports": 5}
+    about["chance"] = 0.77 if number == 0 else 0.23 / number
     seen = {"noisy_share": share + 0.1, "noise": 0.031, "last_report": "2026-01-16"}
     seen["capacity"] = 200.0
     return Outlook(
@@ -45,6 +48,7 @@ def decision(*outlooks, **facts):
         "period": "2026-01-23",
         "last_period": "2026-01-16",
         "named": tuple(it.entity for it in outlooks if it.named),
+        "scores": Scores(reports=15, inside=0.87, wis=0.031, pit=(0.1,) * 10, expected=0.9),
         "spent": SPENT,
         "coordination": Coordination(),
         "randomness": "none",
@@ -57,58 +61,93 @@ def decision(*outlooks, **facts):
     return Decision(**known | facts, outlooks=outlooks)
 
 
+def history(n=4, weeks=3):
+    seen = np.full((weeks, n), 0.4)
+    return History(
+        seen=seen,
+        noise=np.full((weeks, n), 0.03),
+        silent=np.zeros((weeks, n), dtype=bool),
+        share=seen.copy(),
+        low=seen - 0.05,
+        high=seen + 0.05,
+    )
+
+
+def page_of(made, earlier=()):
+    return decisions_page(made, history(len(made.outlooks)), earlier)
+
+
 def text_of(page):
     """Text of a page without tags, as a reader sees it."""
     return re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL))
 
 
-def test_it_says_who_is_chosen_how_sure_and_what_it_costs():
-    shown = text_of(decisions_page(decision(), ()))
-    assert "Hospital 0 predicted share 40.0%, 90% interval 35.0% to 45.0%" in shown
-    assert "Hospital 3 37.0% 32.0% to 42.0% 47.0% ± 3.1 2026-01-16" in shown
+def test_it_says_where_how_likely_how_many_and_what_it_costs():
+    shown = text_of(page_of(decision()))
+    assert "nm · week of 23 January 2026 Send help to Hospital 0" in shown
+    assert "77% likely to be the fullest. Next: Hospital 1, 23%." in shown
+    assert "About 80 people (70 to 90 of 200 beds)." in shown
+    assert "Hospital 3 8% 74 people (64 to 84 of 200 beds)" in shown
     # Phi(0.25) and Phi(0.70715), rounded up.
-    assert "μ = 0.5: " in shown
-    assert "at most 59.9% of the time" in shown
-    assert "μ is at most 1.42 in all releases so far, and a guess is right at most 76.1%" in shown
-    assert "Did not report" not in shown
+    assert "in one week: a guess whether he or she was there is right at most 60 times" in shown
+    assert "μ is at most 1.42 in all releases so far: at most 77 times in 100" in shown
+    assert "87% of 15 later reports" in shown
+    assert "score is 3.1 points" in shown
+    assert "reach 90% of the possible gain" in shown
+    assert "Call" not in shown
 
 
-def test_who_did_not_report_and_earlier_decisions_are_named():
-    outlooks = outlook(0), outlook(1, missing=True), outlook(2, missing=True)
+def test_several_are_named_with_the_chance_of_each_to_be_among_them():
+    outlooks = [outlook(it, named=it < 3, chance=0.9 - 0.1 * it) for it in range(4)]
+    shown = text_of(page_of(decision(*outlooks)))
+    assert "Send help to Hospital 0, Hospital 1 and Hospital 2" in shown
+    assert "among the 3 fullest: Hospital 0 90%, Hospital 1 80%, Hospital 2 70%." in shown
+    assert "Next: Hospital 3, 60%." in shown
+
+
+def test_who_is_silent_is_named_with_how_long():
+    outlooks = (
+        outlook(0),
+        outlook(1, silent=1),
+        outlook(2, silent=4),
+        outlook(3, silent=6, reports=0, noisy_share=None, noise=None),
+    )
     earlier = decision(outlook(2, named=True), outlook(1), period="2026-01-16")
-    shown = text_of(decisions_page(decision(*outlooks), [earlier]))
-    assert "Did not report for the period from 2026-01-16 Hospital 1 Hospital 2 Their" in shown
-    assert "2026-01-16 Hospital 2 What" in shown
+    shown = text_of(page_of(decision(*outlooks), [earlier]))
+    assert (
+        "Call Hospital 3 (never reported) , Hospital 2 (no report for 4 weeks; its last one was"
+        " 48%) ." in shown.replace(")", ") ").replace("  ", " ")
+    )
+    assert "No report this week: Hospital 1." in shown
+    assert "16 January 2026 : Hospital 2" in shown
 
 
 def test_an_algorithm_without_a_prediction_names_its_choice():
-    unknown = {"rank": None, "share": None, "low": None, "high": None}
+    unknown = dict.fromkeys(("rank", "chance", "share", "low", "high"))
     outlooks = [outlook(number, **unknown) for number in range(3)]
-    shown = text_of(decisions_page(decision(*outlooks), ()))
-    assert "Hospital 0 Decided from noisy reports" in shown
+    shown = text_of(page_of(decision(*outlooks, scores=None)))
+    assert "Send help to Hospital 0 Which entity" in shown
     assert "empirical-bayes predicts no shares" in shown
-    assert "Predicted" not in shown
+    assert "likely" not in shown
     never = outlook(3, **unknown, reports=0, noisy_share=None, noise=None, last_report=None)
-    assert "Hospital 3" not in text_of(decisions_page(decision(*outlooks, never), ()))
+    assert "Hospital 3" not in text_of(page_of(decision(*outlooks, never, scores=None)))
 
 
 def test_who_left_is_shown_and_not_ranked():
-    gone = {"rank": None, "reports": 5}
-    shown = text_of(decisions_page(decision(outlook(0), outlook(1), outlook(2, **gone)), ()))
-    assert "Hospital 2 takes part no longer" in shown
-    assert shown.count("takes part no longer") == 1
+    gone = {"rank": None, "chance": None, "reports": 5}
+    shown = text_of(page_of(decision(outlook(0), outlook(1), outlook(2, **gone))))
+    assert shown.count("not in the choice this time") == 1
 
 
 def test_of_many_entities_the_first_are_shown():
-    outlooks = [outlook(number) for number in range(SHOWN + 5)]
-    page = decisions_page(decision(*outlooks), ())
-    assert page.count('<th scope="row">') == SHOWN
-    assert "decisions/2026-01-23.csv has all" in text_of(page)
+    page = page_of(decision(*[outlook(number) for number in range(SHOWN + 5)]))
+    assert page.count("<svg viewBox") == SHOWN
+    assert "The first 50 are shown." in text_of(page)
 
 
 @pytest.mark.parametrize("title", ["<script>alert(1)</script>", "A & B", '"><img src=x>'])
 def test_titles_are_text(title):
-    page = decisions_page(decision(outlook(0, title=title), outlook(1)), ())
+    page = page_of(decision(outlook(0, title=title), outlook(1)))
     opened = []
     parser = HTMLParser()
     parser.handle_starttag = lambda tag, attrs: opened.append(tag)
@@ -117,33 +156,37 @@ def test_titles_are_text(title):
 
 
 def test_it_is_self_contained_and_replaced_as_a_whole(tmp_path):
-    path = write_page(tmp_path, decision())
-    write_page(tmp_path, dataclasses.replace(decision(), period="2026-01-30"))
+    path = write_page(tmp_path, decision(), history())
+    write_page(tmp_path, dataclasses.replace(decision(), period="2026-01-30"), history())
     page = path.read_text()
-    assert "Decision for the period from 2026-01-30" in page
-    assert not re.findall(r'(?:src|href)="(?!data:)', page)
+    assert "of 30 January 2026" in page
+    assert not re.findall(r'src="', page)
+    assert set(re.findall(r'href="(?!data:)(.*?)"', page)) == {
+        "decisions/2026-01-30.csv",
+        "decisions/2026-01-30.json",
+    }
     assert [it.name for it in tmp_path.iterdir()] == ["index.html"]
 
 
 def test_a_question_of_counts_is_shown_in_counts():
     asked = Coordination(question=Gain(of="count", bound=1000, min_capacity=50))
-    small = outlook(2, rank=None, share=0.5, low=0.4, high=0.6, capacity=20.0)
-    shown = text_of(decisions_page(decision(outlook(0), outlook(1), small, coordination=asked), ()))
-    assert (
-        "Which entity of those with a capacity of at least 50 will have the largest count?" in shown
-    )
-    assert "Hospital 0 predicted count 80.0, 90% interval 70.0 to 90.0" in shown
-    assert "Hospital 2 not asked about 10.0 8.0 to 12.0" in shown
-    assert "%" not in shown[shown.index("Ranking") : shown.index("Predicted count:")].replace(
-        "90%", ""
-    )
+    small = outlook(2, rank=None, chance=None, share=0.5, low=0.4, high=0.6, capacity=20.0)
+    shown = text_of(page_of(decision(outlook(0), outlook(1), small, coordination=asked)))
+    assert "77% likely to have the most people of those with at least 50 beds." in shown
+    assert "Hospital 2 10 people (8 to 12 of 20 beds) not in the choice this time" in shown
+    assert "from 0 to 103 people" in shown  # 1.15 times 90
 
 
-def test_bars_reach_as_far_as_the_highest_interval():
-    outlooks = [outlook(number, low=-0.1) for number in range(4)]
-    assert bars(outlooks)[0][:2] == (0, 160), "cut off at 0, and the highest fills the width"
-    for it, (_, *ends) in zip(outlooks, bars(outlooks), strict=True):
-        assert ends == pytest.approx([160 * it.high / 0.45, 160 * it.share / 0.45], abs=0.05)
+def test_a_picture_has_dots_crosses_and_the_prediction_to_scale():
+    past = history(2, 3)
+    past.seen[1, 0], past.silent[1, 0], past.share[0, 0] = np.nan, True, np.nan
+    past.seen[2, 0] = -0.1
+    drawn = picture(past, 0, (0.5, -0.2, 2.0), 1.0)
+    assert [(x, y) for x, y, *_ in drawn.dots] == [(170, 33), (206, 53)], "below 0 is at the end"
+    assert drawn.dots[0][2:] == (34.5, 31.5)
+    assert drawn.crosses == [188]
+    assert drawn.line == "M188,33 206,33"
+    assert drawn.ahead == (224, 28, 53, 3)
 
 
 def test_what_is_above_the_budget_and_set_aside_is_listed_up_to_a_length():
@@ -154,7 +197,7 @@ def test_what_is_above_the_budget_and_set_aside_is_listed_up_to_a_length():
         SetAside(entity="e2", period=it.period, version=1, reason="wrong") for it in above
     )
     spent = dataclasses.replace(SPENT, above_budget=tuple(above))
-    shown = text_of(decisions_page(decision(spent=spent, set_aside=aside), ()))
+    shown = text_of(page_of(decision(spent=spent, set_aside=aside)))
     assert "Above the budget of 1.5: Hospital 1 in 2026-01-01, Hospital 1 in 2026-01-02," in shown
     assert "Hospital 1 in 2026-01-20 and 5 more." in shown
     assert "25 releases should not have been collected" in shown

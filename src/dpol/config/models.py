@@ -89,6 +89,9 @@ class Config(Settings):
     """Label of each suite and what it plays."""
     replicates: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     """Independent repetitions (seeds) of every randomised run."""
+    names: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Above 1 the table `top` also scores the experts of so many largest predictions in each round,
+    for every local algorithm that has predictions. All else stays about one expert."""
     block_replicates: PositiveInt | None = None
     """Replicates in one job; without it all. Results do not depend on it."""
     games_together: bool = False
@@ -158,6 +161,7 @@ class Config(Settings):
             levels=self.privacy.levels,
             suites=self.suites,
             replicates=self.replicates,
+            names=self.names,
             block_replicates=self.block_replicates,
             games_together=self.games_together,
             memory=self.privacy.memory,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -89,6 +90,10 @@ def add(commands: Commands) -> None:
     parser.add_argument("--names", type=int, metavar="NUMBER", help=words)
     words = "an entity that cannot be chosen this time"
     parser.add_argument("--without", action="append", default=[], metavar="ENTITY", help=words)
+    words = "use the log as it was at the end of that day (universal time)"
+    parser.add_argument("--as-of", type=date, metavar="DATE", help=words)
+    words = "exit with 1, after all is written, if an entity is silent for so many periods or more"
+    parser.add_argument("--fail-on-missing", type=between(1, 10_000), metavar="N", help=words)
     instead = parser.add_mutually_exclusive_group()
     words = "write nothing: make a decision again and compare it with the written one"
     instead.add_argument("--check", action="store_true", help=words)
@@ -207,7 +212,9 @@ def _decide(options: argparse.Namespace) -> None:
         line = f"{decision.period}: the same decision again: {', '.join(decision.named)}"
         answer(options, [line], {"same": True, **decision.facts()})
     elif options.algorithm:
-        found = alternative(options.folder, options.algorithm, options.period, **changes)
+        found = alternative(
+            options.folder, options.algorithm, options.period, as_of=options.as_of, **changes
+        )
         lines = []
         for it in found.choices:
             other = "" if it.agrees else f" ({found.deployed}: {', '.join(it.deployed)})"
@@ -217,13 +224,20 @@ def _decide(options: argparse.Namespace) -> None:
         lines.append(f"{found.algorithm} names the same as {found.deployed} in {agreed}.")
         answer(options, lines, dataclasses.asdict(found))
     else:
-        decision = decide(options.folder, options.period, **changes)
+        decision = decide(options.folder, options.period, as_of=options.as_of, **changes)
         lines = [decision.asked] if decision.gain != THE_PAPERS else []
         lines.append(f"{decision.period}: {', '.join(decision.named)}")
         if decision.missing:
             lines.append(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
         lines.append(f"The ranking, on a page: {options.folder / 'index.html'}")
         answer(options, lines, decision.facts())
+        least = options.fail_on_missing or math.inf
+        if long := [it for it in decision.outlooks if it.silent >= least]:
+            told = ", ".join(f"{it.entity} ({it.silent})" for it in long)
+            raise DpolError(
+                f"silent for {counted(int(least), 'period')} or more: {told}; ask for their"
+                " reports. The decision is written"
+            )
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -69,18 +69,27 @@ def _cost(options: argparse.Namespace) -> None:
     from dpol.core.intervals import NORMAL_95
     from dpol.core.rounding import rounded_up
     from dpol.privacy.account import best_guess
-    from dpol_weekly.coordinator.cost import USUAL_CAPACITY, noise_on_shares
+    from dpol_weekly.coordinator.cost import (
+        USUAL_CAPACITY,
+        capacities_of,
+        noise_by_question,
+        noise_on_shares,
+    )
     from dpol_weekly.deployment import read_deployment
 
     deployment = read_deployment(options.file)
     print(f"{'entity':20} {'capacity':>10} {'noise on the share: sd':>24} {'95% within':>16}")
-    for name, deviation in noise_on_shares(deployment).items():
+    noise = noise_on_shares(deployment)
+    for name, deviation in noise.items():
         given = deployment.entities[name].capacity
         beds = given if isinstance(given, str) else f"{given:g}"
         sd, within = f"{100 * deviation:.3g}", f"{100 * NORMAL_95 * deviation:.3g}"
         print(f"{name:20} {beds:>10} {sd:>17} points {'+-' + within:>9} points")
     if any(it.capacity == "reported" for it in deployment.entities.values()):
         print(f"Where the capacity is reported, {USUAL_CAPACITY:g} is taken.")
+    print("Noise on a report, at most (sd), by the question that dpol decide is asked:")
+    for question, most in noise_by_question(noise, capacities_of(deployment)).items():
+        print(f"  {question}: {most}")
     one, stay = (
         f"{rounded_up(100 * best_guess(mu), 3)} times in 100 (mu = {rounded_up(mu, 4)})"
         for mu in (deployment.mu, deployment.budget_mu)

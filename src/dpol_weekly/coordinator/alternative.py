@@ -58,6 +58,8 @@ def alternative(
     folder: Path,
     spec: AlgorithmSpec,
     period: datetime.date | None = None,
+    *,
+    as_of: datetime.date | None = None,
     **changes: Any,
 ) -> Alternative:
     """Replay a log with another algorithm, for a period and all before it.
@@ -70,6 +72,7 @@ def alternative(
         folder: of the coordinator.
         spec: the other algorithm: a local one of the registry, as an entry of a suite.
         period: the last one that is decided; None: the first one after the last report.
+        as_of: the log is taken as it was at the end of that day, in universal time.
         changes: of the coordinator's own choices, for both.
 
     Raises:
@@ -78,7 +81,7 @@ def alternative(
         DataError: as `open_log`; no period can be decided; or an algorithm does not rank, and
             several entities are to be named.
     """
-    with open_log(folder) as log:
+    with open_log(folder, as_of=as_of) as log:
         deployment = log.deployment
         own = changed(log.coordination, deployment, **changes)
         other = changed(own, deployment, algorithm=spec)

@@ -14,7 +14,8 @@ import numpy as np
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
-from dpol_weekly.coordinator.choices import choices_before
+from dpol_weekly.coordinator.chances import chances_of
+from dpol_weekly.coordinator.choices import choices_before, may_be_chosen
 from dpol_weekly.coordinator.decision import (
     Decision,
     Outlook,
@@ -26,6 +27,7 @@ from dpol_weekly.coordinator.evidence import Evidence, Reports, read_evidence
 from dpol_weekly.coordinator.game import Choice
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
+from dpol_weekly.coordinator.past import WEEKS, History, expected_share, history_of, scores_of
 from dpol_weekly.coordinator.settings import FILE, Coordination, changed
 from dpol_weekly.deployment import Deployment
 
@@ -35,7 +37,13 @@ _CLOSE = 1e-9
 _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def decide(folder: Path, period: datetime.date | None = None, **changes: Any) -> Decision:
+def decide(
+    folder: Path,
+    period: datetime.date | None = None,
+    *,
+    as_of: datetime.date | None = None,
+    **changes: Any,
+) -> Decision:
     """Decide for a period, and write that to `decisions/PERIOD.json` and `.csv` in the folder.
 
     The page `index.html` shows the decision for the latest period.
@@ -44,6 +52,7 @@ def decide(folder: Path, period: datetime.date | None = None, **changes: Any) ->
         folder: of the coordinator.
         period: its start, at most `LONGEST_GAP` periods after the last report; None: the first one
             after it.
+        as_of: the log is taken as it was at the end of that day, in universal time.
         changes: of the coordinator's own choices, for this decision.
 
     Raises:
@@ -52,16 +61,19 @@ def decide(folder: Path, period: datetime.date | None = None, **changes: Any) ->
             other reports or with other choices.
         OutputError: the decision cannot be written.
     """
-    with open_log(folder) as log:
+    with open_log(folder, as_of=as_of) as log:
         number = number_of(log, period)
         coordination = changed(log.coordination, log.deployment, **changes)
-        decision = _decided(log, number, read_evidence(log, number), coordination)
+        decision, history = _decided(log, number, read_evidence(log, number), coordination)
         with locked(folder / "decisions"):
             written = _written(folder / "decisions")
             _write(log, _path(folder, decision.period), decision)
     shown = {it.period: it for it in [*written, decision]}
     newest, *earlier = sorted(shown.values(), key=lambda it: it.period, reverse=True)
-    write_page(folder, newest, earlier)
+    if newest is not decision:
+        with open_log(folder) as log:
+            _, history = _again(log, newest)
+    write_page(folder, newest, history, earlier)
     return decision
 
 
@@ -80,10 +92,7 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
         number = number_of(log, period)
         path = _path(folder, log.deployment.period_of(number).isoformat())
         before = read_decision(path)
-        then = _as_agreed(log, before.deployment_sha256)
-        versions = from_ranges(before.read, list(then.deployment.entities), number)
-        evidence = read_evidence(then, number, versions=versions, set_aside=before.set_aside)
-        again = _decided(then, number, evidence, before.coordination)
+        again, _ = _again(log, before)
     if before.log_sha256 != again.log_sha256:
         raise DataError(f"{path}: the log is not what this was made from: put it back as it was")
     again = replace(again, dpol=before.dpol)
@@ -93,6 +102,15 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
     if not _holds(table, before.as_csv()):
         raise DataError(f"{table}: is not the table of {path.name}; dpol decide writes it again")
     return before
+
+
+def _again(log: Log, before: Decision) -> tuple[Decision, History]:
+    """A decision as it comes out now, from what it read."""
+    number = number_of(log, datetime.date.fromisoformat(before.period))
+    then = _as_agreed(log, before.deployment_sha256)
+    versions = from_ranges(before.read, list(then.deployment.entities), number)
+    evidence = read_evidence(then, number, versions=versions, set_aside=before.set_aside)
+    return _decided(then, number, evidence, before.coordination)
 
 
 def number_of(log: Log, period: datetime.date | None = None) -> int:
@@ -203,21 +221,32 @@ def _since(log: Log, before: Decision, now: Decision) -> str:
     return ", ".join(told) or "the log has other rows than then"
 
 
-def _decided(log: Log, number: int, evidence: Evidence, coordination: Coordination) -> Decision:
-    """The decision for a period, from the reports before it."""
+def _decided(
+    log: Log, number: int, evidence: Evidence, coordination: Coordination
+) -> tuple[Decision, History]:
+    """The decision for a period, from the reports before it, and its last periods."""
     deployment, period = log.deployment, log.deployment.period_of(number).isoformat()
+    reports, bound = evidence.reports, coordination.question.bound
     try:
-        (choice,) = choices_before(deployment, coordination, evidence.reports, [number])
+        (choice,) = choices_before(deployment, coordination, reports, [number])
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
+    laws = [] if choice.law is None else [*choice.past[1 - WEEKS :], (number, choice.law)]
+    expected = expected_share(
+        [(law, may_be_chosen(deployment, coordination, it, reports)) for it, law in laws],
+        coordination.names,
+    )
+    # Asked for counts, the algorithm has played with counts / bound.
+    played, unit = (reports, 1.0) if bound is None else (reports.as_counts(bound), bound)
     names = list(deployment.entities)
-    return Decision(
+    decision = Decision(
         deployment=deployment.name,
         deployment_sha256=deployment.sha256(),
         period=period,
         last_period=deployment.period_of(number - 1).isoformat(),
         named=tuple(names[place] for place in choice.ranked[: coordination.names]),
-        outlooks=_outlooks(deployment, coordination, evidence.reports, choice),
+        outlooks=_outlooks(deployment, coordination, reports, choice),
+        scores=scores_of(played, choice.past, unit, expected),
         spent=evidence.spent,
         coordination=coordination,
         # The keys of all random numbers, see `dpol.core.randomness`.
@@ -231,32 +260,44 @@ def _decided(log: Log, number: int, evidence: Evidence, coordination: Coordinati
         set_aside=evidence.set_aside,
         log_sha256=evidence.sha256,
     )
+    return decision, history_of(deployment, played, choice.past, unit)
 
 
 def _outlooks(
     deployment: Deployment, coordination: Coordination, reports: Reports, choice: Choice
 ) -> tuple[Outlook, ...]:
     """The outlooks of all entities; asked for counts, the choice is one of counts / bound."""
-    bound = coordination.question.bound
+    bound, law = coordination.question.bound, choice.law
     ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
-    count, last_of, newest = reports.there.sum(axis=0), reports.last, len(reports.cells) - 1
+    chances: dict[int, float] = {}
+    if law is not None:
+        places = list(choice.ranked)
+        likely = chances_of(law.share[places], law.apart[places], coordination.names)
+        chances = dict(zip(places, likely.tolist(), strict=True))
+    there, last_of = reports.there, reports.last
     outlooks = []
     for place, (name, entity) in enumerate(deployment.entities.items()):
         last = int(last_of[place])
         report = reports.cells[last, place] if last >= 0 else None
         capacity = None if report is None else float(report["capacity"])
-        share, low, high = choice.interval(place)
+        share, low, high = (None, None, None) if law is None else law.interval(place)
         if bound is not None:
             share, low, high = (
                 None if end is None or capacity is None else end * bound / capacity
                 for end in (share, low, high)
             )
+        silent = 0
+        for number in range(len(there) - 1, last, -1):
+            if not entity.takes_part(deployment.period_of(number)):
+                break
+            silent += 1
         outlooks.append(
             Outlook(
                 entity=name,
                 title=coordination.titles.get(name, name),
                 rank=ranks.get(place) if len(ranks) > 1 else None,
                 named=ranks.get(place, math.inf) <= coordination.names,
+                chance=chances.get(place),
                 share=share,
                 low=low,
                 high=high,
@@ -264,8 +305,8 @@ def _outlooks(
                 noise=None if report is None else float(report["noise"]),
                 capacity=capacity,
                 last_report=None if report is None else deployment.period_of(last).isoformat(),
-                reports=int(count[place]),
-                missing=last < newest and entity.takes_part(deployment.period_of(newest)),
+                reports=int(there[:, place].sum()),
+                silent=silent,
             )
         )
     return tuple(outlooks)

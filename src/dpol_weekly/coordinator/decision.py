@@ -19,6 +19,7 @@ from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
 from dpol.data.question import Gain
 from dpol_weekly.coordinator.evidence import SetAside
+from dpol_weekly.coordinator.past import Scores
 from dpol_weekly.coordinator.settings import Coordination
 from dpol_weekly.coordinator.spent import Spent
 
@@ -33,6 +34,8 @@ class Outlook:
         rank: 1 for the best; None for who is not in the choice, and where the algorithm does not
             rank.
         named: whether the decision names it.
+        chance: that it is the one with the largest true share of those that may be chosen, or, if
+            several are named, one of so many; None where the algorithm predicts none.
         share: predicted true share in the period; None where the algorithm predicts none.
         low: lower end of the 90% interval of the true share; None likewise.
         high: its upper end.
@@ -41,13 +44,14 @@ class Outlook:
         capacity: that it reported last, likewise.
         last_report: start of the period that it reported last, YYYY-MM-DD.
         reports: how many periods it has reported.
-        missing: whether it was to report for the last period, and did not.
+        silent: how many periods in a row, up to the last one, it was to report, and did not.
     """
 
     entity: str
     title: str
     rank: int | None
     named: bool
+    chance: float | None
     share: float | None
     low: float | None
     high: float | None
@@ -56,7 +60,7 @@ class Outlook:
     capacity: float | None
     last_report: str | None
     reports: int
-    missing: bool
+    silent: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +74,7 @@ class Decision:
         last_period: start of the last period whose reports were read, the one before.
         named: identifiers of who is chosen, best first.
         outlooks: of all entities, in the order of the deployment.
+        scores: how well earlier predictions fitted; None if there were none.
         spent: what the releases cost a person.
         coordination: the coordinator's own choices that were used.
         randomness: keys that the random numbers of the algorithm were drawn from.
@@ -87,6 +92,7 @@ class Decision:
     last_period: str
     named: tuple[str, ...]
     outlooks: tuple[Outlook, ...]
+    scores: Scores | None
     spent: Spent
     coordination: Coordination
     randomness: Mapping[str, Any]
@@ -104,7 +110,7 @@ class Decision:
     @property
     def missing(self) -> tuple[str, ...]:
         """Identifiers of who was to report for the last period, and did not."""
-        return tuple(it.entity for it in self.outlooks if it.missing)
+        return tuple(it.entity for it in self.outlooks if it.silent)
 
     @property
     def asked(self) -> str:

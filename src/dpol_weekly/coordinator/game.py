@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpol.core.intervals import NORMAL_90
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
-from dpol.experts.interface import LocalAlgorithm, LocalSetup, Observation
+from dpol.experts.interface import Forecast, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.registry import label_of
 from dpol.privacy.chains import Chains
 from dpol_weekly.coordinator.settings import unfit
@@ -24,6 +24,35 @@ from dpol_weekly.coordinator.settings import unfit
 LEVEL_CHANGE = 0.02
 """Standard deviation of a period's change of the level before any was seen, in gain ranges."""
 _LEAST_NOISE = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """The joint law of the true shares of a period, as a filter predicts it.
+
+    All shares lie above one level, whose change is the same for all: it moves them together, so it
+    widens every interval and changes no rank. Around the level they are independent and normal, for
+    a filter of each expert reads no other's reports but through the level.
+
+    Args:
+        share: (n,) means.
+        apart: (n,) standard deviations around the level.
+        level: standard deviation of the level.
+    """
+
+    share: Floats
+    apart: Floats
+    level: float
+
+    @property
+    def deviation(self) -> Floats:
+        """(n,) standard deviations of the shares."""
+        return np.hypot(self.apart, self.level)
+
+    def interval(self, place: int) -> tuple[float, float, float]:
+        """The predicted share of an expert, and the ends of its 90% interval."""
+        share, width = float(self.share[place]), NORMAL_90 * float(self.deviation[place])
+        return share, share - width, share + width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +69,8 @@ class Played:
         level: that the algorithm saw last, and in which period; None if it tells none.
         change: sum of the squared changes of the level so far, each over its periods.
         changes: their number.
+        forecast: of the algorithm for the next period; None if it has none.
+        past: each period that was learned, with the law before its reports, if there was one.
     """
 
     period: int
@@ -50,6 +81,22 @@ class Played:
     level: tuple[float, int] | None = None
     change: float = 0.0
     changes: int = 0
+    forecast: Forecast | None = None
+    past: tuple[tuple[int, Law], ...] = ()
+
+    @property
+    def law(self) -> Law | None:
+        """The law of the next period; None where the algorithm predicts none."""
+        forecast = self.forecast
+        if forecast is None or forecast.level is None or forecast.variance is None:
+            return None
+        change = (self.change + LEVEL_CHANGE**2) / (self.changes + 1)
+        ahead = 1 if self.level is None else self.period + 1 - self.level[1]
+        return Law(
+            share=forecast.level[0] + forecast.scores[0],
+            apart=np.sqrt(forecast.variance[0]),
+            level=math.sqrt(ahead * change),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,20 +105,13 @@ class Choice:
 
     Args:
         ranked: experts, best first; one only where the algorithm does not rank.
-        share: (n,) predicted true shares; None where the algorithm predicts none.
-        deviation: (n,) standard deviation of the true shares around that, likewise.
+        law: of the true shares; None where the algorithm predicts none.
+        past: each period before, with the law before its reports, if there was one.
     """
 
     ranked: tuple[int, ...]
-    share: Floats | None = None
-    deviation: Floats | None = None
-
-    def interval(self, place: int) -> tuple[float | None, float | None, float | None]:
-        """The predicted share of an expert, if there is one, and the ends of its 90% interval."""
-        if self.share is None or self.deviation is None:
-            return None, None, None
-        share, width = float(self.share[place]), NORMAL_90 * float(self.deviation[place])
-        return share, share - width, share + width
+    law: Law | None = None
+    past: tuple[tuple[int, Law], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +161,7 @@ class Game:
     @property
     def ranks(self) -> bool:
         """True if `decide` ranks all experts; False before the first period."""
-        return self.played is not None and self.algorithm.forecast(self.played.state) is not None
+        return self.played is not None and self.played.forecast is not None
 
     def learn(
         self,
@@ -179,23 +219,15 @@ class Game:
             count = 0 if played is None else int(played.joined.sum())
             raise ValueError(f"two entities must have reported before a decision, not {count}")
         among = np.ones(n, dtype=bool) if among is None else among
-        forecast = self.algorithm.forecast(played.state)
-        if forecast is None:
+        if played.forecast is None:
             if not among[played.action]:
                 raise ValueError(
                     f"{label_of(self.algorithm)} names one entity of all, and"
                     f" {self.entities[played.action]} is not among those that may be chosen"
                 )
             return Choice(ranked=(played.action,))
-        order = np.argsort(-forecast.scores[0], kind="stable")
-        ranked = tuple(order[among[order]].tolist())
-        if forecast.level is None or forecast.variance is None:
-            return Choice(ranked=ranked)
-        change = (played.change + LEVEL_CHANGE**2) / (played.changes + 1)
-        ahead = 1 if played.level is None else played.period + 1 - played.level[1]
-        share = forecast.level[0] + forecast.scores[0]
-        deviation = np.sqrt(forecast.variance[0] + ahead * change)
-        return Choice(ranked=ranked, share=share, deviation=deviation)
+        order = np.argsort(-played.forecast.scores[0], kind="stable")
+        return Choice(ranked=tuple(order[among[order]].tolist()), law=played.law, past=played.past)
 
 
 def _start(game: Game, period: int, shares: Floats, noise_scale: Floats) -> Played:
@@ -248,9 +280,9 @@ def _step(
         begun=begun,
     )
     state, actions = game.algorithm.step(before.state, observation, _generators(game, period))
-    forecast = None if observation.silent else game.algorithm.forecast(state)
+    forecast, law = game.algorithm.forecast(state), before.law
     level, change, changes = before.level, before.change, before.changes
-    if forecast is not None and forecast.level is not None:
+    if forecast is not None and forecast.level is not None and not observation.silent:
         level = float(forecast.level[0, 0]), period
         if before.level is not None:
             change += (level[0] - before.level[0]) ** 2 / (period - before.level[1])
@@ -264,6 +296,8 @@ def _step(
         level=level,
         change=change,
         changes=changes,
+        forecast=forecast,
+        past=before.past if law is None else (*before.past, (period, law)),
     )
 
 

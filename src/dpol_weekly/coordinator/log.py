@@ -236,7 +236,12 @@ class Log:
 
 @contextmanager
 def open_log(
-    folder: Path, *, deployment: Path | None = None, new: bool = False, write: bool = False
+    folder: Path,
+    *,
+    deployment: Path | None = None,
+    new: bool = False,
+    write: bool = False,
+    as_of: datetime.date | None = None,
 ) -> Iterator[Log]:
     """Open the log of a folder.
 
@@ -248,6 +253,7 @@ def open_log(
         deployment: the file of the agreement, or of an amendment of the last one; None: as before.
         new: whether it is made if there is none; rows may be added then.
         write: whether rows may be added.
+        as_of: show the log as it was at the end of that day, in universal time.
 
     Raises:
         ConfigError: the deployment's file, or the coordinator's, breaks a rule; or the former is
@@ -272,6 +278,8 @@ def open_log(
             base.row_factory = sqlite3.Row
             if prepare(base, path, _LOG, new=new) and given is not None:
                 _add_agreement(base, given)
+            if as_of is not None:
+                _hide_later(base, path, as_of)
             agreements = _agreements(base, path)
             if given is not None and given not in agreements:
                 refuse_amendment(agreements[-1], given, str(deployment))
@@ -287,6 +295,30 @@ def open_log(
             )
     except OSError as error:  # one of a write has no name
         raise output_error(error.filename or folder, error) from error
+
+
+def _hide_later(base: sqlite3.Connection, path: Path, day: datetime.date) -> None:
+    """Hide what was received after a day: temporary views go before the tables they are called as.
+
+    `released` and `listed` are made again, for those of the log read its tables.
+
+    Raises:
+        DataError: the log is younger.
+    """
+    after = (day + datetime.timedelta(days=1)).isoformat()
+    for table in ("deployment", "report", "act"):
+        base.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE received < '{after}'"
+        )
+    base.execute(
+        "CREATE TEMP VIEW release AS SELECT * FROM main.release"
+        " WHERE report IN (SELECT number FROM report)"
+    )
+    if not base.execute("SELECT COUNT(*) FROM deployment").fetchone()[0]:
+        raise DataError(f"{path}: was begun after {day}; give a later day with --as-of")
+    views = base.execute("SELECT sql FROM sqlite_master WHERE type = 'view' ORDER BY rowid")
+    for view in views.fetchall():
+        base.execute(view["sql"].replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
 
 
 def _add_agreement(base: sqlite3.Connection, agreed: Deployment) -> None:

@@ -15,6 +15,7 @@ def not_asked(settings: Hospitals) -> frozenset[str]:
     compared = settings.comparison
     asked = {
         "replay": settings.replayed,
+        "top": settings.names > 1,
         "comparison": compared is not None,
         "ablation": compared is not None and compared.ablated,
         "questions": compared is not None and settings.asks_several,
@@ -35,7 +36,7 @@ STUDY = Study(
     module=__name__,
     results=(
         *("summary", "ranking", "cumulative", "replay", "comparison", "ablation", "memory"),
-        "questions",
+        *("questions", "top"),
     ),
     optional=not_asked,
     points=points,

@@ -29,6 +29,7 @@ from dpol.studies.hospitals.reported import (
 from dpol.studies.hospitals.runs import Played, read_runs
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.hospitals.summary import collect_cells, cumulative_curves, summarize
+from dpol.studies.hospitals.top import top_rows
 from dpol.studies.hospitals.verdicts import verdict_on
 from dpol.studies.study import Facts
 
@@ -70,6 +71,8 @@ def collect(parts: Parts, settings: Hospitals, facts: Facts) -> dict[str, pd.Dat
     }
     if not settings.asks_several:
         found["cumulative"] = cumulative_curves(cells, streams, settings)
+    if settings.names > 1:
+        found["top"] = top_rows(cells, streams, settings)
     if settings.replayed:
         found["replay"] = replay_rows(
             cells, streams, settings, seed=settings.seed, memory=settings.memory

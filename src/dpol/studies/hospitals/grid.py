@@ -29,6 +29,7 @@ def points(settings: Hospitals, streams: Sequence[str]) -> dict[str, Point]:
             "games": [[noise, settings.levels[level]] for _, noise, level in runs],
             "replicates": replicates(settings, block),
             "memory": settings.memory,
+            **({"names": settings.names} if settings.names > 1 else {}),
         }
     if memories := settings.noise_memories:
         for stream, weeks in itertools.product(streams, memories.weeks):

@@ -16,11 +16,19 @@ import pyarrow.parquet as pq
 from dpol.core.arrow import as_arrow, as_texts
 from dpol.core.errors import DataError
 from dpol.core.imports import load
-from dpol.core.randomness import Floats, Seeds
+from dpol.core.logs import progress
+from dpol.core.randomness import Floats, ReplicateGenerators, Seeds
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, read_stream
-from dpol.experts.interface import Actions, Member
-from dpol.experts.play import RawGains, Source, amplification_of, guarantee_of, play_rounds
+from dpol.experts.interface import Actions, LocalAlgorithm, Member
+from dpol.experts.play import (
+    RawGains,
+    Source,
+    amplification_of,
+    guarantee_of,
+    play_rounds,
+    rounds,
+)
 from dpol.noise import MemoryChoice, is_ours, privatize
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
@@ -49,6 +57,8 @@ class Played:
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
         amplification: batch sizes behind an amplified central guarantee, if there is one.
+        top: (R, T) sums of the raw gains of the experts with the largest predictions, where these
+            are scored and there are any.
     """
 
     stream: str
@@ -61,6 +71,7 @@ class Played:
     actions: Actions
     gains: Floats
     amplification: BatchMixture | None = None
+    top: Floats | None = None
 
     @property
     def totals(self) -> Floats:
@@ -104,6 +115,7 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
             replicates=point["replicates"],
             memory_mb=max(1.0, inputs.memory_mb - others),
             noise_memory=known_memory(point["memory"]),
+            names=point.get("names", 1),
         )
         played += block.played
     return {"runs": table_of(RunBlock(tuple(point["replicates"]), tuple(played)))}
@@ -128,12 +140,13 @@ def play_suite(
     replicates: Sequence[int],
     memory_mb: float = math.inf,
     noise_memory: MemoryChoice = "designed",
+    names: int = 1,
 ) -> RunBlock:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
     Local algorithms share one draw of noisy gains; the others get the raw stream. The
     result does not depend on `memory_mb`, below which `parts` keeps the memory. For `noise_memory`
-    see `privatize`.
+    see `privatize`. With `names` above 1 the experts of so many largest predictions are scored too.
 
     Raises:
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
@@ -159,7 +172,13 @@ def play_suite(
         played = []
         for member in members:
             generators = seeds.algorithm(member.label)
-            actions = play_rounds(member.algorithm, source, generators, name=member.label)
+            top = None
+            if names > 1 and isinstance(member.algorithm, LocalAlgorithm):
+                actions, top = play_top(
+                    member.algorithm, source, generators, stream.gains, names, name=member.label
+                )
+            else:
+                actions = play_rounds(member.algorithm, source, generators, name=member.label)
             played.append(
                 Played(
                     stream=stream.label,
@@ -172,6 +191,7 @@ def play_suite(
                     actions=actions,
                     gains=stream.gains[np.arange(stream.n_rounds), actions],
                     amplification=amplification_of(member.algorithm, source),
+                    top=top,
                 )
             )
         return played
@@ -180,12 +200,38 @@ def play_suite(
     return RunBlock(tuple(replicates), tuple(joined(own) for own in zip(*played, strict=True)))
 
 
+def play_top(
+    algorithm: LocalAlgorithm[Any],
+    source: Source,
+    generators: ReplicateGenerators,
+    gains: Floats,
+    names: int,
+    *,
+    name: str,
+) -> tuple[Actions, Floats | None]:
+    """Play a game; its (R, T) actions, and the sums of the gains of the `names` best predicted.
+
+    Experts with equal predictions are taken in their order. Without predictions there are no sums.
+    """
+    actions, sums = [], []
+    played = progress(rounds(algorithm, source, generators), f"{name}, rounds", len(gains))
+    for t, (state, chosen) in enumerate(played):
+        actions.append(chosen)
+        forecast = algorithm.forecast(state)
+        if forecast is not None:
+            best = np.argsort(-forecast.scores, axis=1, kind="stable")[:, :names]
+            sums.append(gains[t][best].sum(axis=1))
+    whole = np.stack(sums, axis=1) if len(sums) == len(gains) else None
+    return np.stack(actions, axis=1), whole
+
+
 def joined(parts: Sequence[Played]) -> Played:
     """One algorithm's runs of several blocks as one; all that is not by replicate is equal."""
     return replace(
         parts[0],
         actions=np.concatenate([part.actions for part in parts]),
         gains=np.concatenate([part.gains for part in parts]),
+        top=None if parts[0].top is None else np.concatenate([part.top for part in parts]),
     )
 
 
@@ -194,8 +240,8 @@ def table_of(block: RunBlock) -> pa.Table:
 
     Rounds are counted from 1, replicates and experts from 0.
     """
-    replicates, rounds = block.played[0].actions.shape
-    size, count = replicates * rounds, len(block.played)
+    replicates, n_rounds = block.played[0].actions.shape
+    size, count = replicates * n_rounds, len(block.played)
 
     def label(names: Sequence[str]) -> pa.Array:
         distinct = list(dict.fromkeys(names))
@@ -204,8 +250,8 @@ def table_of(block: RunBlock) -> pa.Table:
             as_arrow(np.repeat(indices, size)), as_texts(distinct)
         )
 
-    replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), rounds)
-    round_numbers = np.arange(1, rounds + 1, dtype=np.int32)
+    replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), n_rounds)
+    round_numbers = np.arange(1, n_rounds + 1, dtype=np.int32)
     table = pa.table(
         {
             "stream": label([played.stream for played in block.played]),
@@ -218,8 +264,12 @@ def table_of(block: RunBlock) -> pa.Table:
             "gain": as_arrow(np.concatenate([it.gains.ravel() for it in block.played])),
         }
     )
+    if any(played.top is not None for played in block.played):
+        unknown = np.full((replicates, n_rounds), np.nan)
+        tops = [unknown if it.top is None else it.top for it in block.played]
+        table = table.append_column("top", as_arrow(np.concatenate([it.ravel() for it in tops])))
     about = {
-        "rounds": rounds,
+        "rounds": n_rounds,
         "members": [
             {
                 "label": played.label,
@@ -246,14 +296,19 @@ def read_runs(path: Path | str) -> RunBlock:
         DataError: the file is damaged or not such a table.
     """
     try:
-        table = pq.read_table(path, columns=list(RUN_COLUMNS), use_threads=False)
+        table = pq.read_table(path, use_threads=False)
         about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
         shape = (len(about["members"]), -1, about["rounds"])
         columns = ("replicate", "action", "gain")
         numbers, actions, gains = (table[name].to_numpy().reshape(shape) for name in columns)
         size = actions[0].size
+        top = np.full(numbers.shape, np.nan)
+        if "top" in table.column_names:
+            top = table["top"].to_numpy().reshape(shape)
         played = [
-            _read_member(member, table.slice(place * size, 1), actions[place], gains[place])
+            _read_member(
+                member, table.slice(place * size, 1), actions[place], gains[place], top[place]
+            )
             for place, member in enumerate(about["members"])
         ]
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
@@ -262,7 +317,7 @@ def read_runs(path: Path | str) -> RunBlock:
 
 
 def _read_member(
-    member: dict[str, Any], first: pa.Table, actions: Actions, gains: Floats
+    member: dict[str, Any], first: pa.Table, actions: Actions, gains: Floats, top: Floats
 ) -> Played:
     """A member from its metadata, its first row, and its (R, T) slices of the columns."""
     mixture = member["amplification"]
@@ -277,4 +332,5 @@ def _read_member(
         actions=actions,
         gains=gains,
         amplification=mixture and BatchMixture.from_dict(mixture),
+        top=None if np.isnan(top).any() else top,
     )

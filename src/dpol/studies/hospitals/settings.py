@@ -184,6 +184,8 @@ class Hospitals(Settings):
     """Algorithms that are played, by label of their suite."""
     replicates: int = 1
     """Runs of every algorithm."""
+    names: int = 1
+    """Experts of the largest predictions that the table `top` scores, if above 1."""
     block_replicates: int | None = None
     """Replicates in one job; without it all."""
     games_together: bool = False

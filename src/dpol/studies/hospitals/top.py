@@ -1,0 +1,59 @@
+"""Several experts in each round: those with the largest predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import half_width
+from dpol.data.stream import GainStream
+from dpol.studies.hospitals.runs import Played
+from dpol.studies.hospitals.settings import Hospitals
+
+
+def top_rows(
+    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Hospitals
+) -> pd.DataFrame:
+    """One row per stream, algorithm with predictions, noise and mu (docs/reference/tables.md).
+
+    The gain of a round is the sum of the shares of the experts named. The intervals of all rows
+    hold together.
+    """
+    scored = [cell for cell in cells if cell.top is not None]
+    rows: list[dict[str, Any]] = []
+    for cell in scored:
+        assert cell.top is not None
+        gains = streams[cell.stream].gains
+        names, totals = min(main.names, gains.shape[1]), cell.top.sum(axis=1)
+        chance = names * gains.mean(axis=1).sum()
+        foresight = np.partition(gains, -names, axis=1)[:, -names:].sum()
+        fixed = np.partition(gains.sum(axis=0), -names)[-names:].sum()
+        possible = foresight - chance if foresight > chance else np.nan
+        half = half_width(totals, main.report.confidence, len(scored))
+        rows.append(
+            {
+                "stream": cell.stream,
+                "algorithm": cell.label,
+                "noise": cell.noise,
+                "level": main.labels[cell.mu],
+                "mu": cell.mu,
+                "names": names,
+                "mean_gain": float(totals.mean()),
+                "ci_half_width": float(half),
+                "chance_gain": float(chance),
+                "best_static_gain": float(fixed),
+                "foresight_gain": float(foresight),
+                "gain_share": float((totals.mean() - chance) / possible),
+            }
+        )
+    columns = ("stream", "algorithm", "noise", "level", "mu", "names", "mean_gain")
+    return pd.DataFrame(
+        rows,
+        columns=[
+            *(*columns, "ci_half_width", "chance_gain", "best_static_gain"),
+            *("foresight_gain", "gain_share"),
+        ],
+    )
