@@ -17,7 +17,6 @@ KEYS = {
     "entities": {"n": {"capacity": 120}, "s": {"capacity": 300}},
     "mu": 0.5,
     "budget_mu": 1.42,
-    "algorithm": "empirical-bayes",
     "disjoint": True,
 }
 

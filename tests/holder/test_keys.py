@@ -139,6 +139,25 @@ def test_without_agreed_keys_an_entity_keeps_the_key_of_its_first_report():
     assert taken(new_ledgers=["A"]) == (1, "")
 
 
+def test_an_amendment_frees_an_entity_from_its_earlier_key():
+    """Signed by a key of its own at first, then by an agreed one, then by another, then by none."""
+    made, names = deployment(), [KEY, Path("second.key"), Path("third.key")]
+    publics = [make_key(name) for name in names]
+    rows, week = [A1], "2021-01-{:02}".format
+    put(*rows, made=made, own={"key": KEY})
+    assert taken(made) == (1, "")
+    for number, name in enumerate([*names[1:], None], start=1):
+        key = {} if name is None else {"key": publics[number]}
+        amends = {"agreement": made.sha256(), "since": week(1 + 7 * number)}
+        made = deployment(entities={"A": key, "B": {}, "C": {}}, amends=amends)
+        rows.append(("A", week(1 + 7 * number), "3"))
+        if number == 2:  # the key before is not the agreed one any more
+            refuse("second.key: is not the key in the agreement", *rows, made=made, own=own)
+        own = {} if name is None else {"key": name}
+        put(*rows, made=made, own=own)
+        assert taken(made) == (1, "")
+
+
 # ---- the ledger ----------------------------------------------------------------------------------
 
 
