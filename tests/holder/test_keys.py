@@ -143,8 +143,8 @@ def test_an_amendment_frees_an_entity_from_its_earlier_key():
     """Signed by a key of its own at first, then by an agreed one, then by another, then by none."""
     made, names = deployment(), [KEY, Path("second.key"), Path("third.key")]
     publics = [make_key(name) for name in names]
-    rows, week = [A1], "2021-01-{:02}".format
-    put(*rows, made=made, own={"key": KEY})
+    rows, own, week = [A1], {"key": KEY}, "2021-01-{:02}".format
+    put(*rows, made=made, own=own)
     assert taken(made) == (1, "")
     for number, name in enumerate([*names[1:], None], start=1):
         key = {} if name is None else {"key": publics[number]}
