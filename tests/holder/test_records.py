@@ -26,7 +26,7 @@ AGREEMENTS = {
     "stays": {"unit_weeks": 3},
     "memory": {"noise": {"memory": "designed"}},
     "memory, stays": {"noise": {"memory": "designed"}, "unit_weeks": 4, "count_sensitivity": 2},
-    "corrections": {"corrections": True, "mu": 0.3},
+    "corrections": {"mu": 0.3},
     "fine grid": {"mu": 0.7, "count_sensitivity": 1.25},
 }
 
@@ -35,7 +35,7 @@ def released(keys, **options):
     """Three weeks of one hospital and one of another; with corrections, one week twice."""
     made = deployment(budget_mu=50, **keys)
     put(A1, B1, A2, A3, made=made, **options)
-    if made.corrections:
+    if keys is AGREEMENTS["corrections"]:
         put(A1, B1, A2, A3, made=made, correct=["2021-01-08"], **options)
 
 
