@@ -167,10 +167,11 @@ def test_of_two_releases_at_the_same_moment_none_is_lost():
     ],
 )
 def test_an_output_keeps_its_sensitivity_and_periods(keys, message):
-    put(A1)
+    own = {"entity": "A"}  # whose name the output has, not that of the deployment
+    put(A1, own=own)
     made = deployment(**keys)
     day = made.period_of(2).isoformat()
-    refuse(message, ("A", day, "3"), made=made)
+    refuse(message, ("A", day, "3"), made=made, own=own)
 
 
 def test_an_output_that_cannot_be_is_refused_before_noise_is_drawn():
