@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import functools
 import os
 import random
 import shutil
@@ -25,6 +26,7 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.privacy.noise import SeededNoise
+from dpol.show.pages import load_template
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.coordinator.export import export, verify
@@ -43,6 +45,7 @@ MU, STAY, TIMES = Fraction(1, 2), 8, 3
 BUDGET = 2.45
 WEIGHT = MU**2 / 2
 BEDS = 40
+TEMPLATES = functools.cache(load_template)
 Row = tuple[int, str]
 """A week, and the noisy count that was released for it."""
 
@@ -165,7 +168,8 @@ class Year:
         self.holders = [Holder(name=name, folder=folder / name) for name in names]
         self.holders[-1].since, self.holders[0].until = self.joins, self.leaves
         self.agreements = self.agree(names)
-        self.hashes = [read_deployment(it).sha256() for it in self.agreements]
+        self.made = [read_deployment(it) for it in self.agreements]
+        self.hashes = [it.sha256() for it in self.made]
         coordinates(self.state, corrections=True)
 
     def agree(self, names):
@@ -205,7 +209,7 @@ class Year:
         end = "\r\n" if self.happens("table saved by a spreadsheet", 0.1) else "\n"
         lines = ["week,ill", *(f"{day(it)},{count}" for it, count in sorted(holder.table.items()))]
         raw.write_text(end.join([*lines, ""]), newline="")
-        made = read_deployment(self.agreements[holder.agreed])
+        made = self.made[holder.agreed]
         request = Request(
             hospital=Hospital(
                 deployment=self.agreements[holder.agreed],
@@ -282,7 +286,7 @@ class Year:
             drawn = base.execute("SELECT COUNT(*) FROM release").fetchone()[0]
         assert drawn == len(book.spent), "the ledger has other rows"
         differ = {it for it, count in book.counts.items() if holder.table.get(it, count) != count}
-        assert {it.period for it in done.differ} == {*map(day, differ)}
+        assert {it.period for it in done.differ} == {*map(day, differ)}, (holder, options, differ)
         assert done.worst.squared_mu == book.squared_mu()
         assert done.worst.kept == (max(book.times().values()) <= TIMES)
         return done.file
@@ -500,8 +504,10 @@ class Year:
 
 
 @pytest.fixture
-def folder():
-    """A folder in memory, where there is one: a year writes thousands of files."""
+def folder(monkeypatch):
+    """A folder in memory, where there is one, for a year writes thousands of files."""
+    for room in ("holder.views", "coordinator.page"):
+        monkeypatch.setattr(f"dpol_weekly.{room}.load_template", TEMPLATES)
     fast = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=fast) as path:
         yield Path(path)
