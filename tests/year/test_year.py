@@ -59,7 +59,13 @@ class Book:
 
     rows: list[Row] = field(default_factory=list)
     spent: set[Row] = field(default_factory=set)
-    counts: dict[int, int] = field(default_factory=dict)
+    count_of: dict[Row, int] = field(default_factory=dict)
+
+    @property
+    def counts(self):
+        """The count behind the last row of each week, where this ledger has drawn it."""
+        last = {row[0]: row for row in self.rows}
+        return {week: self.count_of[row] for week, row in last.items() if row in self.count_of}
 
     def times(self):
         return Counter(week for week, _ in self.spent)
@@ -81,8 +87,6 @@ class Book:
     def take(self, theirs):
         """Go on from a coordinator's rows: they hold, and rows drawn again for their weeks do not."""
         weeks = {week for week, _ in theirs}
-        for week, _ in {*theirs} - {*self.rows}:
-            self.counts.pop(week, None)
         self.rows = [row for row in self.rows if row[0] not in weeks] + theirs
         self.spent |= {*theirs}
 
@@ -281,7 +285,7 @@ class Year:
         added = rows[len(book.rows) :]
         assert [it for it, _ in added] == expected, "released twice, or not at all"
         book.rows, book.spent = rows, book.spent | {*added}
-        book.counts |= {it: holder.table[it] for it in expected}
+        book.count_of |= {row: holder.table[row[0]] for row in added}
         with closing(sqlite3.connect(holder.ledger)) as base:
             drawn = base.execute("SELECT COUNT(*) FROM release").fetchone()[0]
         assert drawn == len(book.spent), "the ledger has other rows"
