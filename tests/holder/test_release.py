@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import math
 import threading
 from pathlib import Path
@@ -111,7 +112,8 @@ def test_a_correction_is_released_once_though_its_run_was_killed():
     for k in range(1, 16):
         corrected = {"correct": [A1[1]], "gap": True}
         row = ("A", A1[1], str(k))
-        in_child(lambda row=row, more=corrected: put(row, seed=k, **more) and None, "kill", k)
+        act = functools.partial(put, row, seed=k, **corrected)
+        in_child(lambda act=act: act() and None, "kill", k)
         put(row, seed=100 + k, **corrected)
         assert len(output()) == 1 + k
 

@@ -17,7 +17,7 @@ import sqlite3
 import tempfile
 from collections import Counter, defaultdict
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -55,7 +55,7 @@ Row = tuple[int, str]
 
 @dataclass
 class Book:
-    """What a copy of a holder's ledger knows: rows of its output, all that it has spent."""
+    """A copy of a holder's ledger: rows of its output, all that it has spent."""
 
     rows: list[Row] = field(default_factory=list)
     spent: set[Row] = field(default_factory=set)
@@ -79,13 +79,13 @@ class Book:
         return sorted(week for week in table if week not in held or week in correct)
 
     def squared_mu(self):
-        """Of the stay that loses most, by all that was spent."""
+        """The squared mu of the stay that loses most, by all that was spent."""
         times = self.times()
         starts = range(min(times) - STAY, max(times) + 1)
         return max(WEIGHT * sum(times[it] for it in range(it, it + STAY)) for it in starts)
 
     def take(self, theirs):
-        """Go on from a coordinator's rows: they hold, and rows drawn again for their weeks do not."""
+        """Go on from a coordinator's rows; rows drawn again for their weeks leave."""
         weeks = {week for week, _ in theirs}
         self.rows = [row for row in self.rows if row[0] not in weeks] + theirs
         self.spent |= {*theirs}
@@ -105,7 +105,7 @@ class Mail:
 
 @dataclass
 class Register:
-    """What the coordinator's log must hold: rows by entity, in the order of their arrival."""
+    """The coordinator's log as it must be: rows by entity, in the order of arrival."""
 
     agreed: int = 0
     rows: dict[str, list[tuple[Row, str]]] = field(default_factory=lambda: defaultdict(list))
@@ -125,7 +125,7 @@ class Register:
         return sorted((row for row, _ in self.rows[entity]), key=lambda row: row[0])
 
     def squared_mu(self, before):
-        """Of the stay that loses most at two entities in each week before one."""
+        """The squared mu of the worst stay, at two entities in each week before one."""
         times = [Counter(week for (week, _), _ in rows) for rows in self.rows.values()]
         pairs = [sum(sorted(it[week] for it in times)[-2:]) for week in range(before)]
         return WEIGHT * max(sum(pairs[it : it + STAY]) for it in range(before))
@@ -231,10 +231,24 @@ class Year:
         self.seed += 1
         sampler = SeededNoise(np.random.default_rng(self.seed))
         if self.happens("killed release", 0.04):
-            in_child(lambda: release(request, sampler) and None, "kill", self.chance.randint(1, 30))
+            k = self.chance.randint(1, 30)
+            said, _ = in_child(lambda: release(request, sampler) and None, "kill", k)
+            if said is None:  # it came to its end: nobody corrects again
+                request = replace(request, correct=frozenset())
             self.seed += 1
             sampler = SeededNoise(np.random.default_rng(self.seed))
-        return release(request, sampler)
+        try:
+            return release(request, sampler)
+        except DpolError as error:
+            if "move the file away" not in str(error):
+                raise
+            # A release of the lost copy of the ledger has the name of the one to be written.
+            self.happened["file moved away"] += 1
+            file = Path(str(error).split(": is not what")[0])
+            self.seed += 1
+            file.rename(self.folder / f"{self.seed}-{file.name}")
+            more = {"write_again": True, "continue_from": None}
+            return release(replace(request, **more), SeededNoise(np.random.default_rng(self.seed)))
 
     def refused(self, message, holder, week, **options):
         """A run is refused, and releases nothing."""
@@ -262,7 +276,9 @@ class Year:
             self.refused("a later one was", holder, week, **options)
         correct = set(past)
         held = {it for it, _ in book.rows}
-        changed = {it for it in held & holder.table.keys() if holder.table[it] != book.counts.get(it)}
+        changed = {
+            it for it in held & holder.table.keys() if holder.table[it] != book.counts.get(it)
+        }
         for it in sorted(changed & book.counts.keys()):
             if times[it] < TIMES:
                 correct.add(it)
@@ -410,9 +426,9 @@ class Year:
 
     def at_coordinator(self, week):
         newest_agreement = (week >= self.joins) + (week >= self.leaves)
-        if self.register.agreed < newest_agreement:
-            if not self.happens("amendment not known", 0.5):
-                self.register.agreed = newest_agreement
+        late = self.register.agreed < newest_agreement and self.happens("amendment not known", 0.5)
+        if not late:
+            self.register.agreed = newest_agreement
         mails = [mail for arrives, mail in self.post if arrives == week]
         self.take(week, mails)
         if week == self.weeks - 5:
@@ -477,7 +493,9 @@ class Year:
             weeks = {week for week in rows[it.entity] if week < number}
             assert it.reports == len(weeks)
             assert it.last_report == (day(max(weeks)) if weeks else None)
-        assert decision.spent.mu_of_stay**2 == pytest.approx(float(self.register.squared_mu(number)))
+        assert decision.spent.mu_of_stay**2 == pytest.approx(
+            float(self.register.squared_mu(number))
+        )
         check(self.state, period)
 
     def play(self):
@@ -519,12 +537,10 @@ def folder(monkeypatch):
 
 def test_a_short_year(folder):
     """Sixteen weeks of five holders."""
-    happened = Year(folder, 1, 5, 16).play()
-    print(happened)
+    assert Year(folder, 1, 5, 16).play()["killed release"]
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_a_year(folder, seed):
-    """Nothing is lost or released twice, ceilings are kept, decisions and refusals can be redone."""
-    happened = Year(folder, seed, 12, 60).play()
-    print(happened)
+    """Nothing is lost or released twice; ceilings hold; decisions are made again."""
+    assert Year(folder, seed, 12, 60).play().keys() >= {"killed release", "restored", "refused"}
