@@ -5,7 +5,7 @@ VENV = .venv
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs pictures wheel test test-docs test-wheel test-sequences test-slurm test-report test-panel test-real verify bench bench-full sbom lint format clean
+.PHONY: help setup demo paper secure cluster docs pictures wheel test test-docs test-wheel test-sequences test-year test-slurm test-report test-panel test-real verify bench bench-full sbom lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ test-sequences: $(VENV)/.dev ## 2,000 random sequences of releases against their
 	DPOL_TEST_SEQUENCES=2000 DPOL_TEST_MUTATIONS=1500 $(VENV)/bin/python -m pytest \
 	    --numprocesses $(CORES) tests/holder/test_ceiling.py tests/attacks/test_mutated.py \
 	    -k "sequence or changed"
+
+test-year: $(VENV)/.dev ## twelve holders and a coordinator for 60 weeks in which everything goes wrong, 20 times (about 10 minutes)
+	DPOL_YEARS=20 $(VENV)/bin/python -m pytest --numprocesses $(CORES) tests/year
 
 test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import math
 import threading
 from pathlib import Path
@@ -14,6 +15,7 @@ from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.text import describe
 from dpol_weekly.released import Cells, checksum
+from faults import in_child
 from releases import (
     A1,
     A2,
@@ -102,6 +104,18 @@ def test_a_period_is_not_released_twice():
     assert files() == before
     # Nor as a correction.
     refuse("in another output", A1, to="b.csv", correct=[A1[1]])
+
+
+def test_a_correction_is_released_once_though_its_run_was_killed():
+    """Killed wherever it changes a file, and run again with the same options."""
+    put(A1)
+    for k in range(1, 16):
+        corrected = {"correct": [A1[1]], "gap": True}
+        row = ("A", A1[1], str(k))
+        act = functools.partial(put, row, seed=k, **corrected)
+        in_child(lambda act=act: act() and None, "kill", k)
+        put(row, seed=100 + k, **corrected)
+        assert len(output()) == 1 + k
 
 
 def test_a_period_released_again_adds_up():

@@ -33,18 +33,38 @@ def remember(ledger: Ledger, run: int, places: Sequence[Place]) -> None:
 
 def differing(ledger: Ledger, output: Output, places: Sequence[Place]) -> list[Count]:
     """The counts that an output holds, and that are not those released last for their period."""
-    last = {
-        (row["entity"], row["period"]): row["hash"]
+    last = _last(ledger, output)
+    known = ((it, last.get((it.entity, it.count.period))) for it in places)
+    return [it.count for it, row in known if row and row[0] not in (None, _hash(ledger, it))]
+
+
+def not_the_same(ledger: Ledger, output: Output, places: Sequence[Place]) -> list[Place]:
+    """Places but those whose count and capacity an output holds as they are.
+
+    So a correction is released once, though a command that was killed is run again.
+    """
+    last = _last(ledger, output)
+    return [
+        it
+        for it in places
+        if last.get((it.entity, it.count.period))
+        != (_hash(ledger, it), Decimal(it.count.capacity).normalize())
+    ]
+
+
+def _last(ledger: Ledger, output: Output) -> dict[tuple[int, str], tuple[str | None, Decimal]]:
+    """Hash and capacity of the last row of each entity and period in an output."""
+    return {
+        (row["entity"], row["period"]): (row["hash"], Decimal(row["capacity"]).normalize())
         for row in select(
             ledger,
-            "SELECT release.entity, period, hash FROM release JOIN run ON run.number = release.run"
+            "SELECT release.entity, period, capacity, hash FROM held AS release"
+            " JOIN run ON run.number = release.run"
             " LEFT JOIN counted ON counted.release = release.number"
             " WHERE run.output = ? ORDER BY version",
             output.number,
         )
     }
-    known = ((it, last.get((it.entity, it.count.period))) for it in places)
-    return [it.count for it, hashed in known if hashed not in (None, _hash(ledger, it))]
 
 
 def _hash(ledger: Ledger, place: Place) -> str:

@@ -16,15 +16,17 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.agreement import Consent, confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import Worst, refuse_above, worst_stay
 from dpol_weekly.holder.counts import Count, in_time, read_counts
-from dpol_weekly.holder.differing import differing, remember
+from dpol_weekly.holder.differing import differing, not_the_same, remember
 from dpol_weekly.holder.draws import Place, any_chain, draw
 from dpol_weekly.holder.entries import (
+    Output,
     add_deployment,
     add_output,
     add_rows,
     add_run,
     knows_run,
     output_at,
+    runs_of,
 )
 from dpol_weekly.holder.ledger import Ledger, new_token, open_ledger, transaction
 from dpol_weekly.holder.repeats import (
@@ -148,10 +150,13 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         with transaction(ledger):
             _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
         with transaction(ledger):
+            unfinished = _unfinished(ledger, target.output)
             _up_to_date(ledger, target.output, key)
         with transaction(ledger):
             remembered = any_chain(ledger)
             new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
+            if unfinished:  # it may have released the same corrections
+                new = not_the_same(ledger, unfinished, new)
             _put(ledger, target, new, sampler, token)
         with transaction(ledger):
             known = output_at(ledger, target.output)
@@ -280,6 +285,12 @@ def _followed(path: Path) -> Path:
     if found.is_symlink():  # of a circle, Python 3.13 says nothing
         raise RuntimeError
     return found
+
+
+def _unfinished(ledger: Ledger, path: Path) -> Output | None:
+    """The output, if its last run was killed, or failed, before its file was written."""
+    output = output_at(ledger, path)
+    return output if output and output.written != runs_of(ledger, output)[-1].number else None
 
 
 def _up_to_date(ledger: Ledger, path: Path, key: Key | None) -> None:
