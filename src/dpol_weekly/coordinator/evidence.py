@@ -24,7 +24,7 @@ _HASHED = (
     *("entity", "period", "version", "noisy_count", "capacity", "noisy_share", "chain", "place"),
     *(*_TERMS, "set_aside"),
 )
-_AT_ONCE = 50_000  # rows of the log
+_AT_ONCE = 2_000  # rows of the log; many more do not fit the cache of a processor
 _ROW = np.dtype([(name, float) for name in (*_HASHED, "weight")])
 _REPORT = np.dtype(
     [(name, float) for name in ("share", "capacity", "fresh", "noise", "a", "b", "place", "chain")]
