@@ -16,7 +16,7 @@ from dpol_weekly.memory import Memory, terms_of
 from dpol_weekly.released import Cells
 from weekly import agreed, day, identity, record_of, recorded, report
 
-AIMS = {"country": (25.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}
+AIMS = {"country": (15.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}
 """CPU seconds and peak megabytes that each must stay below."""
 
 
@@ -70,7 +70,9 @@ def _report_all(log: Log, names: list[str], week: int) -> None:
         )
         for name, count in zip(names, counts.tolist(), strict=True)
     ]
-    number = log.add_report(sha256=f"{week:064}", file="noisy.csv", ledger="L", output="O")
+    number = log.add_report(
+        sha256=f"{week:064}", file="noisy.csv", ledger="L", output="O", key="", heads={}
+    )
     log.add_releases(number, rows)
 
 

@@ -24,7 +24,7 @@ _HASHED = (
     *("entity", "period", "version", "noisy_count", "capacity", "noisy_share", "chain", "place"),
     *(*_TERMS, "set_aside"),
 )
-_AT_ONCE = 50_000  # rows of the log
+_AT_ONCE = 2_000  # rows of the log; many more do not fit the cache of a processor
 _ROW = np.dtype([(name, float) for name in (*_HASHED, "weight")])
 _REPORT = np.dtype(
     [(name, float) for name in ("share", "capacity", "fresh", "noise", "a", "b", "place", "chain")]
@@ -103,11 +103,13 @@ class Reports:
 
         They had if a correction, which is of a chain of its own, comes between reports.
         """
-        begun, last = np.zeros(self.cells.shape, dtype=bool), np.full(self.cells.shape[1], np.nan)
-        for period, cells in enumerate(self.cells):
-            begun[period] = self.there[period] & ((cells["place"] == 1) | (cells["chain"] != last))
-            last = np.where(self.there[period], cells["chain"], last)
-        return begun, begun & (self.cells["place"] > 1)
+        there, cells = self.there, self.cells
+        begun, last = np.zeros(cells.shape, dtype=bool), np.full(cells.shape[1], np.nan)
+        for period, reported in enumerate(there):
+            chain = cells["chain"][period]
+            begun[period] = reported & ((cells["place"][period] == 1) | (chain != last))
+            last = np.where(reported, chain, last)
+        return begun, begun & (cells["place"] > 1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -154,8 +156,8 @@ def read_evidence(
     end = deployment.period_of(periods).isoformat()
     columns = "entity, period, version, set_aside AS reason"
     found = log.connection.execute(
-        f"SELECT {columns} FROM listed WHERE set_aside IS NOT NULL AND period < ?"
-        " ORDER BY entity, period, version",
+        f"SELECT {columns} FROM listed WHERE entity IN (SELECT entity FROM act)"
+        " AND set_aside IS NOT NULL AND period < ? ORDER BY entity, period, version",
         (end,),
     )
     aside = tuple(SetAside(**row) for row in found)
@@ -223,39 +225,47 @@ def _rows(
     cursor = log.connection.cursor()
     cursor.row_factory = None  # plain tuples are read in half the time
     cursor.execute(
+        # Sorted below: SQLite would look up row by row.
         "SELECT entity, period, version, noisy_count, capacity, noisy_share, chain, place, noise"
-        " FROM release WHERE period < ? ORDER BY entity, period, version",
+        " FROM release WHERE period < ?",
         (deployment.period_of(periods).isoformat(),),
     )
     parts = [np.empty(0, dtype=_ROW)]
     while found := cursor.fetchmany(_AT_ONCE):
-        # An entity may have joined by an amendment after the decision that is made again.
-        found = [row for row in found if row[0] in place_of]
-        if versions is not None:
-            found = [
-                row for row in found if row[2] <= versions[number_of[row[1]], place_of[row[0]]]
-            ]
-        if not found:
-            continue
-        entity, period, version, count, capacity, share, chain, place, noise = zip(
+        entity, period, version, count, capacity, share, chain, place, kind = zip(
             *found, strict=True
         )
-        rows = np.empty(len(found), dtype=_ROW)
-        rows["entity"] = [place_of[it] for it in entity]
+        rows = np.zeros(len(found), dtype=_ROW)
+        # An entity may have joined by an amendment after the decision that is made again.
+        rows["entity"] = [place_of.get(it, -1) for it in entity]
         rows["period"] = [number_of[it] for it in period]
         rows["version"], rows["place"] = version, place
-        for name, texts in (
-            ("noisy_count", count),
-            ("capacity", capacity),
-            ("noisy_share", share),
-        ):
-            rows[name] = [*map(float, texts)]
+        rows["noisy_count"] = [*map(float, count)]
+        rows["capacity"] = [*map(float, capacity)]
+        rows["noisy_share"] = [*map(float, share)]
         rows["chain"] = [chains.setdefault(it, len(chains)) for it in chain]
+        of_rows = terms[list(kind)]
         for name in terms.dtype.names or ():
-            rows[name] = terms[name][list(noise)]
-        rows["set_aside"] = [it in ignored for it in zip(entity, period, version, strict=True)]
+            rows[name] = of_rows[name]
+        if ignored:
+            rows["set_aside"] = [it in ignored for it in zip(entity, period, version, strict=True)]
         parts.append(rows)
-    return np.concatenate(parts)
+    rows = np.concatenate(parts)
+    del parts
+    at, period = rows["entity"].astype(int), rows["period"].astype(int)
+    order = np.lexsort((rows["version"], period, _ranks(log)[at]))
+    read = at >= 0
+    if versions is not None:
+        read &= rows["version"] <= versions[period, at]
+    rows = rows[order[read[order]]]
+    _, first, chain = np.unique(rows["chain"], return_index=True, return_inverse=True)
+    rows["chain"] = np.argsort(np.argsort(first))[chain]
+    return rows
+
+
+def _ranks(log: Log) -> NDArray[np.intp]:
+    """(n,) the place of each entity in the order of their identifiers."""
+    return np.argsort(np.argsort(np.array(list(log.deployment.entities))))
 
 
 def _reported(rows: NDArray[Any]) -> NDArray[Any]:
@@ -272,7 +282,7 @@ def _reported(rows: NDArray[Any]) -> NDArray[Any]:
 
 def _hash_of(log: Log, rows: NDArray[Any]) -> str:
     whole = sha256(log.deployment.sha256().encode())
-    rank = np.argsort(np.argsort(np.array(list(log.deployment.entities)))).astype(float)
+    rank = _ranks(log)
     for name in _HASHED:
         column = rank[rows["entity"].astype(int)] if name == "entity" else rows[name]
         whole.update(np.ascontiguousarray(column, dtype="<f8").tobytes())

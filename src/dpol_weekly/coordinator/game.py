@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class Law:
     apart: Floats
     level: float
 
-    @property
+    @cached_property
     def deviation(self) -> Floats:
         """(n,) standard deviations of the shares."""
         return np.hypot(self.apart, self.level)
