@@ -124,7 +124,7 @@ LINKS: Mapping[LossName, Link] = {
         steepness=lambda _: 0.25,
     ),
 }
-"""Functions of the losses by name: |r|, and log(1 + e^r), where a label -y is a factor of a."""
+"""Functions of the losses by name: `|r|`, and log(1 + e^r), where a label -y is a factor of a."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
