@@ -132,7 +132,7 @@ class LinkedLosses:
     """T losses l_t(x) = f(<a_t, x> - b_t).
 
     Args:
-        link: f.
+        link: the function f.
         vectors: (T, d), row t is a_t.
         targets: (T,), b_t.
         lipschitz: L, a bound on the norms of a_t that does not depend on the data.
