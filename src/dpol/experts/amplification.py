@@ -113,7 +113,7 @@ def heuristic_batch(t: int, rule: BatchRule, mu: float) -> BatchMixture:
     """A guess at the size of the batch that contains round t. Nothing proves it.
 
     It leaves gains out and takes the gap before the batch for that before round t. Two experts
-    then have a gap of size eta sqrt(2 t) |N(0, 1)|, which is below k with probability at most
+    then have a gap of size `eta sqrt(2 t) |N(0, 1)|`, which is below k with probability at most
     k / (eta sqrt(pi t)). The density of n experts' gap is at most n (n - 1) / 2 times that of two.
     By the Borell-TIS inequality, whatever the rule's own bound, b rounds need a gap of
     eta sqrt(2 b) (sqrt(log(2 n - 2)) + sqrt(2 log(1/p))), p = alpha sqrt(log(n) / t). The noise

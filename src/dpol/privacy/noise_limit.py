@@ -32,7 +32,7 @@ def share_covariance(rounds: int, process: float, persistence: float) -> Floats:
     """(T, T) covariance S of deviations that keep `persistence` of themselves each week.
 
     Args:
-        rounds: T.
+        rounds: number of weeks T.
         process: variance of what is new each week.
         persistence: above -1 and below 1.
     """
@@ -64,7 +64,7 @@ class Holder:
 
     @property
     def rounds(self) -> int:
-        """T."""
+        """Number of weeks T."""
         return len(self.covariance)
 
     def stays(self) -> Floats:

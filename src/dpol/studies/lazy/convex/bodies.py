@@ -54,8 +54,8 @@ class Ball:
     """The ball around 0.
 
     Args:
-        dimension: d.
-        diameter: D.
+        dimension: d of the space.
+        diameter: D of the body.
     """
 
     dimension: int
@@ -85,8 +85,8 @@ class Box:
     """The cube around 0; half an edge is D / (2 sqrt(d)).
 
     Args:
-        dimension: d.
-        diameter: D.
+        dimension: d of the space.
+        diameter: D of the body.
     """
 
     dimension: int

@@ -124,7 +124,7 @@ LINKS: Mapping[LossName, Link] = {
         steepness=lambda _: 0.25,
     ),
 }
-"""Functions of the losses by name: |r|, and log(1 + e^r), where a label -y is a factor of a."""
+"""Functions of the losses by name: `|r|`, and log(1 + e^r), where a label -y is a factor of a."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,7 +132,7 @@ class LinkedLosses:
     """T losses l_t(x) = f(<a_t, x> - b_t).
 
     Args:
-        link: f.
+        link: the function f.
         vectors: (T, d), row t is a_t.
         targets: (T,), b_t.
         lipschitz: L, a bound on the norms of a_t that does not depend on the data.
