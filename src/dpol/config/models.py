@@ -1,9 +1,8 @@
 """The whole configuration as models; anything not described here is refused.
 
-Every field carries its description: the JSON schema and the
-manual are generated from these models (`dpol config write`), and a test catches drift. Rules across
-keys are in `dpol.config.rules`; names and parameters of algorithms are checked against the
-registry by `dpol.config.experiment`.
+Every field carries its description: the JSON schema and the manual are generated from these models
+(`dpol config write`), and a test catches drift. Rules across keys are in `dpol.config.rules`; names
+and parameters of algorithms are checked against the registry by `dpol.config.experiment`.
 """
 
 from __future__ import annotations

@@ -74,15 +74,7 @@ def exponents_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
     exponents = fitted_exponents(regrets, facts.confidence)
     caption, corner = "Fitted exponents of regret, experts", ("losses", "experts", "at")
     if exponents.empty:
-        none = Group("", (("", (Entry("—", ("no mean is above 0 at two sizes",)),)),))
-        return Table(
-            caption=caption,
-            name="lazy-exponents",
-            corner=corner,
-            headers=("exponent",),
-            sections=(Section("none", "", (none,)),),
-            numbers=exponents,
-        )
+        return nothing_fitted(caption, "lazy-exponents", corner, exponents)
     first = exponents.iloc[0]
     algorithms = [name for name in TITLES if name in set(exponents["algorithm"])]
     sections = [
@@ -112,6 +104,21 @@ def exponents_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
             f" “{LAZY}”; T^(1/2) is what is paid without privacy, 1/ε is prior work’s. {OURS}.",
         ),
         numbers=exponents,
+    )
+
+
+def nothing_fitted(
+    caption: str, name: str, corner: tuple[str, ...], numbers: pd.DataFrame
+) -> Table:
+    """A table of exponents none of which can be fitted."""
+    none = Group("", (("", (Entry("—", ("no mean is above 0 at two sizes",)),)),))
+    return Table(
+        caption=caption,
+        name=name,
+        corner=corner,
+        headers=("exponent",),
+        sections=(Section("none", "", (none,)),),
+        numbers=numbers,
     )
 
 

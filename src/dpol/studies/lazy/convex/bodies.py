@@ -50,8 +50,8 @@ class Body(Protocol):
 
 
 @dataclass(frozen=True)
-class Ball:
-    """The ball around 0.
+class _AroundZero:
+    """Size and middle of a body that is its own mirror image in 0.
 
     Args:
         dimension: d of the space.
@@ -68,6 +68,11 @@ class Ball:
     @property
     def centre(self) -> Floats:
         return np.zeros(self.dimension)
+
+
+@dataclass(frozen=True)
+class Ball(_AroundZero):
+    """The ball around 0, of a dimension d and a diameter D."""
 
     def project(self, points: Floats) -> Floats:
         return into_ball(points, self.diameter)
@@ -81,24 +86,8 @@ class Ball:
 
 
 @dataclass(frozen=True)
-class Box:
-    """The cube around 0; half an edge is D / (2 sqrt(d)).
-
-    Args:
-        dimension: d of the space.
-        diameter: D of the body.
-    """
-
-    dimension: int
-    diameter: float
-
-    @property
-    def radius(self) -> float:
-        return self.diameter / 2
-
-    @property
-    def centre(self) -> Floats:
-        return np.zeros(self.dimension)
+class Box(_AroundZero):
+    """The cube around 0, of a dimension d and a diameter D; half an edge is D / (2 sqrt(d))."""
 
     @property
     def half_edge(self) -> float:

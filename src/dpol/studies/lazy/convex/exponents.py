@@ -14,6 +14,7 @@ from dpol.show.names import OURS
 from dpol.show.papers import LAZY
 from dpol.show.table import Entry, Group, Section, Table
 from dpol.studies.lazy.convex.settings import Convex
+from dpol.studies.lazy.exponents import nothing_fitted
 from dpol.studies.lazy.shown import TITLES
 from dpol.studies.study import Facts, Frames
 
@@ -74,15 +75,7 @@ def exponent_table(frames: Frames, settings: Convex, facts: Facts) -> Table:
     fits = fitted(frames["convex"], facts.confidence)
     corner = ("losses", "exponent in", "at")
     if fits.empty:
-        none = Group("", (("", (Entry("—", ("no mean is above 0 at two sizes",)),)),))
-        return Table(
-            caption="Exponents of regret, convex",
-            name="convex-exponents",
-            corner=corner,
-            headers=("exponent",),
-            sections=(Section("none", "", (none,)),),
-            numbers=fits,
-        )
+        return nothing_fitted("Exponents of regret, convex", "convex-exponents", corner, fits)
     algorithms = [name for name in TITLES if name in set(fits["algorithm"])]
     games = fits.groupby(["loss", "body"], sort=False)
     return Table(
