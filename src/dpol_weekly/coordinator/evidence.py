@@ -232,9 +232,8 @@ def _rows(
     )
     parts = [np.empty(0, dtype=_ROW)]
     while found := cursor.fetchmany(_AT_ONCE):
-        entity, period, version, count, capacity, share, chain, place, kind = zip(
-            *found, strict=True
-        )
+        columns = zip(*found, strict=True)
+        entity, period, version, count, capacity, share, chain, place, kind = columns
         rows = np.zeros(len(found), dtype=_ROW)
         # An entity may have joined by an amendment after the decision that is made again.
         rows["entity"] = [place_of.get(it, -1) for it in entity]
@@ -258,8 +257,8 @@ def _rows(
     if versions is not None:
         read &= rows["version"] <= versions[period, at]
     rows = rows[order[read[order]]]
-    _, first, chain = np.unique(rows["chain"], return_index=True, return_inverse=True)
-    rows["chain"] = np.argsort(np.argsort(first))[chain]
+    _, first, inverse = np.unique(rows["chain"], return_index=True, return_inverse=True)
+    rows["chain"] = np.argsort(np.argsort(first))[inverse]
     return rows
 
 
