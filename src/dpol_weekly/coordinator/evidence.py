@@ -251,11 +251,11 @@ def _rows(
         parts.append(rows)
     rows = np.concatenate(parts)
     del parts
-    at, period = rows["entity"].astype(int), rows["period"].astype(int)
-    order = np.lexsort((rows["version"], period, _ranks(log)[at]))
+    at, week = rows["entity"].astype(int), rows["period"].astype(int)
+    order = np.lexsort((rows["version"], week, _ranks(log)[at]))
     read = at >= 0
     if versions is not None:
-        read &= rows["version"] <= versions[period, at]
+        read &= rows["version"] <= versions[week, at]
     rows = rows[order[read[order]]]
     _, first, inverse = np.unique(rows["chain"], return_index=True, return_inverse=True)
     rows["chain"] = np.argsort(np.argsort(first))[inverse]
