@@ -175,7 +175,12 @@ def play_suite(
             top = None
             if names > 1 and isinstance(member.algorithm, LocalAlgorithm):
                 actions, top = play_top(
-                    member.algorithm, source, generators, stream.gains, names, name=member.label
+                    member.algorithm,
+                    source,
+                    generators,
+                    gains=stream.gains,
+                    names=names,
+                    name=member.label,
                 )
             else:
                 actions = play_rounds(member.algorithm, source, generators, name=member.label)
@@ -204,9 +209,9 @@ def play_top(
     algorithm: LocalAlgorithm[Any],
     source: Source,
     generators: ReplicateGenerators,
+    *,
     gains: Floats,
     names: int,
-    *,
     name: str,
 ) -> tuple[Actions, Floats | None]:
     """Play a game; its (R, T) actions, and the sums of the gains of the `names` best predicted.
