@@ -97,6 +97,13 @@ def test_it_says_where_how_likely_how_many_and_what_it_costs():
     assert "Call" not in shown
 
 
+def test_the_next_is_the_likeliest_of_the_others():
+    """A small hospital is uncertain: it may be likelier than one with a larger prediction."""
+    page = text_of(page_of(decision(outlook(0), outlook(1, chance=0.1), outlook(2, chance=0.13))))
+    assert "Next: Hospital 2, 13%." in page
+    assert page.rindex("Hospital 2") < page.rindex("Hospital 1")
+
+
 def test_several_are_named_with_the_chance_of_each_to_be_among_them():
     outlooks = [outlook(it, named=it < 3, chance=0.9 - 0.1 * it) for it in range(4)]
     shown = text_of(page_of(decision(*outlooks)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from statistics import median
+from statistics import median_low
 
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.memory import numbers_of, terms_of
@@ -40,7 +40,7 @@ def noise_by_question(noise: Mapping[str, float], capacity: Mapping[str, float])
         noise: standard deviation of the noise on the share of each entity.
         capacity: of each entity.
     """
-    middle = median(capacity.values())
+    middle = median_low(capacity.values())
     large = [noise[name] for name, beds in capacity.items() if beds >= middle]
     people = max(noise[name] * beds for name, beds in capacity.items())
     return {

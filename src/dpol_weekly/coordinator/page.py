@@ -71,10 +71,17 @@ def day_of(period: str) -> str:
 
 
 def ranking(decision: Decision) -> list[Outlook]:
-    """The entities in the choice, best first; where nothing is ranked, as they report."""
+    """The named entities, then others by their chance; where nothing is ranked, as they report."""
     chosen = [it for it in decision.outlooks if it.rank is not None or it.named]
     others = [it for it in decision.outlooks if it.rank is None and not it.named and it.reports]
-    chosen.sort(key=lambda it: (it.rank is None, it.rank or 0))
+    chosen.sort(
+        key=lambda it: (
+            not it.named,
+            0.0 if it.named or it.chance is None else -it.chance,
+            it.rank is None,
+            it.rank or 0,
+        )
+    )
     return [*chosen, *others][:SHOWN]
 
 
