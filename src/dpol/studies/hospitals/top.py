@@ -13,6 +13,13 @@ from dpol.data.stream import GainStream
 from dpol.studies.hospitals.runs import Played
 from dpol.studies.hospitals.settings import Hospitals
 
+COLUMNS = [
+    *("stream", "algorithm", "noise", "level", "mu", "names", "mean_gain", "ci_half_width"),
+    *("confidence", "ci_comparisons", "replicates"),
+    *("chance_gain", "best_static_gain", "foresight_gain", "gain_share"),
+]
+"""Also where no algorithm has predictions."""
+
 
 def top_rows(
     cells: Sequence[Played], streams: Mapping[str, GainStream], main: Hospitals
@@ -43,17 +50,13 @@ def top_rows(
                 "names": names,
                 "mean_gain": float(totals.mean()),
                 "ci_half_width": float(half),
+                "confidence": main.report.confidence,
+                "ci_comparisons": len(scored),
+                "replicates": len(totals),
                 "chance_gain": float(chance),
                 "best_static_gain": float(fixed),
                 "foresight_gain": float(foresight),
                 "gain_share": float((totals.mean() - chance) / possible),
             }
         )
-    columns = ("stream", "algorithm", "noise", "level", "mu", "names", "mean_gain")
-    return pd.DataFrame(
-        rows,
-        columns=[
-            *(*columns, "ci_half_width", "chance_gain", "best_static_gain"),
-            *("foresight_gain", "gain_share"),
-        ],
-    )
+    return pd.DataFrame(rows, columns=COLUMNS)
