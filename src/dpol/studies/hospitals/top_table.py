@@ -14,17 +14,17 @@ from dpol.studies.study import Facts, Frames
 
 
 def build(frames: Frames, main: Hospitals, facts: Facts) -> Table:
-    """A column for each algorithm with predictions, a line for each noise and level."""
+    """A column for each algorithm that is shown and predicts; a line for each noise and level."""
     frame, summary = frames["top"], frames["summary"]
     # Rows under noises that are ours bear the mark of the noise.
     papers = summary[[not name_of(noise).ours for noise in summary["noise"]]]
     ours = {*papers.loc[papers["ours"].astype(bool), "algorithm"]}
-    labels = [str(label) for label in frame["algorithm"].unique()]
+    labels = [it for it in main.report.algorithms if it in set(frame["algorithm"])]
     sections = []
     for stream, title in facts.streams.items():
         rows = frame[frame["stream"] == stream]
         groups = []
-        for noise, of_noise in rows.groupby("noise", sort=False):
+        for noise, of_noise in rows[rows["algorithm"].isin(labels)].groupby("noise", sort=False):
             lines = []
             for mu in main.levels.values():
                 of_level = of_noise[of_noise["mu"] == mu].to_dict("records")
@@ -47,7 +47,7 @@ def build(frames: Frames, main: Hospitals, facts: Facts) -> Table:
             "Total gain, mean over the runs, of the k experts with the largest predictions: the sum"
             " of their gains in each round. Percent: of the possible gain; 0% is that of k random"
             " experts, 100% that of the k best of every round (foresight). Algorithms without"
-            " predictions are not in the table. —: not played under this noise.",
+            " predictions are in no column. —: not played under this noise. All learners: .csv.",
             footers.describe_intervals_behind(frame),
             footers.describe_data(facts.simulated),
             "The guarantees are those of the same runs, in the table of total gains.",
@@ -59,5 +59,5 @@ def build(frames: Frames, main: Hospitals, facts: Facts) -> Table:
 
 def _entry(row: Mapping[Any, Any]) -> Entry:
     gain, share = row["mean_gain"], row["gain_share"]
-    notes = () if share is None or share != share else (f"{100 * share:.0f}%",)
+    notes = () if share is None or share != share else (f"{100 * share:z.0f}%",)
     return Entry(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
