@@ -219,7 +219,8 @@ def _rows(log: Log, periods: int) -> NDArray[Any]:
     Entities are numbered as in the deployment. One may have joined by an amendment after the
     decision that is made again; its rows are left out.
     """
-    base, names = log.connection, list(log.deployment.entities)
+    base = log.connection
+    place_of = {name: place for place, name in enumerate(log.deployment.entities)}
     (last,) = base.execute("SELECT IFNULL(MAX(number), 0) FROM release").fetchone()
     parts = [np.empty(0, dtype=_ROW)]
     # Columns are read as text, for their numbers would be made one by one.
@@ -237,12 +238,12 @@ def _rows(log: Log, periods: int) -> NDArray[Any]:
     found = base.execute("SELECT number, text FROM name").fetchall()
     places = np.full(1 + len(found), -1, dtype=np.int32)
     for number, text in found:
-        if text in log.deployment.entities:
-            places[number] = names.index(text)
+        places[number] = place_of.get(text, -1)
     rows["entity"] = places[rows["entity"]]
     rows = rows[rows["entity"] >= 0]
-    order = np.lexsort((rows["version"], rows["period"], _ranks(log)[rows["entity"]]))
-    return rows[order]
+    # One key takes a third of the time of three.
+    key = _ranks(log)[rows["entity"]] * periods + rows["period"]
+    return rows[np.argsort(key * (1 + rows["version"].max(initial=0)) + rows["version"])]
 
 
 def _terms(log: Log) -> NDArray[Any]:
