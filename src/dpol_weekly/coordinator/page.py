@@ -88,6 +88,13 @@ def people(one: Outlook) -> tuple[str, str] | None:
     return mean, f"{low} to {high} of {one.capacity:g} beds"
 
 
+def of_those(decision: Decision) -> str:
+    """The words for the hospitals among which a chance is meant, if not all are."""
+    if decision.gain.min_capacity:
+        return f" of those with at least {decision.gain.min_capacity:g} beds"
+    return " of those that may be chosen" if decision.coordination.cannot_be_chosen else ""
+
+
 def silence(one: Outlook, unit: str) -> str:
     """The silence of an entity in words."""
     if not one.reports:
@@ -178,7 +185,8 @@ def decisions_page(decision: Decision, history: History, earlier: Sequence[Decis
         named=named,
         to=" and ".join(filter(None, (", ".join(to[:-1]), to[-1]))),
         best=people(named[0]),
-        next=next((it for it in shown if it.chance is not None and not it.named), None),
+        rivals=[it for it in shown if it.chance is not None and not it.named],
+        of_those=of_those(decision),
         rows=rows,
         silent=[it for it in silent if it.silent > 1 or not it.reports],
         missed=[it for it in silent if it.silent == 1 and it.reports],
