@@ -162,7 +162,7 @@ def decisions_page(decision: Decision, history: History, earlier: Sequence[Decis
         history: the periods before it.
         earlier: the decisions before it, the newest first.
     """
-    titles = {it.entity: it.title or it.entity for it in decision.outlooks}
+    titles = {it.entity: it.title for it in decision.outlooks}
     place_of = {it.entity: place for place, it in enumerate(decision.outlooks)}
     named = [decision.outlooks[place_of[name]] for name in decision.named]
     to = [titles[name] for name in decision.named]
