@@ -355,7 +355,7 @@ def _others_are_collected(reports, forged, last, later):
     agreed = "--into", STATE, "--deployment", reports.memory / AGREED
     code = said("collect", *(reversed(files) if last else files), *agreed, answers=0)
     with contextlib.closing(sqlite3.connect(STATE / "log.sqlite")) as base:
-        rows = set(base.execute(f"SELECT {', '.join(CELLS)} FROM release"))
+        rows = set(base.execute(f"SELECT {', '.join(CELLS)} FROM released"))
     assert reports.good <= rows, "a good report is not collected"
     strange = rows - reports.good - reports.bad
     assert forged or not strange, f"rows without a checksum: {strange}"

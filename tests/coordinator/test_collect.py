@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from dpol.core.errors import ConfigError, DataError
 from dpol_weekly.coordinator.checks import CHECKS
 from dpol_weekly.coordinator.collect import collect, set_aside
 from dpol_weekly.coordinator.decide import check, decide
+from dpol_weekly.coordinator.export import verify
 from dpol_weekly.coordinator.log import LOG_NAME, open_log
 from dpol_weekly.coordinator.settings import FILE, Coordination
 from dpol_weekly.deployment import read_deployment
@@ -234,6 +236,18 @@ def test_an_amendment_changes_entities_from_a_period_on_and_nothing_else(
     with pytest.raises(ConfigError, match=message):
         collect([], world.folder, amended(world, entities, since, **keys))
     collect([], world.folder, amended(world, {name: {"capacity": 9} for name in "ABC"}))
+
+
+def test_an_amendment_that_was_removed_is_noticed(world):
+    world.put(A0)
+    collect([], world.folder, amended(world, {name: {"capacity": 9} for name in "ABC"}))
+    head = verify(world.folder)
+    with closing(sqlite3.connect(world.folder / LOG_NAME, isolation_level=None)) as base:
+        for table, message in (("deployment", "removed or added"), ("link", "never at the head")):
+            base.execute(f"DROP TRIGGER {table}_kept")
+            base.execute(f"DELETE FROM {table} WHERE number = 2")
+            with pytest.raises(DataError, match=message):
+                verify(world.folder, head)
 
 
 def test_an_amendment_names_the_agreement_that_it_amends(world):

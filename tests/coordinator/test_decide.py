@@ -450,7 +450,7 @@ def test_the_hash_is_the_documented_one_of_every_column(world):
     base = sqlite3.connect(world.folder / "log.sqlite")
     base.executescript("DROP TRIGGER release_same; DROP TRIGGER noise_same")
     changes = {"version": 7, "noisy_count": "1", "capacity": "9", "noisy_share": "1", "place": 2}
-    for column, value in {**changes, "chain": "c", "noise": 2, "mu": "0.3"}.items():
+    for column, value in {**changes, "chain": 2, "noise": 2, "mu": "0.3"}.items():
         table = "noise" if column == "mu" else "release"
         base.execute(f"UPDATE {table} SET {column} = ? WHERE number = 2", (value,))
         base.commit()

@@ -16,7 +16,7 @@ from dpol_weekly.coordinator.choices import choices_before, may_be_chosen
 from dpol_weekly.coordinator.decide import number_of
 from dpol_weekly.coordinator.evidence import read_evidence
 from dpol_weekly.coordinator.log import open_log
-from dpol_weekly.coordinator.settings import algorithm_of, changed
+from dpol_weekly.coordinator.settings import Coordination, algorithm_of, changed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,19 +98,20 @@ def alternative(
             " reports"
         )
     names = list(deployment.entities)
+
+    def named_by(coordination: Coordination) -> list[tuple[str, ...]]:
+        choices = choices_before(deployment, coordination, reports, numbers)
+        return [tuple(names[place] for place in it.ranked[: own.names]) for it in choices]
+
     try:
-        named, deployed = (
-            [
-                tuple(names[place] for place in choice.ranked[: it.names])
-                for choice in choices_before(deployment, it, reports, numbers)
-            ]
-            for it in (other, own)
-        )
+        named = zip(numbers, named_by(other), named_by(own), strict=True)
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
-    choices = tuple(
-        TwoChoices(period=deployment.period_of(it).isoformat(), named=theirs, deployed=ours)
-        for it, theirs, ours in zip(numbers, named, deployed, strict=True)
+    return Alternative(
+        algorithm=label_of(algorithm_of(other.algorithm, deployment)),
+        deployed=label_of(algorithm_of(own.algorithm, deployment)),
+        choices=tuple(
+            TwoChoices(period=deployment.period_of(number).isoformat(), named=theirs, deployed=ours)
+            for number, theirs, ours in named
+        ),
     )
-    labels = (label_of(algorithm_of(it.algorithm, deployment)) for it in (other, own))
-    return Alternative(algorithm=next(labels), deployed=next(labels), choices=choices)

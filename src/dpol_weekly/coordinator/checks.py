@@ -41,7 +41,7 @@ class Claim:
 
     row: Row
     deployment: Deployment
-    earlier: Sequence[Deployment] = ()
+    earlier: Sequence[Deployment]
     today: datetime.date
 
     @property
@@ -205,25 +205,28 @@ CHECKS: tuple[Callable[[Claim], None], ...] = (
 """All checks. Each raises DataError if a row breaks it; the text says which, without its count."""
 
 
-def checked(claim: Claim, *, ledger: str, output: str) -> Release:
+def checked(
+    row: Row, agreements: Sequence[Deployment], today: datetime.date, origin: str
+) -> Release:
     """A row as it goes into the log.
 
     Args:
-        claim: the row.
-        ledger: id of the ledger that it is from.
-        output: id of the output in it.
+        row: as it was reported.
+        agreements: that are known, each an amendment of the one before.
+        today: the date.
+        origin: the name of its chain begins with it.
 
     Raises:
         DataError: the row breaks one of `CHECKS`.
     """
+    claim = Claim(row=row, deployment=agreements[-1], earlier=agreements[:-1], today=today)
     for check in CHECKS:
         check(claim)
-    part = claim.row.part
     return Release(
-        cells=claim.cells,
+        cells=row.cells,
         terms=claim.terms,
-        chain=f"{ledger}/{output}/{part['first_row']}" if part else "",
-        place=claim.row.place,
+        chain=f"{origin}/{row.part['first_row']}" if row.part else "",
+        place=row.place,
     )
 
 

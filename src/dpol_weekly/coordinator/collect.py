@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
+import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,11 +18,11 @@ from dpol.core.errors import DataError, OutputError
 from dpol.core.near import nearest
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted, printable, shortened
-from dpol_weekly.coordinator.checks import Claim, checked
+from dpol_weekly.coordinator.checks import checked
 from dpol_weekly.coordinator.log import Log, Release, open_log
 from dpol_weekly.coordinator.settings import FILE
 from dpol_weekly.coordinator.spent import mu_of_such_stay, period_budget, weight_of
-from dpol_weekly.deployment import Deployment, read_deployment
+from dpol_weekly.deployment import Deployment
 from dpol_weekly.released import Found, Parts, Report, Row, find_releases, read_report
 
 _KEY = "period", "noisy_count", "capacity", "noisy_share", "mu"
@@ -36,12 +37,12 @@ _CONTINUE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Collected:
-    """The outcome of collecting a report, or the rows of one entity in it.
+    """The outcome of collecting a report.
 
     Args:
         file: of the release; or a folder that was looked through.
-        new: rows that were taken.
-        known: rows that were collected before.
+        taken: how many rows were new.
+        known: how many were collected before.
         aside: how many of the known rows were set aside, and stay so.
         corrections: how many of the new rows supersede another one.
         refused: why rows, or all of the report, were refused; empty if nothing was.
@@ -50,18 +51,13 @@ class Collected:
     """
 
     file: Path
-    new: tuple[Release, ...] = ()
+    taken: int = 0
     known: int = 0
     aside: int = 0
     corrections: int = 0
     refused: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
     ignored: int = 0
-
-    @property
-    def taken(self) -> int:
-        """The number of rows that were new."""
-        return len(self.new)
 
 
 def collect(
@@ -96,7 +92,7 @@ def collect(
 def check_reports(
     reports: Sequence[Path], deployment: Path, today: datetime.date | None = None
 ) -> list[Collected]:
-    """Check all that can be checked of reports without a log; nothing is written.
+    """Check all that can be checked of reports without a log: a new one takes them, and is gone.
 
     Args:
         reports: as in `collect`.
@@ -104,31 +100,11 @@ def check_reports(
         today: the date; None: the computer's.
 
     Raises:
-        DataError: as `read_deployment`.
+        DataError, OutputError: as `collect`.
     """
-    agreed, found = read_deployment(deployment), find_releases(reports)
-    done = []
-    for parts in found.releases:
-        new: list[Release] = []
-        refused: list[str] = []
-        try:
-            report = read_report(parts)
-            _refuse_other_agreement(report, [agreed])
-            refused += filter(
-                None, {_unsigned(report, agreed, row.cells.entity) for row in report.rows}
-            )
-            for row in report.rows:
-                claim = Claim(
-                    row=row,
-                    deployment=agreed,
-                    today=today or datetime.date.today(),
-                )
-                new.append(checked(claim, ledger=report.ledger, output=report.output))
-        except DataError as error:
-            refused.append(str(error).removeprefix(f"{parts.file}: "))
-        why = tuple(f"{parts.file}: {line}" for line in refused)
-        done.append(Collected(file=parts.file, new=() if why else tuple(new), refused=why))
-    return _in_order(found, done)
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / FILE).write_text("corrections: true\n")
+        return collect(reports, Path(name), deployment, today=today)
 
 
 def _in_order(found: Found, done: Sequence[Collected]) -> list[Collected]:
@@ -175,15 +151,6 @@ def set_aside(
     return rows
 
 
-def _refuse_other_agreement(report: Report, agreements: Sequence[Deployment]) -> None:
-    if report.agreement not in [it.sha256() for it in agreements]:
-        raise DataError(
-            f"{report.file}: is of another deployment ({printable(shortened(report.deployment))}),"
-            " or of an amendment that is not known here; everybody takes the same file:"
-            " --deployment FILE names an amendment"
-        )
-
-
 def _collect(log: Log, parts: Parts, may_change: set[str], today: datetime.date) -> Collected:
     """One report; entities whose new ledger is taken leave `may_change`."""
     file, left = parts.file, set(may_change)
@@ -204,25 +171,60 @@ def _collect(log: Log, parts: Parts, may_change: set[str], today: datetime.date)
 def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) -> Collected:
     """Enter the new rows of a report, as `_collect`."""
     file, report = parts.file, read_report(parts)
-    _refuse_other_agreement(report, log.agreements)
+    if report.agreement not in [it.sha256() for it in log.agreements]:
+        raise DataError(
+            f"{file}: is of another deployment ({printable(shortened(report.deployment))}), or of"
+            " an amendment that is not known here; everybody takes the same file: --deployment FILE"
+            " names an amendment"
+        )
     rows_of: dict[str, list[Row]] = {}
     for row in report.rows:
         rows_of.setdefault(row.cells.entity, []).append(row)
-    outcomes = []
     put_back = _put_back(report, log.ledger_heads(report.ledger, report.output))
+    new: list[Release] = []
+    refused: list[str] = []
+    known = aside = corrections = 0
+    periods_of: dict[str, set[str]] = {}
     for entity, rows in rows_of.items():
         logged = log.releases("entity = ?", entity)
-        unsigned = _unsigned(report, log.deployment, entity)
+        before = {tuple(it[name] for name in _KEY): it["set_aside"] for it in logged}
+        fresh = dict[tuple[str, ...], Row]()
+        for row in rows:
+            key = tuple(getattr(row.cells, name) for name in _KEY)
+            if key in before:
+                known, aside = known + 1, aside + (before[key] is not None)
+            else:
+                fresh.setdefault(key, row)
         keys = {it.entities[entity].key for it in log.agreements if entity in it.entities}
         why = _another_ledger(report, rows, logged, keys) or put_back
-        obstacle = unsigned or ("" if entity in may_change else why)
-        outcome = _of_entity(log, report, rows, logged, today, obstacle)
-        if outcome.new and why:
+        obstacle = _unsigned(report, log.deployment, entity)
+        if not obstacle and entity not in may_change:
+            obstacle = why
+        if fresh and obstacle:
+            refused.append(f"{file}: {counted(len(fresh), 'row')} of {entity}: {obstacle}")
+            continue
+        origins = {it["period"]: _origin(it) for it in logged if it["set_aside"] is None}
+        for row in fresh.values():
+            period = row.cells.period
+            try:
+                release = checked(row, log.agreements, today, f"{report.ledger}/{report.output}")
+                if period in origins and not log.coordination.corrections:
+                    raise DataError(
+                        f"{entity} has reported {period} already, with other numbers"
+                        f" ({origins[period]}); ask the holder. If it corrects them, set"
+                        f" corrections: true in {FILE}. {_SET_ASIDE}. {_CONTINUE}"
+                    )
+            except DataError as error:
+                refused.append(f"{file}, line {row.line}: {error}")
+                continue
+            corrections += period in origins
+            origins[period] = f"{file.name}, line {row.line}"
+            periods_of.setdefault(entity, set()).add(period)
+            new.append(release)
+        if why and entity in periods_of:
             reason = f"{report.ledger}, collected from {file.name}"
             log.add_act(kind="new ledger", entity=entity, period="", reason=reason)
             may_change.discard(entity)
-        outcomes.append(outcome)
-    new = tuple(release for outcome in outcomes for release in outcome.new)
     if new:
         number = log.add_report(
             sha256=report.sha256,
@@ -233,82 +235,14 @@ def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) ->
             heads={run.number: run.head for run in report.runs},
         )
         log.add_releases(number, new)
-    periods_of: dict[str, set[str]] = {}
-    for release in new:
-        periods_of.setdefault(release.cells.entity, set()).add(release.cells.period)
     return Collected(
         file=file,
-        new=new,
-        known=sum(it.known for it in outcomes),
-        aside=sum(it.aside for it in outcomes),
-        corrections=sum(it.corrections for it in outcomes),
-        refused=tuple(line for it in outcomes for line in it.refused),
-        above=tuple(line for it in periods_of.items() for line in _above(log, *it)),
-    )
-
-
-def _of_entity(
-    log: Log,
-    report: Report,
-    rows: Sequence[Row],
-    logged: Sequence[sqlite3.Row],
-    today: datetime.date,
-    obstacle: str,
-) -> Collected:
-    """The rows of one entity, sorted into those that are new, known and refused.
-
-    Args:
-        log: what was agreed, and whether corrections are taken.
-        report: that brings the rows.
-        rows: those of the entity.
-        logged: what the log has of it.
-        today: the date.
-        obstacle: the reason why no new row of it may enter; or empty.
-    """
-    entity = rows[0].cells.entity
-    before = {tuple(it[name] for name in _KEY): it["set_aside"] for it in logged}
-    known, fresh = [], dict[tuple[str, ...], Row]()
-    for row in rows:
-        key = tuple(getattr(row.cells, name) for name in _KEY)
-        if key in before:
-            known.append(before[key])
-        else:
-            fresh.setdefault(key, row)
-    new: list[Release] = []
-    refused: list[str] = []
-    if fresh and obstacle:
-        refused = [f"{report.file}: {counted(len(fresh), 'row')} of {entity}: {obstacle}"]
-        fresh = {}
-    origins = {it["period"]: _origin(it) for it in logged if it["set_aside"] is None}
-    standing = set(origins)
-    for row in fresh.values():
-        claim = Claim(
-            row=row,
-            deployment=log.deployment,
-            earlier=log.agreements[:-1],
-            today=today,
-        )
-        try:
-            release = checked(claim, ledger=report.ledger, output=report.output)
-            period = row.cells.period
-            if period in origins and not log.coordination.corrections:
-                raise DataError(
-                    f"{entity} has reported {period} already, with other numbers"
-                    f" ({origins[period]}); ask the holder. If it corrects them, set corrections:"
-                    f" true in {FILE}. {_SET_ASIDE}. {_CONTINUE}"
-                )
-        except DataError as error:
-            refused.append(f"{report.file}, line {row.line}: {error}")
-            continue
-        origins[period] = f"{report.file.name}, line {row.line}"
-        new.append(release)
-    return Collected(
-        file=report.file,
-        new=tuple(new),
-        known=len(known),
-        aside=sum(reason is not None for reason in known),
-        corrections=len(new) - len({release.cells.period for release in new} - standing),
+        taken=len(new),
+        known=known,
+        aside=aside,
+        corrections=corrections,
         refused=tuple(refused),
+        above=tuple(line for it in periods_of.items() for line in _above(log, *it)),
     )
 
 

@@ -119,11 +119,12 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
     Raises:
         DataError: nothing was collected, or no period begins at that date.
     """
-    newest_row = "SELECT MAX(period) FROM listed WHERE set_aside IS NULL"
-    last: str | None = log.connection.execute(newest_row).fetchone()[0]
-    if last is None:
+    newest: int | None = log.connection.execute(
+        "SELECT MAX(period) FROM release WHERE number NOT IN (SELECT number FROM released"
+        " WHERE entity IN (SELECT entity FROM act) AND set_aside IS NOT NULL)"
+    ).fetchone()[0]
+    if newest is None:
         raise DataError(f"{log.path}: nothing was collected yet; a decision needs reports")
-    newest = log.deployment.number_of(datetime.date.fromisoformat(last)) or 0
     if period is None:
         return newest + 1
     number = log.deployment.number_of(period)
@@ -134,7 +135,7 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
             " of these with --period, or none"
         )
     if number > newest + LONGEST_GAP:
-        latest = log.deployment.period_of(newest + LONGEST_GAP)
+        last, latest = map(log.deployment.period_of, (newest, newest + LONGEST_GAP))
         raise DataError(
             f"{period} is {number - newest} periods after the last report, of {last}, too many"
             f" for a prediction; collect newer reports, or give --period {latest} at most"

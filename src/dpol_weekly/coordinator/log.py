@@ -33,11 +33,14 @@ LOG_NAME = "log.sqlite"
 
 _BACK = "put the last backup of the log back"
 _NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
+_ENTERED = " UNION ALL ".join(
+    f"SELECT number FROM {table}" for table in ("deployment", "report", "act")
+)
 _LOG = Kind(
     name="log",
     script=Path(__file__).with_name("log.sql"),
     application=0x64706F6D,
-    version=4,
+    version=5,
     foreign=_NO_LOG,
     damaged=_NO_LOG,
 )
@@ -93,7 +96,7 @@ class Log:
     ) -> int:
         """Enter a report, and the heads of its ledger that were not known; its number."""
         known = self.ledger_heads(ledger, output)
-        number = self._add("report", sha256, file, ledger, output, key)
+        number = _add(self.connection, "report", sha256, file, ledger, output, key)
         self.connection.executemany(
             "INSERT INTO ledger_head VALUES (?, ?, ?)",
             [(number, run, head) for run, head in heads.items() if known.get(run) != head],
@@ -105,7 +108,7 @@ class Log:
         found = self.connection.execute(
             "SELECT report.number, run, head FROM report JOIN ledger_head"
             " ON report = report.number WHERE ledger = ? AND output = ? AND EXISTS (SELECT 1"
-            " FROM listed WHERE listed.report = report.number AND set_aside IS NULL)"
+            " FROM released WHERE released.report = report.number AND set_aside IS NULL)"
             " ORDER BY report.number, run",
             (ledger, output),
         )
@@ -117,18 +120,8 @@ class Log:
 
     def add_act(self, *, kind: str, entity: str, period: str, reason: str) -> None:
         """Note what is done about an entity, see log.sql; period '': about all its periods."""
-        self._link(self._add("act", kind, entity, period, reason))
-
-    def _add(self, table: str, *cells: str) -> int:
-        """Enter a row with the next number of the sequence of reports and acts, and the time."""
-        last = "SELECT MAX(number) AS number FROM"
-        (number,) = self.connection.execute(
-            f"SELECT 1 + IFNULL(MAX(number), 0) FROM ({last} report UNION ALL {last} act)"
-        ).fetchone()
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        values = ", ".join("?" * (2 + len(cells)))
-        self.connection.execute(f"INSERT INTO {table} VALUES ({values})", (number, now, *cells))
-        return int(number)
+        base = self.connection
+        _link(base, _add(base, "act", kind, entity, period, reason))
 
     def add_releases(self, report: int, rows: Sequence[Release]) -> None:
         """Enter rows of a report; a further row for a period supersedes those before."""
@@ -138,44 +131,31 @@ class Log:
             | {"mu": row.cells.mu, "report": report, "chain": row.chain, "place": row.place}
             for row in rows
         ]
+        base, number_of = self.connection, self.deployment.number_of
+        starts = {row.cells.period for row in rows}
+        periods = [(number_of(datetime.date.fromisoformat(it)), it) for it in starts]
+        base.executemany("INSERT OR IGNORE INTO period VALUES (?, ?)", periods)
+        names = sorted({it for row in rows for it in (row.cells.entity, row.chain)})
+        base.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", [(it,) for it in names])
         noise = "mu, count_sensitivity, a, b, unit_weeks, scale, decimals"
         of_row = ":mu, :count_sensitivity, :a, :b, :unit_weeks, :scale, :decimals"
-        self.connection.executemany(
-            f"INSERT OR IGNORE INTO noise ({noise}) VALUES ({of_row})", values
-        )
-        self.connection.executemany(
+        base.executemany(f"INSERT OR IGNORE INTO noise ({noise}) VALUES ({of_row})", values)
+        base.executemany(
             "INSERT INTO release (report, entity, period, version, noisy_count, capacity,"
-            " noisy_share, chain, place, noise) SELECT :report, :entity, :period,"
-            " (SELECT 1 + COUNT(*) FROM release WHERE entity = :entity AND period = :period),"
-            " :noisy_count, :capacity, :noisy_share, :chain, :place, number"
-            f" FROM noise WHERE ({noise}) = ({of_row})",
+            " noisy_share, chain, place, noise) SELECT :report, entity.number, period.number,"
+            " (SELECT 1 + COUNT(*) FROM release"
+            " WHERE entity = entity.number AND period = period.number),"
+            " :noisy_count, :capacity, :noisy_share, chain.number, :place, noise.number"
+            " FROM name AS entity, period, name AS chain, noise WHERE entity.text = :entity"
+            f" AND start = :period AND chain.text = :chain AND ({noise}) = ({of_row})",
             values,
         )
-        self._link(report)
-
-    def _link(self, number: int) -> None:
-        """Add a report with its rows, or an act, to the hash chain."""
-        head = self._digest(number, self.head)
-        self.connection.execute("INSERT INTO link VALUES (?, ?)", (number, head))
+        _link(base, report)
 
     @property
     def head(self) -> str:
         """The head of the hash chain: what was collected, in the order of arrival."""
-        last = "SELECT head FROM link ORDER BY number DESC LIMIT 1"
-        return "".join(row["head"] for row in self.connection.execute(last))
-
-    def _digest(self, number: int, before: str) -> str:
-        """The head of the chain after a report or act, from the head before it."""
-        parts: list[object] = [self.agreements[0].sha256(), before]
-        for rows in (
-            "report WHERE number = ?",
-            "act WHERE number = ?",
-            "ledger_head WHERE report = ? ORDER BY run",
-            "release JOIN noise ON noise.number = noise WHERE report = ? ORDER BY release.number",
-        ):
-            found = self.connection.execute(f"SELECT * FROM {rows}", (number,))
-            parts.append([list(row) for row in found])
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return _head(self.connection)
 
     def refuse_changed(self, noted: str = "") -> None:
         """Make sure that the log holds what was collected, in the order of arrival.
@@ -184,21 +164,23 @@ class Log:
             noted: a head, or its first digits, that was noted earlier; it must be in the chain.
 
         Raises:
-            DataError: a report, an act or a row was removed, changed or put in another place.
+            DataError: an agreement, a report, an act or a row was removed, changed or put in
+                another place.
         """
-        numbers = "SELECT number FROM report UNION ALL SELECT number FROM act ORDER BY number"
         links = self.connection.execute("SELECT number, head FROM link ORDER BY number").fetchall()
-        entered = [row["number"] for row in self.connection.execute(numbers)]
+        entered = [row["number"] for row in self.connection.execute(f"{_ENTERED} ORDER BY number")]
         lost = "SELECT COUNT(*) FROM release WHERE report NOT IN (SELECT number FROM report)"
-        good = entered == [row["number"] for row in links] == list(range(1, len(links) + 1))
+        good = entered == [row["number"] for row in links] == list(range(len(links)))
         if not good or self.connection.execute(lost).fetchone()[0]:
-            raise DataError(f"{self.path}: reports or rows were removed or added; {_BACK}")
+            raise DataError(
+                f"{self.path}: agreements, reports or rows were removed or added; {_BACK}"
+            )
         before, known = "", not noted
         for row in links:
-            if self._digest(row["number"], before) != row["head"]:
+            if _digest(self.connection, row["number"], before) != row["head"]:
                 raise DataError(
-                    f"{self.path}: number {row['number']} of its reports and acts was changed, or"
-                    f" put in another place; {_BACK}"
+                    f"{self.path}: number {row['number']} of its agreements, reports and acts was"
+                    f" changed, or put in another place; {_BACK}"
                 )
             before = row["head"]
             known |= before.startswith(noted)
@@ -277,6 +259,7 @@ def open_log(
         with opened(path, _LOG) as base, transaction(base, write=new or write):
             base.row_factory = sqlite3.Row
             if prepare(base, path, _LOG, new=new) and given is not None:
+                _keep_rows(base)
                 _add_agreement(base, given)
             if as_of is not None:
                 _hide_later(base, path, as_of)
@@ -297,10 +280,21 @@ def open_log(
         raise output_error(error.filename or folder, error) from error
 
 
+def _keep_rows(base: sqlite3.Connection) -> None:
+    """Let rows of the tables be added only."""
+    tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    for (table,) in tables:
+        for name, event in (("kept", "DELETE"), ("same", "UPDATE")):
+            base.execute(
+                f"CREATE TRIGGER {table}_{name} BEFORE {event} ON {table}"
+                " BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END"
+            )
+
+
 def _hide_later(base: sqlite3.Connection, path: Path, day: datetime.date) -> None:
     """Hide what was received after a day: temporary views go before the tables they are called as.
 
-    `released` and `listed` are made again, for those of the log read its tables.
+    Views of the log are made again, for those that it has read its tables.
 
     Raises:
         DataError: the log is younger.
@@ -312,7 +306,7 @@ def _hide_later(base: sqlite3.Connection, path: Path, day: datetime.date) -> Non
         )
     base.execute(
         "CREATE TEMP VIEW release AS SELECT * FROM main.release"
-        " WHERE report IN (SELECT number FROM report)"
+        " WHERE EXISTS (SELECT 1 FROM report WHERE report.number = release.report)"
     )
     if not base.execute("SELECT COUNT(*) FROM deployment").fetchone()[0]:
         raise DataError(f"{path}: was begun after {day}; give a later day with --as-of")
@@ -322,11 +316,42 @@ def _hide_later(base: sqlite3.Connection, path: Path, day: datetime.date) -> Non
 
 
 def _add_agreement(base: sqlite3.Connection, agreed: Deployment) -> None:
+    _link(base, _add(base, "deployment", agreed.sha256(), agreed.agreement()))
+
+
+def _add(base: sqlite3.Connection, table: str, *cells: str) -> int:
+    """Enter an agreement, a report or an act with the next number, and the time; the number."""
+    (number,) = base.execute(f"SELECT IFNULL(MAX(number) + 1, 0) FROM ({_ENTERED})").fetchone()
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    base.execute(
-        "INSERT INTO deployment (received, sha256, agreement) VALUES (?, ?, ?)",
-        (now, agreed.sha256(), agreed.agreement()),
-    )
+    values = ", ".join("?" * (2 + len(cells)))
+    base.execute(f"INSERT INTO {table} VALUES ({values})", (number, now, *cells))
+    return int(number)
+
+
+def _link(base: sqlite3.Connection, number: int) -> None:
+    """Add an agreement, a report with its rows, or an act to the hash chain."""
+    head = _digest(base, number, _head(base))
+    base.execute("INSERT INTO link VALUES (?, ?)", (number, head))
+
+
+def _head(base: sqlite3.Connection) -> str:
+    last = "SELECT head FROM link ORDER BY number DESC LIMIT 1"
+    return "".join(row["head"] for row in base.execute(last))
+
+
+def _digest(base: sqlite3.Connection, number: int, before: str) -> str:
+    """The head of the chain after an agreement, report or act, from the head before it."""
+    parts: list[object] = [before]
+    for rows in (
+        "deployment WHERE number = ?",
+        "report WHERE number = ?",
+        "act WHERE number = ?",
+        "ledger_head WHERE report = ? ORDER BY run",
+        "spelled WHERE report = ? ORDER BY number",
+    ):
+        found = base.execute(f"SELECT * FROM {rows}", (number,))
+        parts.append([list(row) for row in found])
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _agreements(base: sqlite3.Connection, path: Path) -> list[Deployment]:

@@ -1,12 +1,14 @@
 -- The log of a coordinator: what was collected, all of it public. Rows are only ever added.
+
+-- Agreements, reports and acts have numbers of one sequence, from 0: the order in which they came.
+-- `received` is universal time. No decision depends on it.
+
 -- The agreements, each an amendment of the one before; `agreement` is all of it, as it is hashed.
 CREATE TABLE deployment (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL, sha256 TEXT NOT NULL,
     agreement TEXT NOT NULL
 );
 
--- Reports and acts have numbers of one sequence: the order in which they came. `received` is
--- universal time. No decision depends on it.
 CREATE TABLE report (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL,
     ledger TEXT NOT NULL, output TEXT NOT NULL, key TEXT NOT NULL  -- '': nobody signed it
@@ -21,7 +23,8 @@ CREATE TABLE ledger_head (
     PRIMARY KEY (report, run)
 );
 
--- The hash chain of the log: after each report and act, the digest of it and of the head before.
+-- The hash chain of the log: after each agreement, report and act, the digest of it and of the head
+-- before.
 CREATE TABLE link (number INTEGER PRIMARY KEY, head TEXT NOT NULL);
 
 -- What the coordinator did about an entity. `set aside`: what was released before for a period, or
@@ -43,66 +46,35 @@ CREATE TABLE noise (
     UNIQUE (mu, count_sensitivity, a, b, unit_weeks, scale, decimals)
 );
 
--- Numbers are the text that was released. A version above 1 supersedes those before. The row is
--- number `place` of its chain of noise, from 1.
+-- Names of entities and of chains of noise, and periods by their number in the deployment.
+CREATE TABLE name (number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+
+CREATE TABLE period (number INTEGER PRIMARY KEY, start TEXT NOT NULL UNIQUE);
+
+-- Counts, capacities and shares are the text that was released. A version above 1 supersedes those
+-- before. The row is number `place` of its chain of noise, from 1.
 CREATE TABLE release (
-    number INTEGER PRIMARY KEY, report INTEGER NOT NULL REFERENCES report, entity TEXT NOT NULL,
-    period TEXT NOT NULL, version INTEGER NOT NULL, noisy_count TEXT NOT NULL,
-    capacity TEXT NOT NULL, noisy_share TEXT NOT NULL, chain TEXT NOT NULL,
-    place INTEGER NOT NULL, noise INTEGER NOT NULL REFERENCES noise,
+    number INTEGER PRIMARY KEY, report INTEGER NOT NULL REFERENCES report,
+    entity INTEGER NOT NULL REFERENCES name, period INTEGER NOT NULL REFERENCES period,
+    version INTEGER NOT NULL, noisy_count TEXT NOT NULL, capacity TEXT NOT NULL,
+    noisy_share TEXT NOT NULL, chain INTEGER NOT NULL REFERENCES name, place INTEGER NOT NULL,
+    noise INTEGER NOT NULL REFERENCES noise,
     UNIQUE (entity, period, version)
 );
 
 CREATE INDEX release_report ON release (report);
 
+-- Releases in words.
+CREATE VIEW spelled AS
+SELECT release.number, report, entity.text AS entity, period.start AS period, version, noisy_count,
+    capacity, noisy_share, chain.text AS chain, place, mu, count_sensitivity, a, b, unit_weeks,
+    scale, decimals
+FROM release JOIN name AS entity ON entity.number = release.entity
+JOIN period ON period.number = release.period JOIN name AS chain ON chain.number = release.chain
+JOIN noise ON noise.number = release.noise;
+
 -- `set_aside` is the reason; NULL: the row counts.
-CREATE VIEW listed AS SELECT release.*, (
-    SELECT reason FROM act WHERE act.entity = release.entity AND kind = 'set aside'
-    AND act.number > report AND act.period IN ('', release.period) ORDER BY act.number LIMIT 1
-) AS set_aside FROM release;
-
-CREATE VIEW released AS
-SELECT listed.*, mu, count_sensitivity, a, b, unit_weeks, scale, decimals
-FROM listed JOIN noise ON noise.number = listed.noise;
-
-CREATE TRIGGER deployment_kept BEFORE DELETE ON deployment
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER deployment_same BEFORE UPDATE ON deployment
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER report_kept BEFORE DELETE ON report
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER report_same BEFORE UPDATE ON report
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER act_kept BEFORE DELETE ON act
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER act_same BEFORE UPDATE ON act
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER noise_kept BEFORE DELETE ON noise
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER noise_same BEFORE UPDATE ON noise
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER release_kept BEFORE DELETE ON release
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER release_same BEFORE UPDATE ON release
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER ledger_head_kept BEFORE DELETE ON ledger_head
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER ledger_head_same BEFORE UPDATE ON ledger_head
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER link_kept BEFORE DELETE ON link
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
-
-CREATE TRIGGER link_same BEFORE UPDATE ON link
-BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END;
+CREATE VIEW released AS SELECT spelled.*, (
+    SELECT reason FROM act WHERE act.entity = spelled.entity AND kind = 'set aside'
+    AND act.number > report AND act.period IN ('', spelled.period) ORDER BY act.number LIMIT 1
+) AS set_aside FROM spelled;

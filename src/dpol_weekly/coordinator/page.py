@@ -95,6 +95,13 @@ def people(one: Outlook) -> tuple[str, str] | None:
     return mean, f"{low} to {high} of {one.capacity:g} beds"
 
 
+def of_those(decision: Decision) -> str:
+    """The words for the hospitals among which a chance is meant, if not all are."""
+    if decision.gain.min_capacity:
+        return f" of those with at least {decision.gain.min_capacity:g} beds"
+    return " of those that may be chosen" if decision.coordination.cannot_be_chosen else ""
+
+
 def silence(one: Outlook, unit: str) -> str:
     """The silence of an entity in words."""
     if not one.reports:
@@ -162,7 +169,7 @@ def decisions_page(decision: Decision, history: History, earlier: Sequence[Decis
         history: the periods before it.
         earlier: the decisions before it, the newest first.
     """
-    titles = {it.entity: it.title or it.entity for it in decision.outlooks}
+    titles = {it.entity: it.title for it in decision.outlooks}
     place_of = {it.entity: place for place, it in enumerate(decision.outlooks)}
     named = [decision.outlooks[place_of[name]] for name in decision.named]
     to = [titles[name] for name in decision.named]
@@ -185,7 +192,8 @@ def decisions_page(decision: Decision, history: History, earlier: Sequence[Decis
         named=named,
         to=" and ".join(filter(None, (", ".join(to[:-1]), to[-1]))),
         best=people(named[0]),
-        next=next((it for it in shown if it.chance is not None and not it.named), None),
+        rivals=[it for it in shown if it.chance is not None and not it.named],
+        of_those=of_those(decision),
         rows=rows,
         silent=[it for it in silent if it.silent > 1 or not it.reports],
         missed=[it for it in silent if it.silent == 1 and it.reports],

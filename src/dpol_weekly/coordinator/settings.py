@@ -26,7 +26,7 @@ FILE = "coordinator.yaml"
 """Its name in the coordinator's folder."""
 TEMPLATE = Path(__file__).with_name(FILE)
 """A file with comments, in which every key has its default."""
-MANUAL = "The comments in the file that dpol collect writes"
+MANUAL = "The file that dpol collect writes"
 
 
 class Coordination(Settings):
@@ -74,20 +74,10 @@ def read_coordination(folder: Path, deployment: Deployment) -> Coordination:
         ConfigError: it cannot be read, or breaks rules; all are listed.
     """
     path = folder / FILE
-    if not path.exists():
-        return Coordination()
-    raw = read_yaml(path)
-    if raw is None:  # comments only
-        return Coordination()
-    if not isinstance(raw, Mapping):
+    raw = read_yaml(path) if path.exists() else None
+    if not isinstance(raw, Mapping | None):
         raise ConfigError(f"{path}: holds no keys; move it away, and dpol collect writes it again")
-    try:
-        coordination = Coordination.model_validate(raw)
-    except ValidationError as error:
-        raise refusal(str(path), problems_of(error, Coordination), MANUAL) from None
-    if problems := [*coordination.rules(deployment)]:
-        raise refusal(str(path), problems, MANUAL)
-    return coordination
+    return _checked(raw or {}, deployment, str(path))
 
 
 def changed(coordination: Coordination, deployment: Deployment, **changes: Any) -> Coordination:
@@ -96,13 +86,17 @@ def changed(coordination: Coordination, deployment: Deployment, **changes: Any) 
     Raises:
         ConfigError: they break rules; all are listed.
     """
+    return _checked(coordination.model_dump() | changes, deployment, "dpol decide")
+
+
+def _checked(raw: Mapping[str, Any], deployment: Deployment, place: str) -> Coordination:
     try:
-        made = Coordination.model_validate(coordination.model_dump() | changes)
+        coordination = Coordination.model_validate(raw)
     except ValidationError as error:
-        raise refusal("dpol decide", problems_of(error, Coordination), MANUAL) from None
-    if problems := [*made.rules(deployment)]:
-        raise refusal("dpol decide", problems, MANUAL)
-    return made
+        raise refusal(place, problems_of(error, Coordination), MANUAL) from None
+    if problems := [*coordination.rules(deployment)]:
+        raise refusal(place, problems, MANUAL)
+    return coordination
 
 
 def algorithm_of(spec: AlgorithmSpec, deployment: Deployment) -> LocalAlgorithm[Any]:
