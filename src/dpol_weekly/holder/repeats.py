@@ -82,7 +82,8 @@ def unreleased(
         if (row.entity, period) in elsewhere:
             raise DataError(
                 f"{where}: this entity and period was released for the deployment"
-                f" {deployment.name} in another output; go on with that output"
+                f" {deployment.name} in another output; go on with the entities and the output of"
+                " then, and give others a file of their own with the same ledger"
             )
         before = last.get(row.entity)
         if before and period < before:

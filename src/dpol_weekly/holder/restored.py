@@ -233,8 +233,8 @@ def _of_holder(
     if len(ledgers := set(last.values())) != 1:
         raise DataError(
             f"{export}: has releases of {len(ledgers)} ledgers for the entities of the table, not"
-            " of one; ask the coordinator for what dpol export writes, and name your entity with"
-            " --entity-id"
+            " of one; ask the coordinator for what dpol export writes, and name only your own"
+            " entities in your file"
         )
     chosen = [row for row in rows if row.ledger in ledgers or row in standing]
     begun: dict[tuple[str, str], tuple[str, int]] = {}

@@ -108,10 +108,18 @@ def releases_of(path: Path) -> list[Path]:
 def take_as_lost(ledger: Ledger, path: Path) -> None:
     """Let the ledger know the releases of an output that a lost copy of it has made.
 
-    What they released comes from the coordinator, and show nothing that is newer.
+    Raises:
+        DataError: one of them holds rows that did not come from the coordinator.
     """
+    ever = _lines_ever(ledger, path)
     for file in releases_of(path):
         if record := _record(file):
+            if not {*(_table_in(file) or b"").splitlines()} <= ever:
+                raise DataError(
+                    f"{file}: holds rows that the coordinator's table lacks, and that would be"
+                    " released twice; have the coordinator collect this file and export again. If"
+                    " the coordinator refuses it, move the file away and run again"
+                )
             for token in record.tokens:
                 if not knows_run(ledger, token):
                     ledger.execute("INSERT INTO ended VALUES (?)", token)
@@ -139,8 +147,8 @@ def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | No
     (*_, last), rows = runs_of(ledger, output), table_rows(ledger, output)
     file = release_file(ledger, output, path, last.number)
     table, there = _table(rows), _table_in(file)
-    ever = _table(table_rows(ledger, output, withdrawn=True))
-    if there is None or not (table.startswith(there) or ever.startswith(there)):
+    ours = there is not None and {*there.splitlines()} <= _lines_ever(ledger, path)
+    if there is None or not (ours or table.startswith(there)):
         raise DataError(
             f"{file}: is not what {ledger.path} says was released: it was changed, or the ledger is"
             " an older copy; in the first case move the file away and run again with"
@@ -219,6 +227,13 @@ def _table_in(file: Path) -> bytes | None:
             return archive.read(TABLE)
     except (OSError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError):
         return None
+
+
+def _lines_ever(ledger: Ledger, path: Path) -> set[bytes]:
+    """The header and all rows that an output has ever held."""
+    output = output_at(ledger, path)
+    rows = table_rows(ledger, output, withdrawn=True) if output else []
+    return {*_table(rows).splitlines()}
 
 
 def _table(rows: Sequence[Cells]) -> bytes:
