@@ -132,23 +132,19 @@ def outputs(ledger: Ledger) -> list[Output]:
     return [Output(**row) for row in select(ledger, "SELECT * FROM output ORDER BY number")]
 
 
-def add_output(ledger: Ledger, path: Path) -> Output:
-    """Register an output."""
+def registered(ledger: Ledger, path: Path) -> Output:
+    """The output at a path; a new one becomes known."""
+    if known := output_at(ledger, path):
+        return known
     identity, seen = new_token(), _seen_from(ledger, path)
     number = ledger.insert("INSERT INTO output (id, path) VALUES (?, ?)", identity, seen)
     return Output(number=number, id=identity, path=seen, written=0)
 
 
-def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
-    """Remember that the output of that id is at another path now; whether there is one."""
+def move_output(ledger: Ledger, output_id: str, path: Path) -> None:
+    """Remember that the output of that id, if there is one, is at another path now."""
     seen = _seen_from(ledger, path)
-    return ledger.execute("UPDATE output SET path = ? WHERE id = ?", seen, output_id).rowcount == 1
-
-
-def output_paths(ledger: Ledger) -> list[Path]:
-    """Paths with which the releases of all outputs begin."""
-    folder = ledger.path.parent.resolve()
-    return [folder / output.path for output in outputs(ledger)]
+    ledger.execute("UPDATE output SET path = ? WHERE id = ?", seen, output_id)
 
 
 def add_deployment(ledger: Ledger, deployment: Deployment) -> None:
@@ -156,11 +152,6 @@ def add_deployment(ledger: Ledger, deployment: Deployment) -> None:
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     insert = "INSERT INTO deployment (name, sha256, agreement, confirmed) VALUES (?, ?, ?, ?)"
     ledger.insert(insert, deployment.name, deployment.sha256(), deployment.agreement(), today)
-
-
-def is_confirmed(ledger: Ledger, sha256: str) -> bool:
-    """True if the holder has confirmed the agreement of that hash."""
-    return bool(select(ledger, "SELECT 1 FROM deployment WHERE sha256 = ?", sha256))
 
 
 def agreements(ledger: Ledger) -> list[Deployment]:
@@ -179,10 +170,9 @@ def deployments(ledger: Ledger) -> list[Deployment]:
     return list({deployment.name: deployment for deployment in found}.values())
 
 
-def deployment_of(ledger: Ledger, output: Output) -> Deployment | None:
-    """The deployment that an output was released for last; None for an output without rows."""
-    found = _agreements_of_runs(ledger, f"WHERE run.output = {output.number}")
-    return found[-1] if found else None
+def deployment_of(ledger: Ledger, output: Output) -> Deployment:
+    """The deployment that an output was released for last."""
+    return _agreements_of_runs(ledger, f"WHERE run.output = {output.number}")[-1]
 
 
 def columns_used(ledger: Ledger, what: Literal["counts", "capacities"]) -> set[str]:

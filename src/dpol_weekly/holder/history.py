@@ -125,15 +125,13 @@ def history(path: Path) -> History:
         return History(
             ledger=str(path),
             outputs=tuple(
-                _of_output(ledger, output, deployment, rows)
+                _of_output(ledger, output, deployment_of(ledger, output), rows)
                 for output in outputs(ledger)
-                if (deployment := deployment_of(ledger, output))
             ),
             most_in_a_period=most_in_a_period(rows),
             stays=tuple(
-                _stay(deployment, worst)
+                _stay(deployment, worst_stay(ledger, deployment))
                 for deployment in deployments(ledger)
-                if (worst := worst_stay(ledger, deployment))
             ),
         )
 

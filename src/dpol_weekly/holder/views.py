@@ -39,8 +39,8 @@ from dpol_weekly.holder.entries import (
     last_period,
     move_output,
     output_at,
-    output_paths,
     outputs,
+    registered,
     runs_of,
     select,
     spent,
@@ -73,8 +73,8 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
     if write_again:
         end_all(ledger)
         ledger.execute("INSERT INTO ended VALUES (?)", new_token())
-    known = outputs(ledger)
-    folders = {path.parent, ledger.path.parent, *(it.parent for it in output_paths(ledger))}
+    known, home = outputs(ledger), ledger.path.parent.resolve()
+    folders = {path.parent, ledger.path.parent, *((home / it.path).parent for it in known)}
     for file in sorted(it for folder in folders for it in folder.glob("[!.]*.zip")):
         record = _record(file)
         if record is None:
@@ -111,7 +111,7 @@ def take_as_lost(ledger: Ledger, path: Path) -> None:
     Raises:
         DataError: one of them holds rows that did not come from the coordinator.
     """
-    ever = _lines_ever(ledger, path)
+    ever = _lines_ever(ledger, registered(ledger, path))
     for file in releases_of(path):
         if record := _record(file):
             if not {*(_table_in(file) or b"").splitlines()} <= ever:
@@ -125,29 +125,34 @@ def take_as_lost(ledger: Ledger, path: Path) -> None:
                     ledger.execute("INSERT INTO ended VALUES (?)", token)
 
 
-def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | None:
+def write_views(ledger: Ledger, output: Output, path: Path, key: Key | None = None) -> Path:
     """Write the last release of an output if it is not what the ledger says, and remember that.
+
+    What killed runs left of it goes.
 
     Args:
         ledger: the ledger.
+        output: it has rows.
         path: of the output.
         key: that signs it; None: nobody signs it.
 
     Returns:
-        Its file; None if there is none.
+        Its file.
 
     Raises:
         DataError: another file is in its place, or it was changed after its release.
         OutputError: it cannot be written.
     """
-    output = output_at(ledger, path)
-    deployment = deployment_of(ledger, output) if output else None
-    if output is None or deployment is None:
-        return None
+    left = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.zip")
+    for temporary in path.parent.glob(".*"):  # as `atomic_path` names them
+        if left.fullmatch(temporary.name):
+            with suppress(OSError):
+                temporary.unlink()
+    deployment = deployment_of(ledger, output)
     (*_, last), rows = runs_of(ledger, output), table_rows(ledger, output)
     file = release_file(ledger, output, path, last.number)
     table, there = _table(rows), _table_in(file)
-    ours = there is not None and {*there.splitlines()} <= _lines_ever(ledger, path)
+    ours = there is not None and {*there.splitlines()} <= _lines_ever(ledger, output)
     if there is None or not (ours or table.startswith(there)):
         raise DataError(
             f"{file}: is not what {ledger.path} says was released: it was changed, or the ledger is"
@@ -178,12 +183,6 @@ def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | No
 def release_file(ledger: Ledger, output: Output, path: Path, run: int) -> Path:
     """The file of the release by a run of an output, such as `north-2024-03-31.zip`."""
     return path.with_name(f"{path.name}-{last_period(ledger, output, run)}.zip")
-
-
-def temporary_files(path: Path) -> list[Path]:
-    """Temporary files of releases of an output that killed runs left, see `atomic_path`."""
-    pattern = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.zip")
-    return [file for file in path.parent.glob(".*") if pattern.fullmatch(file.name)]
 
 
 def guarantee_of(ledger: Ledger, output: Output, count_sensitivity: float) -> Guarantee:
@@ -229,11 +228,9 @@ def _table_in(file: Path) -> bytes | None:
         return None
 
 
-def _lines_ever(ledger: Ledger, path: Path) -> set[bytes]:
+def _lines_ever(ledger: Ledger, output: Output) -> set[bytes]:
     """The header and all rows that an output has ever held."""
-    output = output_at(ledger, path)
-    rows = table_rows(ledger, output, withdrawn=True) if output else []
-    return {*_table(rows).splitlines()}
+    return {*_table(table_rows(ledger, output, withdrawn=True)).splitlines()}
 
 
 def _table(rows: Sequence[Cells]) -> bytes:
