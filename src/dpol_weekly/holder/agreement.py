@@ -48,14 +48,13 @@ def confirm(
     use: ColumnUse,
     *,
     agree: bool,
-    sensitivity: bool,
 ) -> None:
     """Make sure that the holder has confirmed the agreement of a deployment.
 
     The ledger remembers it in a transaction of its own: it stays if the rows are refused later.
 
     Raises:
-        NotConfirmedError, DataError: as `refuse_unconfirmed`, unless it was confirmed before.
+        NotConfirmedError: as `refuse_unconfirmed`, unless it was confirmed before.
         ConfigError: it amends one that was confirmed, and changes more than it may.
     """
     with transaction(ledger):
@@ -67,7 +66,7 @@ def confirm(
         if deployment.amends and deployment.amends.agreement in before:
             last = before[deployment.amends.agreement]
             refuse_amendment(last, deployment, f"the agreement {deployment.name}")
-        refuse_unconfirmed(deployment, use, agree=agree, sensitivity=sensitivity, before=last)
+        refuse_unconfirmed(deployment, use, agree=agree, before=last)
         add_deployment(ledger, deployment)
 
 
@@ -76,7 +75,6 @@ def refuse_unconfirmed(
     use: ColumnUse,
     *,
     agree: bool,
-    sensitivity: bool,
     before: Deployment | None = None,
     new_ledger: Path | None = None,
 ) -> None:
@@ -86,21 +84,12 @@ def refuse_unconfirmed(
         deployment: the deployment.
         use: the columns that are read.
         agree: whether the holder confirms it.
-        sensitivity: whether the holder confirms a count sensitivity below 1.
         before: the deployment as it was confirmed last.
         new_ledger: the ledger, if it is still to be made.
 
     Raises:
         NotConfirmedError: the agreement is not confirmed.
-        DataError: its count sensitivity is below 1, and that is not confirmed.
     """
-    if deployment.count_sensitivity < 1 and not sensitivity:
-        number = deployment.sensitivity_text
-        raise DataError(
-            f"nothing was released: the deployment {deployment.name} protects people who change a"
-            f" count by {number}, and one person who is counted changes it by 1; agree on"
-            f" count_sensitivity: 1, or add --agree-sensitivity {number} if {number} is right"
-        )
     if not agree:
         raise NotConfirmedError(_statement(deployment, use, before, new_ledger), deployment)
 

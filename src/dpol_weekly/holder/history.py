@@ -130,8 +130,16 @@ def history(path: Path) -> History:
             ),
             most_in_a_period=most_in_a_period(rows),
             stays=tuple(
-                _stay(deployment, worst_stay(ledger, deployment))
+                StayHistory(
+                    deployment=deployment.name,
+                    longest_stay=deployment.longest_stay,
+                    start=worst.start.isoformat(),
+                    mu=worst.mu,
+                    budget_mu=deployment.budget_mu,
+                    budget=budget_in_words(deployment, worst),
+                )
                 for deployment in deployments(ledger)
+                for worst in [worst_stay(ledger, deployment)]
             ),
         )
 
@@ -231,17 +239,6 @@ def _of_output(
         unit=given.unit.replace("round", "period"),
         mu=given.mu,
         best_guess=best_guess(given.mu),
-    )
-
-
-def _stay(deployment: Deployment, worst: Worst) -> StayHistory:
-    return StayHistory(
-        deployment=deployment.name,
-        longest_stay=deployment.longest_stay,
-        start=worst.start.isoformat(),
-        mu=worst.mu,
-        budget_mu=deployment.budget_mu,
-        budget=budget_in_words(deployment, worst),
     )
 
 

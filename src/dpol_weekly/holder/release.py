@@ -90,8 +90,7 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     use = hospital.use(deployment)
     output, book = _files(hospital.table, hospital.output_of(deployment), hospital.ledger)
     key = _key(hospital.key, [deployment.entities[name].key for name in hospital.texts])
-    agree, sensitivity = request.agree is not None, request.agree_sensitivity is not None
-    token, theirs = new_token(), None
+    agree, token, theirs = request.agree is not None, new_token(), None
 
     def take_in(ledger: Ledger) -> None:
         """Let the ledger know all that the output or the coordinator's numbers show."""
@@ -142,13 +141,11 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
                 sampler.discrete_gaussian(deployment.count_noise().scale, 0)
                 put(ledger, _NoNoise())
             # Last, so that nobody confirms what is then refused.
-            refuse_unconfirmed(
-                deployment, use, agree=agree, sensitivity=sensitivity, new_ledger=book
-            )
+            refuse_unconfirmed(deployment, use, agree=agree, new_ledger=book)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was released") from None
     with open_ledger(book) as ledger, _saying_what_is_released(ledger, output, token):
-        confirm(ledger, deployment, use, agree=agree, sensitivity=sensitivity)
+        confirm(ledger, deployment, use, agree=agree)
         with transaction(ledger):
             take_in(ledger)
         with transaction(ledger):

@@ -50,7 +50,7 @@ from dpol_weekly.holder.entries import (
 from dpol_weekly.holder.ledger import Ledger, new_token
 from dpol_weekly.keys import Key
 from dpol_weekly.memory import growth
-from dpol_weekly.released import Cells, Record, checksum, pack, read_record
+from dpol_weekly.released import Cells, checksum, origin_of, pack, read_facts
 
 TABLE, RECORD, STATEMENT = "table.csv", "record.json", "statement.txt"
 """The files in a release."""
@@ -76,12 +76,11 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
     known, home = outputs(ledger), ledger.path.parent.resolve()
     folders = {path.parent, ledger.path.parent, *((home / it.path).parent for it in known)}
     for file in sorted(it for folder in folders for it in folder.glob("[!.]*.zip")):
-        record = _record(file)
-        if record is None:
+        if not (origin := _origin(file)):
             continue
         # A ledger without outputs may stand in for any that is lost.
-        ours = record.ledger == ledger.id or not known or _is_of(file, path)
-        if ours and not all(knows_run(ledger, it) for it in record.tokens):
+        ours = origin["id"] == ledger.id or not known or _is_of(file, path)
+        if ours and not all(knows_run(ledger, it) for it in _tokens(origin)):
             raise DataError(
                 f"{file}: knows of releases that the ledger {ledger.path} does not know; name the"
                 " right ledger in ledger, or put its newest copy back. If it is lost, go on"
@@ -89,10 +88,10 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
                 " dpol export writes"
             )
         if ours and _is_of(file, path) and output_at(ledger, path) is None:
-            move_output(ledger, record.output, path)
+            move_output(ledger, origin["output"], path)
     at = output_at(ledger, path)
     last = release_file(ledger, at, path, at.written) if at and at.written else None
-    if last and not (write_again or _record(last)):
+    if last and not (write_again or _origin(last)):
         raise DataError(
             f"{last}: was written once, and is gone or damaged; put it back, or"
             f" the newest ledger, if {ledger.path} is an older copy; if it is the newest, add"
@@ -113,14 +112,14 @@ def take_as_lost(ledger: Ledger, path: Path) -> None:
     """
     ever = _lines_ever(ledger, registered(ledger, path))
     for file in releases_of(path):
-        if record := _record(file):
+        if origin := _origin(file):
             if not {*(_table_in(file) or b"").splitlines()} <= ever:
                 raise DataError(
                     f"{file}: holds rows that the coordinator's table lacks, and that would be"
                     " released twice; have the coordinator collect this file and export again. If"
                     " the coordinator refuses it, move the file away and run again"
                 )
-            for token in record.tokens:
+            for token in _tokens(origin):
                 if not knows_run(ledger, token):
                     ledger.execute("INSERT INTO ended VALUES (?)", token)
 
@@ -210,11 +209,16 @@ def _is_of(file: Path, path: Path) -> bool:
     return file.parent == path.parent and bool(re.fullmatch(name, file.name))
 
 
-def _record(path: Path) -> Record | None:
-    """The record of a release; None if the file is missing, or is not one."""
+def _origin(file: Path) -> Mapping[str, Any] | None:
+    """The part of a release's record about the ledger; None if it is missing, or is none."""
     with suppress(DataError):
-        return read_record(path)
+        return origin_of(file, read_facts(file))
     return None
+
+
+def _tokens(origin: Mapping[str, Any]) -> list[str]:
+    """Those of the last run that a release states, and of the last end of all chains."""
+    return [it for it in (origin.get("token"), origin.get("ended")) if isinstance(it, str)]
 
 
 def _table_in(file: Path) -> bytes | None:
