@@ -155,26 +155,6 @@ class Report:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
-    """A record.
-
-    Args:
-        facts: all that it states.
-        sha256: the checksum that it states, of the table and the other facts.
-        ledger: id of the ledger.
-        output: id of the output in it.
-        tokens: of the last run that released rows of the output, and of the last end of all chains;
-            those that it states.
-    """
-
-    facts: Mapping[str, Any]
-    sha256: str
-    ledger: str
-    output: str
-    tokens: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Parts:
     """The two parts of a release that fit each other.
 
@@ -334,13 +314,20 @@ def read_facts(path: Path) -> Mapping[str, Any]:
     return records[0]
 
 
-def read_record(path: Path) -> Record:
-    """The record of a release file, with the ids of its ledger and output.
+def origin_of(path: Path, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The part of a record about the ledger; it has the ids of ledger and output.
 
     Raises:
-        DataError: as `read_facts`, or the ids are missing or are not ids.
+        DataError: the ids are missing or are not ids.
     """
-    return _record(path, read_facts(path))
+    origin = facts.get("ledger")
+    if not isinstance(origin, dict) or not {"id", "output"} <= origin.keys():
+        raise DataError(f"{path}: {_NO_RECORD}")
+    if not all(isinstance(it, str) and ID.fullmatch(it) for it in (origin["id"], origin["output"])):
+        raise DataError(
+            f"{path}: the ids of its ledger and output are not 16 signs, 0 to f; {_ASK}"
+        )
+    return origin
 
 
 def read_report(parts: Parts) -> Report:
@@ -354,16 +341,16 @@ def read_report(parts: Parts) -> Report:
     agreed = facts.get("deployment")
     if not isinstance(agreed, dict):
         raise DataError(f"{file}: does not say which deployment it is of; {_ASK}")
-    record, key = _record(file, facts), str(facts.get("key", ""))
-    if key and not verify(key, str(facts.get("signature")), record.sha256):
+    origin, key = origin_of(file, facts), str(facts.get("key", ""))
+    if key and not verify(key, str(facts.get("signature")), facts["sha256"]):
         raise DataError(f"{file}: its signature is wrong: it was changed, or is forged; {_ASK}")
     return Report(
         file=file,
-        sha256=record.sha256,
+        sha256=facts["sha256"],
         deployment=str(agreed.get("name")),
         agreement=str(agreed.get("sha256")),
-        ledger=record.ledger,
-        output=record.output,
+        ledger=origin["id"],
+        output=origin["output"],
         rows=_with_chains(file, list(_cells(file, parts.table)), facts.get("chains", [])),
         runs=_runs(file, facts.get("releases", [])),
         key=key,
@@ -437,25 +424,6 @@ def _checked_sum(table: bytes, facts: Mapping[str, Any]) -> str | None:
     with suppress(RecursionError):
         return checksum(table, facts)
     return None
-
-
-def _record(path: Path, facts: Mapping[str, Any]) -> Record:
-    origin = facts.get("ledger")
-    if not isinstance(origin, dict) or not {"id", "output"} <= origin.keys():
-        raise DataError(f"{path}: {_NO_RECORD}")
-    ids = origin["id"], origin["output"]
-    if not all(isinstance(it, str) and ID.fullmatch(it) for it in ids):
-        raise DataError(
-            f"{path}: the ids of its ledger and output are not 16 signs, 0 to f; {_ASK}"
-        )
-    tokens, claimed = (origin.get("token"), origin.get("ended")), facts.get("sha256")
-    return Record(
-        facts=facts,
-        sha256=claimed if isinstance(claimed, str) else "",
-        ledger=ids[0],
-        output=ids[1],
-        tokens=tuple(it for it in tokens if isinstance(it, str)),
-    )
 
 
 def check_numbers(

@@ -163,7 +163,6 @@ def test_raw_counts_are_shown_nowhere():
     ("more", "message"),
     [
         (["--agree", ""], "argument --agree: must not be empty; see dpol privatize --help"),
-        (["--agree-sensitivity", "much"], "argument --agree-sensitivity: must be a number"),
         (["--correct", "2024-1-7"], "must be a date such as 2021-01-31"),
         (["--app"], "unrecognized arguments: --app; see dpol --help"),
         (["--entity", "A"], "--deployment and --entity go with --init"),

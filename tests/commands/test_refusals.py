@@ -89,7 +89,6 @@ ONE_LINE = [
     (1, "privatize latin-deployment.yaml", "not UTF-8 text; save it in UTF-8"),
     (1, "privatize other.yaml", "has no entity 'N'; "),
     (1, f"{AGREED} 12345678", "--agree 12345678: is not the hash of the agreement"),
-    (1, "privatize q.yaml --agree-sensitivity 0.5", "the count sensitivity is 1; confirm that"),
     (2, "privatize q.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
     (1, "privatize q.yaml --init c.csv --deployment d.yaml", "exists already; move it away"),
     (1, "history --ledger c.csv", "is not a ledger of dpol; choose another file"),

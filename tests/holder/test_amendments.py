@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpol.core.errors import ConfigError
-from dpol_weekly.holder.agreement import Consent, NotConfirmedError, confirm
+from dpol_weekly.holder.agreement import NotConfirmedError, confirm
 from dpol_weekly.holder.ledger import open_ledger
 from releases import LEDGER, Halted, ask, deployment, hospital, output, put, record, refuse
 
@@ -34,9 +34,8 @@ def beds(entity="A"):
 
 def asked(made):
     """The words in which an agreement is asked for."""
-    consent = Consent(agreement=False, sensitivity=False)
     with pytest.raises(NotConfirmedError) as question, open_ledger(LEDGER) as ledger:
-        confirm(ledger, made, consent, hospital(made).use(made))
+        confirm(ledger, made, hospital(made).use(made), agree=False)
     return question.value.statement
 
 

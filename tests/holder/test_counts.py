@@ -372,3 +372,13 @@ def test_nothing_that_could_mean_two_things_is_guessed(folder):
     assert "# Still to be set: columns.count: n or m\n" in text
     assert "1.230" not in text
     assert "1.017" not in text
+
+
+def test_a_first_file_asks_for_capacities_only_where_this_holder_reports_them(folder):
+    """And no column, whatever its name, adds a line to it."""
+    Path("a.csv").write_text('week,"n\ntable: other",m\n2024-04-14,1,5\n2024-04-21,2,6\n')
+    made = deployment(entities={"north": {"capacity": 20}, "south": {}})
+    for name, wanted in (("north", "columns.count"), ("south", "columns.count, columns.capacity")):
+        told = begin(Path(name), Path("a.csv"), Path("d.yaml"), made, entity=name)
+        assert told == f"{name}: set {wanted} in it, then run dpol privatize {name}"
+        assert "\ntable: other" not in Path(name).read_text()

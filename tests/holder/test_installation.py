@@ -136,11 +136,12 @@ noise.SecureNoise.discrete_gaussian = lambda self, scale, size: sound(self, scal
 """
 
 
-def test_the_command_audits_what_is_installed(smaller, folder, monkeypatch):
+@pytest.mark.parametrize("memory", ["none", "designed"])
+def test_the_command_audits_what_is_installed(smaller, folder, monkeypatch, memory):
     """A package that changes the sampler of every Python on this machine is noticed."""
     (folder / "sitecustomize.py").write_text(MUTANT)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *sys.path]))
-    code, out, err = run("audit", "--mu", "2", "--json")
+    code, out, err = run("audit", "--mu", "2", "--memory", memory, "--json")
     assert code == 1
     assert '"the noise is too small"' in out
     assert "the noise of this installation is not that of mu = 2" in err

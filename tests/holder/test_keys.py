@@ -158,6 +158,23 @@ def test_an_amendment_frees_an_entity_from_its_earlier_key():
         assert taken(made) == (1, "")
 
 
+def test_a_key_that_an_amendment_took_away_does_not_replace_a_later_one():
+    """Without an agreed key the first report binds again; the old key may be stolen."""
+    old, new, week = make_key(KEY), Path("new.key"), "2021-01-{:02}".format
+    make_key(new)
+    made, rows = keyed(old), [A1]
+    put(*rows, made=made, own={"key": KEY, "entity": "A"})
+    assert taken(made) == (1, "")
+    amends = {"agreement": made.sha256(), "since": week(8)}
+    made = deployment(entities={"A": {}, "B": {"key": old}, "C": {}}, amends=amends)
+    for day, key, number in ((8, new, 1), (15, new, 1), (22, KEY, 0)):
+        rows.append(("A", week(day), "3"))
+        put(*rows, made=made, own={"key": key, "entity": "A"})
+        count, refused = taken(made)
+        assert count == number
+    assert "the key of this report is not that of the earlier ones" in refused
+
+
 # ---- the ledger ----------------------------------------------------------------------------------
 
 

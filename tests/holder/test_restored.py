@@ -18,6 +18,7 @@ from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import decide
 from dpol_weekly.coordinator.export import export
 from dpol_weekly.deployment import read_deployment
+from dpol_weekly.holder.history import verify
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
@@ -40,12 +41,12 @@ class World:
         """Release all weeks that are new of a table with these; `added` of them."""
         made, raw = read_deployment(self.file), Path(folder, "raw.csv")
         Path(folder).mkdir(exist_ok=True)
-        rows = "".join(f"{holder},{day(week)},{counts},20\n" for week in weeks)
+        rows = "".join(f"{name},{day(it)},{counts},20\n" for it in weeks for name in holder)
         raw.write_text("entity,period,count,capacity\n" + rows)
         correct = frozenset(day(week) for week in options.pop("correct", ()))
         hospital = Hospital(
             deployment=self.file,
-            entity=holder,
+            entities=list(holder),
             table=raw,
             columns={"entity": "entity", "capacity": "capacity"},
             output=Path(folder, NOISY),
@@ -157,6 +158,7 @@ def test_weekly_reports_go_on_after_a_restore(five_weeks, memory, lost):
     assert world.release(*range(7)).added == 1
     assert world.collect() == (1, [])
     assert record()["mu"] == 0.5
+    assert "are as they were written" in verify(LEDGER)
     if memory == "designed":
         assert [part["releases"] for part in record()["chains"]] == [5, 2]
         assert [chain for (chain,) in ask("SELECT u IS NULL FROM chain")] == [1, 0]
@@ -246,6 +248,28 @@ def test_corrections_that_the_coordinator_has_come_with_it():
     assert [it["releases"] for it in record()["chains"]] == [it["releases"] for it in whole[1]]
     world.release(0, 1, 2, 3, 4, 5)
     assert world.collect() == (1, [])
+
+
+def test_a_holder_of_several_entities_goes_on_although_its_newest_files_are_there():
+    """The coordinator's rows come entity by entity, those of the files week by week."""
+    world = World(**MEMORIES["designed"])
+    for weeks_so_far in (1, 2, 3):
+        world.release(*range(weeks_so_far), holder="AB")
+        assert world.collect() == (2, [])
+    LEDGER.unlink()
+    assert world.release(*range(4), holder="AB", continue_from=world.export()).added == 2
+    assert world.collect() == (2, [])
+    assert "4 release files are as they were written" in verify(LEDGER)
+
+
+def test_a_week_that_only_a_file_knows_is_not_drawn_again(five_weeks):
+    """The coordinator has not collected it yet."""
+    world = five_weeks("none")
+    assert world.release(*range(6)).added == 1
+    LEDGER.unlink()
+    refused(world, "holds rows that the coordinator's table lacks")
+    assert world.collect() == (1, [])
+    assert world.release(*range(7), continue_from=world.export()).added == 1
 
 
 def test_rows_of_the_coordinator_count_with_the_agreed_mu_at_least(five_weeks):

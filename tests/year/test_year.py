@@ -237,18 +237,17 @@ class Year:
                 request = replace(request, correct=frozenset())
             self.seed += 1
             sampler = SeededNoise(np.random.default_rng(self.seed))
-        try:
-            return release(request, sampler)
-        except DpolError as error:
-            if "move the file away" not in str(error):
-                raise
-            # A release of the lost copy of the ledger has the name of the one to be written.
-            self.happened["file moved away"] += 1
-            file = Path(str(error).split(": is not what")[0])
-            self.seed += 1
-            file.rename(self.folder / f"{self.seed}-{file.name}")
-            more = {"write_again": True, "continue_from": None}
-            return release(replace(request, **more), SeededNoise(np.random.default_rng(self.seed)))
+        while True:
+            try:
+                return release(request, sampler)
+            except DpolError as error:
+                if "move the file away" not in str(error):
+                    raise
+                # A release of the lost copy of the ledger never came to the coordinator.
+                self.happened["file moved away"] += 1
+                file = Path(str(error).split(": holds rows")[0])
+                self.seed += 1
+                file.rename(self.folder / f"{self.seed}-{file.name}")
 
     def refused(self, message, holder, week, **options):
         """A run is refused, and releases nothing."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpol.core.errors import DpolError
-from dpol.core.options import Commands, add_command, date, decimal, drop_output, given, path, show
+from dpol.core.options import Commands, add_command, date, drop_output, given, path, show
 from dpol.core.words import printable
 
 if TYPE_CHECKING:
@@ -54,8 +54,6 @@ def add(commands: Commands) -> None:
     add("--correct", type=date, action="append", default=[], metavar="PERIOD", help=words)
     words = "confirm the agreement by its hash, which the first run shows with its meaning"
     add("--agree", type=given, metavar="HASH", help=words)
-    words = "confirm a count sensitivity below 1"
-    add("--agree-sensitivity", type=decimal, metavar="S", help=words)
     words = (
         "the newest ledger is lost: go on from what the coordinator has, as dpol export wrote it"
     )
@@ -85,7 +83,6 @@ def _privatize(options: argparse.Namespace) -> None:
         deployment=deployment,
         correct=frozenset(map(str, options.correct)),
         agree=options.agree,
-        agree_sensitivity=options.agree_sensitivity,
         gap=options.gap,
         over_capacity=options.over_capacity,
         no_final_newline=options.no_final_newline,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +20,7 @@ from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment, refuse_amendment, short
-from dpol_weekly.holder.entries import add_deployment, agreements, is_confirmed
+from dpol_weekly.holder.entries import add_deployment, agreements
 from dpol_weekly.holder.ledger import Ledger, transaction
 from dpol_weekly.holder.settings import ColumnUse
 from dpol_weekly.memory import numbers_of, terms_of
@@ -43,40 +42,39 @@ class NotConfirmedError(DataError):
         )
 
 
-@dataclass(frozen=True)
-class Consent:
-    """True where a holder confirms an agreement now, and a count sensitivity below 1."""
-
-    agreement: bool
-    sensitivity: bool
-
-
-def confirm(ledger: Ledger, deployment: Deployment, consent: Consent, use: ColumnUse) -> None:
+def confirm(
+    ledger: Ledger,
+    deployment: Deployment,
+    use: ColumnUse,
+    *,
+    agree: bool,
+) -> None:
     """Make sure that the holder has confirmed the agreement of a deployment.
 
     The ledger remembers it in a transaction of its own: it stays if the rows are refused later.
 
     Raises:
-        NotConfirmedError, DataError: as `refuse_unconfirmed`, unless it was confirmed before.
+        NotConfirmedError: as `refuse_unconfirmed`, unless it was confirmed before.
         ConfigError: it amends one that was confirmed, and changes more than it may.
     """
     with transaction(ledger):
-        if is_confirmed(ledger, deployment.sha256()):
+        confirmed = {it.sha256(): it for it in agreements(ledger)}
+        if deployment.sha256() in confirmed:
             return
-        before = {it.sha256(): it for it in agreements(ledger) if it.name == deployment.name}
+        before = {key: it for key, it in confirmed.items() if it.name == deployment.name}
         last = next(reversed(before.values()), None)
         if deployment.amends and deployment.amends.agreement in before:
             last = before[deployment.amends.agreement]
             refuse_amendment(last, deployment, f"the agreement {deployment.name}")
-        refuse_unconfirmed(deployment, consent, use=use, before=last)
+        refuse_unconfirmed(deployment, use, agree=agree, before=last)
         add_deployment(ledger, deployment)
 
 
 def refuse_unconfirmed(
     deployment: Deployment,
-    consent: Consent,
-    *,
     use: ColumnUse,
+    *,
+    agree: bool,
     before: Deployment | None = None,
     new_ledger: Path | None = None,
 ) -> None:
@@ -84,42 +82,25 @@ def refuse_unconfirmed(
 
     Args:
         deployment: the deployment.
-        consent: what the holder confirms.
         use: the columns that are read.
+        agree: whether the holder confirms it.
         before: the deployment as it was confirmed last.
         new_ledger: the ledger, if it is still to be made.
 
     Raises:
         NotConfirmedError: the agreement is not confirmed.
-        DataError: its count sensitivity is below 1, and that is not confirmed.
     """
-    if deployment.count_sensitivity < 1 and not consent.sensitivity:
-        number = deployment.sensitivity_text
-        raise DataError(
-            f"nothing was released: the deployment {deployment.name} protects people who change a"
-            f" count by {number}, and one person who is counted changes it by 1; agree on"
-            f" count_sensitivity: 1, or add --agree-sensitivity {number} if {number} is right"
-        )
-    if not consent.agreement:
-        text = statement(deployment, use, before, new_ledger=new_ledger)
-        raise NotConfirmedError(text, deployment)
+    if not agree:
+        raise NotConfirmedError(_statement(deployment, use, before, new_ledger), deployment)
 
 
-def statement(
+def _statement(
     deployment: Deployment,
     use: ColumnUse,
-    before: Deployment | None = None,
-    *,
-    new_ledger: Path | None = None,
+    before: Deployment | None,
+    new_ledger: Path | None,
 ) -> str:
-    """The agreement in plain words; guarantees rounded to the safe side.
-
-    Args:
-        deployment: the deployment.
-        use: the columns that are read.
-        before: as it was confirmed last, to say what has changed.
-        new_ledger: the ledger, if it is still to be made.
-    """
+    """The agreement in plain words; guarantees rounded to the safe side."""
     amended = deployment.amends and deployment.amends.agreement
     text = load_template("agreement.txt.j2", "dpol_weekly.holder").render(
         agreed=deployment,

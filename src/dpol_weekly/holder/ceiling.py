@@ -128,14 +128,12 @@ def refuse_above(ledger: Ledger, run: int, places: Sequence[Place]) -> None:
         )
 
 
-def worst_stay(ledger: Ledger, deployment: Deployment) -> Worst | None:
-    """The longest stay that loses most by what a ledger released; None without rows."""
+def worst_stay(ledger: Ledger, deployment: Deployment) -> Worst:
+    """The longest stay that loses most by what a ledger released; it has rows."""
     entities: defaultdict[int, list[Fraction]] = defaultdict(list)
     spent = _spent(_loads(deployment, memories(ledger), weighed_rows(ledger)))
     for (_, number), weight in spent.items():
         entities[number].append(weight)
-    if not spent:
-        return None
     numbers = sorted(entities)
     # In each period a person moves the counts of two entities at most.
     most = (sum(heapq.nlargest(2, entities[number]), Fraction(0)) for number in numbers)

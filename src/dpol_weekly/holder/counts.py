@@ -10,7 +10,7 @@ import datetime
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from dpol.core.errors import DataError
@@ -45,18 +45,6 @@ class Count:
     entity: str
     period: str
     count: str = field(repr=False)
-    capacity: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Cell:
-    """The place of a count, and the text in its row."""
-
-    where: str
-    column: str
-    entity: str
-    period: str
-    count: str
     capacity: str
 
 
@@ -139,7 +127,7 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
     columns, table = hospital.columns, _table(hospital, deployment)
     places: dict[tuple[str, str], str] = {}
     forms = {name: _format_of(table, name, hospital.format) for name in table.header}
-    for cell in _cells(hospital, deployment, table):
+    for column, cell in _cells(hospital, deployment, table):
         day = date_of(cell.period, forms[columns.period])
         if day is None or not _MIDNIGHT.fullmatch(cell.period):
             raise _no_date(cell.where, columns.period, _column(table, columns.period))
@@ -158,24 +146,18 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
                 f"{cell.where}: the same entity and period as {first}; keep the line that is"
                 " right, or name the column of entities in columns.entity"
             )
-        count = decimal_of(cell.count, forms[cell.column])
+        count = decimal_of(cell.count, forms[column])
         # Suppressed cells are small counts: rows left out because of their count would tell it.
         if count is None or not _COUNT.fullmatch(count):
             more = "put the true count in its place; do not leave out rows because of their count"
-            raise _no_number(cell.where, cell.column, "from 0", _column(table, cell.column), more)
+            raise _no_number(cell.where, column, "from 0", _column(table, column), more)
         capacity = entity.beds
         if capacity is None:
             name = str(columns.capacity)
             capacity = decimal_of(cell.capacity, forms[name])
             if capacity is None or not (_COUNT.fullmatch(capacity) and capacity.strip("0.")):
                 raise _no_number(cell.where, name, "above 0", _column(table, name), "fix the cell")
-        yield Count(
-            where=cell.where,
-            entity=cell.entity,
-            period=day.isoformat(),
-            count=count,
-            capacity=capacity,
-        )
+        yield replace(cell, period=day.isoformat(), count=count, capacity=capacity)
 
 
 def _table(hospital: Hospital, deployment: Deployment) -> PlainTable:
@@ -193,8 +175,10 @@ def _table(hospital: Hospital, deployment: Deployment) -> PlainTable:
     return PlainTable(header=plain.header, rows=rows, lines=lines, typed=plain.typed)
 
 
-def _cells(hospital: Hospital, deployment: Deployment, table: PlainTable) -> Iterator[_Cell]:
-    """The counts of the holder's entities, row by row."""
+def _cells(
+    hospital: Hospital, deployment: Deployment, table: PlainTable
+) -> Iterator[tuple[str, Count]]:
+    """The counts of the holder's entities, as they are written, and their columns, row by row."""
     columns, wide = hospital.columns, hospital.format.layout == "wide"
     place_of = {name: place for place, name in enumerate(table.header)}
     names = {text: name for name, text in hospital.texts.items()}
@@ -215,14 +199,14 @@ def _cells(hospital: Hospital, deployment: Deployment, table: PlainTable) -> Ite
                     " with drop_where"
                 )
         for name, column in members:
-            yield _Cell(
+            cell = Count(
                 where=f"{where}, column {column}" if wide else where,
-                column=column,
                 entity=name,
                 period=row[place_of[columns.period]],
                 count=row[place_of[column]],
                 capacity="" if capacity is None else row[capacity],
             )
+            yield column, cell
 
 
 def _column(table: PlainTable, name: str) -> list[str]:
@@ -236,15 +220,12 @@ def _format_of(table: PlainTable, name: str, form: Format) -> Format:
 
 def _no_date(where: str, column: str, cells: Sequence[str]) -> DataError:
     fitting = [f"date: {date}" for date in date_formats({*cells})]
-    if not fitting:
-        remedy = (
-            "write days as 2021-01-31 and weeks as 2021-W05, or leave out such rows with drop_where"
-        )
-    else:
-        remedy = _set(fitting)
+    remedy = (
+        "write days as 2021-01-31 and weeks as 2021-W05, or leave out such rows with drop_where"
+    )
     return DataError(
         f"{where}: column {column} must hold a date as format.date says, from 1900 to 2100, alone"
-        f" or with the time 00:00:00, without a time zone; {remedy}"
+        f" or with the time 00:00:00, without a time zone; {_set(fitting) if fitting else remedy}"
     )
 
 

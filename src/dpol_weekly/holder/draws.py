@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from dpol.privacy.noise import NoiseSampler
+from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.entries import Output, Released, select
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.memory import Chain, ChainTerms, Memory, numbers_of, released, terms_of
-from dpol_weekly.noise import CountNoise, noisy
+from dpol_weekly.noise import noisy
 
 _TERMS = "a, b, unit_weeks, chain_periods, chain.mu, decimals, scale"
 
@@ -37,9 +38,7 @@ def draw(
     ledger: Ledger,
     output: Output,
     places: Sequence[Place],
-    noise: CountNoise,
-    memory: Memory | None,
-    reported: Set[str],
+    deployment: Deployment,
     sampler: NoiseSampler,
 ) -> list[Released]:
     """Counts in the order of their periods, as they are released; chains go on in the ledger.
@@ -48,16 +47,17 @@ def draw(
         ledger: the ledger.
         output: which gets the rows.
         places: the counts.
-        noise: of every count.
-        memory: of the noise; None for independent noise.
-        reported: the entities whose capacities are reported, not agreed.
+        deployment: says which noise they get.
         sampler: where the noise comes from.
     """
-    drawn = (
-        _with_memory(ledger, output, places, noise, memory, reported, sampler)
-        if memory
-        else _independent(len(places), noise, sampler)
-    )
+    noise, memory = deployment.count_noise(), deployment.memory()
+    drawn: Sequence[tuple[int, float, int | None]]
+    if memory:
+        terms = _terms(ledger, output, places, deployment, memory)
+        drawn = _with_memory(ledger, output, places, terms, sampler)
+    else:
+        steps_of = sampler.discrete_gaussian(noise.scale, len(places))
+        drawn = [(steps, noise.standard_deviation, None) for steps in steps_of]
     rows = []
     for place, (steps, deviation, chain) in zip(places, drawn, strict=True):
         count = place.count
@@ -141,32 +141,22 @@ def parts_of(ledger: Ledger, output: Output) -> list[dict[str, Any]]:
     return [{**row, **{name: float(row[name]) for name in ("a", "b", "mu")}} for row in found]
 
 
-def _independent(
-    rows: int, noise: CountNoise, sampler: NoiseSampler
-) -> Iterator[tuple[int, float, None]]:
-    for steps in sampler.discrete_gaussian(noise.scale, rows):
-        yield steps, noise.standard_deviation, None
-
-
 def _with_memory(
     ledger: Ledger,
     output: Output,
     places: Sequence[Place],
-    noise: CountNoise,
-    memory: Memory,
-    reported: Set[str],
+    terms: Mapping[int, ChainTerms],
     sampler: NoiseSampler,
-) -> list[tuple[int, float, int]]:
+) -> list[tuple[int, float, int | None]]:
     """Noise in steps, its deviation in people, and the chain's number, of each row.
 
     A new chain begins where an entity has none yet, the last one has other terms or is complete, or
     has released this period or a later one.
     """
-    terms = _terms(ledger, output, places, noise, memory, reported)
     needed = Counter(terms[place.entity].scale for place in places)
     draws = {scale: iter(sampler.discrete_gaussian(scale, n)) for scale, n in needed.items()}
     live = {entity: _live_chain(ledger, output, entity) for entity in terms}
-    drawn = []
+    drawn: list[tuple[int, float, int | None]] = []
     for place in places:
         wanted, chain = terms[place.entity], live[place.entity]
         if chain is None or not _goes_on(chain, wanted, place.count.period):
@@ -184,23 +174,23 @@ def _terms(
     ledger: Ledger,
     output: Output,
     places: Sequence[Place],
-    noise: CountNoise,
+    deployment: Deployment,
     memory: Memory,
-    reported: Set[str],
 ) -> dict[int, ChainTerms]:
     """The terms of each entity; a designed memory is made for its capacity.
 
     That is the agreed one. Of one that is reported it is the first in the output.
     """
+    noise, agreed = deployment.count_noise(), deployment.entities
     capacities = {place.entity: place.count.capacity for place in reversed(places)}
-    of_reported = {place.entity for place in places if place.count.entity in reported}
+    reported = {place.entity for place in places if agreed[place.count.entity].beds is None}
     first = select(
         ledger,
         "SELECT release.entity, capacity, MIN(release.number) FROM held AS release"
         " JOIN run ON run.number = release.run WHERE run.output = ? GROUP BY release.entity",
         output.number,
     )
-    capacities |= {row["entity"]: row["capacity"] for row in first if row["entity"] in of_reported}
+    capacities |= {row["entity"]: row["capacity"] for row in first if row["entity"] in reported}
     numbers = numbers_of(noise, memory, [float(capacity) for capacity in capacities.values()])
     return {
         entity: terms_of(noise, of_entity, memory)

@@ -9,7 +9,7 @@ import math
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -132,23 +132,19 @@ def outputs(ledger: Ledger) -> list[Output]:
     return [Output(**row) for row in select(ledger, "SELECT * FROM output ORDER BY number")]
 
 
-def add_output(ledger: Ledger, path: Path) -> Output:
-    """Register an output."""
+def registered(ledger: Ledger, path: Path) -> Output:
+    """The output at a path; a new one becomes known."""
+    if known := output_at(ledger, path):
+        return known
     identity, seen = new_token(), _seen_from(ledger, path)
     number = ledger.insert("INSERT INTO output (id, path) VALUES (?, ?)", identity, seen)
     return Output(number=number, id=identity, path=seen, written=0)
 
 
-def move_output(ledger: Ledger, output_id: str, path: Path) -> bool:
-    """Remember that the output of that id is at another path now; whether there is one."""
+def move_output(ledger: Ledger, output_id: str, path: Path) -> None:
+    """Remember that the output of that id, if there is one, is at another path now."""
     seen = _seen_from(ledger, path)
-    return ledger.execute("UPDATE output SET path = ? WHERE id = ?", seen, output_id).rowcount == 1
-
-
-def output_paths(ledger: Ledger) -> list[Path]:
-    """Paths with which the releases of all outputs begin."""
-    folder = ledger.path.parent.resolve()
-    return [folder / output.path for output in outputs(ledger)]
+    ledger.execute("UPDATE output SET path = ? WHERE id = ?", seen, output_id)
 
 
 def add_deployment(ledger: Ledger, deployment: Deployment) -> None:
@@ -158,31 +154,26 @@ def add_deployment(ledger: Ledger, deployment: Deployment) -> None:
     ledger.insert(insert, deployment.name, deployment.sha256(), deployment.agreement(), today)
 
 
-def is_confirmed(ledger: Ledger, sha256: str) -> bool:
-    """True if the holder has confirmed the agreement of that hash."""
-    return bool(select(ledger, "SELECT 1 FROM deployment WHERE sha256 = ?", sha256))
-
-
-def agreements(ledger: Ledger) -> list[Deployment]:
-    """All agreements that were confirmed; those of the last runs come last."""
+def agreements(ledger: Ledger, which: str = "") -> list[Deployment]:
+    """The agreements that were confirmed, or those of some runs; those of the last come last."""
     found = select(
         ledger,
         "SELECT agreement FROM deployment LEFT JOIN run ON run.deployment = deployment.number"
-        " GROUP BY deployment.number ORDER BY IFNULL(MAX(run.number), 0), deployment.number",
+        f" {which} GROUP BY deployment.number"
+        " ORDER BY IFNULL(MAX(run.number), 0), deployment.number",
     )
     return [_agreed(row["agreement"]) for row in found]
 
 
 def deployments(ledger: Ledger) -> list[Deployment]:
     """The deployments that were released for, each as in its last run."""
-    found = _agreements_of_runs(ledger)
-    return list({deployment.name: deployment for deployment in found}.values())
+    released = agreements(ledger, "WHERE run.number IS NOT NULL")
+    return list({deployment.name: deployment for deployment in released}.values())
 
 
-def deployment_of(ledger: Ledger, output: Output) -> Deployment | None:
-    """The deployment that an output was released for last; None for an output without rows."""
-    found = _agreements_of_runs(ledger, f"WHERE run.output = {output.number}")
-    return found[-1] if found else None
+def deployment_of(ledger: Ledger, output: Output) -> Deployment:
+    """The deployment that an output was released for last."""
+    return agreements(ledger, f"WHERE run.output = {output.number}")[-1]
 
 
 def columns_used(ledger: Ledger, what: Literal["counts", "capacities"]) -> set[str]:
@@ -273,19 +264,7 @@ def add_rows(ledger: Ledger, run: int, rows: Iterable[Released]) -> None:
         "INSERT INTO release (run, name, entity, period, version, noisy_count, capacity,"
         " noisy_share, mu, noise_sd, spent_mu, chain) VALUES (:run, :name, :entity, :period,"
         " :version, :noisy_count, :capacity, :noisy_share, :mu, :noise_sd, :spent_mu, :chain)",
-        (
-            {
-                "run": run,
-                "name": row.name,
-                "entity": row.entity,
-                "period": row.period,
-                "version": row.version,
-                "spent_mu": row.spent_mu,
-                "chain": row.chain,
-                **row.numbers._asdict(),
-            }
-            for row in rows
-        ),
+        ({"run": run} | vars(row) | row.numbers._asdict() for row in rows),
     )
 
 
@@ -367,16 +346,6 @@ def spent(ledger: Ledger, output: Output) -> float:
     )
     sums = {row["mus"] for row in found}
     return math.sqrt(max(sum(Fraction(mu) ** 2 for mu in mus.split(",")) for mus in sums))
-
-
-def _agreements_of_runs(ledger: Ledger, which: str = "") -> Sequence[Deployment]:
-    """The agreements of runs, each once, in the order of its last run."""
-    found = select(
-        ledger,
-        "SELECT agreement FROM run JOIN deployment ON deployment.number = run.deployment"
-        f" {which} GROUP BY deployment.number ORDER BY MAX(run.number)",
-    )
-    return [_agreed(row["agreement"]) for row in found]
 
 
 @functools.cache

@@ -125,15 +125,21 @@ def history(path: Path) -> History:
         return History(
             ledger=str(path),
             outputs=tuple(
-                _of_output(ledger, output, deployment, rows)
+                _of_output(ledger, output, deployment_of(ledger, output), rows)
                 for output in outputs(ledger)
-                if (deployment := deployment_of(ledger, output))
             ),
             most_in_a_period=most_in_a_period(rows),
             stays=tuple(
-                _stay(deployment, worst)
+                StayHistory(
+                    deployment=deployment.name,
+                    longest_stay=deployment.longest_stay,
+                    start=worst.start.isoformat(),
+                    mu=worst.mu,
+                    budget_mu=deployment.budget_mu,
+                    budget=budget_in_words(deployment, worst),
+                )
                 for deployment in deployments(ledger)
-                if (worst := worst_stay(ledger, deployment))
+                for worst in [worst_stay(ledger, deployment)]
             ),
         )
 
@@ -151,21 +157,25 @@ def verify(path: Path) -> str:
     files = runs = 0
     with _opened(path) as ledger:
         heads = heads_of(ledger)
+        ended = {token for (token,) in ledger.execute("SELECT token FROM ended")}
         for output in outputs(ledger):
-            rows = [table_rows(ledger, output, withdrawn=them) for them in (False, True)]
+            ever = table_rows(ledger, output, withdrawn=True)
             runs += len(runs_of(ledger, output))
             for file in releases_of(ledger.path.parent / output.path):
                 report, files = read_release(file), files + 1
                 if report.ledger != ledger.id:
                     raise DataError(f"{file}: is of another ledger than {path}; move it away")
-                if other := [it for it in report.runs if heads.get(it.number) != it.head]:
+                # The ledger may know what a lost copy released, from the coordinator.
+                lost = report.facts["ledger"].get("token") in ended
+                other = [it for it in report.runs if heads.get(it.number) != it.head]
+                if other and not lost:
                     raise DataError(
                         f"{file}: knows another run {other[0].number} than {path}: the ledger was"
                         " put back from an older copy, or was written again; put its newest copy"
                         " back"
                     )
-                cells = [row.cells for row in report.rows]
-                if not any(cells == held[: len(cells)] for held in rows):
+                cells, rest = [row.cells for row in report.rows], iter(ever)
+                if not ({*cells} <= {*ever} if lost else all(row in rest for row in cells)):
                     raise DataError(
                         f"{file}: does not hold the rows of {path}: it is forged; move it away, and"
                         " run dpol privatize with --write-again"
@@ -229,17 +239,6 @@ def _of_output(
         unit=given.unit.replace("round", "period"),
         mu=given.mu,
         best_guess=best_guess(given.mu),
-    )
-
-
-def _stay(deployment: Deployment, worst: Worst) -> StayHistory:
-    return StayHistory(
-        deployment=deployment.name,
-        longest_stay=deployment.longest_stay,
-        start=worst.start.isoformat(),
-        mu=worst.mu,
-        budget_mu=deployment.budget_mu,
-        budget=budget_in_words(deployment, worst),
     )
 
 

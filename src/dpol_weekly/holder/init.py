@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.files import write_text
+from dpol.core.words import printable
 from dpol.data.format import Format
 from dpol.data.plain import PlainTable, open_table, read_plain
 from dpol.data.sheets import BadWorkbookError, read_sheet
@@ -41,9 +42,11 @@ class _Draft:
     keys: dict[str, Any] = field(default_factory=dict)
     open: dict[str, list[str]] = field(default_factory=dict)
 
-    def choose(self, key: str, choices: Sequence[str], question: str) -> str | None:
+    def choose(
+        self, key: str, choices: Sequence[str], question: str, *, guess: bool = True
+    ) -> str | None:
         """The only choice, or the one that a person takes; without any the key stays open."""
-        if len(choices) == 1:
+        if guess and len(choices) == 1:
             return choices[0]
         chosen = self.ask(question, choices) if self.ask and choices else None
         if chosen is None:
@@ -91,12 +94,16 @@ def begin(
     named, column = _entities(draft, ids, columns, period)
     if column == "":
         form["layout"] = "wide"
-    counts = [*named.values()] if column == "" else _numbers(draft, deployment, columns, period)
+    own = [deployment.entities[name] for name in named or ids if name in deployment.entities]
+    reported = any(it.beds is None for it in own)
+    counts = (
+        [*named.values()] if column == "" else _numbers(draft, columns, period, reported=reported)
+    )
     signs = number_formats({cell for name in counts for cell in columns[name]})
     if counts and len(signs) == 1:
         form |= signs[0]
     elif counts:
-        shown = [_flow(keys) for keys in signs]
+        shown = [_plain(keys) for keys in signs]
         if chosen := draft.choose("format.decimal or format.thousands", shown, "Numbers?"):
             form |= signs[shown.index(chosen)]
     names = {"entity": column or None, "period": period, **draft.keys}
@@ -106,8 +113,8 @@ def begin(
         "entity": next(iter(named)) if len(named) == 1 and column is None else None,
         "entities": named if column is not None else None,
         "table": os.path.relpath(table.resolve(), folder),
-        "columns": _flow({key: name for key, name in names.items() if name}),
-        "format": _flow(form) if form else None,
+        "columns": {key: name for key, name in names.items() if name},
+        "format": form or None,
         "drop_where": dropped or None,
         "output": "released",
         "key": _KEY,
@@ -115,11 +122,10 @@ def begin(
     lines = ["# Where this holder's counts are, and how they are written. It is never sent."]
     for key, value in whole.items():
         if value is not None:
-            text = value if key in ("columns", "format") else _plain(value)
-            lines.append(f"{key}: {text}")
+            lines.append(f"{key}: {_plain(value)}")
     for key, choices in draft.open.items():
         may = f": {' or '.join(choices[:9])}" if choices else ""
-        lines.append(f"# Still to be set: {key}{may}")
+        lines.append(printable(f"# Still to be set: {key}{may}"))
     secret = file.with_name(_KEY)
     public = Key(secret).public if secret.exists() else make_key(secret)
     lines.append(f"# Public half of the key, for the agreement: {public}")
@@ -130,17 +136,11 @@ def begin(
 
 
 def _plain(value: object) -> str:
-    return _flow(value) if isinstance(value, Mapping) else json.dumps(value, ensure_ascii=False)
-
-
-def _flow(keys: Mapping[str, object]) -> str:
-    """A block in one line of YAML."""
-    parts = (f"{_key(key)}: {json.dumps(it, ensure_ascii=False)}" for key, it in keys.items())
-    return f"{{{', '.join(parts)}}}"
-
-
-def _key(key: str) -> str:
-    return key if key.isidentifier() else json.dumps(key, ensure_ascii=False)
+    """A value, or a block, in one line of YAML."""
+    if not isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    keys = {key if key.isidentifier() else _plain(key): it for key, it in value.items()}
+    return f"{{{', '.join(f'{key}: {_plain(it)}' for key, it in keys.items())}}}"
 
 
 def _form_of(table: Path) -> dict[str, Any]:
@@ -244,23 +244,19 @@ def _entities(
 
 
 def _numbers(
-    draft: _Draft, deployment: Deployment, columns: Mapping[str, list[str]], period: str
+    draft: _Draft, columns: Mapping[str, list[str]], period: str, *, reported: bool
 ) -> Collection[str]:
     """The columns of counts, and of capacities where they are reported; they become keys."""
     numbers = [name for name, it in columns.items() if name != period and number_formats({*it})]
-    reported = any(it.beds is None for it in deployment.entities.values())
-    count = draft.choose("columns.count", numbers, "Which column holds the counts of people?")
-    draft.keys["count"] = count
+    draft.keys["count"] = draft.choose(
+        "columns.count", numbers, "Which column holds the counts of people?"
+    )
     if reported:  # Its cells are published, so that nothing is guessed.
-        beds = [name for name in numbers if name != count]
-        draft.keys["capacity"] = "capacity" if "capacity" in beds else None
-        if draft.keys["capacity"] is None:
-            chosen = (
-                draft.ask("Which holds the capacity (published as it is)?", beds)
-                if draft.ask
-                else None
-            )
-            draft.keys["capacity"] = chosen
-            if chosen is None:
-                draft.open["columns.capacity"] = beds
-    return [name for name in draft.keys.values() if name] if count else numbers
+        beds = [name for name in numbers if name != draft.keys["count"]]
+        question = "Which holds the capacity (published as it is)?"
+        draft.keys["capacity"] = (
+            "capacity"
+            if "capacity" in beds
+            else draft.choose("columns.capacity", beds, question, guess=False)
+        )
+    return [name for name in draft.keys.values() if name] if draft.keys["count"] else numbers

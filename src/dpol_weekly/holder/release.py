@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +12,7 @@ from typing import Literal
 from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.core.files import check_writable
 from dpol.privacy.noise import NoiseSampler
-from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.agreement import Consent, confirm, refuse_unconfirmed
+from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import Worst, refuse_above, worst_stay
 from dpol_weekly.holder.counts import Count, in_time, read_counts
 from dpol_weekly.holder.differing import differing, not_the_same, remember
@@ -21,11 +20,11 @@ from dpol_weekly.holder.draws import Place, any_chain, draw
 from dpol_weekly.holder.entries import (
     Output,
     add_deployment,
-    add_output,
     add_rows,
     add_run,
     knows_run,
     output_at,
+    registered,
     runs_of,
 )
 from dpol_weekly.holder.ledger import Ledger, new_token, open_ledger, transaction
@@ -37,9 +36,8 @@ from dpol_weekly.holder.repeats import (
     with_beds_of_then,
 )
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.restored import ExportedRow, continue_from, read_export
-from dpol_weekly.holder.settings import ColumnUse
-from dpol_weekly.holder.views import check_newest, take_as_lost, temporary_files, write_views
+from dpol_weekly.holder.restored import continue_from, read_export
+from dpol_weekly.holder.views import check_newest, take_as_lost, write_views
 from dpol_weekly.keys import Key
 
 
@@ -48,7 +46,7 @@ class Release:
     """The result of a release; it knows no counts.
 
     Args:
-        file: of the last release; None if nothing was released yet.
+        file: of the last release.
         ledger: the ledger.
         first: whether the ledger was begun.
         added: rows that this release added to the table.
@@ -60,7 +58,7 @@ class Release:
         worst: the stay that loses most by the ledger, of all that the deployment protects.
     """
 
-    file: Path | None
+    file: Path
     ledger: Path
     first: bool
     added: int
@@ -69,24 +67,7 @@ class Release:
     outside: int
     periods: Sequence[str]
     remembers: bool
-    worst: Worst | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Target:
-    """The place of rows, and their deployment.
-
-    Args:
-        output: the path with which the names of its releases begin.
-        ledger: the ledger.
-        deployment: the deployment.
-        use: the columns that are read.
-    """
-
-    output: Path
-    ledger: Path
-    deployment: Deployment
-    use: ColumnUse
+    worst: Worst
 
 
 def release(request: Request, sampler: NoiseSampler) -> Release:
@@ -109,11 +90,35 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     use = hospital.use(deployment)
     output, book = _files(hospital.table, hospital.output_of(deployment), hospital.ledger)
     key = _key(hospital.key, [deployment.entities[name].key for name in hospital.texts])
-    target = _Target(output=output, ledger=book, deployment=deployment, use=use)
-    consent = Consent(
-        agreement=request.agree is not None, sensitivity=request.agree_sensitivity is not None
-    )
-    token = new_token()
+    agree, token, theirs = request.agree is not None, new_token(), None
+
+    def take_in(ledger: Ledger) -> None:
+        """Let the ledger know all that the output or the coordinator's numbers show."""
+        if theirs is None:
+            check_newest(ledger, output, write_again=request.write_again)
+            return
+        check_output(ledger, output, deployment)
+        continue_from(ledger, output, deployment, theirs, sampler=sampler.name, use=use)
+        take_as_lost(ledger, output)
+
+    def put(ledger: Ledger, noise: NoiseSampler, unfinished: Output | None = None) -> list[Place]:
+        """Release the counts that may be and are not yet into the ledger."""
+        check_output(ledger, output, deployment)
+        refuse_mixed_columns(ledger, use)
+        known, rows = registered(ledger, output), places(ledger, counts)
+        correct, gap = request.correct, request.gap
+        new = unreleased(ledger, known, deployment, rows, correct=correct, gap=gap)
+        new = with_beds_of_then(ledger, deployment, new)
+        if unfinished:  # it may have released the same corrections
+            new = not_the_same(ledger, unfinished, new)
+        if new:
+            drawn = draw(ledger, known, new, deployment, noise)
+            run = add_run(ledger, known, deployment, token=token, sampler=noise.name, use=use)
+            add_rows(ledger, run, drawn)
+            remember(ledger, run, new)
+            refuse_above(ledger, run, new)
+        return new
+
     try:
         table = read_counts(
             hospital,
@@ -121,128 +126,52 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
             over_capacity=request.over_capacity,
             no_final_newline=request.no_final_newline,
         )
-        counts = in_time(table, target.deployment, request.today)
-        theirs = None
+        counts = in_time(table, deployment, request.today)
         if request.continue_from is not None:
+            reported = {count.entity for count in counts}
+            members = hospital.texts
             theirs = read_export(
-                request.continue_from,
-                target.deployment,
-                members=hospital.texts,
-                reported={count.entity for count in counts},
+                request.continue_from, deployment, members=members, reported=reported
             )
-        if first := not target.ledger.exists():
+        if first := not book.exists():
             # What has to be refused is refused before a ledger is made, without noise.
-            with open_ledger(target.ledger, in_memory=True) as ledger, transaction(ledger):
-                add_deployment(ledger, target.deployment)
-                _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
-                sampler.discrete_gaussian(target.deployment.count_noise().scale, 0)
-                new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
-                _put(ledger, target, new, _NoNoise(), token)
+            with open_ledger(book, in_memory=True) as ledger, transaction(ledger):
+                add_deployment(ledger, deployment)
+                take_in(ledger)
+                sampler.discrete_gaussian(deployment.count_noise().scale, 0)
+                put(ledger, _NoNoise())
             # Last, so that nobody confirms what is then refused.
-            refuse_unconfirmed(deployment, consent, use=use, new_ledger=target.ledger)
+            refuse_unconfirmed(deployment, use, agree=agree, new_ledger=book)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("nothing was released") from None
-    with (
-        open_ledger(target.ledger) as ledger,
-        _saying_what_is_released(ledger, target.output, token),
-    ):
-        confirm(ledger, deployment, consent, use)
+    with open_ledger(book) as ledger, _saying_what_is_released(ledger, output, token):
+        confirm(ledger, deployment, use, agree=agree)
         with transaction(ledger):
-            _take_in(ledger, target, theirs, sampler.name, write_again=request.write_again)
+            take_in(ledger)
         with transaction(ledger):
-            unfinished = _unfinished(ledger, target.output)
-            _up_to_date(ledger, target.output, key)
+            unfinished = None
+            if known := output_at(ledger, output):
+                last = runs_of(ledger, known)[-1]
+                # Its run was killed, or failed, before its file was written.
+                unfinished = known if known.written != last.number else None
+                write_views(ledger, known, output, key)
         with transaction(ledger):
             remembered = any_chain(ledger)
-            new = _unreleased(ledger, target, counts, correct=request.correct, gap=request.gap)
-            if unfinished:  # it may have released the same corrections
-                new = not_the_same(ledger, unfinished, new)
-            _put(ledger, target, new, sampler, token)
+            new = put(ledger, sampler, unfinished)
         with transaction(ledger):
-            known = output_at(ledger, target.output)
+            known = registered(ledger, output)
             return Release(
-                file=write_views(ledger, target.output, key),
-                ledger=target.ledger,
+                file=write_views(ledger, known, output, key),
+                ledger=book,
                 first=first,
                 added=len(new),
                 skipped=len(counts) - len(new),
-                differ=differing(ledger, known, places(ledger, counts)) if known else (),
+                differ=differing(ledger, known, places(ledger, counts)),
                 outside=len(table) - len(counts),
                 periods=sorted({place.count.period for place in new}),
                 remembers=any_chain(ledger) and not remembered,
-                worst=worst_stay(ledger, target.deployment),
+                worst=worst_stay(ledger, deployment),
             )
-
-
-def _take_in(
-    ledger: Ledger,
-    target: _Target,
-    theirs: Sequence[ExportedRow] | None,
-    sampler: str,
-    *,
-    write_again: bool,
-) -> None:
-    """Let the ledger know all that was released, by the output or by a coordinator's numbers."""
-    if theirs is None:
-        check_newest(ledger, target.output, write_again=write_again)
-        return
-    check_output(ledger, target.output, target.deployment)
-    continue_from(
-        ledger,
-        target.output,
-        target.deployment,
-        theirs,
-        sampler=sampler,
-        use=target.use,
-    )
-    take_as_lost(ledger, target.output)
-
-
-def _unreleased(
-    ledger: Ledger, target: _Target, counts: Sequence[Count], *, correct: Set[str], gap: bool
-) -> list[Place]:
-    """The counts that are to be released now, if they may be."""
-    deployment = target.deployment
-    check_output(ledger, target.output, deployment)
-    refuse_mixed_columns(ledger, target.use)
-    rows = places(ledger, counts)
-    new = unreleased(ledger, target.output, deployment, rows, correct=correct, gap=gap)
-    return with_beds_of_then(ledger, deployment, new)
-
-
-def _put(
-    ledger: Ledger,
-    target: _Target,
-    new: Sequence[Place],
-    sampler: NoiseSampler,
-    token: str,
-) -> None:
-    """Draw the noise of new counts, and release them into the ledger."""
-    if not new:
-        return
-    deployment = target.deployment
-    output = output_at(ledger, target.output) or add_output(ledger, target.output)
-    reported = {name for name, entity in deployment.entities.items() if entity.beds is None}
-    rows = draw(
-        ledger,
-        output,
-        new,
-        deployment.count_noise(),
-        deployment.memory(),
-        reported,
-        sampler,
-    )
-    run = add_run(
-        ledger,
-        output,
-        deployment,
-        token=token,
-        sampler=sampler.name,
-        use=target.use,
-    )
-    add_rows(ledger, run, rows)
-    remember(ledger, run, new)
-    refuse_above(ledger, run, new)
 
 
 class _NoNoise:
@@ -285,20 +214,6 @@ def _followed(path: Path) -> Path:
     if found.is_symlink():  # of a circle, Python 3.13 says nothing
         raise RuntimeError
     return found
-
-
-def _unfinished(ledger: Ledger, path: Path) -> Output | None:
-    """The output, if its last run was killed, or failed, before its file was written."""
-    output = output_at(ledger, path)
-    return output if output and output.written != runs_of(ledger, output)[-1].number else None
-
-
-def _up_to_date(ledger: Ledger, path: Path, key: Key | None) -> None:
-    """Write what an earlier run could not."""
-    for file in temporary_files(path):
-        with suppress(OSError):
-            file.unlink()
-    write_views(ledger, path, key)
 
 
 @contextmanager

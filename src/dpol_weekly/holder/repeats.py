@@ -16,6 +16,7 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.draws import Place
 from dpol_weekly.holder.entries import (
+    Output,
     agreements,
     columns_used,
     deployment_of,
@@ -45,7 +46,7 @@ def places(ledger: Ledger, counts: Sequence[Count]) -> list[Place]:
 
 def unreleased(
     ledger: Ledger,
-    path: Path,
+    output: Output,
     deployment: Deployment,
     rows: Sequence[Place],
     *,
@@ -56,7 +57,7 @@ def unreleased(
 
     Args:
         ledger: the ledger.
-        path: of the output.
+        output: to which they go.
         deployment: for which it is released.
         rows: in the order of their periods.
         correct: the periods to release again, or later than their turn.
@@ -67,8 +68,7 @@ def unreleased(
             the last one released and is not to be corrected, or long after it; or what is to be
             corrected is not in the table.
     """
-    output = output_at(ledger, path)
-    released = periods_of(ledger, output) if output else {}
+    released = periods_of(ledger, output)
     elsewhere = released_for(ledger, deployment.name)
     last = {entity: max(periods) for entity, periods in released.items()}
     kept, corrected = [], set()
@@ -82,7 +82,8 @@ def unreleased(
         if (row.entity, period) in elsewhere:
             raise DataError(
                 f"{where}: this entity and period was released for the deployment"
-                f" {deployment.name} in another output; go on with that output"
+                f" {deployment.name} in another output; go on with the entities and the output of"
+                " then, and give others a file of their own with the same ledger"
             )
         before = last.get(row.entity)
         if before and period < before:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError
@@ -22,7 +21,6 @@ class Request:
         correct: the periods to release again, or later than their turn, YYYY-MM-DD.
         agree: the first 8 hex digits or more of the hash of the deployment's agreement, by which
             the holder confirms it; None: it was confirmed before.
-        agree_sensitivity: confirms a count sensitivity below 1 by its value.
         gap: nothing was counted in the many periods before a row.
         over_capacity: counts above the capacity are right.
         no_final_newline: the table is complete although its last line has no line end.
@@ -39,7 +37,6 @@ class Request:
     deployment: Deployment
     correct: frozenset[str] = frozenset()
     agree: str | None = None
-    agree_sensitivity: Decimal | None = None
     gap: bool = False
     over_capacity: bool = False
     no_final_newline: bool = False
@@ -48,16 +45,9 @@ class Request:
     today: datetime.date | None = None
 
     def __post_init__(self) -> None:
-        deployment, agree, sensitivity = self.deployment, self.agree, self.agree_sensitivity
-        if agree is not None and not (
-            len(agree) >= 8 and deployment.sha256().startswith(agree.lower())
-        ):
+        agree, sha256 = self.agree, self.deployment.sha256()
+        if agree is not None and not (len(agree) >= 8 and sha256.startswith(agree.lower())):
             raise DataError(
-                f"--agree {agree}: is not the hash of the agreement {deployment.name}, or too few"
-                " digits of it; leave it out to read the agreement"
-            )
-        if sensitivity not in (None, Decimal(deployment.sensitivity_text)):
-            raise DataError(
-                f"--agree-sensitivity {sensitivity}: the count sensitivity is"
-                f" {deployment.sensitivity_text}; confirm that number, or none"
+                f"--agree {agree}: is not the hash of the agreement {self.deployment.name}, or too"
+                " few digits of it; leave it out to read the agreement"
             )

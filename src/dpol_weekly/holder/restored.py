@@ -26,11 +26,10 @@ from dpol_weekly.holder.draws import add_chain, end_all
 from dpol_weekly.holder.entries import (
     Output,
     Released,
-    add_output,
     add_rows,
     add_run,
     entities_of,
-    output_at,
+    registered,
     versions,
 )
 from dpol_weekly.holder.ledger import Ledger, new_token
@@ -118,7 +117,7 @@ def continue_from(
     Raises:
         DataError: earlier rows of a chain are missing.
     """
-    output = output_at(ledger, path) or add_output(ledger, path)
+    output = registered(ledger, path)
     last = max(rows, key=lambda row: row.report)
     ledger.execute("UPDATE ledger SET id = ?", last.ledger)
     entities = entities_of(ledger, (row.entity for row in rows))
@@ -233,8 +232,8 @@ def _of_holder(
     if len(ledgers := set(last.values())) != 1:
         raise DataError(
             f"{export}: has releases of {len(ledgers)} ledgers for the entities of the table, not"
-            " of one; ask the coordinator for what dpol export writes, and name your entity with"
-            " --entity-id"
+            " of one; ask the coordinator for what dpol export writes, and name only your own"
+            " entities in your file"
         )
     chosen = [row for row in rows if row.ledger in ledgers or row in standing]
     begun: dict[tuple[str, str], tuple[str, int]] = {}

@@ -17,7 +17,7 @@ def describe(done: Release, deployment: Deployment) -> list[str]:
     text = load_template("done.txt.j2", "dpol_weekly.holder").render(
         done=done,
         deployment=deployment,
-        budget=done.worst and budget_in_words(deployment, done.worst),
+        budget=budget_in_words(deployment, done.worst),
         shown=lambda path: printable(str(path)),  # A name may hold line ends.
         counted=counted,
         up=partial(rounded_up, digits=4),

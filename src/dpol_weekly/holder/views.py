@@ -39,8 +39,8 @@ from dpol_weekly.holder.entries import (
     last_period,
     move_output,
     output_at,
-    output_paths,
     outputs,
+    registered,
     runs_of,
     select,
     spent,
@@ -50,7 +50,7 @@ from dpol_weekly.holder.entries import (
 from dpol_weekly.holder.ledger import Ledger, new_token
 from dpol_weekly.keys import Key
 from dpol_weekly.memory import growth
-from dpol_weekly.released import Cells, Record, checksum, pack, read_record
+from dpol_weekly.released import Cells, checksum, origin_of, pack, read_facts
 
 TABLE, RECORD, STATEMENT = "table.csv", "record.json", "statement.txt"
 """The files in a release."""
@@ -73,15 +73,14 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
     if write_again:
         end_all(ledger)
         ledger.execute("INSERT INTO ended VALUES (?)", new_token())
-    known = outputs(ledger)
-    folders = {path.parent, ledger.path.parent, *(it.parent for it in output_paths(ledger))}
+    known, home = outputs(ledger), ledger.path.parent.resolve()
+    folders = {path.parent, ledger.path.parent, *((home / it.path).parent for it in known)}
     for file in sorted(it for folder in folders for it in folder.glob("[!.]*.zip")):
-        record = _record(file)
-        if record is None:
+        if not (origin := _origin(file)):
             continue
         # A ledger without outputs may stand in for any that is lost.
-        ours = record.ledger == ledger.id or not known or _is_of(file, path)
-        if ours and not all(knows_run(ledger, it) for it in record.tokens):
+        ours = origin["id"] == ledger.id or not known or _is_of(file, path)
+        if ours and not all(knows_run(ledger, it) for it in _tokens(origin)):
             raise DataError(
                 f"{file}: knows of releases that the ledger {ledger.path} does not know; name the"
                 " right ledger in ledger, or put its newest copy back. If it is lost, go on"
@@ -89,10 +88,10 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
                 " dpol export writes"
             )
         if ours and _is_of(file, path) and output_at(ledger, path) is None:
-            move_output(ledger, record.output, path)
+            move_output(ledger, origin["output"], path)
     at = output_at(ledger, path)
     last = release_file(ledger, at, path, at.written) if at and at.written else None
-    if last and not (write_again or _record(last)):
+    if last and not (write_again or _origin(last)):
         raise DataError(
             f"{last}: was written once, and is gone or damaged; put it back, or"
             f" the newest ledger, if {ledger.path} is an older copy; if it is the newest, add"
@@ -108,39 +107,52 @@ def releases_of(path: Path) -> list[Path]:
 def take_as_lost(ledger: Ledger, path: Path) -> None:
     """Let the ledger know the releases of an output that a lost copy of it has made.
 
-    What they released comes from the coordinator, and show nothing that is newer.
+    Raises:
+        DataError: one of them holds rows that did not come from the coordinator.
     """
+    ever = _lines_ever(ledger, registered(ledger, path))
     for file in releases_of(path):
-        if record := _record(file):
-            for token in record.tokens:
+        if origin := _origin(file):
+            if not {*(_table_in(file) or b"").splitlines()} <= ever:
+                raise DataError(
+                    f"{file}: holds rows that the coordinator's table lacks, and that would be"
+                    " released twice; have the coordinator collect this file and export again. If"
+                    " the coordinator refuses it, move the file away and run again"
+                )
+            for token in _tokens(origin):
                 if not knows_run(ledger, token):
                     ledger.execute("INSERT INTO ended VALUES (?)", token)
 
 
-def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | None:
+def write_views(ledger: Ledger, output: Output, path: Path, key: Key | None = None) -> Path:
     """Write the last release of an output if it is not what the ledger says, and remember that.
+
+    What killed runs left of it goes.
 
     Args:
         ledger: the ledger.
+        output: it has rows.
         path: of the output.
         key: that signs it; None: nobody signs it.
 
     Returns:
-        Its file; None if there is none.
+        Its file.
 
     Raises:
         DataError: another file is in its place, or it was changed after its release.
         OutputError: it cannot be written.
     """
-    output = output_at(ledger, path)
-    deployment = deployment_of(ledger, output) if output else None
-    if output is None or deployment is None:
-        return None
+    left = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.zip")
+    for temporary in path.parent.glob(".*"):  # as `atomic_path` names them
+        if left.fullmatch(temporary.name):
+            with suppress(OSError):
+                temporary.unlink()
+    deployment = deployment_of(ledger, output)
     (*_, last), rows = runs_of(ledger, output), table_rows(ledger, output)
     file = release_file(ledger, output, path, last.number)
     table, there = _table(rows), _table_in(file)
-    ever = _table(table_rows(ledger, output, withdrawn=True))
-    if there is None or not (table.startswith(there) or ever.startswith(there)):
+    ours = there is not None and {*there.splitlines()} <= _lines_ever(ledger, output)
+    if there is None or not (ours or table.startswith(there)):
         raise DataError(
             f"{file}: is not what {ledger.path} says was released: it was changed, or the ledger is"
             " an older copy; in the first case move the file away and run again with"
@@ -172,12 +184,6 @@ def release_file(ledger: Ledger, output: Output, path: Path, run: int) -> Path:
     return path.with_name(f"{path.name}-{last_period(ledger, output, run)}.zip")
 
 
-def temporary_files(path: Path) -> list[Path]:
-    """Temporary files of releases of an output that killed runs left, see `atomic_path`."""
-    pattern = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.zip")
-    return [file for file in path.parent.glob(".*") if pattern.fullmatch(file.name)]
-
-
 def guarantee_of(ledger: Ledger, output: Output, count_sensitivity: float) -> Guarantee:
     """The guarantee of an output: an entity's period that was released twice counts twice."""
     samplers = {run.sampler for run in runs_of(ledger, output)}
@@ -203,11 +209,16 @@ def _is_of(file: Path, path: Path) -> bool:
     return file.parent == path.parent and bool(re.fullmatch(name, file.name))
 
 
-def _record(path: Path) -> Record | None:
-    """The record of a release; None if the file is missing, or is not one."""
+def _origin(file: Path) -> Mapping[str, Any] | None:
+    """The part of a release's record about the ledger; None if it is missing, or is none."""
     with suppress(DataError):
-        return read_record(path)
+        return origin_of(file, read_facts(file))
     return None
+
+
+def _tokens(origin: Mapping[str, Any]) -> list[str]:
+    """Those of the last run that a release states, and of the last end of all chains."""
+    return [it for it in (origin.get("token"), origin.get("ended")) if isinstance(it, str)]
 
 
 def _table_in(file: Path) -> bytes | None:
@@ -219,6 +230,11 @@ def _table_in(file: Path) -> bytes | None:
             return archive.read(TABLE)
     except (OSError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError):
         return None
+
+
+def _lines_ever(ledger: Ledger, output: Output) -> set[bytes]:
+    """The header and all rows that an output has ever held."""
+    return {*_table(table_rows(ledger, output, withdrawn=True)).splitlines()}
 
 
 def _table(rows: Sequence[Cells]) -> bytes:
