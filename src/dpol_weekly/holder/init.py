@@ -193,7 +193,7 @@ def _period(
 ) -> str:
     """The column of periods, or ''; the form gets its dates."""
     dates = {name: date_formats({*filter(None, cells)}) for name, cells in columns.items()}
-    dated = [name for name, formats in dates.items() if formats]
+    dated = [name for name, formats in dates.items() if formats and any(columns[name])]
     period = draft.choose("columns.period", dated, "Which column holds the start of the period?")
     if period is None:
         return ""
