@@ -78,7 +78,7 @@ def recompute(files: Sequence[Path]) -> list[Recomputed]:
             raise ValueError(f"{file}: its record lacks or damages {error}") from None
         except (OSError, zipfile.BadZipFile) as error:
             why = getattr(error, "strerror", None) or error
-            raise ValueError(f"{file}: is no .zip of a release that can be read ({why})") from None
+            raise ValueError(f"{file}: cannot be read as the .zip of a release ({why})") from None
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from None
         found.append((file, facts))
