@@ -133,6 +133,10 @@ class Deployment(Settings):
 
     def rules(self) -> Iterator[Problem]:
         """The rules across keys that are broken."""
+        places = {("name",): self.name} | {("entities", name): name for name in self.entities}
+        for place, name in places.items():
+            if name == "TODO":
+                yield Problem(place, name, "is still to be filled in")
         alike: dict[str, str] = {}
         for name, entity in self.entities.items():
             if fault := fault_of(name):

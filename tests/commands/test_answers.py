@@ -81,3 +81,9 @@ def test_what_is_set_aside_is_in_the_object():
     words = ["set-aside", "state", "--entity", "n", "--reason", "wrong", "--json"]
     (row,) = json.loads(run(*words)[1])["set_aside"]
     assert row == {"entity": "n", "period": "2024-01-07", "version": 1}
+
+
+def test_a_folder_without_releases_is_told():
+    Path("mail").mkdir()
+    (said,) = run("collect", "mail", "--into", "state")[1].splitlines()
+    assert said == "No release was found; name the folder in which the reports arrived."

@@ -382,3 +382,21 @@ def test_a_first_file_asks_for_capacities_only_where_this_holder_reports_them(fo
         told = begin(Path(name), Path("a.csv"), Path("d.yaml"), made, entity=name)
         assert told == f"{name}: set {wanted} in it, then run dpol privatize {name}"
         assert "\ntable: other" not in Path(name).read_text()
+
+
+@pytest.mark.parametrize(
+    ("table", "still"),
+    [
+        ("Ort;Woche;n;Notiz\nA\ue000;01.01.2024;5;\nB;01.01.2024;6;\n", "north: TEXT, south: TEXT"),
+        ("entity;KW;n\nnorth;KW 1/2024;5\n", "columns.period: a column of days (2021-01-31"),
+        ("entity;day;count;beds\nnorth;2024-01-01;5;10\n", None),
+    ],
+)
+def test_a_first_file_says_what_is_missing_and_no_more(folder, table, still):
+    """An empty column holds no dates, and a column named count is the one that is read."""
+    Path("a.csv").write_text(table)
+    begin(Path("h.yaml"), Path("a.csv"), Path("d.yaml"), AGREED)
+    comments = [it for it in Path("h.yaml").read_text().splitlines() if "Still to be set" in it]
+    assert len(comments) == (still is not None)
+    assert all(str(still) in it for it in comments)
+    assert not any("\ue000" in it for it in comments)

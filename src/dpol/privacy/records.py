@@ -77,7 +77,8 @@ def recompute(files: Sequence[Path]) -> list[Recomputed]:
         except (KeyError, TypeError, ArithmeticError, IndexError, AttributeError) as error:
             raise ValueError(f"{file}: its record lacks or damages {error}") from None
         except (OSError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{file}: cannot be read as a release ({error})") from None
+            why = getattr(error, "strerror", None) or error
+            raise ValueError(f"{file}: cannot be read as the .zip of a release ({why})") from None
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from None
         found.append((file, facts))

@@ -155,6 +155,8 @@ def _collect(options: argparse.Namespace) -> None:
             aside = f", {report.aside} of them set aside" if report.aside else ""
             lines.append(f"{report.file}: {report.taken} new{more}, {report.known} known{aside}")
     lines += [line for report in done for line in report.above]
+    if all(report.ignored for report in done):
+        lines.append("No release was found; name the folder in which the reports arrived.")
     reports = [
         {
             "file": it.file,

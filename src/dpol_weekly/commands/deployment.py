@@ -84,7 +84,7 @@ def _cost(options: argparse.Namespace) -> None:
         given = deployment.entities[name].capacity
         beds = given if isinstance(given, str) else f"{given:g}"
         sd, within = f"{100 * deviation:.3g}", f"{100 * NORMAL_95 * deviation:.3g}"
-        print(f"{name:20} {beds:>10} {sd:>17} points {'+-' + within:>9} points")
+        print(f"{name:20} {beds:>10} {sd:>17} points {'±' + within:>9} points")
     if any(it.capacity == "reported" for it in deployment.entities.values()):
         print(f"Where the capacity is reported, {USUAL_CAPACITY:g} is taken.")
     print("Noise on a report, at most (sd), by the question that dpol decide is asked:")

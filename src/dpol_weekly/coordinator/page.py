@@ -35,7 +35,7 @@ class Picture:
     """The last periods of an entity, as shapes in pixels.
 
     Args:
-        dots: x, y, and the ends of y +- one standard deviation of noise, of each report.
+        dots: x, y, and the ends of y ± one standard deviation of noise, of each report.
         crosses: x of each period in which it was to report, and did not.
         line: path through the predictions.
         band: path around their 90% intervals.

@@ -104,14 +104,16 @@ def begin(
         form |= signs[0]
     elif counts:
         shown = [_plain(keys) for keys in signs]
-        if chosen := draft.choose("format.decimal or format.thousands", shown, "Numbers?"):
+        if chosen := draft.choose(
+            "format.decimal or format.thousands", shown, "How are its numbers written?"
+        ):
             form |= signs[shown.index(chosen)]
     names = {"entity": column or None, "period": period, **draft.keys}
     folder = file.parent.resolve()
     whole = {
         "deployment": os.path.relpath(agreed.resolve(), folder),
         "entity": next(iter(named)) if len(named) == 1 and column is None else None,
-        "entities": named if column is not None else None,
+        "entities": named or None if column is not None else None,
         "table": os.path.relpath(table.resolve(), folder),
         "columns": {key: name for key, name in names.items() if name},
         "format": form or None,
@@ -193,8 +195,13 @@ def _period(
 ) -> str:
     """The column of periods, or ''; the form gets its dates."""
     dates = {name: date_formats({*filter(None, cells)}) for name, cells in columns.items()}
-    dated = [name for name, formats in dates.items() if formats]
+    dated = [name for name, formats in dates.items() if formats and any(columns[name])]
     period = draft.choose("columns.period", dated, "Which column holds the start of the period?")
+    if not dated:
+        draft.open["columns.period"] = [
+            "a column of days (2021-01-31, 31.1.2021)",
+            "weeks (2021-W05)",
+        ]
     if period is None:
         return ""
     if period not in plain.typed and "YYYY-MM-DD" not in dates[period]:
@@ -237,7 +244,9 @@ def _entities(
         return ({only: only} if only else {}), None
     column = draft.choose("columns.entity", several, "Which column holds the entities?")
     if column is None or draft.ask is None:
-        draft.open["entities"] = [f"{{{name}: its text in the table}}" for name in ids]
+        block = ", ".join(f"{name}: TEXT" for name in ids)
+        there = f" with the TEXT of the table: {', '.join(texts[column][:9])}" if column else ""
+        draft.open["entities"] = [f"{{{block}}}{there}"]
         return {}, column
     chosen = {name: draft.ask(f"Which of these is {name}?", texts[column]) for name in ids}
     return {name: text for name, text in chosen.items() if text}, column
@@ -248,8 +257,9 @@ def _numbers(
 ) -> Collection[str]:
     """The columns of counts, and of capacities where they are reported; they become keys."""
     numbers = [name for name, it in columns.items() if name != period and number_formats({*it})]
+    counts = ["count"] if "count" in numbers else numbers
     draft.keys["count"] = draft.choose(
-        "columns.count", numbers, "Which column holds the counts of people?"
+        "columns.count", counts, "Which column holds the counts of people?"
     )
     if reported:  # Its cells are published, so that nothing is guessed.
         beds = [name for name in numbers if name != draft.keys["count"]]

@@ -19,7 +19,7 @@ from dpol.data.values import TextOrTexts
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ledger import LEDGER_NAME
 
-MANUAL = "The file that dpol privatize --init TABLE writes"
+MANUAL = "The page 'Add noise to your own counts' of the documentation"
 
 
 def _by_identifier(value: object) -> object:
