@@ -18,7 +18,7 @@ COLUMNS = [
     *("confidence", "ci_comparisons", "replicates"),
     *("chance_gain", "best_static_gain", "foresight_gain", "gain_share"),
 ]
-"""Also where no algorithm has predictions."""
+"""Columns of the table, also where no algorithm has predictions."""
 
 
 def top_rows(
