@@ -171,7 +171,7 @@ def _collect(log: Log, parts: Parts, may_change: set[str], today: datetime.date)
 def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) -> Collected:
     """Enter the new rows of a report, as `_collect`."""
     file, report = parts.file, read_report(parts)
-    if report.agreement not in [it.sha256() for it in log.agreements]:
+    if report.agreement not in log.hashes:
         raise DataError(
             f"{file}: is of another deployment ({printable(shortened(report.deployment))}), or of"
             " an amendment that is not known here; everybody takes the same file: --deployment FILE"
@@ -195,7 +195,7 @@ def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) ->
                 known, aside = known + 1, aside + (before[key] is not None)
             else:
                 fresh.setdefault(key, row)
-        keys = {it.entities[entity].key for it in log.agreements if entity in it.entities}
+        keys = [it.entities[entity].key for it in log.agreements if entity in it.entities]
         why = _another_ledger(report, rows, logged, keys) or put_back
         obstacle = _unsigned(report, log.deployment, entity)
         if not obstacle and entity not in may_change:
@@ -286,7 +286,7 @@ def _another_ledger(
     report: Report,
     rows: Sequence[Row],
     logged: Sequence[sqlite3.Row],
-    keys: Collection[str | None],
+    keys: Sequence[str | None],
 ) -> str:
     """The reason why a report is of another ledger, or of an older copy of it; or empty.
 
@@ -294,7 +294,8 @@ def _another_ledger(
         report: that brings the rows.
         rows: those of one entity.
         logged: what the log has of it.
-        keys: of it in the agreements; where they name one, they bind, and no earlier report.
+        keys: of it in the agreements, the last one now; one that they name or named binds no
+            longer than they do.
     """
     standing = sorted(
         (it for it in logged if it["set_aside"] is None), key=lambda row: row["report"]
@@ -309,7 +310,7 @@ def _another_ledger(
             f" --new-ledger {entity}. {_SET_ASIDE}"
         )
     bound = standing[-1]["key"] if standing else ""
-    if bound and bound != report.key and not {bound, report.key} & {*keys}:
+    if bound and bound not in (report.key, *keys) and report.key not in keys[-1:]:
         return (
             f"the key of this report is not that of the earlier ones ({_origin(standing[-1])}); ask"
             f" the holder. If it lost that key, collect with --new-ledger {standing[-1]['entity']}."

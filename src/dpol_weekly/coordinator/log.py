@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from dpol.core.errors import DataError
@@ -83,6 +84,11 @@ class Log:
     def deployment(self) -> Deployment:
         """The agreement that holds now; it names all entities that ever took part."""
         return self.agreements[-1]
+
+    @cached_property
+    def hashes(self) -> list[str]:
+        """Those of its agreements."""
+        return [it.sha256() for it in self.agreements]
 
     def add_report(
         self,
