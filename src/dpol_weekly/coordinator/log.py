@@ -196,7 +196,7 @@ class Log:
                 f" of another log; {_BACK}"
             )
 
-    def releases(self, where: str = "1", *values: str) -> list[sqlite3.Row]:
+    def releases(self, where: str = "1", *values: str) -> Iterator[sqlite3.Row]:
         """Rows by entity, period and version, those that were set aside included.
 
         A row has the columns of `released` (log.sql), and `ledger`, `output`, `file` and `received`
@@ -207,7 +207,7 @@ class Log:
             " FROM released JOIN report ON report.number = released.report"
             f" WHERE {where} ORDER BY entity, period, version",
             values,
-        ).fetchall()
+        )
 
     @contextmanager
     def as_a_whole(self) -> Iterator[None]:
