@@ -13,8 +13,10 @@ file, the fault and the remedy.
 
 from __future__ import annotations
 
+import bisect
 import csv
 import hashlib
+import heapq
 import io
 import itertools
 import json
@@ -266,10 +268,16 @@ def find_releases(paths: Sequence[Path]) -> Found:
     inside = defaultdict[Path, list[int]](list)
     for number, (path, _) in enumerate(records):
         inside[path].append(number)
+    by_name = sorted(range(len(records)), key=lambda it: str(records[it][0]))
+    names = [str(records[it][0]) for it in by_name]
     for path, table in tables:
-        # A table may fit several records: that of its own file or name is meant.
-        likely = inside[path] or sorted(
-            range(len(records)), key=lambda it: -_alike(path, records[it][0])
+        # A table may fit several records: that of its own file or name is meant. The names that are
+        # most alike are next to it.
+        place = bisect.bisect(names, str(path))
+        likely = inside[path] or heapq.merge(
+            reversed(by_name[:place]),
+            by_name[place:],
+            key=lambda it, path=path: -_alike(path, records[it][0]),  # type: ignore[misc]
         )
         for number in likely:
             other, facts = records[number]

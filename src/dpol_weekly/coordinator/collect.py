@@ -143,7 +143,7 @@ def set_aside(
             raise DataError(f"the deployment has no entity {entity!r}{told}")
         start = "" if period is None else period.isoformat()
         counting = "released.set_aside IS NULL AND entity = ? AND ? IN ('', period)"
-        rows = log.releases(counting, entity, start)
+        rows = list(log.releases(counting, entity, start))
         if not rows:
             when = f" for {start}" if start else ""
             raise DataError(f"{log.path}: holds nothing of {entity}{when} that counts")
@@ -171,7 +171,7 @@ def _collect(log: Log, parts: Parts, may_change: set[str], today: datetime.date)
 def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) -> Collected:
     """Enter the new rows of a report, as `_collect`."""
     file, report = parts.file, read_report(parts)
-    if report.agreement not in [it.sha256() for it in log.agreements]:
+    if report.agreement not in log.hashes:
         raise DataError(
             f"{file}: is of another deployment ({printable(shortened(report.deployment))}), or of"
             " an amendment that is not known here; everybody takes the same file: --deployment FILE"
@@ -186,7 +186,7 @@ def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) ->
     known = aside = corrections = 0
     periods_of: dict[str, set[str]] = {}
     for entity, rows in rows_of.items():
-        logged = log.releases("entity = ?", entity)
+        logged = list(log.releases("entity = ?", entity))
         before = {tuple(it[name] for name in _KEY): it["set_aside"] for it in logged}
         fresh = dict[tuple[str, ...], Row]()
         for row in rows:

@@ -198,10 +198,9 @@ def _write(log: Log, path: Path, decision: Decision) -> None:
 
 def _as_agreed(log: Log, sha256: str) -> Log:
     """The log under the agreement that held when a decision was made."""
-    known = [it.sha256() for it in log.agreements]
-    if sha256 not in known:
+    if sha256 not in log.hashes:
         raise DataError(f"{log.path}: lacks the agreement that this decision rests on")
-    return replace(log, agreements=log.agreements[: known.index(sha256) + 1])
+    return replace(log, agreements=log.agreements[: log.hashes.index(sha256) + 1])
 
 
 def _since(log: Log, before: Decision, now: Decision) -> str:

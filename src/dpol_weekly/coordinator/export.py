@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import sqlite3
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,23 +41,30 @@ def export(folder: Path, to: Path) -> int:
     """
     if to.suffix not in (".csv", ".parquet"):
         raise DataError(f"{to}: must end in .csv or .parquet")
-    with open_log(folder) as log:
-        rows = [dict(row) for row in log.releases()]
-    for row in rows:
-        row["fresh_sd"] = row["scale"] / 10.0 ** row["decimals"] / float(row["capacity"])
-        growth = chain_growth(float(row["a"]), float(row["b"]), row["place"] - 1)
-        row["noise_sd"] = float(row["fresh_sd"] * growth)
-        row["set_aside"] = row["set_aside"] or ""
-    with atomic_path(to) as temporary:
+    with open_log(folder) as log, atomic_path(to) as temporary:
+        rows = map(_with_noise, log.releases())
         if to.suffix == ".parquet":
-            _write_parquet(temporary, rows)
-        else:
-            with temporary.open("w", encoding="utf-8", newline="") as stream:
-                writer = csv.DictWriter(stream, COLUMNS, extrasaction="ignore", lineterminator="\n")
-                writer.writeheader()
-                for row in rows:
-                    writer.writerow(row | {key: spreadsheet_text(row[key]) for key in _TEXTS})
-    return len(rows)
+            return _write_parquet(temporary, list(rows))
+        with temporary.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, COLUMNS, extrasaction="ignore", lineterminator="\n")
+            writer.writeheader()
+            count = 0
+            for row in rows:
+                writer.writerow(row | {key: spreadsheet_text(row[key]) for key in _TEXTS})
+                count += 1
+    return count
+
+
+def _with_noise(row: sqlite3.Row) -> dict[str, Any]:
+    """A release with the deviations of its noise, and a text for its state."""
+    fresh = row["scale"] / 10.0 ** row["decimals"] / float(row["capacity"])
+    noise = fresh * _growth(row["a"], row["b"], row["place"])
+    return {**row, "fresh_sd": fresh, "noise_sd": noise, "set_aside": row["set_aside"] or ""}
+
+
+@cache
+def _growth(a: str, b: str, place: int) -> float:
+    return float(chain_growth(float(a), float(b), place - 1))
 
 
 def verify(folder: Path, noted: str = "") -> str:
@@ -74,7 +83,7 @@ def verify(folder: Path, noted: str = "") -> str:
         return log.head
 
 
-def _write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def _write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> int:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -87,3 +96,4 @@ def _write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
         for name in COLUMNS
     }
     parquet.write_table(pyarrow.table(columns), path)
+    return len(rows)

@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from dpol.core.errors import DataError
@@ -83,6 +84,11 @@ class Log:
     def deployment(self) -> Deployment:
         """The agreement that holds now; it names all entities that ever took part."""
         return self.agreements[-1]
+
+    @cached_property
+    def hashes(self) -> list[str]:
+        """Those of its agreements."""
+        return [it.sha256() for it in self.agreements]
 
     def add_report(
         self,
@@ -190,7 +196,7 @@ class Log:
                 f" of another log; {_BACK}"
             )
 
-    def releases(self, where: str = "1", *values: str) -> list[sqlite3.Row]:
+    def releases(self, where: str = "1", *values: str) -> Iterator[sqlite3.Row]:
         """Rows by entity, period and version, those that were set aside included.
 
         A row has the columns of `released` (log.sql), and `ledger`, `output`, `file` and `received`
@@ -201,7 +207,7 @@ class Log:
             " FROM released JOIN report ON report.number = released.report"
             f" WHERE {where} ORDER BY entity, period, version",
             values,
-        ).fetchall()
+        )
 
     @contextmanager
     def as_a_whole(self) -> Iterator[None]:
