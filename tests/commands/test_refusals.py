@@ -91,6 +91,7 @@ ONE_LINE = [
     (1, f"{AGREED} 12345678", "--agree 12345678: is not the hash of the agreement"),
     (2, "privatize q.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
     (1, "privatize q.yaml --init c.csv --deployment d.yaml", "exists already; move it away"),
+    (1, "privatize z.yaml --init c.csv --deployment d.yaml --entity N", "has no entity 'N'"),
     (1, "history --ledger c.csv", "is not a ledger of dpol; choose another file"),
     (1, "history --ledger folder", "is a folder; choose another file"),
     (1, "history --ledger empty", "there is no ledger; name it with --ledger"),

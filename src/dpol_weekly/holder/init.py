@@ -17,7 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dpol.core.errors import DataError
 from dpol.core.files import write_text
+from dpol.core.near import nearest
 from dpol.core.words import printable
 from dpol.data.format import Format
 from dpol.data.plain import PlainTable, open_table, read_plain
@@ -74,9 +76,13 @@ def begin(
         ask: asks a person; None: nobody is there.
 
     Raises:
-        DataError: the table cannot be read, or a key is there already that is none.
+        DataError: the table cannot be read, the deployment lacks the entity, or a key is there
+            already that is none.
         OutputError: the file or the key cannot be written.
     """
+    if entity is not None and entity not in deployment.entities:
+        near = nearest(entity, deployment.entities)
+        raise DataError(f"--entity: {deployment.name} has no entity {entity!r}{near}")
     draft = _Draft(ask)
     form = _form_of(table)
     plain = read_plain(table, None, Format.model_validate(form), KEYS)
