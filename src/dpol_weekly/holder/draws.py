@@ -159,7 +159,12 @@ def _with_memory(
     drawn: list[tuple[int, float, int | None]] = []
     for place in places:
         wanted, chain = terms[place.entity], live[place.entity]
-        if chain is None or not _goes_on(chain, wanted, place.count.period):
+        if not (
+            chain
+            and chain.terms == wanted
+            and chain.last < place.count.period
+            and chain.releases < wanted.chain_periods
+        ):
             chain = add_chain(ledger, output, place.entity, wanted)
         deviation = chain.terms.standard_deviation_after(chain.releases)
         steps, chain = released(chain, place.count.period, next(draws[wanted.scale]))
@@ -219,7 +224,3 @@ def _live_chain(ledger: Ledger, output: Output, entity: int) -> Chain | None:
         releases=facts.pop("releases"),
         terms=ChainTerms(**facts),
     )
-
-
-def _goes_on(chain: Chain, terms: ChainTerms, period: str) -> bool:
-    return chain.terms == terms and chain.last < period and chain.releases < terms.chain_periods
