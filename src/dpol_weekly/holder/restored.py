@@ -87,12 +87,32 @@ def read_export(
         reported: those of them that are in the holder's table.
 
     Returns:
-        Rows of an entity in the order of their periods, the rows of a chain one after the other.
+        Rows by entity, each chain in its order; of an entity, chains by their first periods.
 
     Raises:
         DataError: it cannot be read, is not of one holder, or breaks a rule.
     """
-    return _of_holder(export, list(_rows(export, deployment, members)), reported)
+    rows = list(_rows(export, deployment, members))
+    standing = [row for row in rows if row.entity in reported and not row.set_aside]
+    # That of the last report counts: the coordinator may have accepted a new ledger.
+    last = {row.entity: row.ledger for row in sorted(standing, key=lambda row: row.report)}
+    if len(ledgers := set(last.values())) != 1:
+        raise DataError(
+            f"{export}: has releases of {len(ledgers)} ledgers for the entities of the table, not"
+            " of one; ask the coordinator for what dpol export writes, and name only your own"
+            " entities in your file"
+        )
+    chosen = [row for row in rows if row.ledger in ledgers or row in standing]
+    begun: dict[tuple[str, str], tuple[str, int]] = {}
+    for row in chosen:
+        key, first = (row.entity, row.chain), (row.period, row.version)
+        begun[key] = min(first, begun.get(key, first))
+
+    def order(row: ExportedRow) -> tuple[str, tuple[str, int], int]:
+        alone = row.period, row.version
+        return row.entity, begun[row.entity, row.chain] if row.chain else alone, row.place
+
+    return sorted(chosen, key=order)
 
 
 def continue_from(
@@ -217,32 +237,6 @@ def _chains(
                 )
         chains[key] = numbers[row.chain]
     return chains
-
-
-def _of_holder(
-    export: Path, rows: Sequence[ExportedRow], reported: Collection[str]
-) -> list[ExportedRow]:
-    """The holder's rows, each chain in its order; of an entity, chains by their first periods."""
-    standing = [row for row in rows if row.entity in reported and not row.set_aside]
-    # That of the last report counts: the coordinator may have accepted a new ledger.
-    last = {row.entity: row.ledger for row in sorted(standing, key=lambda row: row.report)}
-    if len(ledgers := set(last.values())) != 1:
-        raise DataError(
-            f"{export}: has releases of {len(ledgers)} ledgers for the entities of the table, not"
-            " of one; ask the coordinator for what dpol export writes, and name only your own"
-            " entities in your file"
-        )
-    chosen = [row for row in rows if row.ledger in ledgers or row in standing]
-    begun: dict[tuple[str, str], tuple[str, int]] = {}
-    for row in chosen:
-        key, first = (row.entity, row.chain), (row.period, row.version)
-        begun[key] = min(first, begun.get(key, first))
-
-    def order(row: ExportedRow) -> tuple[str, tuple[str, int], int]:
-        alone = row.period, row.version
-        return row.entity, begun[row.entity, row.chain] if row.chain else alone, row.place
-
-    return sorted(chosen, key=order)
 
 
 def _rows(export: Path, deployment: Deployment, members: Collection[str]) -> Iterator[ExportedRow]:
