@@ -98,11 +98,6 @@ def end_all(ledger: Ledger) -> None:
     ledger.execute("UPDATE chain SET u = NULL")
 
 
-def any_chain(ledger: Ledger) -> bool:
-    """True if a chain that remembers something was ever begun."""
-    return bool(select(ledger, "SELECT 1 FROM chain WHERE a != b LIMIT 1"))
-
-
 def memories(
     ledger: Ledger, output: Output | None = None
 ) -> dict[int | None, tuple[Fraction, Fraction, int]]:

@@ -217,7 +217,7 @@ def _origin(file: Path) -> Mapping[str, Any] | None:
 
 
 def _tokens(origin: Mapping[str, Any]) -> list[str]:
-    """Those of the last run that a release states, and of the last end of all chains."""
+    """The tokens of the last run that a release states, and of the last end of all chains."""
     return [it for it in (origin.get("token"), origin.get("ended")) if isinstance(it, str)]
 
 
