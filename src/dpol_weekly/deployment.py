@@ -160,10 +160,7 @@ class Deployment(Settings):
             self.count_noise()
         except DataError as error:
             yield Problem(("count_sensitivity",), MISSING, str(error))
-        else:
-            yield from self._dear_period()
-
-    def _dear_period(self) -> Iterator[Problem]:
+            return
         squared = self.squared_budget()
         if squared > Fraction(str(self.budget_mu)) ** 2:
             yield Problem(

@@ -237,7 +237,7 @@ def test_rows_that_are_refused_come_before_the_question():
 
 @pytest.mark.parametrize(
     ("answer", "code"),
-    [("yes\n", 0), (" YES \n", 0), ("no\n", 1), ("y\n", 1), ("\n", 1), ("\4", 1)],
+    [(" YES \n", 0), ("y\n", 1), ("\4", 1)],
 )
 def test_on_a_terminal_the_holder_is_asked(answer, code):
     agreed()

@@ -375,7 +375,7 @@ def test_nothing_that_could_mean_two_things_is_guessed(folder):
 
 
 def test_a_first_file_asks_for_capacities_only_where_this_holder_reports_them(folder):
-    """And no column, whatever its name, adds a line to it."""
+    """No column, whatever its name, adds a line to the file."""
     Path("a.csv").write_text('week,"n\ntable: other",m\n2024-04-14,1,5\n2024-04-21,2,6\n')
     made = deployment(entities={"north": {"capacity": 20}, "south": {}})
     for name, wanted in (("north", "columns.count"), ("south", "columns.count, columns.capacity")):

@@ -159,7 +159,7 @@ def test_an_amendment_frees_an_entity_from_its_earlier_key():
 
 
 def test_a_key_that_an_amendment_took_away_does_not_replace_a_later_one():
-    """Without an agreed key the first report binds again; the old key may be stolen."""
+    """The old key may be stolen. Where none is agreed, the first report binds again."""
     old, new, week = make_key(KEY), Path("new.key"), "2021-01-{:02}".format
     make_key(new)
     made, rows = keyed(old), [A1]

@@ -113,7 +113,6 @@ def _init(options: argparse.Namespace) -> None:
         raise DpolError("--init: name the file that all hospitals share with --deployment FILE")
     if options.file.exists():
         raise DpolError(f"{options.file}: exists already; move it away, or name another FILE")
-    terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     deployment = read_deployment(options.deployment)
     line = begin(
         options.file,
@@ -121,7 +120,7 @@ def _init(options: argparse.Namespace) -> None:
         options.deployment,
         deployment,
         entity=options.entity,
-        ask=_chosen if terminal else None,
+        ask=_chosen if _on_terminal() else None,
     )
     show(line)
 
@@ -161,12 +160,16 @@ def _released(request: Request, sampler: NoiseSampler) -> Release:
 
 def _answer(sha256: str) -> str | None:
     """The hash if the holder agrees on a terminal; None where there is none to ask on."""
-    if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not _on_terminal():
         return None
     print("Type yes to agree, and anything else to stop: ", end="", flush=True)
     if sys.stdin.readline().strip().lower() == "yes":
         return sha256
     raise DpolError("nothing was released: you did not agree")
+
+
+def _on_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _why(error: Exception) -> str:

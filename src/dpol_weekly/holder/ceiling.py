@@ -117,12 +117,12 @@ def refuse_above(ledger: Ledger, run: int, places: Sequence[Place]) -> None:
             if (key := (place.entity, place.count.period, place.version)) in by_key
         )
         pair = min(load.pairs() & above.keys() or above)
-        share = _share(deployment)
+        allowed = rounded_down(math.sqrt(2 * _share(deployment)), 4)
         raise DataError(
             f"{first.count.where}: with this row its entity would have mu {_up(above[pair])} in the"
             f" period from {deployment.period_of(pair[1])} on;"
             f" {_up(before.get(pair, Fraction(0)))} is spent, and the deployment"
-            f" {deployment.name} allows {_down(share)}, so that {deployment.longest_stay} periods"
+            f" {deployment.name} allows {allowed}, so that {deployment.longest_stay} periods"
             f" stay within budget_mu {deployment.budget_mu:g}, over all outputs of {ledger.path}"
             f" ({len(such)} of {len(new)} rows are such): leave such rows out"
         )
@@ -241,7 +241,3 @@ def _raised_above(deployment: Deployment, before: Spent, loads: Sequence[_Load])
 def _up(spent: Fraction) -> str:
     """The mu of a person who moves between two entities that have spent so much."""
     return rounded_up(math.sqrt(2 * spent), 4)
-
-
-def _down(spent: Fraction) -> str:
-    return rounded_down(math.sqrt(2 * spent), 4)

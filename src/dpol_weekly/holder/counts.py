@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from dpol.core.errors import DataError
-from dpol.data.format import Format
 from dpol.data.plain import Keys, PlainTable, read_plain
 from dpol.data.texts import date_of, decimal_of
 from dpol_weekly.deployment import Deployment
@@ -126,7 +125,10 @@ def in_time(
 def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
     columns, table = hospital.columns, _table(hospital, deployment)
     places: dict[tuple[str, str], str] = {}
-    forms = {name: _format_of(table, name, hospital.format) for name in table.header}
+    forms = {
+        name: table.typed.get(name) or hospital.format.of_column(_column(table, name))
+        for name in table.header
+    }
     for column, cell in _cells(hospital, deployment, table):
         day = date_of(cell.period, forms[columns.period])
         if day is None or not _MIDNIGHT.fullmatch(cell.period):
@@ -212,10 +214,6 @@ def _cells(
 def _column(table: PlainTable, name: str) -> list[str]:
     place = table.header.index(name)
     return [row[place] for row in table.rows]
-
-
-def _format_of(table: PlainTable, name: str, form: Format) -> Format:
-    return table.typed.get(name) or form.of_column(_column(table, name))
 
 
 def _no_date(where: str, column: str, cells: Sequence[str]) -> DataError:

@@ -98,11 +98,6 @@ def end_all(ledger: Ledger) -> None:
     ledger.execute("UPDATE chain SET u = NULL")
 
 
-def any_chain(ledger: Ledger) -> bool:
-    """True if a chain that remembers something was ever begun."""
-    return bool(select(ledger, "SELECT 1 FROM chain WHERE a != b LIMIT 1"))
-
-
 def memories(
     ledger: Ledger, output: Output | None = None
 ) -> dict[int | None, tuple[Fraction, Fraction, int]]:
@@ -159,7 +154,12 @@ def _with_memory(
     drawn: list[tuple[int, float, int | None]] = []
     for place in places:
         wanted, chain = terms[place.entity], live[place.entity]
-        if chain is None or not _goes_on(chain, wanted, place.count.period):
+        if not (
+            chain
+            and chain.terms == wanted
+            and chain.last < place.count.period
+            and chain.releases < wanted.chain_periods
+        ):
             chain = add_chain(ledger, output, place.entity, wanted)
         deviation = chain.terms.standard_deviation_after(chain.releases)
         steps, chain = released(chain, place.count.period, next(draws[wanted.scale]))
@@ -219,7 +219,3 @@ def _live_chain(ledger: Ledger, output: Output, entity: int) -> Chain | None:
         releases=facts.pop("releases"),
         terms=ChainTerms(**facts),
     )
-
-
-def _goes_on(chain: Chain, terms: ChainTerms, period: str) -> bool:
-    return chain.terms == terms and chain.last < period and chain.releases < terms.chain_periods

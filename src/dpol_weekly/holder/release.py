@@ -16,7 +16,7 @@ from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import Worst, refuse_above, worst_stay
 from dpol_weekly.holder.counts import Count, in_time, read_counts
 from dpol_weekly.holder.differing import differing, not_the_same, remember
-from dpol_weekly.holder.draws import Place, any_chain, draw
+from dpol_weekly.holder.draws import Place, draw
 from dpol_weekly.holder.entries import (
     Output,
     add_deployment,
@@ -54,7 +54,6 @@ class Release:
         differ: those of them whose count is another one than was released.
         outside: rows of the raw table outside the dates in which their entity takes part.
         periods: that this release added.
-        remembers: whether the ledger has begun to hold memories of noise.
         worst: the stay that loses most by the ledger, of all that the deployment protects.
     """
 
@@ -66,7 +65,6 @@ class Release:
     differ: Sequence[Count]
     outside: int
     periods: Sequence[str]
-    remembers: bool
     worst: Worst
 
 
@@ -156,7 +154,6 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
                 unfinished = known if known.written != last.number else None
                 write_views(ledger, known, output, key)
         with transaction(ledger):
-            remembered = any_chain(ledger)
             new = put(ledger, sampler, unfinished)
         with transaction(ledger):
             known = registered(ledger, output)
@@ -169,7 +166,6 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
                 differ=differing(ledger, known, places(ledger, counts)),
                 outside=len(table) - len(counts),
                 periods=sorted({place.count.period for place in new}),
-                remembers=any_chain(ledger) and not remembered,
                 worst=worst_stay(ledger, deployment),
             )
 

@@ -87,12 +87,32 @@ def read_export(
         reported: those of them that are in the holder's table.
 
     Returns:
-        Rows of an entity in the order of their periods, the rows of a chain one after the other.
+        Rows by entity, each chain in its order; of an entity, chains by their first periods.
 
     Raises:
         DataError: it cannot be read, is not of one holder, or breaks a rule.
     """
-    return _of_holder(export, list(_rows(export, deployment, members)), reported)
+    rows = list(_rows(export, deployment, members))
+    standing = [row for row in rows if row.entity in reported and not row.set_aside]
+    # That of the last report counts: the coordinator may have accepted a new ledger.
+    last = {row.entity: row.ledger for row in sorted(standing, key=lambda row: row.report)}
+    if len(ledgers := set(last.values())) != 1:
+        raise DataError(
+            f"{export}: has releases of {len(ledgers)} ledgers for the entities of the table, not"
+            " of one; ask the coordinator for what dpol export writes, and name only your own"
+            " entities in your file"
+        )
+    chosen = [row for row in rows if row.ledger in ledgers or row in standing]
+    begun: dict[tuple[str, str], tuple[str, int]] = {}
+    for row in chosen:
+        key, first = (row.entity, row.chain), (row.period, row.version)
+        begun[key] = min(first, begun.get(key, first))
+
+    def order(row: ExportedRow) -> tuple[str, tuple[str, int], int]:
+        alone = row.period, row.version
+        return row.entity, begun[row.entity, row.chain] if row.chain else alone, row.place
+
+    return sorted(chosen, key=order)
 
 
 def continue_from(
@@ -123,7 +143,8 @@ def continue_from(
     entities = entities_of(ledger, (row.entity for row in rows))
     keys = [(entities[row.entity], row.period, row.numbers) for row in rows]
     known = _withdraw_others(ledger, output, keys, rows)
-    if any(key not in known for key in keys):
+    new = [(row, key) for row, key in zip(rows, keys, strict=True) if key not in known]
+    if new:
         run = add_run(
             ledger,
             output,
@@ -134,26 +155,22 @@ def continue_from(
             use=use,
         )
         chains = _chains(ledger, output, known, keys, rows)
-        new = [place for place, key in enumerate(keys) if key not in known]
-        numbers = versions(ledger, (keys[place][:2] for place in new))
+        numbers = versions(ledger, (key[:2] for _, key in new))
         # The numbers may have been changed on their way: their mu is no more than a claim.
         least = Decimal(str(deployment.mu))
-        add_rows(
-            ledger,
-            run,
-            [
-                Released(
-                    name=rows[place].entity,
-                    entity=keys[place][0],
-                    period=rows[place].period,
-                    version=version,
-                    numbers=rows[place].numbers,
-                    spent_mu=decimal_text(max(Decimal(rows[place].numbers.mu), least)),
-                    chain=chains[place],
-                )
-                for place, version in zip(new, numbers, strict=True)
-            ],
+        taken = (
+            Released(
+                name=row.entity,
+                entity=key[0],
+                period=row.period,
+                version=version,
+                numbers=row.numbers,
+                spent_mu=decimal_text(max(Decimal(row.numbers.mu), least)),
+                chain=chains[key],
+            )
+            for (row, key), version in zip(new, numbers, strict=True)
         )
+        add_rows(ledger, run, taken)
         # To receivers, its further chains and rows are new.
         ledger.execute("UPDATE output SET id = ? WHERE number = ?", new_token(), output.number)
     end_all(ledger)
@@ -199,11 +216,11 @@ def _chains(
     known: Mapping[_Key, int | None],
     keys: Sequence[_Key],
     rows: Sequence[ExportedRow],
-) -> list[int | None]:
+) -> dict[_Key, int | None]:
     """The chain of each row: that of rows which stay, if the coordinator says so, or a new one."""
     released = Counter(known.values())
     numbers: dict[str, int | None] = {}
-    chains: list[int | None] = []
+    chains: dict[_Key, int | None] = {}
     for key, row in zip(keys, rows, strict=True):
         if key in known:
             numbers[row.chain] = known[key]
@@ -218,34 +235,8 @@ def _chains(
                     f"{row.where}: earlier releases of its chain of noise are"
                     " missing; ask the coordinator for a table of all of them"
                 )
-        chains.append(numbers[row.chain])
+        chains[key] = numbers[row.chain]
     return chains
-
-
-def _of_holder(
-    export: Path, rows: Sequence[ExportedRow], reported: Collection[str]
-) -> list[ExportedRow]:
-    """The holder's rows, each chain in its order; of an entity, chains by their first periods."""
-    standing = [row for row in rows if row.entity in reported and not row.set_aside]
-    # That of the last report counts: the coordinator may have accepted a new ledger.
-    last = {row.entity: row.ledger for row in sorted(standing, key=lambda row: row.report)}
-    if len(ledgers := set(last.values())) != 1:
-        raise DataError(
-            f"{export}: has releases of {len(ledgers)} ledgers for the entities of the table, not"
-            " of one; ask the coordinator for what dpol export writes, and name only your own"
-            " entities in your file"
-        )
-    chosen = [row for row in rows if row.ledger in ledgers or row in standing]
-    begun: dict[tuple[str, str], tuple[str, int]] = {}
-    for row in chosen:
-        key, first = (row.entity, row.chain), (row.period, row.version)
-        begun[key] = min(first, begun.get(key, first))
-
-    def order(row: ExportedRow) -> tuple[str, tuple[str, int], int]:
-        alone = row.period, row.version
-        return row.entity, begun[row.entity, row.chain] if row.chain else alone, row.place
-
-    return sorted(chosen, key=order)
 
 
 def _rows(export: Path, deployment: Deployment, members: Collection[str]) -> Iterator[ExportedRow]:

@@ -73,8 +73,8 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
     if write_again:
         end_all(ledger)
         ledger.execute("INSERT INTO ended VALUES (?)", new_token())
-    known, home = outputs(ledger), ledger.path.parent.resolve()
-    folders = {path.parent, ledger.path.parent, *((home / it.path).parent for it in known)}
+    known, home = outputs(ledger), ledger.path.parent
+    folders = {path.parent, home, *((home / it.path).parent for it in known)}
     for file in sorted(it for folder in folders for it in folder.glob("[!.]*.zip")):
         if not (origin := _origin(file)):
             continue
@@ -217,7 +217,7 @@ def _origin(file: Path) -> Mapping[str, Any] | None:
 
 
 def _tokens(origin: Mapping[str, Any]) -> list[str]:
-    """Those of the last run that a release states, and of the last end of all chains."""
+    """The tokens of the last run that a release states, and of the last end of all chains."""
     return [it for it in (origin.get("token"), origin.get("ended")) if isinstance(it, str)]
 
 
