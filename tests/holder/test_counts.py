@@ -363,17 +363,6 @@ def test_a_first_file_reads_the_table_or_says_what_to_set(folder, kind):
     assert [(it.entity, Decimal(it.count)) for it in read] == [(it, n) for it, _, n in TRUE]
 
 
-def test_nothing_that_could_mean_two_things_is_guessed(folder):
-    Path("a.csv").write_text("week,n,m\n03/04/2024,1.230,5\n04/04/2024,1.017,6\n")
-    told = begin(Path("h.yaml"), Path("a.csv"), Path("d.yaml"), AGREED, entity="north")
-    assert told.startswith("h.yaml: set format.date, columns.count, format.decimal or format.th")
-    text = Path("h.yaml").read_text()
-    assert "# Still to be set: format.date: D/M/YYYY or M/D/YYYY\n" in text
-    assert "# Still to be set: columns.count: n or m\n" in text
-    assert "1.230" not in text
-    assert "1.017" not in text
-
-
 def test_a_first_file_asks_for_capacities_only_where_this_holder_reports_them(folder):
     """No column, whatever its name, adds a line to the file."""
     Path("a.csv").write_text('week,"n\ntable: other",m\n2024-04-14,1,5\n2024-04-21,2,6\n')
@@ -400,3 +389,14 @@ def test_a_first_file_says_what_is_missing_and_no_more(folder, table, still):
     assert len(comments) == (still is not None)
     assert all(str(still) in it for it in comments)
     assert not any("\ue000" in it for it in comments)
+
+
+def test_nothing_that_could_mean_two_things_is_guessed(folder):
+    Path("a.csv").write_text("week,n,m\n03/04/2024,1.230,5\n04/04/2024,1.017,6\n")
+    told = begin(Path("h.yaml"), Path("a.csv"), Path("d.yaml"), AGREED, entity="north")
+    assert told.startswith("h.yaml: set format.date, columns.count, format.decimal or format.th")
+    text = Path("h.yaml").read_text()
+    assert "# Still to be set: format.date: D/M/YYYY or M/D/YYYY\n" in text
+    assert "# Still to be set: columns.count: n or m\n" in text
+    assert "1.230" not in text
+    assert "1.017" not in text

@@ -26,7 +26,7 @@ FILE = "coordinator.yaml"
 """Its name in the coordinator's folder."""
 TEMPLATE = Path(__file__).with_name(FILE)
 """A file with comments, in which every key has its default."""
-MANUAL = "The coordinator.yaml that dpol collect writes"
+MANUAL = "The file that dpol collect writes"
 
 
 class Coordination(Settings):
