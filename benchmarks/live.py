@@ -70,10 +70,9 @@ def _report_all(log: Log, names: list[str], week: int) -> None:
         )
         for name, count in zip(names, counts.tolist(), strict=True)
     ]
-    number = log.add_report(
-        sha256=f"{week:064}", file="noisy.csv", ledger="L", output="O", key="", heads={}
+    log.add_report(
+        rows, sha256=f"{week:064}", file="noisy.csv", ledger="L", output="O", key="", heads={}
     )
-    log.add_releases(number, rows)
 
 
 def _time_collect(folder: Path, n: int) -> dict[str, float]:

@@ -519,6 +519,16 @@ def test_a_game_begins_again_when_first_capacities_are_known(world):
     np.testing.assert_array_equal(last.law.deviation, alone.law.deviation)
 
 
+def test_a_decision_is_checked_whatever_was_set_aside_since(world):
+    world.report(*range(12), entities="A")
+    world.report(*range(3), entities="BC")
+    made = decide(world.folder)
+    set_aside(world.folder, "A", "typing error")
+    assert check(world.folder, datetime.date.fromisoformat(made.period)) == made
+    decide(world.folder)
+    assert f"week of {made.period[8:].lstrip('0')} " in (world.folder / "index.html").read_text()
+
+
 def test_what_cannot_be_decided_is_refused(world):
     with pytest.raises(DataError, match="there is no log yet"):
         decide(world.folder)

@@ -180,14 +180,14 @@ def test_a_damaged_record_loses_its_own_report_only(world, changed, message):
 
 def test_what_nobody_foresaw_loses_one_report_only(world, monkeypatch):
     """Nothing of the bad report stays, not even its good rows."""
-    known = Log.add_releases
+    known = Log.add_report
 
-    def add_releases(log, number, rows):
+    def add_report(log, rows, **facts):
+        known(log, rows, **facts)
         if rows[0].cells.entity == "X":
             raise OverflowError("too large")
-        known(log, number, rows)
 
-    monkeypatch.setattr(Log, "add_releases", add_releases)
+    monkeypatch.setattr(Log, "add_report", add_report)
     world.put(V0, ledger="V")
     bad = world.file(X0, V1, ledger="W")
     done = world.collect(bad, world.file(V1, ledger="W", output="P"), new_ledgers=["V"])

@@ -226,7 +226,8 @@ def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) ->
             log.add_act(kind="new ledger", entity=entity, period="", reason=reason)
             may_change.discard(entity)
     if new:
-        number = log.add_report(
+        log.add_report(
+            new,
             sha256=report.sha256,
             file=file.name,
             ledger=report.ledger,
@@ -234,7 +235,6 @@ def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) ->
             key=report.key,
             heads={run.number: run.head for run in report.runs},
         )
-        log.add_releases(number, new)
     return Collected(
         file=file,
         taken=len(new),

@@ -89,8 +89,8 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
             was made from, or it is not what comes out.
     """
     with open_log(folder) as log:
-        number = number_of(log, period)
-        path = _path(folder, log.deployment.period_of(number).isoformat())
+        period = period or log.deployment.period_of(number_of(log))
+        path = _path(folder, period.isoformat())
         before = read_decision(path)
         again, _ = _again(log, before)
     if before.log_sha256 != again.log_sha256:
@@ -106,7 +106,7 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
 
 def _again(log: Log, before: Decision) -> tuple[Decision, History]:
     """A decision as it comes out now, from what it read."""
-    number = number_of(log, datetime.date.fromisoformat(before.period))
+    number = _number(log, before)
     then = _as_agreed(log, before.deployment_sha256)
     versions = from_ranges(before.read, list(then.deployment.entities), number)
     evidence = read_evidence(then, number, versions=versions, set_aside=before.set_aside)
@@ -141,6 +141,11 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
             f" for a prediction; collect newer reports, or give --period {latest} at most"
         )
     return number
+
+
+def _number(log: Log, decision: Decision) -> int:
+    """The number of its period, however long ago the last report is that still counts."""
+    return log.deployment.number_of(datetime.date.fromisoformat(decision.period)) or 0
 
 
 def _path(folder: Path, period: str) -> Path:
@@ -206,8 +211,7 @@ def _as_agreed(log: Log, sha256: str) -> Log:
 def _since(log: Log, before: Decision, now: Decision) -> str:
     """The difference between what two decisions for one period read."""
     deployment, names = log.deployment, list(log.deployment.entities)
-    number = number_of(log, datetime.date.fromisoformat(now.period))
-    then, here = (from_ranges(it.read, names, number) for it in (before, now))
+    then, here = (from_ranges(it.read, names, _number(log, it)) for it in (before, now))
     came = [
         f"{names[place]} for {deployment.period_of(period)}"
         for period, place in np.argwhere(here > then).tolist()

@@ -92,6 +92,7 @@ class Log:
 
     def add_report(
         self,
+        rows: Sequence[Release],
         *,
         sha256: str,
         file: str,
@@ -99,15 +100,41 @@ class Log:
         output: str,
         key: str,
         heads: Mapping[int, str],
-    ) -> int:
-        """Enter a report, and the heads of its ledger that were not known; its number."""
+    ) -> None:
+        """Enter a report with its rows, and the heads of its ledger that were not known.
+
+        A further row for a period supersedes those before.
+        """
+        base, number_of = self.connection, self.deployment.number_of
         known = self.ledger_heads(ledger, output)
-        number = _add(self.connection, "report", sha256, file, ledger, output, key)
-        self.connection.executemany(
-            "INSERT INTO ledger_head VALUES (?, ?, ?)",
-            [(number, run, head) for run, head in heads.items() if known.get(run) != head],
+        report = _add(base, "report", sha256, file, ledger, output, key)
+        new = [(report, run, head) for run, head in heads.items() if known.get(run) != head]
+        base.executemany("INSERT INTO ledger_head VALUES (?, ?, ?)", new)
+        starts = {row.cells.period for row in rows}
+        periods = [(number_of(datetime.date.fromisoformat(it)), it) for it in starts]
+        base.executemany("INSERT OR IGNORE INTO period VALUES (?, ?)", periods)
+        names = sorted({it for row in rows for it in (row.cells.entity, row.chain)})
+        base.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", [(it,) for it in names])
+        values = [
+            row.cells._asdict()
+            | row.terms._asdict()
+            | {"mu": row.cells.mu, "report": report, "chain": row.chain, "place": row.place}
+            for row in rows
+        ]
+        noise = "mu, count_sensitivity, a, b, unit_weeks, scale, decimals"
+        of_row = ":mu, :count_sensitivity, :a, :b, :unit_weeks, :scale, :decimals"
+        base.executemany(f"INSERT OR IGNORE INTO noise ({noise}) VALUES ({of_row})", values)
+        base.executemany(
+            "INSERT INTO release (report, entity, period, version, noisy_count, capacity,"
+            " noisy_share, chain, place, noise) SELECT :report, who.number, week.number,"
+            " (SELECT 1 + COUNT(*) FROM release"
+            " WHERE entity = who.number AND period = week.number),"
+            " :noisy_count, :capacity, :noisy_share, linked.number, :place, noise.number"
+            " FROM name AS who, period AS week, name AS linked, noise WHERE who.text = :entity"
+            f" AND start = :period AND linked.text = :chain AND ({noise}) = ({of_row})",
+            values,
         )
-        return number
+        _link(base, report)
 
     def ledger_heads(self, ledger: str, output: str) -> dict[int, str]:
         """The heads of a ledger after its runs for an output, as reports that count state them."""
@@ -126,37 +153,7 @@ class Log:
 
     def add_act(self, *, kind: str, entity: str, period: str, reason: str) -> None:
         """Note what is done about an entity, see log.sql; period '': about all its periods."""
-        base = self.connection
-        _link(base, _add(base, "act", kind, entity, period, reason))
-
-    def add_releases(self, report: int, rows: Sequence[Release]) -> None:
-        """Enter rows of a report; a further row for a period supersedes those before."""
-        values = [
-            row.cells._asdict()
-            | row.terms._asdict()
-            | {"mu": row.cells.mu, "report": report, "chain": row.chain, "place": row.place}
-            for row in rows
-        ]
-        base, number_of = self.connection, self.deployment.number_of
-        starts = {row.cells.period for row in rows}
-        periods = [(number_of(datetime.date.fromisoformat(it)), it) for it in starts]
-        base.executemany("INSERT OR IGNORE INTO period VALUES (?, ?)", periods)
-        names = sorted({it for row in rows for it in (row.cells.entity, row.chain)})
-        base.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", [(it,) for it in names])
-        noise = "mu, count_sensitivity, a, b, unit_weeks, scale, decimals"
-        of_row = ":mu, :count_sensitivity, :a, :b, :unit_weeks, :scale, :decimals"
-        base.executemany(f"INSERT OR IGNORE INTO noise ({noise}) VALUES ({of_row})", values)
-        base.executemany(
-            "INSERT INTO release (report, entity, period, version, noisy_count, capacity,"
-            " noisy_share, chain, place, noise) SELECT :report, entity.number, period.number,"
-            " (SELECT 1 + COUNT(*) FROM release"
-            " WHERE entity = entity.number AND period = period.number),"
-            " :noisy_count, :capacity, :noisy_share, chain.number, :place, noise.number"
-            " FROM name AS entity, period, name AS chain, noise WHERE entity.text = :entity"
-            f" AND start = :period AND chain.text = :chain AND ({noise}) = ({of_row})",
-            values,
-        )
-        _link(base, report)
+        _link(self.connection, _add(self.connection, "act", kind, entity, period, reason))
 
     @property
     def head(self) -> str:
