@@ -18,6 +18,7 @@ from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import decide
 from dpol_weekly.coordinator.export import export
 from dpol_weekly.deployment import read_deployment
+from dpol_weekly.holder.history import verify
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
@@ -227,6 +228,24 @@ def test_to_continue_twice_changes_nothing(five_weeks):
     before = newest().read_bytes(), ask("SELECT * FROM release")
     world.release(0, continue_from=EXPORT)
     assert (newest().read_bytes(), ask("SELECT * FROM release")) == before
+
+
+def test_a_release_that_the_coordinator_never_got_keeps_its_name(five_weeks):
+    """Its week is drawn again, into a file with another name; week by week all goes on."""
+    world = five_weeks("none")
+    old = LEDGER.read_bytes()
+    world.release(*range(6))
+    for number in (2, 3):
+        lost = {file: file.read_bytes() for file in NOISY.glob(f"*-{day(5)}*")}
+        LEDGER.write_bytes(old)
+        done = world.release(*range(6), continue_from=world.export())
+        assert (done.added, done.file.name) == (1, f"A-{day(5)}-{number}.zip")
+        assert {file: file.read_bytes() for file in lost} == lost
+        assert verify(LEDGER).startswith(f"{LEDGER}: 6 runs")
+    done = world.release(*range(7))
+    assert done.file.name == f"A-{day(6)}.zip"
+    assert world.collect() == (2, [])
+    assert world.release(*range(7)).file == done.file
 
 
 def test_corrections_that_the_coordinator_has_come_with_it():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import datetime
 import functools
+import itertools
 import os
 import random
 import shutil
@@ -36,7 +37,7 @@ from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from faults import in_child
-from releases import newest, output, parts, record
+from releases import output, parts, record
 from weekly import FIRST, agreed, coordinates, day
 
 SEEDS = int(os.environ.get("DPOL_YEARS", "0"))
@@ -237,18 +238,7 @@ class Year:
                 request = replace(request, correct=frozenset())
             self.seed += 1
             sampler = SeededNoise(np.random.default_rng(self.seed))
-        try:
-            return release(request, sampler)
-        except DpolError as error:
-            if "move the file away" not in str(error):
-                raise
-            # A release of the lost copy of the ledger has the name of the one to be written.
-            self.happened["file moved away"] += 1
-            file = Path(str(error).split(": is not what")[0])
-            self.seed += 1
-            file.rename(self.folder / f"{self.seed}-{file.name}")
-            more = {"write_again": True, "continue_from": None}
-            return release(replace(request, **more), SeededNoise(np.random.default_rng(self.seed)))
+        return release(request, sampler)
 
     def refused(self, message, holder, week, **options):
         """A run is refused, and releases nothing."""
@@ -285,8 +275,8 @@ class Year:
             else:
                 days = frozenset(map(day, {*correct, it}))
                 self.refused("leave such rows out", holder, week, correct=days, **options)
-        ahead = [it for it in new if it > book.last()]
-        if book.rows and ahead and ahead[0] - book.last() > 8:
+        line = [*([book.last()] if book.rows else []), *(it for it in new if it > book.last())]
+        if any(after - before > 8 for before, after in itertools.pairwise(line)):
             days = frozenset(map(day, correct))
             self.refused("--gap", holder, week, correct=days, **options)
             options["gap"] = True
@@ -510,9 +500,9 @@ class Year:
             mails = []
             for holder in self.holders:
                 holder.agreed = len(self.agreements) - 1
-                self.release(holder, self.weeks)
+                file = self.release(holder, self.weeks)
                 place = self.folder / "post" / f"last-{holder.name}-{len(self.archive)}.zip"
-                shutil.copy(newest(holder.released), place)
+                shutil.copy(file, place)
                 mails.append(self.mail(holder, place, place))
             self.take(self.weeks, mails)
         for holder in self.holders:

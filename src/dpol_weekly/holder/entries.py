@@ -241,6 +241,11 @@ def runs_of(ledger: Ledger, output: Output) -> list[Run]:
     return [Run(**row) for row in found]
 
 
+def ended_tokens(ledger: Ledger) -> set[str]:
+    """The tokens of `ended`, see ledger.sql."""
+    return {row["token"] for row in select(ledger, "SELECT token FROM ended")}
+
+
 def heads_of(ledger: Ledger) -> dict[int, str]:
     """The heads of the ledger's hash chain, by the number of the run."""
     return dict(ledger.execute("SELECT number, head FROM run").fetchall())

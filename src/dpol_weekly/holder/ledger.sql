@@ -23,9 +23,9 @@ CREATE TABLE run (
     sampler TEXT NOT NULL, imported INTEGER NOT NULL, counts TEXT NOT NULL, capacities TEXT NOT NULL,
     head TEXT
 );
--- Moments at which all chains ended, and runs of a lost copy whose rows were taken in. Records name
--- the last one, so that a copy from before is noticed.
-CREATE TABLE ended (token TEXT PRIMARY KEY);
+-- Moments at which all chains ended, and runs of a lost copy whose rows were taken in; with the name
+-- of its release if that holds other rows. Records name the last one, so that a copy from before is noticed.
+CREATE TABLE ended (token TEXT PRIMARY KEY, file TEXT);
 -- Names that are folded alike are one entity: what they release adds up.
 CREATE TABLE entity (number INTEGER PRIMARY KEY, folded TEXT NOT NULL UNIQUE);
 -- Noise with memory: a chain is rows of an entity in an output, one after the other. Its state u, a

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import re
@@ -54,7 +55,7 @@ from dpol_weekly.released import Cells, Record, checksum, pack, read_record
 
 TABLE, RECORD, STATEMENT = "table.csv", "record.json", "statement.txt"
 """The files in a release."""
-_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_AFTER_NAME = "-[0-9]{4}-[0-9]{2}-[0-9]{2}(-[0-9]+)?"
 
 
 def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
@@ -72,7 +73,7 @@ def check_newest(ledger: Ledger, path: Path, *, write_again: bool) -> None:
     """
     if write_again:
         end_all(ledger)
-        ledger.execute("INSERT INTO ended VALUES (?)", new_token())
+        ledger.execute("INSERT INTO ended (token) VALUES (?)", new_token())
     known = outputs(ledger)
     folders = {path.parent, ledger.path.parent, *(it.parent for it in output_paths(ledger))}
     for file in sorted(it for folder in folders for it in folder.glob("[!.]*.zip")):
@@ -108,13 +109,16 @@ def releases_of(path: Path) -> list[Path]:
 def take_as_lost(ledger: Ledger, path: Path) -> None:
     """Let the ledger know the releases of an output that a lost copy of it has made.
 
-    What they released comes from the coordinator, and show nothing that is newer.
+    What they released comes from the coordinator, and they show nothing that is newer. Those that
+    hold other rows stay, and no release gets their names.
     """
+    output = output_at(ledger, path)
     for file in releases_of(path):
-        if record := _record(file):
+        if output and (record := _record(file)):
+            kept = None if _fits(ledger, output, file) else file.name
             for token in record.tokens:
                 if not knows_run(ledger, token):
-                    ledger.execute("INSERT INTO ended VALUES (?)", token)
+                    ledger.execute("INSERT INTO ended VALUES (?, ?)", token, kept)
 
 
 def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | None:
@@ -138,9 +142,8 @@ def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | No
         return None
     (*_, last), rows = runs_of(ledger, output), table_rows(ledger, output)
     file = release_file(ledger, output, path, last.number)
-    table, there = _table(rows), _table_in(file)
-    ever = _table(table_rows(ledger, output, withdrawn=True))
-    if there is None or not (table.startswith(there) or ever.startswith(there)):
+    table = _table(rows)
+    if not _fits(ledger, output, file):
         raise DataError(
             f"{file}: is not what {ledger.path} says was released: it was changed, or the ledger is"
             " an older copy; in the first case move the file away and run again with"
@@ -168,13 +171,19 @@ def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | No
 
 
 def release_file(ledger: Ledger, output: Output, path: Path, run: int) -> Path:
-    """The file of the release by a run of an output, such as `north-2024-03-31.zip`."""
-    return path.with_name(f"{path.name}-{last_period(ledger, output, run)}.zip")
+    """The file of the release by a run of an output, such as `north-2024-03-31.zip`.
+
+    Where a file of a lost copy has that name, it is `north-2024-03-31-2.zip`, and so on.
+    """
+    name = f"{path.name}-{last_period(ledger, output, run)}"
+    lost = {row["file"] for row in select(ledger, "SELECT file FROM ended")}
+    names = itertools.chain([f"{name}.zip"], (f"{name}-{it}.zip" for it in itertools.count(2)))
+    return path.with_name(next(it for it in names if it not in lost))
 
 
 def temporary_files(path: Path) -> list[Path]:
     """Temporary files of releases of an output that killed runs left, see `atomic_path`."""
-    pattern = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.zip")
+    pattern = re.compile(rf"\.{re.escape(path.name)}{_AFTER_NAME}-[a-z0-9_]{{8}}\.zip")
     return [file for file in path.parent.glob(".*") if pattern.fullmatch(file.name)]
 
 
@@ -199,7 +208,7 @@ def guarantee_of(ledger: Ledger, output: Output, count_sensitivity: float) -> Gu
 
 def _is_of(file: Path, path: Path) -> bool:
     """True if a file has the name of a release of an output."""
-    name = rf"{re.escape(path.name)}-{_DATE}\.zip"
+    name = rf"{re.escape(path.name)}{_AFTER_NAME}\.zip"
     return file.parent == path.parent and bool(re.fullmatch(name, file.name))
 
 
@@ -208,6 +217,15 @@ def _record(path: Path) -> Record | None:
     with suppress(DataError):
         return read_record(path)
     return None
+
+
+def _fits(ledger: Ledger, output: Output, file: Path) -> bool:
+    """True if a file is the beginning of an output, or of all that ever was in it."""
+    there, rows = (
+        _table_in(file),
+        [table_rows(ledger, output, withdrawn=it) for it in (False, True)],
+    )
+    return there is not None and any(_table(it).startswith(there) for it in rows)
 
 
 def _table_in(file: Path) -> bytes | None:
