@@ -343,7 +343,7 @@ def test_what_was_changed_in_a_ledger_is_noticed():
         "DELETE FROM release",
         "DELETE FROM run",
         "UPDATE release SET number = number + 100 WHERE number = 1",
-        "INSERT INTO withdrawn VALUES (1)",
+        "INSERT INTO withdrawn VALUES (1, 1)",
         "UPDATE run SET head = NULL WHERE number = 3",
         "UPDATE chain SET u = CAST(x'ff' AS TEXT) WHERE number = 1",
     ]

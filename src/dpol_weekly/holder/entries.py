@@ -9,7 +9,7 @@ import math
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -334,14 +334,22 @@ def weighed_rows(ledger: Ledger) -> list[Weighed]:
     return rows
 
 
-def table_rows(ledger: Ledger, output: Output, *, withdrawn: bool = False) -> list[Cells]:
-    """The rows of an output, in the order of their release; with those that left it if asked."""
+def states_of(ledger: Ledger, output: Output) -> Iterator[list[Cells]]:
+    """The rows of an output, in the order of their release: those of now, and then with those that
+    left it last, and so on. Each of its release files is the beginning of one of these.
+    """
+    (last,) = ledger.execute("SELECT IFNULL(MAX(moment), 0) FROM withdrawn").fetchone()
+    return (_rows_at(ledger, output, moment) for moment in range(last, -1, -1))
+
+
+def _rows_at(ledger: Ledger, output: Output, moment: int) -> list[Cells]:
     found = select(
         ledger,
         "SELECT release.name, period, noisy_count, capacity, noisy_share, mu, noise_sd, agreement"
-        f" FROM {_ROWS if withdrawn else _HELD} JOIN deployment"
-        " ON deployment.number = run.deployment WHERE run.output = ? ORDER BY release.number",
-        output.number,
+        f" FROM {_ROWS} JOIN deployment ON deployment.number = run.deployment WHERE run.output = ?"
+        " AND release.number NOT IN (SELECT release FROM withdrawn WHERE moment <= ?)"
+        " ORDER BY release.number",
+        *(output.number, moment),
     )
     rows = []
     for row in found:

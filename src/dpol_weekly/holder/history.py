@@ -22,7 +22,7 @@ from dpol_weekly.holder.entries import (
     heads_of,
     outputs,
     runs_of,
-    table_rows,
+    states_of,
     weighed_rows,
 )
 from dpol_weekly.holder.ledger import Ledger, open_ledger, transaction
@@ -155,7 +155,7 @@ def verify(path: Path) -> str:
     with _opened(path) as ledger:
         heads, lost = heads_of(ledger), ended_tokens(ledger)
         for output in outputs(ledger):
-            rows = [table_rows(ledger, output, withdrawn=them) for them in (False, True)]
+            states = list(states_of(ledger, output))
             runs += len(runs_of(ledger, output))
             for file in releases_of(ledger.path.parent / output.path):
                 report, files = read_release(file), files + 1
@@ -170,7 +170,7 @@ def verify(path: Path) -> str:
                         " back"
                     )
                 cells = [row.cells for row in report.rows]
-                if not any(cells == held[: len(cells)] for held in rows):
+                if not any(cells == rows[: len(cells)] for rows in states):
                     raise DataError(
                         f"{file}: does not hold the rows of {path}: it is forged; move it away, and"
                         " run dpol privatize with --write-again"

@@ -25,7 +25,7 @@ CREATE TABLE run (
 );
 -- Moments at which all chains ended, and runs of a lost copy whose rows were taken in; with the name
 -- of its release if that holds other rows. Records name the last one, so that a copy from before is noticed.
-CREATE TABLE ended (token TEXT PRIMARY KEY, file TEXT);
+CREATE TABLE ended (token TEXT NOT NULL, file TEXT);
 -- Names that are folded alike are one entity: what they release adds up.
 CREATE TABLE entity (number INTEGER PRIMARY KEY, folded TEXT NOT NULL UNIQUE);
 -- Noise with memory: a chain is rows of an entity in an output, one after the other. Its state u, a
@@ -49,5 +49,8 @@ CREATE INDEX release_repeated ON release (entity, period) WHERE version > 1;
 -- A keyed hash of the raw count of a row, see `dpol_weekly.holder.differing`.
 CREATE TABLE counted (release INTEGER PRIMARY KEY REFERENCES release, hash TEXT NOT NULL);
 -- Rows that left their output: an older copy of the ledger had drawn them again. They stay spent.
-CREATE TABLE withdrawn (release INTEGER PRIMARY KEY REFERENCES release);
+-- Rows of one moment left together, the first at 1.
+CREATE TABLE withdrawn (
+    release INTEGER PRIMARY KEY REFERENCES release, moment INTEGER NOT NULL
+);
 CREATE VIEW held AS SELECT * FROM release WHERE number NOT IN (SELECT release FROM withdrawn);

@@ -189,8 +189,9 @@ def _withdraw_others(
     ended |= {chains[key] for key in unknown if known_as.get(chains[key]) in went_on}
     ended -= {None}
     left = {key for key in numbers if chains[key] in ended} | again
-    withdrawn = ((numbers[key],) for key in left)
-    ledger.connection.executemany("INSERT INTO withdrawn VALUES (?)", withdrawn)
+    (last,) = ledger.execute("SELECT IFNULL(MAX(moment), 0) FROM withdrawn").fetchone()
+    withdrawn = ((numbers[key], last + 1) for key in left)
+    ledger.connection.executemany("INSERT INTO withdrawn VALUES (?, ?)", withdrawn)
     return {key: chain for key, chain in chains.items() if key not in left}
 
 

@@ -45,7 +45,7 @@ from dpol_weekly.holder.entries import (
     runs_of,
     select,
     spent,
-    table_rows,
+    states_of,
     weighed_rows,
 )
 from dpol_weekly.holder.ledger import Ledger, new_token
@@ -112,13 +112,14 @@ def take_as_lost(ledger: Ledger, path: Path) -> None:
     What they released comes from the coordinator, and they show nothing that is newer. Those that
     hold other rows stay, and no release gets their names.
     """
-    output = output_at(ledger, path)
-    for file in releases_of(path):
-        if output and (record := _record(file)):
-            kept = None if _fits(ledger, output, file) else file.name
-            for token in record.tokens:
-                if not knows_run(ledger, token):
-                    ledger.execute("INSERT INTO ended VALUES (?, ?)", token, kept)
+    output, records = output_at(ledger, path), {it: _record(it) for it in releases_of(path)}
+    lost = [
+        (token, None if output and _fits(ledger, output, file) else file.name)
+        for file, record in records.items()
+        for token in (record.tokens if record else ())
+        if not knows_run(ledger, token)
+    ]
+    ledger.connection.executemany("INSERT INTO ended VALUES (?, ?)", lost)
 
 
 def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | None:
@@ -140,7 +141,7 @@ def write_views(ledger: Ledger, path: Path, key: Key | None = None) -> Path | No
     deployment = deployment_of(ledger, output) if output else None
     if output is None or deployment is None:
         return None
-    (*_, last), rows = runs_of(ledger, output), table_rows(ledger, output)
+    (*_, last), rows = runs_of(ledger, output), next(states_of(ledger, output))
     file = release_file(ledger, output, path, last.number)
     table = _table(rows)
     if not _fits(ledger, output, file):
@@ -220,12 +221,11 @@ def _record(path: Path) -> Record | None:
 
 
 def _fits(ledger: Ledger, output: Output, file: Path) -> bool:
-    """True if a file is the beginning of an output, or of all that ever was in it."""
-    there, rows = (
-        _table_in(file),
-        [table_rows(ledger, output, withdrawn=it) for it in (False, True)],
+    """True if a file is missing, or is the beginning of an output as it is, or once was."""
+    there = _table_in(file)
+    return there is not None and any(
+        _table(rows).startswith(there) for rows in states_of(ledger, output)
     )
-    return there is not None and any(_table(it).startswith(there) for it in rows)
 
 
 def _table_in(file: Path) -> bytes | None:
