@@ -183,6 +183,7 @@ def test_what_was_drawn_again_leaves_the_output_and_stays_spent(five_weeks, memo
     # Week 5 was drawn once. With memory it rests on weeks that are not in the output.
     stays = memory == "none"
     assert sorted(weeks()) == [day(week) for week in range(7) if week != 5 or stays]
+    assert [it.period for it in done.differ] == ([] if stays else [day(5)])
     assert (done.added, world.collect()) == (1, (1 + stays, []))
     assert decide(Path("state")).missing == ("B",)
     # Two versions of weeks 3 and 4 are known to people who saw both tables.
@@ -228,6 +229,26 @@ def test_to_continue_twice_changes_nothing(five_weeks):
     before = newest().read_bytes(), ask("SELECT * FROM release")
     world.release(0, continue_from=EXPORT)
     assert (newest().read_bytes(), ask("SELECT * FROM release")) == before
+
+
+def test_a_folder_is_restored_and_continued_twice(five_weeks):
+    """The file of week 7 holds all but what had left the output until then."""
+    world = five_weeks("none")
+    restore(LEDGER, NOISY)
+    world.release(*range(6))
+    world.release(*range(7), continue_from=world.export())
+    backup = {file: file.read_bytes() for file in (LEDGER, *NOISY.iterdir())}
+    world.release(*range(8))
+    assert world.collect() == (3, [])
+    for file, content in backup.items():
+        file.write_bytes(content)
+    newest().unlink()
+    world.release(*range(8))
+    world.release(*range(8), continue_from=world.export())
+    assert theirs() == ours()
+    assert verify(LEDGER)
+    world.release(*range(9))
+    assert world.collect() == (1, [])
 
 
 def test_a_release_that_the_coordinator_never_got_keeps_its_name(five_weeks):
