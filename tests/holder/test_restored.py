@@ -217,6 +217,22 @@ def test_a_chain_that_went_on_in_two_ways_leaves_although_no_week_was_drawn_twic
     assert record()["mu_over_all_outputs"] == pytest.approx(0.5 if stays else 0.5**0.5)
 
 
+def test_a_late_week_leaves_that_came_between_two_parts_of_a_chain():
+    """It was released before the restore was noticed, and began a chain of its own."""
+    world = World(**MEMORIES["designed"], budget_mu=50)
+    world.release(0, 2)
+    old = LEDGER.read_bytes()
+    world.release(0, 2, 3)
+    assert world.collect() == (3, [])
+    LEDGER.write_bytes(old)
+    newest().unlink()
+    world.release(0, 1, 2, correct=[1])
+    done = world.release(0, 1, 2, 3, 4, continue_from=world.export())
+    assert (done.added, [it.period for it in done.differ]) == (1, [day(1)])
+    assert world.release(0, 1, 2, 3, 4, correct=[1]).added == 1
+    assert world.collect() == (2, [])
+
+
 def test_to_continue_twice_changes_nothing(five_weeks):
     world = five_weeks("designed")
     restore(LEDGER, NOISY)

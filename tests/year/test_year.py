@@ -140,14 +140,14 @@ class Book:
     def take(self, theirs):
         """Go on from a coordinator's rows, each with the coordinator's name of its chain.
 
-        Own rows for their weeks leave, and so do chains that have gone on in two ways.
+        Own rows for their weeks leave, those after a chain went on in two ways, and their chains.
         """
         weeks, fresh = {row.week for row in theirs}, theirs.keys() - {*self.rows}
         went_on = {theirs[row] for row in fresh}
-        unknown = [row for row in self.rows if row not in theirs]
-        split = {row.chain for row in self.rows if theirs.get(row) in went_on}
-        again = [row for row in unknown if row.week in weeks]
-        ended = {row.chain for row in again} | {row.chain for row in unknown if row.chain in split}
+        split = [it for it in self.rows if it.chain is not None and theirs.get(it) in went_on]
+        after = self.rows[self.rows.index(split[0]) :] if split else []
+        again = [it for it in self.rows if it not in theirs and (it.week in weeks or it in after)]
+        ended = {row.chain for row in again}
         kept = [it for it in self.rows if it not in again and it.chain not in ended - {None}]
         new = [row for row in theirs if row not in kept]
         for row in new:
@@ -378,7 +378,7 @@ class Year:
             message = "does not know the agreement of then"
             self.refused(message, holder, week, correct=correct, **options)
             holder.agreed = min(unknown)
-        for it in sorted(it for it in correct if times[it] == TIMES):
+        for it in sorted(it for it in correct if times[it] >= TIMES):
             self.refused("leave such rows out", holder, week, correct=correct, **options)
             correct.remove(it)
             if it in gone:  # nothing helps it: its budget is spent

@@ -53,7 +53,7 @@ class Release:
         first: whether the ledger was begun.
         added: rows that this release added to the table.
         skipped: rows of the raw table that the output held already.
-        differ: those of them whose count is another one than was released.
+        differ: those of them whose count is another one than was released, or left the output.
         outside: rows of the raw table outside the dates in which their entity takes part.
         periods: that this release added.
         remembers: whether the ledger has begun to hold memories of noise.
