@@ -184,6 +184,7 @@ def test_what_was_drawn_again_leaves_the_output_and_stays_spent(five_weeks, memo
     # Week 5 was drawn once. With memory it rests on weeks that are not in the output.
     stays = memory == "none"
     assert sorted(weeks()) == [day(week) for week in range(7) if week != 5 or stays]
+    assert [it.period for it in done.differ] == ([] if stays else [day(5)])
     assert (done.added, world.collect()) == (1, (1 + stays, []))
     assert decide(Path("state")).missing == ("B",)
     # Two versions of weeks 3 and 4 are known to people who saw both tables.
@@ -217,6 +218,22 @@ def test_a_chain_that_went_on_in_two_ways_leaves_although_no_week_was_drawn_twic
     assert record()["mu_over_all_outputs"] == pytest.approx(0.5 if stays else 0.5**0.5)
 
 
+def test_a_late_week_leaves_that_came_between_two_parts_of_a_chain():
+    """It was released before the restore was noticed, and began a chain of its own."""
+    world = World(**MEMORIES["designed"], budget_mu=50)
+    world.release(0, 2)
+    old = LEDGER.read_bytes()
+    world.release(0, 2, 3)
+    assert world.collect() == (3, [])
+    LEDGER.write_bytes(old)
+    newest().unlink()
+    world.release(0, 1, 2, correct=[1])
+    done = world.release(0, 1, 2, 3, 4, continue_from=world.export())
+    assert (done.added, [it.period for it in done.differ]) == (1, [day(1)])
+    assert world.release(0, 1, 2, 3, 4, correct=[1]).added == 1
+    assert world.collect() == (2, [])
+
+
 def test_to_continue_twice_changes_nothing(five_weeks):
     world = five_weeks("designed")
     restore(LEDGER, NOISY)
@@ -229,6 +246,26 @@ def test_to_continue_twice_changes_nothing(five_weeks):
     before = newest().read_bytes(), ask("SELECT * FROM release")
     world.release(0, continue_from=EXPORT)
     assert (newest().read_bytes(), ask("SELECT * FROM release")) == before
+
+
+def test_a_folder_is_restored_and_continued_twice(five_weeks):
+    """The file of week 7 holds all but what had left the output until then."""
+    world = five_weeks("none")
+    restore(LEDGER, NOISY)
+    world.release(*range(6))
+    world.release(*range(7), continue_from=world.export())
+    backup = {file: file.read_bytes() for file in (LEDGER, *NOISY.iterdir())}
+    world.release(*range(8))
+    assert world.collect() == (3, [])
+    for file, content in backup.items():
+        file.write_bytes(content)
+    newest().unlink()
+    world.release(*range(8))
+    world.release(*range(8), continue_from=world.export())
+    assert theirs() == ours()
+    assert verify(LEDGER)
+    world.release(*range(9))
+    assert world.collect() == (1, [])
 
 
 def test_corrections_that_the_coordinator_has_come_with_it():

@@ -32,10 +32,10 @@ def remember(ledger: Ledger, run: int, places: Sequence[Place]) -> None:
 
 
 def differing(ledger: Ledger, output: Output, places: Sequence[Place]) -> list[Count]:
-    """The counts that an output holds, and that are not those released last for their period."""
-    last = _last(ledger, output)
-    known = ((it, last.get((it.entity, it.count.period))) for it in places)
-    return [it.count for it, row in known if row and row[0] not in (None, _hash(ledger, it))]
+    """The counts of released periods that are not the last ones in an output, or have left it."""
+    last, left = _last(ledger, output), ("", Decimal(0))
+    known = ((it, last.get((it.entity, it.count.period), left)[0]) for it in places)
+    return [it.count for it, hashed in known if hashed not in (None, _hash(ledger, it))]
 
 
 def not_the_same(ledger: Ledger, output: Output, places: Sequence[Place]) -> list[Place]:

@@ -163,12 +163,12 @@ def verify(path: Path) -> str:
             runs += len(runs_of(ledger, output))
             for file in releases_of(ledger.path.parent / output.path):
                 report, files = read_release(file), files + 1
-                if report.ledger != ledger.id:
-                    raise DataError(f"{file}: is of another ledger than {path}; move it away")
                 # The ledger may know what a lost copy released, from the coordinator.
                 lost = report.facts["ledger"].get("token") in ended
                 other = [it for it in report.runs if heads.get(it.number) != it.head]
                 if other and not lost:
+                    if report.ledger != ledger.id:  # which --continue-from may have changed
+                        raise DataError(f"{file}: is of another ledger than {path}; move it away")
                     raise DataError(
                         f"{file}: knows another run {other[0].number} than {path}: the ledger was"
                         " put back from an older copy, or was written again; put its newest copy"

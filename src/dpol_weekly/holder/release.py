@@ -51,7 +51,7 @@ class Release:
         first: whether the ledger was begun.
         added: rows that this release added to the table.
         skipped: rows of the raw table that the output held already.
-        differ: those of them whose count is another one than was released.
+        differ: those of them whose count is another one than was released, or left the output.
         outside: rows of the raw table outside the dates in which their entity takes part.
         periods: that this release added.
         worst: the stay that loses most by the ledger, of all that the deployment protects.

@@ -181,7 +181,8 @@ def _withdraw_others(
 ) -> dict[_Key, int | None]:
     """Withdraw what was drawn from an older copy and is not the coordinator's.
 
-    These are rows for periods that the coordinator has, and chains that went on in two ways.
+    These are rows for periods that the coordinator has, rows that came after a chain went on in two
+    ways, and the chains of both.
 
     Returns:
         The chains of the rows that stay, in the order of their release.
@@ -199,11 +200,14 @@ def _withdraw_others(
     periods = {key[:2] for key in theirs}
     unknown = numbers.keys() - theirs.keys()
     again = {key for key in unknown if key[:2] in periods}
+    # A chain that went on in the lost copy goes on here: no other row may be between its rows.
     went_on = {chain for key, chain in theirs.items() if key not in numbers}
-    known_as = {chains[key]: chain for key, chain in theirs.items() if key in numbers}
-    ended = {chains[key] for key in again}
-    ended |= {chains[key] for key in unknown if known_as.get(chains[key]) in went_on}
-    ended -= {None}
+    first: dict[int, int] = {}
+    for key, number in numbers.items():
+        if chains[key] is not None and theirs.get(key) in went_on:
+            first.setdefault(key[0], number)
+    again |= {key for key in unknown if numbers[key] > first.get(key[0], numbers[key])}
+    ended = {chains[key] for key in again} - {None}
     left = {key for key in numbers if chains[key] in ended} | again
     withdrawn = ((numbers[key],) for key in left)
     ledger.connection.executemany("INSERT INTO withdrawn VALUES (?)", withdrawn)
