@@ -85,8 +85,8 @@ def text_of(page):
 def test_it_says_where_how_likely_how_many_and_what_it_costs():
     shown = text_of(page_of(decision()))
     assert "nm · week of 23 January 2026 Send help to Hospital 0" in shown
-    assert "77% likely to be the fullest. Next: Hospital 1, 23%." in shown
-    assert "About 80 people (70 to 90 of 200 beds)." in shown
+    assert "77% likely to be the fullest. About 80 people (70 to 90 of 200 beds)." in shown
+    assert "Next: Hospital 1, 23%." in shown
     assert "Hospital 3 8% 74 people (64 to 84 of 200 beds)" in shown
     # Phi(0.25) and Phi(0.70715), rounded up.
     assert "in one week: a guess whether he or she was there is right at most 60 times" in shown
