@@ -150,7 +150,8 @@ def test_a_chance_is_one_among_those_that_may_be_chosen():
     others = [outlook(it, rank=None, chance=None) for it in (1, 2)]
     asked = Coordination(cannot_be_chosen=["e1", "e2"])
     shown = text_of(page_of(decision(outlook(0), *others, outlook(3), coordination=asked)))
-    assert "77% likely to be the fullest of those that may be chosen. Next: Hospital 3" in shown
+    assert "77% likely to be the fullest of those that may be chosen. About 80" in shown
+    assert "Next: Hospital 3, 8%." in shown
     alone = text_of(page_of(decision(outlook(0), *others, coordination=asked)))
     assert "Hospital 0 No other hospital may be chosen this week. About 80 people" in alone
     assert "likely" not in alone
