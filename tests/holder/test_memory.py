@@ -426,6 +426,12 @@ def test_the_events_of_a_record_compose_to_its_own_stays(memory):
     assert found == pytest.approx(ours["stays"])
 
 
+def test_it_is_said_once_that_the_ledger_is_secret():
+    first, second = ("\n".join(describe(put(row, made=SOME), SOME)) for row in (A1, A2))
+    assert "It is as secret as the raw counts" in first
+    assert "as secret as" not in second
+
+
 def test_a_longer_unit_without_memory_takes_the_noise_of_a_stay():
     made = deployment(unit_weeks=4)
     done, ours = put(A1, A2, made=made), record()
