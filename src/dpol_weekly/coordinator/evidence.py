@@ -247,7 +247,7 @@ def _rows(log: Log, periods: int) -> NDArray[Any]:
 
 
 def _terms(log: Log) -> NDArray[Any]:
-    """What is public of each kind of noise, and the weight of a release, by its number."""
+    """The public numbers of each kind of noise, and the weight of a release, by its number."""
     found = log.connection.execute("SELECT * FROM noise ORDER BY number").fetchall()
     terms = np.zeros(1 + len(found), dtype=[(name, float) for name in (*_TERMS, "weight")])
     for noise in found:

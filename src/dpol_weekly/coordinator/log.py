@@ -87,7 +87,7 @@ class Log:
 
     @cached_property
     def hashes(self) -> list[str]:
-        """Those of its agreements."""
+        """The hashes of its agreements."""
         return [it.sha256() for it in self.agreements]
 
     def add_report(
