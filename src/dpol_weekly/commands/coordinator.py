@@ -248,7 +248,7 @@ def _export(options: argparse.Namespace) -> None:
         head = verify(options.folder, options.verify)
         lines = [
             "Nothing in the log was removed, changed or reordered. Note its head, and verify with"
-            f" it later: {head or 'none yet'}"
+            f" it later: {head}"
         ]
         answer(options, lines, {"head": head})
         return
