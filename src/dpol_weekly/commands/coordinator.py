@@ -147,9 +147,9 @@ def _collect(options: argparse.Namespace) -> None:
     for report in done:
         if report.ignored:
             lines.append(f"{report.file}: {counted(report.ignored, 'other file')} ignored")
-        elif options.check and not report.refused:
+        elif options.check:
             rows = counted(report.taken + report.known, "row")
-            lines.append(f"{report.file}: {rows}, all as agreed")
+            lines += [] if report.refused else [f"{report.file}: {rows}, all as agreed"]
         elif report.taken or report.known or not report.refused:
             more = f", {report.corrections} of them corrections" if report.corrections else ""
             aside = f", {report.aside} of them set aside" if report.aside else ""
