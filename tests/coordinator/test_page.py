@@ -161,6 +161,8 @@ def test_of_many_entities_the_first_are_shown():
     page = page_of(decision(*[outlook(number) for number in range(SHOWN + 5)]))
     assert page.count("<svg viewBox") == SHOWN
     assert "The first 50 are shown." in text_of(page)
+    outlooks = [outlook(number, named=number < SHOWN) for number in range(SHOWN + 5)]
+    assert "Next: Hospital 50, " in text_of(page_of(decision(*outlooks)))
 
 
 @pytest.mark.parametrize("title", ["<script>alert(1)</script>", "A & B", '"><img src=x>'])

@@ -147,9 +147,9 @@ def _collect(options: argparse.Namespace) -> None:
     for report in done:
         if report.ignored:
             lines.append(f"{report.file}: {counted(report.ignored, 'other file')} ignored")
-        elif options.check and not report.refused:
+        elif options.check:
             rows = counted(report.taken + report.known, "row")
-            lines.append(f"{report.file}: {rows}, all as agreed")
+            lines += [] if report.refused else [f"{report.file}: {rows}, all as agreed"]
         elif report.taken or report.known or not report.refused:
             more = f", {report.corrections} of them corrections" if report.corrections else ""
             aside = f", {report.aside} of them set aside" if report.aside else ""
@@ -250,7 +250,7 @@ def _export(options: argparse.Namespace) -> None:
         head = verify(options.folder, options.verify)
         lines = [
             "Nothing in the log was removed, changed or reordered. Note its head, and verify with"
-            f" it later: {head or 'none yet'}"
+            f" it later: {head}"
         ]
         answer(options, lines, {"head": head})
         return

@@ -49,7 +49,7 @@ def choices_before(
 
     def played(number: int, places: NDArray[np.intp]) -> Game:
         """The game of some entities that has learned all periods before one."""
-        seen = reports.before(number)
+        seen = Reports(reports.cells[:number])
         capacity, memory = seen.first_capacity()[places], seen.memory()
         if memory is not None:
             memory = Chains(memory.a[places], memory.b[places])

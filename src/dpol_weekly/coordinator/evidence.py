@@ -59,10 +59,6 @@ class Reports:
 
     cells: NDArray[Any]
 
-    def before(self, number: int) -> Reports:
-        """The reports of the first periods."""
-        return Reports(self.cells[:number])
-
     def as_counts(self, bound: float) -> Reports:
         """The counts as shares of a public bound, which takes the place of the capacities."""
         cells = self.cells.copy()
@@ -223,7 +219,7 @@ def _rows(log: Log, periods: int) -> NDArray[Any]:
     place_of = {name: place for place, name in enumerate(log.deployment.entities)}
     (last,) = base.execute("SELECT IFNULL(MAX(number), 0) FROM release").fetchone()
     parts = [np.empty(0, dtype=_ROW)]
-    # Columns are read as text, for their numbers would be made one by one.
+    # Whole columns are read as text, all in one order, for numbers would be made one by one.
     columns = ", ".join(f"GROUP_CONCAT({name}, ' ')" for name in (*_WHOLE, *_EXACT))
     for first in range(1, last + 1, _AT_ONCE):
         texts = base.execute(
@@ -247,7 +243,7 @@ def _rows(log: Log, periods: int) -> NDArray[Any]:
 
 
 def _terms(log: Log) -> NDArray[Any]:
-    """What is public of each kind of noise, and the weight of a release, by its number."""
+    """The public numbers of each kind of noise, and the weight of a release, by its number."""
     found = log.connection.execute("SELECT * FROM noise ORDER BY number").fetchall()
     terms = np.zeros(1 + len(found), dtype=[(name, float) for name in (*_TERMS, "weight")])
     for noise in found:

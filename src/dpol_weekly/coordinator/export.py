@@ -79,8 +79,7 @@ def verify(folder: Path, noted: str = "") -> str:
             never had that head.
     """
     with open_log(folder) as log:
-        log.refuse_changed(noted)
-        return log.head
+        return log.verified_head(noted)
 
 
 def _write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> int:

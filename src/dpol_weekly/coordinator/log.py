@@ -87,7 +87,7 @@ class Log:
 
     @cached_property
     def hashes(self) -> list[str]:
-        """Those of its agreements."""
+        """The hashes of its agreements."""
         return [it.sha256() for it in self.agreements]
 
     def add_report(
@@ -155,13 +155,8 @@ class Log:
         """Note what is done about an entity, see log.sql; period '': about all its periods."""
         _link(self.connection, _add(self.connection, "act", kind, entity, period, reason))
 
-    @property
-    def head(self) -> str:
-        """The head of the hash chain: what was collected, in the order of arrival."""
-        return _head(self.connection)
-
-    def refuse_changed(self, noted: str = "") -> None:
-        """Make sure that the log holds what was collected, in the order of arrival.
+    def verified_head(self, noted: str = "") -> str:
+        """The head of the hash chain, if the log holds what was collected, in order of arrival.
 
         Args:
             noted: a head, or its first digits, that was noted earlier; it must be in the chain.
@@ -192,6 +187,7 @@ class Log:
                 f"{self.path}: was never at the head {noted}: it was written again, or that head is"
                 f" of another log; {_BACK}"
             )
+        return before
 
     def releases(self, where: str = "1", *values: str) -> Iterator[sqlite3.Row]:
         """Rows by entity, period and version, those that were set aside included.

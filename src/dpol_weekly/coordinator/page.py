@@ -176,6 +176,7 @@ def decisions_page(decision: Decision, history: History, earlier: Sequence[Decis
     spent, shown, counts = decision.spent, ranking(decision), decision.gain.of == "count"
     start, last = map(datetime.date.fromisoformat, (decision.period, decision.last_period))
     unit = "week" if (start - last).days == 7 else "period"
+    others = [it for it in decision.outlooks if it.chance is not None and not it.named]
     top, rows = highest(decision, shown), []
     for one in shown:
         scale = (one.capacity or 0.0) if counts else 1.0
@@ -192,7 +193,7 @@ def decisions_page(decision: Decision, history: History, earlier: Sequence[Decis
         named=named,
         to=" and ".join(filter(None, (", ".join(to[:-1]), to[-1]))),
         best=people(named[0]),
-        rivals=[it for it in shown if it.chance is not None and not it.named],
+        rivals=sorted(others, key=lambda it: it.rank or 0),
         of_those=of_those(decision),
         rows=rows,
         silent=[it for it in silent if it.silent > 1 or not it.reports],
