@@ -136,6 +136,8 @@ def continue_from(
         )
         chains = _chains(ledger, output, known, keys, rows)
         new = [place for place, key in enumerate(keys) if key not in known]
+        going_on = {*known.values()}  # their rows come first
+        new.sort(key=lambda place: chains[place] not in going_on)
         numbers = versions(ledger, (keys[place][:2] for place in new))
         # The numbers may have been changed on their way: their mu is no more than a claim.
         least = Decimal(str(deployment.mu))
@@ -166,7 +168,7 @@ def _withdraw_others(
     """Withdraw what was drawn from an older copy and is not the coordinator's.
 
     These are rows for periods that the coordinator has, rows that came after a chain went on in two
-    ways, and the chains of both.
+    ways, and the chains of both; and chains that go on in what the coordinator got late.
 
     Returns:
         The chains of the rows that stay, in the order of their release.
@@ -184,14 +186,20 @@ def _withdraw_others(
     periods = {key[:2] for key in theirs}
     unknown = numbers.keys() - theirs.keys()
     again = {key for key in unknown if key[:2] in periods}
-    # A chain that went on in the lost copy goes on here: no other row may be between its rows.
+    # A chain that went on in the lost copy goes on here if it is the last one that the coordinator
+    # knows, after which nothing stays; else it is taken in anew. Its rows follow one another.
     went_on = {chain for key, chain in theirs.items() if key not in numbers}
-    first: dict[int, int] = {}
+    last_known = {key[0]: chains[key] for key in numbers if key in theirs}
+    ended, first = set[int | None](), dict[int, int]()
     for key, number in numbers.items():
-        if chains[key] is not None and theirs.get(key) in went_on:
+        if chains[key] is None or theirs.get(key) not in went_on:
+            continue
+        if chains[key] == last_known[key[0]]:
             first.setdefault(key[0], number)
+        else:
+            ended.add(chains[key])
     again |= {key for key in unknown if numbers[key] > first.get(key[0], numbers[key])}
-    ended = {chains[key] for key in again} - {None}
+    ended = (ended | {chains[key] for key in again}) - {None}
     left = {key for key in numbers if chains[key] in ended} | again
     (last,) = ledger.execute("SELECT IFNULL(MAX(moment), 0) FROM withdrawn").fetchone()
     withdrawn = ((numbers[key], last + 1) for key in left)
