@@ -6,7 +6,8 @@ one of these periods leaves the output and stays spent.
 
 So does a whole chain that went on from one state in two ways, here and in the lost copy. The
 coordinator's rows of it are taken in as a chain of their own: its first rows count twice, which
-covers the noise that both have in common.
+covers the noise that both have in common. The same holds for a chain that goes on in what the
+coordinator got late, if others came after it: the rows of a chain follow one another.
 """
 
 from __future__ import annotations
