@@ -234,7 +234,7 @@ def test_a_late_week_leaves_that_came_between_two_parts_of_a_chain():
 
 
 def test_a_late_release_of_the_lost_copy_is_continued_with_the_chain_that_it_is_of():
-    """The chain that went on in it has others after it by then; so it is taken in anew."""
+    """The chain that went on in it has others after it by then; so it is taken in again."""
     world = World(**MEMORIES["designed"], budget_mu=50)
     coordinates(Path("state"), corrections=True)
     world.release(0, 1, 2)

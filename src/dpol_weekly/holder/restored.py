@@ -188,7 +188,7 @@ def _withdraw_others(
     unknown = numbers.keys() - theirs.keys()
     again = {key for key in unknown if key[:2] in periods}
     # A chain that went on in the lost copy goes on here if it is the last one that the coordinator
-    # knows, after which nothing stays; else it is taken in anew. Its rows follow one another.
+    # knows, after which nothing stays; else it leaves and is taken in again. Its rows follow one another.
     went_on = {chain for key, chain in theirs.items() if key not in numbers}
     last_known = {key[0]: chains[key] for key in numbers if key in theirs}
     ended, first = set[int | None](), dict[int, int]()
