@@ -187,8 +187,9 @@ def _withdraw_others(
     periods = {key[:2] for key in theirs}
     unknown = numbers.keys() - theirs.keys()
     again = {key for key in unknown if key[:2] in periods}
-    # A chain that went on in the lost copy goes on here if it is the last one that the coordinator
-    # knows, after which nothing stays; else it leaves and is taken in again. Its rows follow one another.
+    # Rows of a chain follow one another. So one that went on in the lost copy goes on here if it
+    # is the last one that the coordinator knows, and nothing stays after it; else it leaves, and is
+    # taken in again.
     went_on = {chain for key, chain in theirs.items() if key not in numbers}
     last_known = {key[0]: chains[key] for key in numbers if key in theirs}
     ended, first = set[int | None](), dict[int, int]()
