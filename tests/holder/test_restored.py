@@ -234,6 +234,26 @@ def test_a_late_week_leaves_that_came_between_two_parts_of_a_chain():
     assert world.collect() == (2, [])
 
 
+def test_a_late_release_of_the_lost_copy_is_continued_with_the_chain_that_it_is_of():
+    """The chain that went on in it has others after it by then; so it is taken in again."""
+    world = World(**MEMORIES["designed"], budget_mu=50)
+    coordinates(Path("state"), corrections=True)
+    world.release(0, 1, 2)
+    old = LEDGER.read_bytes()
+    world.release(0, 1, 2, 3)
+    assert world.collect() == (4, [])
+    late = world.release(0, 1, 2, 3, 4).file.rename("late.zip")
+    LEDGER.write_bytes(old)
+    world.release(0, 1, 2, 3, 4, continue_from=world.export())
+    assert world.collect() == (1, [])
+    (done,) = collect([late], Path("state"), world.file)
+    assert (done.taken, done.refused) == (1, ())
+    world.release(0, 1, 2, 3, 4, 5, continue_from=world.export())
+    assert [part["releases"] for part in record()["chains"]] == [1, 5, 1]
+    assert world.collect() == (1, [])
+    assert ours() == theirs() | {(row["period"], row["noisy_count"]) for row in output()[-1:]}
+
+
 def test_to_continue_twice_changes_nothing(five_weeks):
     world = five_weeks("designed")
     restore(LEDGER, NOISY)

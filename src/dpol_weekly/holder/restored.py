@@ -6,7 +6,8 @@ one of these periods leaves the output and stays spent.
 
 So does a whole chain that went on from one state in two ways, here and in the lost copy. The
 coordinator's rows of it are taken in as a chain of their own: its first rows count twice, which
-covers the noise that both have in common.
+covers the noise that both have in common. The same holds for a chain that goes on in what the
+coordinator got late, if others came after it: the rows of a chain follow one another.
 """
 
 from __future__ import annotations
@@ -155,6 +156,8 @@ def continue_from(
             use=use,
         )
         chains = _chains(ledger, output, known, keys, rows)
+        going_on = {*known.values()}  # their rows come first
+        new.sort(key=lambda it: chains[it[1]] not in going_on)
         numbers = versions(ledger, (key[:2] for _, key in new))
         # The numbers may have been changed on their way: their mu is no more than a claim.
         least = Decimal(str(deployment.mu))
@@ -182,7 +185,7 @@ def _withdraw_others(
     """Withdraw what was drawn from an older copy and is not the coordinator's.
 
     These are rows for periods that the coordinator has, rows that came after a chain went on in two
-    ways, and the chains of both.
+    ways, and the chains of both; and chains that go on in what the coordinator got late.
 
     Returns:
         The chains of the rows that stay, in the order of their release.
@@ -200,14 +203,21 @@ def _withdraw_others(
     periods = {key[:2] for key in theirs}
     unknown = numbers.keys() - theirs.keys()
     again = {key for key in unknown if key[:2] in periods}
-    # A chain that went on in the lost copy goes on here: no other row may be between its rows.
+    # Rows of a chain follow one another. So one that went on in the lost copy goes on here if it
+    # is the last one that the coordinator knows, and nothing stays after it; else it leaves, and is
+    # taken in again.
     went_on = {chain for key, chain in theirs.items() if key not in numbers}
-    first: dict[int, int] = {}
+    last_known = {key[0]: chains[key] for key in numbers if key in theirs}
+    ended, first = set[int | None](), dict[int, int]()
     for key, number in numbers.items():
-        if chains[key] is not None and theirs.get(key) in went_on:
+        if chains[key] is None or theirs.get(key) not in went_on:
+            continue
+        if chains[key] == last_known[key[0]]:
             first.setdefault(key[0], number)
+        else:
+            ended.add(chains[key])
     again |= {key for key in unknown if numbers[key] > first.get(key[0], numbers[key])}
-    ended = {chains[key] for key in again} - {None}
+    ended = (ended | {chains[key] for key in again}) - {None}
     left = {key for key in numbers if chains[key] in ended} | again
     withdrawn = ((numbers[key],) for key in left)
     ledger.connection.executemany("INSERT INTO withdrawn VALUES (?)", withdrawn)
