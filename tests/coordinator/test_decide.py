@@ -121,7 +121,9 @@ def test_choices_of_the_coordinator_may_change_on_any_day(world):
     assert "C" not in second.named
     third = decide(world.folder, date(8), names=2, cannot_be_chosen=[])
     assert (len(third.named), third.coordination.names) == (2, 2)
-    for number in (6, 7, 8):
+    fourth = decide(world.folder, date(9), without=["A"])
+    assert fourth.coordination.cannot_be_chosen == ["C", "A"]
+    for number in (6, 7, 8, 9):
         check(world.folder, date(number))
     coordinates(world.folder, name=1)
     with pytest.raises(ConfigError, match=r"(?s)coordinator.yaml.*name = 1: unknown key.*names"):

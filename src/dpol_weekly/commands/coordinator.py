@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from dpol.core.errors import DpolError
+from dpol.core.errors import DpolError, UsageError
 from dpol.core.options import (
     Commands,
     add_answer_options,
@@ -88,7 +88,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("--min-capacity", type=_SIZE, metavar="NUMBER", help=words)
     words = "name so many entities"
     parser.add_argument("--names", type=int, metavar="NUMBER", help=words)
-    words = "an entity that cannot be chosen this time"
+    words = "a further entity that cannot be chosen, this time"
     parser.add_argument("--without", action="append", default=[], metavar="ENTITY", help=words)
     words = "use the log as it was at the end of that day (universal time)"
     parser.add_argument("--as-of", type=date, metavar="DATE", help=words)
@@ -203,7 +203,7 @@ def _decide(options: argparse.Namespace) -> None:
     if options.names is not None:
         changes["names"] = options.names
     if options.without:
-        changes["cannot_be_chosen"] = options.without
+        changes["without"] = options.without
     if options.by_count is not None or options.min_capacity is not None:
         changes["question"] = {
             "of": "share" if options.by_count is None else "count",
@@ -211,6 +211,11 @@ def _decide(options: argparse.Namespace) -> None:
             "min_capacity": options.min_capacity,
         }
     if options.check:
+        if changes or options.as_of:
+            raise UsageError(
+                "--check makes a written decision again from what it states; leave out what"
+                " changes it (--names, --without, --by-count, --min-capacity, --as-of)"
+            )
         decision = check(options.folder, options.period)
         line = f"{decision.period}: the same decision again: {', '.join(decision.named)}"
         answer(options, [line], {"same": True, **decision.facts()})

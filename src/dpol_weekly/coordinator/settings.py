@@ -5,7 +5,7 @@ Nothing in it touches a guarantee, so it may change on any day. A decision state
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -80,13 +80,27 @@ def read_coordination(folder: Path, deployment: Deployment) -> Coordination:
     return _checked(raw or {}, deployment, str(path))
 
 
-def changed(coordination: Coordination, deployment: Deployment, **changes: Any) -> Coordination:
+def changed(
+    coordination: Coordination,
+    deployment: Deployment,
+    *,
+    without: Sequence[str] = (),
+    **changes: Any,
+) -> Coordination:
     """A coordinator's choices, some of them changed for one decision.
+
+    Args:
+        coordination: the choices.
+        deployment: the agreement.
+        without: further entities that cannot be chosen.
+        changes: other keys.
 
     Raises:
         ConfigError: they break rules; all are listed.
     """
-    return _checked(coordination.model_dump() | changes, deployment, "dpol decide")
+    whole = coordination.model_dump() | changes
+    whole["cannot_be_chosen"] = list(dict.fromkeys([*whole["cannot_be_chosen"], *without]))
+    return _checked(whole, deployment, "dpol decide")
 
 
 def _checked(raw: Mapping[str, Any], deployment: Deployment, place: str) -> Coordination:
