@@ -193,7 +193,7 @@ def decisions_page(decision: Decision, history: History, earlier: Sequence[Decis
         named=named,
         to=" and ".join(filter(None, (", ".join(to[:-1]), to[-1]))),
         best=people(named[0]),
-        rivals=sorted(others, key=lambda it: it.rank or 0),
+        rivals=sorted(others, key=lambda it: (-(it.chance or 0.0), it.rank or 0)),
         of_those=of_those(decision),
         rows=rows,
         silent=[it for it in silent if it.silent > 1 or not it.reports],
