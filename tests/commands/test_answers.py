@@ -37,6 +37,7 @@ def weekly(tmp_path_factory):
 
 DECISION = {"deployment", "period", "last_period", "named", "missing", "outlooks", "spent"}
 COMMANDS = [
+    ("privatize hospital.yaml", {"file", "ledger", "added", "periods", "differ", "mu_of_stay"}),
     ("account --mu 1 --weeks 1 4", {"mu", "unit_weeks", "delta", "memory", "weeks"}),
     ("history", {"ledger", "outputs", "most_in_a_period", "stays"}),
     ("collect o --into state --deployment d.yaml", {"reports"}),
@@ -68,6 +69,15 @@ def test_json_says_what_the_words_say():
 @pytest.mark.parametrize("command", [it for it, _ in COMMANDS])
 def test_a_quiet_command_says_nothing_unless_something_is_wrong(command):
     assert run(*command.split(), "--quiet") == (0, "", "")
+
+
+def test_the_agreement_is_shown_apart_from_an_object():
+    entities = {"entities": ["n", "s"], "columns": {"entity": "entity"}}
+    own = own_file("other.yaml", table="c.csv", output="o2", ledger="l2.sqlite", **entities)
+    agreed = "--agree", read_deployment("d.yaml").sha256()
+    code, out, err = run("privatize", own, *agreed, "--json")
+    assert (code, json.loads(out)["periods"]) == (0, ["2024-01-07"])
+    assert "says what leaves your table" in err
 
 
 def test_a_refused_report_is_in_the_object_and_an_error():

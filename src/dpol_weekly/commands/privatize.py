@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpol.core.errors import DpolError
-from dpol.core.options import Commands, add_command, date, drop_output, given, path, show
+from dpol.core.options import (
+    Commands,
+    add_answer_options,
+    add_command,
+    answer,
+    date,
+    drop_output,
+    given,
+    path,
+    show,
+)
 from dpol.core.words import printable
 
 if TYPE_CHECKING:
@@ -58,6 +68,7 @@ def add(commands: Commands) -> None:
         "the newest ledger is lost: go on from what the coordinator has, as dpol export wrote it"
     )
     add("--continue-from", type=path, metavar="CSV", help=words)
+    add_answer_options(parser)
     group = parser.add_argument_group("if you are asked")
     for name, words in _ANSWERS.items():
         group.add_argument(f"--{name}", action="store_true", help=words)
@@ -89,14 +100,28 @@ def _privatize(options: argparse.Namespace) -> None:
         write_again=options.write_again,
         continue_from=options.continue_from,
     )
+    apart = options.json or options.quiet
     try:
-        done = _released(request, SecureNoise())
+        done = _released(request, SecureNoise(), apart=apart)
     except OSError as error:
         place = error.filename or hospital.output
         raise DpolError(f"{place}: {error.strerror or error}; choose another path") from None
     written = f"the rows are released and written to {done.file}"
+    facts = {
+        "file": done.file,
+        "ledger": done.ledger,
+        "added": done.added,
+        "skipped": done.skipped,
+        "outside": done.outside,
+        "periods": done.periods,
+        "differ": [{"entity": it.entity, "period": it.period} for it in done.differ],
+        "mu_of_stay": done.worst.mu,
+    }
     try:
-        show("\n".join(describe(done, deployment)))
+        if apart:
+            answer(options, (), facts)
+        else:
+            show("\n".join(describe(done, deployment)))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(written) from None
     except (OSError, ValueError) as error:
@@ -122,7 +147,7 @@ def _init(options: argparse.Namespace) -> None:
         entity=options.entity,
         ask=_chosen if _on_terminal() else None,
     )
-    show(line)
+    answer(options, [line], {"file": options.file, "next": line})
 
 
 def _chosen(question: str, choices: Sequence[str]) -> str | None:
@@ -134,8 +159,14 @@ def _chosen(question: str, choices: Sequence[str]) -> str | None:
     return choices[int(answer) - 1] if answer in map(str, range(1, len(choices) + 1)) else None
 
 
-def _released(request: Request, sampler: NoiseSampler) -> Release:
-    """Release, and before the first release under an agreement show it and have it confirmed."""
+def _released(request: Request, sampler: NoiseSampler, *, apart: bool) -> Release:
+    """Release, and before the first release under an agreement show it and have it confirmed.
+
+    Args:
+        request: what is to be released.
+        sampler: where the noise comes from.
+        apart: whether the agreement is shown as errors are, for the answer stands alone.
+    """
     from dpol_weekly.holder.agreement import NotConfirmedError
     from dpol_weekly.holder.release import release
 
@@ -143,7 +174,10 @@ def _released(request: Request, sampler: NoiseSampler) -> Release:
         return release(dataclasses.replace(request, agree=None), sampler)
     except NotConfirmedError as question:
         try:
-            show(question.statement)
+            if apart:
+                print(question.statement, file=sys.stderr)
+            else:
+                show(question.statement)
             agree = request.agree or _answer(question.sha256)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("nothing was released") from None
