@@ -82,7 +82,7 @@ def ranking(decision: Decision) -> list[Outlook]:
             it.rank or 0,
         )
     )
-    return [*chosen, *others][:SHOWN]
+    return [*chosen, *others]
 
 
 def people(one: Outlook) -> tuple[str, str] | None:
@@ -173,10 +173,10 @@ def decisions_page(decision: Decision, history: History, earlier: Sequence[Decis
     place_of = {it.entity: place for place, it in enumerate(decision.outlooks)}
     named = [decision.outlooks[place_of[name]] for name in decision.named]
     to = [titles[name] for name in decision.named]
-    spent, shown, counts = decision.spent, ranking(decision), decision.gain.of == "count"
+    spent, ranked, counts = decision.spent, ranking(decision), decision.gain.of == "count"
+    shown = ranked[:SHOWN]
     start, last = map(datetime.date.fromisoformat, (decision.period, decision.last_period))
     unit = "week" if (start - last).days == 7 else "period"
-    others = [it for it in decision.outlooks if it.chance is not None and not it.named]
     top, rows = highest(decision, shown), []
     for one in shown:
         scale = (one.capacity or 0.0) if counts else 1.0
@@ -193,7 +193,7 @@ def decisions_page(decision: Decision, history: History, earlier: Sequence[Decis
         named=named,
         to=" and ".join(filter(None, (", ".join(to[:-1]), to[-1]))),
         best=people(named[0]),
-        rivals=sorted(others, key=lambda it: (-(it.chance or 0.0), it.rank or 0)),
+        rivals=[it for it in ranked if it.chance is not None and not it.named],
         of_those=of_those(decision),
         rows=rows,
         silent=[it for it in silent if it.silent > 1 or not it.reports],
