@@ -151,8 +151,9 @@ def write_views(ledger: Ledger, output: Output, path: Path, key: Key | None = No
     (*_, last), rows = runs_of(ledger, output), table_rows(ledger, output)
     file = release_file(ledger, output, path, last.number)
     table, there = _table(rows), _table_in(file)
-    ours = there is not None and {*there.splitlines()} <= _lines_ever(ledger, output)
-    if there is None or not (ours or table.startswith(there)):
+    if there is None or not (
+        table.startswith(there) or {*there.splitlines()} <= _lines_ever(ledger, output)
+    ):
         raise DataError(
             f"{file}: is not what {ledger.path} says was released: it was changed, or the ledger is"
             " an older copy; in the first case move the file away and run again with"
