@@ -22,7 +22,8 @@ from dpol.data.sheets import BadWorkbookError, read_sheet
 
 _SEMICOLONS = {"delimiter": ";", "decimal": ","}
 _DELIMITERS = ";", "\t", "|", ","
-_MOST_TITLES = 20
+MOST_TITLES = 20
+"""Lines above the header in which a message, or a first file, looks for it."""
 _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 """The first bytes of `.xlsx` and `.ods`, and of `.xls`."""
 
@@ -214,7 +215,7 @@ def _read_parquet(path: Path, columns: list[str] | None, form: Format, keys: Key
 def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> PlainTable:
     (_, header), *rows = read_sheet(path, form, keys.format)
     if columns is not None and not {*columns} <= {*header.texts}:
-        for line, titled in rows[:_MOST_TITLES]:
+        for line, titled in rows[:MOST_TITLES]:
             if {*columns} <= {*titled.texts}:
                 raise _unlike(path, f"its header is in row {line}", {"skip_rows": line - 1}, keys)
     columns = header.texts if columns is None else columns
@@ -255,7 +256,7 @@ def _refuse_another_header(
         return
     with _text(path, form) as text:
         lines = [
-            line.rstrip("\r\n") for line in itertools.islice(text, form.skip_rows + _MOST_TITLES)
+            line.rstrip("\r\n") for line in itertools.islice(text, form.skip_rows + MOST_TITLES)
         ]
     for number, line in enumerate(lines[form.skip_rows :], start=form.skip_rows):
         for mark in (form.delimiter, *_DELIMITERS):

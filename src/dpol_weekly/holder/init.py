@@ -22,7 +22,7 @@ from dpol.core.files import write_text
 from dpol.core.near import nearest
 from dpol.core.words import printable
 from dpol.data.format import Format
-from dpol.data.plain import PlainTable, open_table, read_plain
+from dpol.data.plain import MOST_TITLES, PlainTable, open_table, read_plain
 from dpol.data.sheets import BadWorkbookError, read_sheet
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import KEYS
@@ -33,7 +33,6 @@ Ask = Callable[[str, Sequence[str]], str | None]
 """Asks a person to choose; None for no answer."""
 _KEY = "dpol.key"
 _LINES = 200
-_MOST_TITLES = 20
 
 
 @dataclass
@@ -190,7 +189,7 @@ def _form_of(table: Path) -> dict[str, Any]:
 def _below_titles(rows: Sequence[Sequence[str]], skipped: Sequence[int]) -> dict[str, Any]:
     """The key that skips titles: the header has a name in every column that the rows below fill."""
     width = max(map(len, rows), default=0)
-    for row, above in zip(rows[:_MOST_TITLES], skipped, strict=False):
+    for row, above in zip(rows[:MOST_TITLES], skipped, strict=False):
         if len(row) == width and all(cell.strip() for cell in row):
             return {"skip_rows": above} if above else {}
     return {}
