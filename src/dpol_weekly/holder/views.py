@@ -1,7 +1,7 @@
 """The views of a ledger: the release files that are sent, each with all rows of an output so far.
 
-Rows are only ever added, in the order of their release. So the table of an older file is the
-beginning of the newer one, and what is missing can be written at any time.
+Rows are added in the order of their release, and leave only where `--continue-from` withdraws them.
+All that an output ever held stays in the ledger. So what is missing can be written at any time.
 """
 
 from __future__ import annotations
