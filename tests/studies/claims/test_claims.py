@@ -542,6 +542,33 @@ def test_another_computation_gets_another_verdict(monkeypatch, names, attribute,
 
 
 @pytest.mark.parametrize(
+    ("check", "name", "side"),
+    [
+        ("one_week", "designed-one-week", 1),
+        ("stays", "memory-two-weeks", 1),
+        ("stays", "left-two-weeks", -1),
+        ("once_a_stay", "once-a-stay-slow", -1),
+        ("once_a_stay", "once-a-stay-fast", 1),
+    ],
+)
+def test_what_a_search_found_is_rounded_to_the_safe_side(monkeypatch, check, name, side):
+    """In games of 5 rounds: three decimals, above what is claimed to be small, else below."""
+
+    def found():
+        return [it for it in getattr(limit, check)(SEED) if it.name == name]
+
+    short = limit._holders
+    monkeypatch.setattr(limit, "_holders", lambda shares, _, *rest: short(shares, (5,), *rest))
+    stated = found()
+    assert stated
+    monkeypatch.setattr(limit, "_up", float)
+    monkeypatch.setattr(limit, "_down", float)
+    for it, exact in zip(stated, found(), strict=True):
+        assert it.measured == round(it.measured, 3)
+        assert 0 < side * (it.measured - exact.measured) < 0.001
+
+
+@pytest.mark.parametrize(
     ("name", "T", "epsilon", "delta"),
     [("experts-precondition", 100, 0.1, 0.01), ("experts-value", 10**6, 4.0, 1e-6)],
 )
