@@ -112,7 +112,7 @@ def test_a_capacity_that_falls_below_once_is_too_small():
 def test_counts_above_the_bound_are_clipped_and_counted_up_to_a_share():
     gain = Gain(of="count", bound=100)
     made = stream(gain, max_clipped=0.2)
-    assert made.gains.max() == 1
+    np.testing.assert_array_equal(made.gains, np.minimum(COUNTS / 100, 1))  # not over 190
     assert made.provenance[GAIN]["clipped"] == 1
     with pytest.raises(DataError, match=r"1 of 6 counts are above the bound 100.* = 0.1 allows"):
         stream(gain, max_clipped=0.1)

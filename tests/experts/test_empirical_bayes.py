@@ -31,7 +31,7 @@ def game(make_noisy):
 
 
 def joint(model, rounds, scale):
-    """Covariance of the noisy deviations 1..T, and of the deviation T + 1 with them.
+    """Covariance of the noisy deviations 1..T, and of deviation T + 1 with them and with itself.
 
     Deviation t + 1 is f times deviation t plus a process disturbance.
     """
@@ -40,7 +40,7 @@ def joint(model, rounds, scale):
         variances.append(f**2 * variances[-1] + model.process_variance)
     s, t = np.indices((rounds + 1, rounds + 1))
     full = np.array(variances)[np.minimum(s, t)] * f ** np.abs(s - t)
-    return full[:-1, :-1] + np.diag(scale**2 + model.transient_variance), full[-1, :-1]
+    return full[:-1, :-1] + np.diag(scale**2 + model.transient_variance), full[-1]
 
 
 def history(noisy):
@@ -55,11 +55,11 @@ def likelihoods_and_predictions(models, noisy):
     fits, predictions = np.empty((2, len(models), replicates, n))
     for k, model in enumerate(models):
         for i in range(n):
-            covariance, ahead = joint(model, rounds, noisy.noise_scale[:, i])
+            covariance, (*ahead, _) = joint(model, rounds, noisy.noise_scale[:, i])
             law = stats.multivariate_normal(np.zeros(rounds), covariance)
             for r in range(replicates):
                 fits[k, r, i] = law.logpdf(own[:, r, i])
-                predictions[k, r, i] = ahead @ np.linalg.solve(covariance, own[:, r, i])
+                predictions[k, r, i] = np.linalg.solve(covariance, own[:, r, i]) @ ahead
     return fits, predictions
 
 
@@ -90,6 +90,23 @@ def test_pooling_equals_plain_loops(make_noisy, game, pooling):
     np.testing.assert_allclose(state.weighing.shares, shares, atol=1e-10)
     np.testing.assert_allclose(shares.sum(axis=0), 1)
     assert weights.max() < 0.999
+
+
+def test_a_forecast_has_the_spread_of_the_mixture_of_its_models(game):
+    """The mean of the models' variances, and the variance of their means."""
+    bank, (_, rounds, n) = EmpiricalBayesBank(GRID, "common", 1.0), game.gains.shape
+    fits, means = likelihoods_and_predictions(GRID, game)
+    weights = normalised(fits.sum(axis=2, keepdims=True))
+    within = np.empty((len(GRID), 1, n))
+    for k, model in enumerate(GRID):
+        for i in range(n):
+            covariance, (*ahead, own) = joint(model, rounds, game.noise_scale[:, i])
+            told = np.linalg.solve(covariance, ahead) @ ahead
+            within[k, 0, i] = own - told + model.transient_variance
+    apart = (weights * means**2).sum(axis=0) - (weights * means).sum(axis=0) ** 2
+    spread = bank.forecast(final_state(bank, game), 0).variance
+    np.testing.assert_allclose(spread, (weights * within).sum(axis=0) + apart, rtol=1e-9)
+    assert (apart > 0.01 * spread).any()
 
 
 @pytest.mark.parametrize("pooling", ["expert", "common"])

@@ -12,7 +12,8 @@ import pytest
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.play import RawGains, play_rounds, setup_of
-from dpol.noise import privatize
+from dpol.noise import NOISES, privatize
+from dpol.noise.noises import memory_of
 from replicates import many
 
 MU = 0.25
@@ -73,6 +74,17 @@ def test_its_covariance_over_weeks_is_that_of_the_closed_form(stream, checks):
 def matrix_norm(a, b):
     """Norm of the fresh noise of (a, b), over that of independent noise."""
     return math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
+
+
+@pytest.mark.parametrize("week", range(ROUNDS))
+def test_memory_is_designed_from_the_capacities_of_the_first_week_alone(stream, week):
+    """Later ones are not known when it is designed."""
+    capacity = stream.capacity.copy()
+    capacity[week] *= 3
+    other = dataclasses.replace(stream, capacity=capacity)
+    noise = NOISES["capacity-memory"]
+    before, after = (memory_of(noise, it, MU, "designed").b for it in (stream, other))
+    assert (before == after).all() == (week > 0)
 
 
 def test_no_memory_is_independent_noise_of_the_capacity_noise(stream):

@@ -62,6 +62,11 @@ def test_the_true_gains_of_all_rounds_tell_the_classes(town):
     assert by_scale[0, CALM:].max() < 0.1
 
 
+def test_the_classes_forget_nothing(town):
+    weights = [classes_of(town, RandomEffectsBank(forgetting=it)) for it in (0.5, 1.0)]
+    np.testing.assert_array_equal(*weights)
+
+
 def test_known_classes_gain_more_and_wrong_ones_less(town, played, monkeypatch):
     """Each by 4 standard errors of paired differences: chance does so in 1 of 20,000 runs."""
     ours = next(it for it in played if (it.label, it.mu) == ("random-effects", 0.1))
