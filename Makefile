@@ -3,9 +3,12 @@ PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 VENV = .venv
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
+# What sums, products of matrices and searches decide, and the small runs of verify/.
+KERNEL_TESTS = tests/privacy tests/experts tests/noise tests/lazy tests/studies/claims \
+    tests/test_verify.py tests/workflow/test_whole.py::test_values_of_the_whole_run_are_as_expected
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs pictures wheel test test-docs test-wheel test-sequences test-year test-slurm test-report test-panel test-real verify bench bench-full sbom lint format clean
+.PHONY: help setup demo paper secure cluster docs pictures wheel test test-docs test-wheel test-kernels test-sequences test-year test-slurm test-report test-panel test-real verify bench bench-full sbom lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -29,12 +32,15 @@ docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 pictures: $(VENV)/.dev ## renew docs/images from finished runs: make pictures RUNS="demo panel beyond"
 	$(VENV)/bin/python tools/pictures.py $(addprefix results/,$(RUNS))
 
-verify: $(VENV)/.runtime ## compare a cut of the experiments with the values expected of them (2 to 3 minutes, no network)
+verify: $(VENV)/.runtime ## compare a cut of the experiments with the values expected of them (4 minutes, no network)
 	$(VENV)/bin/dpol verify
 
 test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 8 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile --no-loadscope-reorder \
 	    $(addprefix --ignore=,$(DOCS_TESTS))
+
+test-kernels: $(VENV)/.dev ## the numerical tests under two kernels of BLAS and NumPy, without and with AVX-512 (about 10 minutes)
+	$(VENV)/bin/python tools/kernels.py --numprocesses $(CORES) --dist loadfile $(KERNEL_TESTS)
 
 test-sequences: $(VENV)/.dev ## 2,000 random sequences of releases against their ceiling, 1,500 damaged files of each of five kinds (about 8 minutes)
 	DPOL_TEST_SEQUENCES=2000 DPOL_TEST_MUTATIONS=1500 $(VENV)/bin/python -m pytest \

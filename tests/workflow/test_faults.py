@@ -15,11 +15,10 @@ import pytest
 import yaml
 
 from dpol.studies.registry import STUDIES, load_study
-from frozen.values import CONFIGS
 from pipeline import ROOT, fail, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
-WHOLE: dict[str, Any] = yaml.safe_load(CONFIGS["simulated"].read_text())
+WHOLE: dict[str, Any] = yaml.safe_load((ROOT / "verify/small.yaml").read_text())
 # Without the other studies, whose results depend on nothing else in the config.
 PLAIN = {key: value for key, value in WHOLE.items() if key not in STUDIES}
 STUDY_TITLES = [load_study(name).title for name in STUDIES]
@@ -72,7 +71,7 @@ def small_disk(tmp_path: Path) -> Any:
 
 def test_full_disk_is_told_and_leaves_no_half_file(small_disk: Path, tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    (tmp_path / "results/simulated").symlink_to(small_disk)
+    (tmp_path / "results/verify-small").symlink_to(small_disk)
     write_plain(tmp_path, replicates=600)
     done = snakemake(tmp_path)
     assert done.returncode != 0
@@ -122,8 +121,8 @@ def test_a_run_on_a_table_that_is_not_public_warns_and_keeps_no_replay(tmp_path:
         replicates=2,
     )
     warning = "This folder holds your raw counts. Share nothing of it."
-    assert f"results/simulated: {warning}" in succeed(snakemake(tmp_path))
-    base = tmp_path / "results/simulated"
+    assert f"results/verify-small: {warning}" in succeed(snakemake(tmp_path))
+    base = tmp_path / "results/verify-small"
     assert warning in (base / "report/index.html").read_text()
     described = {it["@id"]: it for it in checked_crate(base)}["./"]["description"]
     assert described.endswith(warning)
@@ -140,7 +139,7 @@ def test_missing_table_is_told_before_anything_runs(tmp_path: Path) -> None:
 def test_unwritable_results_are_told(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("not a folder")
     write_config(tmp_path, PLAIN)
-    assert "cannot write results/simulated" in fail(snakemake(tmp_path))
+    assert "cannot write results/verify-small" in fail(snakemake(tmp_path))
 
 
 def test_config_mistakes_are_all_told_at_once(tmp_path: Path) -> None:
@@ -161,7 +160,7 @@ def test_a_table_placed_by_hand_is_used_instead_of_fetching(tmp_path: Path) -> N
     placed = tmp_path / "data/raw/table.csv.gz"
     placed.parent.mkdir(parents=True)
     placed.write_bytes(gzip.compress(GOOD.encode()))
-    said = succeed(snakemake(tmp_path, "results/simulated/data/panel.parquet"))
+    said = succeed(snakemake(tmp_path, "results/verify-small/data/panel.parquet"))
     assert "fetch_dataset" not in said
     assert gzip.decompress(placed.read_bytes()) == GOOD.encode()
 

@@ -19,16 +19,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import verify
 import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.studies.registry import STUDIES, load_study
-from frozen.values import CONFIGS, changes, read_names, result_files
 from pipeline import ROOT, Done, fail, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
-# Every algorithm, mechanism and study, in seconds: its values are frozen.
-WHOLE: dict[str, Any] = yaml.safe_load(CONFIGS["simulated"].read_text())
+WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
+BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "hospitals"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
 RUN = "runs/NM/local/isotropic/mu-0.5/block-0.parquet"
@@ -77,7 +77,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_output_of_a_run_is_there(whole: Path) -> None:
-    base = whole / "results/simulated"
+    base = whole / BASE
     wanted = ["report/index.html", "provenance/Snakefile", "provenance/config.yaml"]
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
     for study, block in parse_experiment(WHOLE, "simulated.yaml").config.studies():
@@ -95,25 +95,24 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     assert {f"#hash-of-the-code-of-{it}" for it in played} <= named
 
 
-def test_values_of_the_whole_run_are_as_frozen(whole: Path) -> None:
-    wrong = changes("simulated", result_files(whole / "results/simulated"), read_names())
-    assert wrong == {}, "if it is meant: names.yaml; new: tests/frozen/renew.py simulated --new"
+def test_values_of_the_whole_run_are_as_expected(whole: Path) -> None:
+    assert verify.differing("small", whole / BASE) == [], "if it is meant: verify/expect.py"
 
 
 def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
     """Files that must not depend on how the run was made."""
-    return {name: (folder / "results/simulated" / name).read_bytes() for name in names}
+    return {name: (folder / BASE / name).read_bytes() for name in names}
 
 
 def targets(names: Iterable[str]) -> list[str]:
     """The files as Snakemake is asked for them."""
-    return [f"results/simulated/{name}" for name in names]
+    return [f"{BASE}/{name}" for name in names]
 
 
 def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Path) -> None:
     """The run uses one core, and three replicates in blocks of two and one."""
     names = [RUN.replace("block-0", f"block-{block}") for block in (0, 1)]
-    base = whole / "results/simulated"
+    base = whole / BASE
     points = [str(path.relative_to(base)) for path in base.rglob("points/labels/*/*.parquet")]
     write_config(tmp_path, WHOLE, block_replicates=2)
     succeed(snakemake(tmp_path, *targets([*names, *points]), "--cores", "1"))
@@ -126,7 +125,7 @@ def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Pa
 
 
 def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -> None:
-    base = whole / "results/simulated"
+    base = whole / BASE
     names = [str(path.relative_to(base)) for path in (base / "runs/NM/local").rglob("*.parquet")]
     write_config(tmp_path, PLAIN)
     (tmp_path / "src").symlink_to(whole / "src")
@@ -138,7 +137,7 @@ def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    runs = tmp_path / "results/simulated/runs"
+    runs = tmp_path / BASE / "runs"
     deadline = time.monotonic() + 120
     while len(list(runs.rglob("*.parquet"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -20,7 +20,7 @@ from dpol.studies.study import (
     played_by,
 )
 
-# One thread a job: Snakemake runs jobs side by side, and numbers stay the same on any machine.
+# One thread a job: Snakemake runs jobs side by side, and numbers do not depend on cores.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 

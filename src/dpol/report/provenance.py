@@ -180,7 +180,7 @@ def provenance_part(facts: PageFacts, provenance: Provenance) -> Part:
         key="provenance",
         title="Provenance",
         intro="Everything you need to make this page again. The same versions, config, seed and"
-        " data give the same numbers on any number of cores.",
+        " data give the same numbers on the same kind of processor, for any number of cores.",
         folded=((stages.caption, to_fragment(stages)),) if timed else (),
         facts=tuple((term, text) for term, text in terms.items() if text),
         code=(f"Config: {provenance.params.config_name}", provenance.params.config_text),
