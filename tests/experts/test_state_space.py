@@ -29,6 +29,12 @@ KINDS = {
 every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
 
 
+@pytest.mark.parametrize("model", [it for it in MODELS if it.persistence < 1])
+def test_a_deviation_that_reverts_varies_before_round_1_as_it_does_later(model):
+    after = model.persistence**2 * model.variance_before + model.process_variance
+    assert after == pytest.approx(model.variance_before, rel=1e-12)
+
+
 def filtered(model, deviations, noise_scale, memory=None):
     """States (T + 1), innovation errors (T, R, n) and variances (T, n)."""
     rounds, replicates, n = deviations.shape
