@@ -47,7 +47,7 @@ def _open_lines(rows: pd.DataFrame) -> list[Line]:
     if held:
         names = ", ".join(_name(row) for row in held)
         cells = (Entry("", (names,)), *[Entry("")] * 3, Entry(count_verdicts(pd.DataFrame(held))))
-        lines.append((f"{len(held)} others", cells))
+        lines.append((counted(len(held), "other"), cells))
     return lines
 
 
