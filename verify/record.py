@@ -39,7 +39,7 @@ RECORDED = {
     ],
     "claims": [
         *("paper", "statement", "claim", "claimed", "measured", "lower", "upper", "verdict"),
-        "ours",
+        *("settings", "kind", "root", "mend", "note", "ours", "on_data"),
     ],
 }  # fmt: skip
 

@@ -54,9 +54,15 @@ STUDIES: dict[str, Any] = {
 CLAIMS = (
     claim_by_hand(2.0, "<=", 1.5),
     claim_by_hand(9.0, "<=", 3.0, place="Theorem 2"),
-    claim_by_hand(1.0, "<=", 3.0, place="Theorem 3", statement=ODD, witness="n = 2"),
     claim_by_hand(
-        1.0, "<=", 3.0, paper="Two", place="Theorem 4", statement="ours", ours=True, witness="n = 2"
+        *(1.0, "<=", 3.0),
+        **{"place": "Theorem 3", "statement": ODD, "witness": "n = 2"},
+        **{"kind": "false", "root": "Theorem 3", "mend": "n = 1"},
+    ),
+    claim_by_hand(
+        *(1.0, "<=", 3.0),
+        **{"paper": "Two", "place": "against mf-ftpl", "statement": "ours", "ours": True},
+        **{"kind": "own question", "on_data": True},
     ),
     claim_by_hand(1.0, "=", 1.0, paper="Two", place="Lemma 5"),
 )

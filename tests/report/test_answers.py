@@ -12,6 +12,7 @@ import pytest
 from dpol.config.models import WHOLE
 from dpol.report.page import joined, page_facts
 from dpol.studies.audits.answers import answers as audits_answers
+from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.answers import answers as claims_answers
@@ -56,14 +57,27 @@ def on_privacy(summary: list[dict[str, Any]], found: pd.DataFrame | None = None)
     return answer
 
 
-def test_claims_of_the_papers_are_counted_without_ours() -> None:
+def test_slips_of_the_papers_are_counted_by_root_without_ours_and_findings_on_data() -> None:
     (answer,) = on_papers(SUMMARY, RANKING, claims())
     assert "of 6 of our intervals overlap" in "".join(answer.more)
-    # By hand: Theorem 1 holds, 2 loosely, 3 fails, Lemma 5 holds; Theorem 4 is ours.
-    assert answer.finding == (
-        "Of 4 checks of what the papers state, 3 hold (1 loosely), 1 does not hold as stated."
-    )
+    # By hand: Theorems 1 and 2 and Lemma 5 hold, Theorem 3 is false; the other row is ours.
+    of_substance = "1 root is false in substance or lacks a hypothesis: Theorem 3."
+    assert answer.finding == f"Of 4 statements of the papers that need no data, {of_substance}"
     assert answer.see == ("claims", "average-gain")
+
+
+def test_what_no_promise_covers_is_told_apart_from_what_is_refuted() -> None:
+    """Of two audits the second exceeds its parameter: first as a claim, then where none is made."""
+    for verdict, count, start in (
+        ("violated", "1 of 2 claims", "Refuted: response"),
+        (OUTSIDE, "1 of 1 claims", "Outside the promise, which is 1: response"),
+    ):
+        table = audits().assign(verdict=["consistent", verdict])
+        (answer,) = audits_answers({"audits": table}, Audits(), FACTS)
+        assert f"do not refute {count}" in answer.more[0]
+        assert answer.more[1].startswith(start)
+        (line,) = texts(audit_table({"audits": table.iloc[1:]}, None, None))
+        assert line[-1] == {"violated": "refuted"}.get(verdict, verdict)
 
 
 def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
@@ -106,7 +120,7 @@ def test_what_cannot_be_compared_is_said_last() -> None:
 def test_where_the_paper_reports_nothing_only_the_ledger_answers() -> None:
     assert on_papers(NONE) == []
     (answer,) = on_papers(NONE, RANKING, claims())
-    assert answer.finding.startswith("Of 4 checks")
+    assert answer.finding.startswith("Of 4 statements")
     assert "no number of the paper is comparable" in answer.more[-1]
 
 

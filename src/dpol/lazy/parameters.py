@@ -80,8 +80,9 @@ OBJECTIVES: Mapping[ObjectiveName, Objective] = {
 """The objectives by name.
 
 `sound`, ours, is a bound on expected regret that holds: that of multiplicative weights on T / B
-losses in [0, B]. `published` rests on Proposition 3.3 of "Private Online Learning via Lazy
-Algorithms", which is false: batches can add T (B - 1) eta / 8.
+losses in [0, B]. `published` is the bound in the proof of Theorem 3.10 of "Private
+Online Learning via Lazy Algorithms", with constants 1/2 and 1 of ours. Its last term is Proposition
+3.3, and batches can add more, T (B - 1) eta / 8.
 """
 
 Chosen = TypeVar("Chosen", bound=AccountedParameters)
@@ -203,8 +204,9 @@ def choose_parameters(
 def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> AccountedParameters:
     """The parameters of the paper's Theorem 3.10, with the epsilon they have by our accounting.
 
-    They break the precondition of Theorem 3.2 that the paper's proof relies on, but are private
-    by the sound accounting. Source: "Private Online Learning via Lazy Algorithms", Theorem 3.10.
+    They can break a condition of Theorem 3.2 that is not needed where delta_0 = 0, as for experts,
+    and are private by the sound accounting. Source: "Private Online Learning via Lazy Algorithms",
+    Theorem 3.10.
     """
     T = game.n_rounds
     least = T ** (-1 / 4) * math.log(n_experts) ** (3 / 4)

@@ -1,5 +1,19 @@
-"""Titles of the papers whose algorithms are here."""
+"""The papers whose algorithms are here."""
+
+from collections.abc import Mapping
 
 EXPERTS = "Prediction with Expert Advice under Local Differential Privacy"
 LAZY = "Private Online Learning via Lazy Algorithms"
 DISTRIBUTIONS = "Online Distribution Learning with Local Privacy Constraints"
+
+ARXIV: Mapping[str, str] = {EXPERTS: "2512.06971", LAZY: "2406.03620", DISTRIBUTIONS: "2402.00315"}
+"""Numbers at arXiv, by title."""
+
+
+def cited(title: str) -> str:
+    """The title in quotation marks, with its number at arXiv.
+
+    >>> cited(LAZY)
+    '“Private Online Learning via Lazy Algorithms” (arXiv 2406.03620)'
+    """
+    return f"“{title}” (arXiv {ARXIV[title]})" if title in ARXIV else f"“{title}”"

@@ -7,7 +7,7 @@ from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.studies.audits import STUDY, experts
 from dpol.studies.audits.bounds import audit_loss
-from dpol.studies.audits.core import Audited, Subject
+from dpol.studies.audits.core import OUTSIDE, Audited, Subject
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
 from dpol.studies.jobs import compute
@@ -27,19 +27,19 @@ def study():
 # ---- the study -----------------------------------------------------------------------------------
 
 
-def test_every_mechanism_is_audited_and_two_claims_are_violated(study):
-    """The first is not promised: amplification is for streams that were fixed beforehand."""
+def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
+    """Amplification is for streams that were fixed beforehand, and promises nothing else."""
     assert set(NOISES) < set(study.variant)
     violated = study[study.verdict == "violated"]
-    assert violated[["mechanism", "variant", "method"]].to_numpy().tolist() == [
-        [
-            "RW-AdaBatch, actions",
-            "amplified by batches of random size, adversary that reacts (not promised)",
-            "event",
-        ],
+    columns = ["mechanism", "variant", "method"]
+    assert violated[columns].to_numpy().tolist() == [
         ["private EXP3, message", "published sensitivity", "exact"],
     ]
-    assert violated.lower_bound.iloc[1] == pytest.approx(1.02, abs=0.001)
+    assert violated.lower_bound.iloc[0] == pytest.approx(1.02, abs=0.001)
+    outside = study[study.verdict == OUTSIDE]
+    reacts = "amplified by batches of random size, adversary that reacts"
+    assert outside[columns].to_numpy().tolist() == [["RW-AdaBatch, actions", reacts, "event"]]
+    assert (outside.lower_bound > outside.claimed).all()
     schemas_of(STUDY)["audits"].check(study, "audits")
     exact = study.method == "exact"
     assert (study.runs[exact] == 0).all()
@@ -110,6 +110,14 @@ def test_the_claim_is_what_was_asked_or_less_where_the_record_promises_less(
     result = audit_loss(loss, parameter="mu", claimed=subject.claimed)
     row = Audited(subject, "s", result).as_row()
     assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)
+
+
+def test_outputs_that_exceed_what_was_not_promised_break_no_claim():
+    words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
+    subject = Subject(**words, asked=1.0, recorded=1.0, promised=False)
+    for loss, verdict in ((1.2, OUTSIDE), (0.9, "consistent")):
+        result = audit_loss(loss, parameter="mu", claimed=subject.claimed)
+        assert Audited(subject, "s", result).verdict == verdict
 
 
 # ---- inputs and outputs --------------------------------------------------------------------------

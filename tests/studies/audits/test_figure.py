@@ -5,6 +5,7 @@ import pytest
 
 from dpol.show.looks import REFUTED
 from dpol.studies.audits import STUDY
+from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.figure import draw
 from dpol.studies.audits.settings import Audits
 from dpol.studies.jobs import compute
@@ -33,13 +34,14 @@ def test_lines_are_what_refutes_and_the_closest_at_their_shares_of_the_claim(aud
     found = points(draw_audit(audits))
     pd.testing.assert_frame_equal(audits, before)
     share = (audits.lower_bound / audits.claimed).fillna(0.0)  # 0 of a claim of 0
-    refuted = audits.verdict == "violated"
-    closest = share[~refuted].sort_values(ascending=False)[:5]
-    expected = [*share[refuted].sort_values(ascending=False), *closest]
+    refuted, outside = audits.verdict == "violated", audits.verdict == OUTSIDE
+    assert outside.any()
+    closest = share[~refuted & ~outside].sort_values(ascending=False)[:5]
+    expected = [*share[refuted].sort_values(ascending=False), *share[outside], *closest]
     assert [x for x, *_ in found] == pytest.approx(expected)
     assert [line for _, line, *_ in found] == list(range(len(expected)))
     markers = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
-    shown = [marker for *_, marker in found][int(refuted.sum()) :]
+    shown = [marker for *_, marker in found][int((refuted | outside).sum()) :]
     assert shown == [markers[it] for it in audits.method[closest.index]]
 
 
@@ -57,7 +59,8 @@ def test_what_is_beyond_its_claim_stands_out_and_is_counted(audits, narrow):
     violated = audits.verdict == "violated"
     assert 0 < violated.sum() < len(audits)
     figure = draw_audit(audits, narrow)
-    seen = [True] * violated.sum() + [False] * 5
+    outside = int((audits.verdict == OUTSIDE).sum())
+    seen = [True] * violated.sum() + [False] * (outside + 5)
     assert [colour == REFUTED for _, _, colour, _ in points(figure)] == seen
     assert_legible(figure)
     assert [text.get_fontweight() == "bold" for text in figure.axes[0].texts] == seen
@@ -65,6 +68,7 @@ def test_what_is_beyond_its_claim_stands_out_and_is_counted(audits, narrow):
     assert all(text.get_window_extent().x1 <= edge for text in figure.axes[0].texts)
     # A band behind its row: a share just above 1 would go unseen.
     assert len(figure.axes[0].patches) == violated.sum()
-    assert f"{len(audits)} audits, {violated.sum()} refuted" in figure.get_label()
+    counts = f"{violated.sum()} refuted and {outside} outside the promise"
+    assert f"{len(audits)} audits, {counts}" in figure.get_label()
     clean = draw_audit(audits[~violated])
     assert "no claim is refuted" in plain(clean.get_suptitle())

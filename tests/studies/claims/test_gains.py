@@ -59,7 +59,7 @@ ROWS = (
 
 def test_what_the_paper_reads_in_its_table_holds_of_a_table_of_that_kind() -> None:
     found = claims(summary())
-    assert {name: it.verdict for name, it in found.items()} == dict.fromkeys(ROWS, Verdict.HOLDS)
+    assert {name: it.verdict for name, it in found.items()} == dict.fromkeys(ROWS, Verdict.SEEN)
     numbers = {name: round(it.finding.measured, 4) for name, it in found.items()}
     assert numbers == {
         "static-regret": -1.0,
@@ -79,14 +79,14 @@ def test_what_the_paper_reads_in_its_table_holds_of_a_table_of_that_kind() -> No
 @pytest.mark.parametrize(
     ("name", "changes", "verdict"),
     [
-        ("static-regret", {("NM", 0.5, "rw-meta"): 19.0}, Verdict.FAILS),
+        ("static-regret", {("NM", 0.5, "rw-meta"): 19.0}, Verdict.NOT_SEEN),
         ("static-regret", {("NM", 0.5, "rw-meta"): 19.95}, Verdict.UNDECIDED),
-        ("static-regret", {("NM", 0.25, "rw-meta"): 10.5}, Verdict.HOLDS),  # high privacy
-        ("best-linear-share", {("PA", 1.0, "ridge-w16-weak"): 60.0}, Verdict.FAILS),
-        ("best-linear-PA", {("PA", 0.25, "ridge-w64-weak"): 21.0}, Verdict.FAILS),
+        ("static-regret", {("NM", 0.25, "rw-meta"): 10.5}, Verdict.SEEN),  # high privacy
+        ("best-linear-share", {("PA", 1.0, "ridge-w16-weak"): 60.0}, Verdict.NOT_SEEN),
+        ("best-linear-PA", {("PA", 0.25, "ridge-w64-weak"): 21.0}, Verdict.NOT_SEEN),
         ("best-linear-NM", {("NM", 0.25, "ridge-w64-weak"): 15.9}, Verdict.UNDECIDED),
-        ("order-first", {("PA", 0.25, "tree-ftpl-min-regret"): 19.0}, Verdict.FAILS),
-        ("order-second", {("NM", 0.25, "tree-ftpl-min-noise"): 9.0}, Verdict.FAILS),
+        ("order-first", {("PA", 0.25, "tree-ftpl-min-regret"): 19.0}, Verdict.NOT_SEEN),
+        ("order-second", {("NM", 0.25, "tree-ftpl-min-noise"): 9.0}, Verdict.NOT_SEEN),
     ],
 )
 def test_another_gain_turns_the_verdict(
@@ -95,10 +95,10 @@ def test_another_gain_turns_the_verdict(
     assert claims(summary(changes))[name].verdict == verdict
 
 
-def test_one_model_that_is_best_everywhere_refutes_that_the_best_one_varies() -> None:
+def test_one_model_that_is_best_everywhere_does_not_vary() -> None:
     best = {(*setting, "ridge-w16-weak"): 40.0 for setting in GAINS}
     one = claims(summary(best))["best-linear-varies"]
-    assert (one.verdict, one.finding.bounds) == (Verdict.FAILS, (1.0, 1.0))
+    assert (one.verdict, one.finding.bounds) == (Verdict.NOT_SEEN, (1.0, 1.0))
     # With wide intervals, any may be the best everywhere.
     unsure = claims(summary(half=20.0))["best-linear-varies"]
     assert (unsure.verdict, unsure.finding.bounds) == (Verdict.UNDECIDED, (1.0, 3.0))
@@ -110,7 +110,7 @@ def test_other_noises_and_single_runs_have_no_rows() -> None:
 
 
 def test_claims_of_a_run_follow_from_its_ranking() -> None:
-    """Two cells of one rival: the one that refutes the claim is shown."""
+    """Two cells of one rival: the one that does not show the finding is the one that is told."""
     pairs = [("a", 1.6, 1.55, 1.7), ("b", 1.3, 1.2, 1.4)]
     columns = ["stream", "ratio", "ratio_lower", "ratio_upper"]
     numbers = {
@@ -124,10 +124,10 @@ def test_claims_of_a_run_follow_from_its_ranking() -> None:
     ranking = pd.DataFrame(pairs, columns=columns).assign(**numbers, **gains)
     nothing = summary().iloc[:0]
     (found,) = ledger.claims_of_run(ranking, nothing)
-    assert found.verdict == Verdict.FAILS
+    assert found.verdict == Verdict.NOT_SEEN
     assert found.finding.case == "b, μ = 1, tree-ftpl-min-noise"
     (held,) = ledger.claims_of_run(ranking.iloc[:1], nothing)
-    assert held.verdict == Verdict.HOLDS
+    assert held.verdict == Verdict.SEEN
     assert ledger.claims_of_run(ranking.assign(noise="capacity"), nothing) == []
     point = STUDY.points(Claims(papers=["experts"]), [])["experts-in-this-run"]
     assert point["inputs"] == {"ranking": "ranking.parquet", "summary": "summary.parquet"}

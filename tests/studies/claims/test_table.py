@@ -6,25 +6,30 @@ import pandas as pd
 import pytest
 
 from claims_by_hand import claim_by_hand, ledger_of
+from dpol.show.marks import Mark
+from dpol.show.papers import EXPERTS, LAZY
 from dpol.show.table import Entry, Table
 from dpol.studies.claims.core import Claim, Verdict
 from dpol.studies.claims.settings import Claims
-from dpol.studies.claims.table import build, build_open
+from dpol.studies.claims.table import ON_DATA, OWN, build, build_open
 from dpol.studies.study import Facts
 
 FAILS, HOLDS = Verdict.FAILS.mark, Verdict.HOLDS.mark
 NASTY = "a & b_<c>% [d] #1"
 SAMPLED = {"interval": (511.06, 541.02), "confidence": 0.9999}
+FALSE = {"kind": "false", "root": "Theorem 4", "mend": "n = 1"}
+CONSTANT = {"kind": "constant", "root": "equation (2)", "mend": "1 for 0"}
 CLAIMS = (
     claim_by_hand(2.0, "<=", 1.5, note="n = 2"),
     claim_by_hand(12345.6, ">=", 30000.0, place="Lemma 2", statement=NASTY, ours=True),
-    claim_by_hand(0.0, "<=", 0.25, paper="Two", witness="x = 1", note="why"),
+    claim_by_hand(0.0, "<=", 0.25, paper="Two", witness="x = 1", note="why", **CONSTANT),
     claim_by_hand(
         *(127.1, "<=", 526.04),
         **SAMPLED,
         place="Theorem 4",
         witness="n = 2: mean 526",
         note="n = 2",
+        **FALSE,
     ),
 )
 
@@ -42,13 +47,12 @@ def lines(table: Table, section: int = 0) -> list[tuple[str, tuple[Entry, ...]]]
 def test_papers_are_sections_and_what_fails_comes_first() -> None:
     table = table_of(*CLAIMS)
     assert [(it.title, it.note) for it in table.sections] == [
-        (
-            "“One”",
-            "2 of the paper: 1 holds, 1 does not hold as stated; 1 of ours †: 1 holds (1 loosely)",
-        ),
-        ("“Two”", "1 of the paper: 1 does not hold as stated"),
+        ("“One”", "2 rows: 1 holds, 1 does not hold as stated, from 1 root"),
+        ("“Two”", "1 row: 1 does not hold as stated, from 1 root"),
+        (OWN, "1 row: 1 holds (1 loosely)"),
     ]
-    assert [label for label, _ in lines(table)] == ["Theorem 4", "Theorem 1", "Lemma 2 †"]
+    assert [label for label, _ in lines(table)] == ["Theorem 4", "Theorem 1"]
+    assert [label for label, _ in lines(table, 2)] == ["Lemma 2 †"]
     pd.testing.assert_frame_equal(table.numbers, ledger_of(*CLAIMS))
 
 
@@ -59,8 +63,8 @@ def test_in_short_what_holds_is_one_line_and_the_counts_are_the_same() -> None:
     assert [it.note for it in short.sections] == [it.note for it in whole.sections]
     assert lines(short)[0] == lines(whole)[0]
     label, cells = lines(short)[1]
-    assert (label, cells[0].notes) == ("2 others", ("Theorem 1, Lemma 2 †",))
-    assert cells[-1].text == "2 hold (1 loosely)"
+    assert (label, cells[0].notes) == ("1 other", ("Theorem 1",))
+    assert cells[-1].text == "1 holds"
     assert len(lines(short)) == 2
 
 
@@ -72,27 +76,38 @@ def test_every_cell() -> None:
         Entry("≤ 2"),
         Entry("1.5"),
         Entry("0.75"),
-        Entry("holds", ("Note: n = 2.",), mark=HOLDS),
+        Entry("holds", ("In 1 setting.", "Note: n = 2."), mark=HOLDS),
     )
-    assert found["Lemma 2 †"] == (
+    assert dict(lines(table, 2))["Lemma 2 †"] == (
         Entry(NASTY, ("Computed: by hand.",)),
         Entry("≥ 12,346"),
         Entry("30,000"),
         Entry("2.43"),
-        Entry("holds loosely: measured is 2.43 times claimed", mark=HOLDS),
+        Entry("holds loosely: measured is 2.43 times claimed", ("In 1 setting.",), mark=HOLDS),
     )
     assert lines(table, 1)[0][1][1:] == (
         Entry("≤ 0"),
         Entry("0.25"),
         Entry("—"),
-        Entry("does not hold as stated", ("Counterexample: x = 1.", "Note: why."), mark=FAILS),
+        Entry(
+            "does not hold as stated: constant",
+            (
+                *("Counterexample: x = 1.", "Root: equation (2).", "Put right by: 1 for 0."),
+                "Note: why.",
+            ),
+            mark=Mark("easily put right", "open"),
+        ),
     )
     # A sampled number has its interval; a note is not said twice.
     assert found["Theorem 4"][1:] == (
         Entry("≤ 127.1"),
         Entry("526", ("511.1 to 541",)),
         Entry("4.14"),
-        Entry("does not hold as stated", ("Counterexample: n = 2: mean 526.",), mark=FAILS),
+        Entry(
+            "does not hold as stated: false",
+            ("Counterexample: n = 2: mean 526.", "Root: Theorem 4.", "Put right by: n = 1."),
+            mark=FAILS,
+        ),
     )
 
 
@@ -100,6 +115,35 @@ def test_footers_name_the_confidence_only_if_something_was_sampled() -> None:
     assert any("99.99%" in text for text in table_of(*CLAIMS).footers)
     assert not any("%" in text for text in table_of(*CLAIMS[:3]).footers)
     assert table_of(*CLAIMS).footers[-1].startswith("†: ours")
+
+
+def test_findings_on_data_and_our_questions_stand_apart_and_are_never_red() -> None:
+    own = {"ours": True, "kind": "own question"}
+    table = table_of(
+        CLAIMS[2],
+        claim_by_hand(1.5, ">=", 1.2, place="abstract", on_data=True),
+        claim_by_hand(0.8, ">=", 1.2, place="section 4", on_data=True),
+        claim_by_hand(1.5, ">=", 1.2, place="against mf-ftpl", on_data=True, **own),
+    )
+    assert [it.title for it in table.sections] == ["“Two”", ON_DATA, OWN]
+    found = {label: cells[-1] for n in (1, 2) for label, cells in lines(table, n)}
+    assert {label: cell.text for label, cell in found.items()} == {
+        "abstract": "not seen on these data",
+        "section 4": "seen on these data",
+        "against mf-ftpl †": "not seen on these data: own question",
+    }
+    assert {cell.mark.tone for cell in found.values() if cell.mark} == {"open", "good"}
+    assert table.sections[1].note == "2 rows: 1 is not seen on these data, 1 is seen on these data"
+
+
+def test_the_ledger_names_papers_by_their_numbers_and_says_what_was_read_without_formulas() -> None:
+    table = table_of(claim_by_hand(paper=EXPERTS), claim_by_hand(paper=LAZY))
+    assert [it.title for it in table.sections] == [
+        f"“{EXPERTS}” (arXiv 2512.06971)",
+        f"“{LAZY}” (arXiv 2406.03620)",
+    ]
+    assert any("has no formulas" in it and "2512.06971" in it for it in table.footers)
+    assert not any("has no formulas" in it for it in table_of(claim_by_hand(paper=LAZY)).footers)
 
 
 @pytest.mark.parametrize(
@@ -128,4 +172,4 @@ def test_a_bound_and_what_is_reached_without_the_claim_are_shown() -> None:
     assert third[1] == Entry("≤ 91,739", ("without it: 2773",))
     assert third[-1].text == "says nothing here"
     counts = "1 is not proved, 1 is undecided, 1 says nothing here"
-    assert table.sections[0].note == f"3 of the paper: {counts}"
+    assert table.sections[0].note == f"3 rows: {counts}"

@@ -4,17 +4,22 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpol.studies.labels.accounting import scale_factor
 from dpol.studies.labels.bounds import (
     exp3_bound,
     informative_from,
+    kept_by_design,
     lower_bound,
+    lower_bound_of_tv,
     posterior_risk,
     posterior_tv,
     rounds_of_selection,
     wma_bound,
 )
+from dpol.studies.labels.hypotheses import hard_class
+from dpol.studies.labels.points import hardness
 
 
 def bound_by_hand(K, T, b_over_s, samples):
@@ -84,3 +89,67 @@ def test_a_bound_becomes_informative_at_its_crossing(rule, K, epsilon):
     assert margin(found / 1.02) < 0
     assert all(margin(T) > 0 for T in np.geomspace(found * 1.01, found * 1e6, 40))
     assert all(margin(T) < 0 for T in np.geomspace(2, found / 1.02, 40))
+
+
+def cost_of_the_best_reader(pairs, T, epsilon, a):
+    """The largest over pairs, distance a, of the least mean TV that two kinds of messages allow.
+
+    The two of a pair are TV = a / 2 apart. No prediction from messages with laws P and Q has a mean
+    below (1 - TV(P, Q)) a / 4 over the two. Exactly: all counts of T messages of randomised
+    response, and of noisy membership with T / K people for each pair.
+    """
+    masses = hard_class(pairs, a).masses[0]
+    N, odds = masses.shape[1], math.exp(epsilon)
+    costs = []
+    for two in masses.reshape(pairs, 2, N):
+        assert np.abs(two[0] - two[1]).sum() / 2 == pytest.approx(a / 2)
+        inside = two[0] > 0
+        share = two[:, inside].sum(axis=1)  # of people whose label the first of the pair has
+        response = inside.sum() + (odds - 1) * share
+        membership = (1 + (odds - 1) * share) / (1 + odds)
+        far = max(
+            _apart(T, *(response / (odds + N - 1))),
+            _apart(T // pairs, *membership),
+        )
+        costs.append((1 - far) * a / 4)
+    return max(costs)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0, 7.0])
+@pytest.mark.parametrize("pairs", [1, 2, 3])
+def test_the_lower_bound_of_tv_holds_for_the_best_prediction_of_a_pair(pairs, epsilon):
+    T = 2000
+    a, bound = hardness(pairs, T, epsilon), lower_bound_of_tv(pairs, T, epsilon)
+    assert bound == pytest.approx(a / 6)
+    m = min(math.expm1(epsilon) ** 2, 1) * math.exp(epsilon)
+    assert bound == pytest.approx(math.sqrt(pairs / T) / (18 * math.sqrt(m)))
+    assert cost_of_the_best_reader(pairs, T, epsilon, a) >= bound
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0])
+def test_pairs_twelve_times_as_far_apart_would_refute_it(epsilon):
+    """So the order in T and epsilon is right: the constant of the bound is at most 12 too small."""
+    a = 12 * hardness(1, 2000, epsilon)
+    assert cost_of_the_best_reader(1, 2000, epsilon, a) < a / 6
+
+
+def _apart(T, p, q):
+    """TV of the numbers of ones in T messages."""
+    k = np.arange(T + 1)
+    return np.abs(stats.binom.pmf(k, T, p) - stats.binom.pmf(k, T, q)).sum() / 2
+
+
+@pytest.mark.parametrize("pairs", [1, 4, 32])
+def test_the_two_bounds_on_averaged_tv_differ_by_a_constant_and_the_root_of_log_k(pairs):
+    """For epsilon of at most 1; for large epsilon the upper one stays, the lower one falls."""
+    K, T = 2 * pairs, 10**9
+
+    def ratio(epsilon):
+        upper = posterior_tv(K, T, kept_by_design(K, epsilon))
+        return upper / lower_bound_of_tv(pairs, T, epsilon) / math.sqrt(math.log(K))
+
+    found = [ratio(epsilon) for epsilon in (1e-3, 0.1, 0.5, 1.0)]
+    assert 18 < min(found) <= max(found) < 130
+    assert ratio(8.0) > 4 * ratio(1.0)
+    large = [posterior_tv(K, T, kept_by_design(K, epsilon)) for epsilon in (8.0, 16.0)]
+    assert large[0] == pytest.approx(large[1], rel=1e-3)

@@ -8,30 +8,39 @@ from typing import Any
 from dpol.show.words import joint_confidence, proved
 from dpol.studies.audits import STUDY
 from dpol.studies.audits.bounds import exceeds
+from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
 from dpol.studies.page import PRIVACY, Answer, PageFacts
 from dpol.studies.study import Frames
 
 
 def answers(frames: Frames, settings: Audits | None, facts: PageFacts) -> list[Answer]:
-    """The number of claims that stand, and each that is refuted."""
+    """The number of claims that stand, each that is refuted, and what no promise covers."""
     if settings is None:
         nothing = f"Nothing was audited: the config has no block {STUDY.name}."
         return [Answer(question=PRIVACY, more=(nothing,))]
     audits = frames["audits"]
-    refuted = audits[audits["verdict"] == "violated"]
+    verdicts = audits["verdict"]
+    refuted, outside = audits[verdicts == "violated"], audits[verdicts == OUTSIDE]
+    claims = len(audits) - len(outside)
     standing = (
-        f"Audits: the attacks do not refute {len(audits) - len(refuted)} of {len(audits)} claims."
+        f"Audits: the attacks do not refute {claims - len(refuted)} of {claims} claims."
         f" Confidence of all bounds together: {joint_confidence(audits['confidence'])}."
     )
-    each = (_refuted(row) for row in refuted.to_dict("records"))
+    each = [_refuted(row) for row in refuted.to_dict("records")]
+    each += [_outside(row) for row in outside.to_dict("records")]
     return [Answer(question=PRIVACY, more=(standing, *each), see=("audits",))]
 
 
 def _refuted(audit: Mapping[Hashable, Any]) -> str:
     recorded, claimed = audit["recorded"], audit["claimed"]
     admitted = f" (its record says {recorded:.4g})" if exceeds(recorded, claimed) else ""
-    return (
-        f"Refuted: {audit['mechanism']}, {audit['variant']}: {proved(audit, digits=4)}"
-        f" where {claimed:.4g} is claimed{admitted}."
-    )
+    return f"Refuted: {_of(audit)} where {claimed:.4g} is claimed{admitted}."
+
+
+def _outside(audit: Mapping[Hashable, Any]) -> str:
+    return f"Outside the promise, which is {audit['claimed']:.4g}: {_of(audit)}."
+
+
+def _of(audit: Mapping[Hashable, Any]) -> str:
+    return f"{audit['mechanism']}, {audit['variant']}: {proved(audit, digits=4)}"

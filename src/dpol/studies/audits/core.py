@@ -20,6 +20,9 @@ from dpol.studies.audits.bounds import (
 from dpol.studies.audits.laws import audit_covariance, audit_fit
 from dpol.studies.audits.settings import Audits
 
+OUTSIDE = "outside the promise"
+"""The verdict on outputs that exceed a parameter where nothing was promised."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
@@ -34,6 +37,8 @@ class Subject:
         unit: whose data differ between them.
         asked: the parameter that was asked for; the mechanism has no say in it.
         recorded: the parameter that the mechanism's record promises.
+        promised: whether the promise covers these inputs; where it does not, outputs that exceed it
+            break nothing.
     """
 
     mechanism: str
@@ -44,6 +49,7 @@ class Subject:
     unit: str
     asked: float
     recorded: float
+    promised: bool = True
 
     @property
     def claimed(self) -> float:
@@ -61,16 +67,20 @@ class Audited:
 
     @property
     def verdict(self) -> str:
-        """`violated` if the outputs exceed the claim, or the record admits more than was asked."""
+        """`violated` if the outputs exceed the claim, or the record admits more than was asked.
+
+        `outside the promise` if they exceed it on inputs that the promise does not cover.
+        """
         if exceeds(self.subject.recorded, self.subject.asked):
             return "violated"
-        return self.result.verdict
+        exceeded = self.result.verdict == "violated"
+        return self.result.verdict if self.subject.promised or not exceeded else OUTSIDE
 
     def as_row(self) -> dict[str, Any]:
         """A row of the table of audits (docs/reference/tables.md)."""
         derived = {"statistic": self.statistic, "verdict": self.verdict}
         row = vars(self.subject) | vars(self.result) | derived
-        del row["asked"]  # `claimed` says what of it counts.
+        del row["asked"], row["promised"]  # `claimed` and `verdict` say what of them counts.
         return row
 
 

@@ -14,6 +14,7 @@ from dpol.show import panels, style
 from dpol.show.looks import BAND, BLACK, GREY, REFUTED
 from dpol.show.names import name_of
 from dpol.show.words import joint_confidence, proved, share_of_claim
+from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames
 
@@ -23,9 +24,10 @@ _FARTHEST = 1.5  # Shares beyond this are drawn here.
 
 
 def draw(frames: Frames, settings: Audits, facts: Facts, *, narrow: bool = False) -> Figure:
-    """A line for each audit that refutes, and for those that come closest: bound over claim."""
+    """A line for each audit that refutes or is outside the promise, and for the closest others."""
     audits = frames["audits"]
     refuted, rows = chosen_rows(audits)
+    outside = int((audits["verdict"] == OUTSIDE).sum())
     methods = {row["method"] for row in rows}
     largest = max(_drawn_share(row) for row in rows)
     height = (0.42 if narrow else 0.3) * len(rows) + 0.3
@@ -41,12 +43,14 @@ def draw(frames: Frames, settings: Audits, facts: Facts, *, narrow: bool = False
         ax.grid(axis="y", visible=False)
         ax.set_xlabel("what the outputs prove, as a share of the claimed parameter")
         count = f"{refuted} refuted" if refuted else "no claim is refuted"
+        count += f", {outside} outside the promise" if outside else ""
         drawn.title(
             f"{len(audits)} audits: {count}", f"here the {len(rows)} closest to their claim"
         )
-        worst = rows[0]
+        worst = next((row for row in rows if row["verdict"] != OUTSIDE), rows[0])
+        beside = f" and {outside} outside the promise" if outside else ""
         drawn.find(
-            f"{len(audits)} audits, {refuted} refuted. Closest to or beyond its claim:"
+            f"{len(audits)} audits, {refuted} refuted{beside}. Closest to or beyond its claim:"
             f" {worst['mechanism']}, {worst['variant']}: {proved(worst)}, {worst['claimed']:.3g}"
             " claimed."
         )
@@ -61,11 +65,12 @@ def draw(frames: Frames, settings: Audits, facts: Facts, *, narrow: bool = False
 
 
 def chosen_rows(audits: pd.DataFrame) -> tuple[int, list[dict[Hashable, Any]]]:
-    """The number of audits that refute, and their rows, then the closest of those that stand."""
+    """The number of audits that refute, and rows: these, those outside the promise, the closest."""
     rows = sorted(audits.to_dict("records"), key=share_of_claim, reverse=True)
     refuted = [row for row in rows if row["verdict"] == "violated"]
-    standing = [row for row in rows if row["verdict"] != "violated"]
-    return len(refuted), [*refuted, *standing[:_CLOSEST]]
+    outside = [row for row in rows if row["verdict"] == OUTSIDE]
+    standing = [row for row in rows if row["verdict"] == "consistent"]
+    return len(refuted), [*refuted, *outside, *standing[:_CLOSEST]]
 
 
 def _drawn_share(row: Mapping[Hashable, Any]) -> float:
@@ -80,7 +85,8 @@ def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any], columns: int) -
     ax.plot([share], [line], color=colour, marker=_MARKERS[row["method"]], ms=4.5, clip_on=False)
     if refuted:  # A share just above 1 would go unseen.
         ax.axhspan(line - 0.5, line + 0.5, color=BAND, linewidth=0, zorder=0)
-    words = f"{row['mechanism']}, {row['variant']}: {proved(row)}, {row['claimed']:.3g} claimed"
+    verb = "is not promised there" if row["verdict"] == OUTSIDE else "claimed"
+    words = f"{row['mechanism']}, {row['variant']}: {proved(row)}, {row['claimed']:.3g} {verb}"
     weight, ink = ("bold" if refuted else "normal"), style.text_colour(colour)
     words = textwrap.fill(words, columns)
     ax.text(0, line - 0.22, words, va="bottom", fontsize=7, fontweight=weight, color=ink)

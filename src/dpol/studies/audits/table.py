@@ -10,10 +10,15 @@ from dpol.show.names import name_of
 from dpol.show.table import Column, Entry, Line, Table, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
 from dpol.studies.audits.bounds import exceeds
+from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames
 
-_REFUTED, _STANDS = Mark("refuted", "bad"), Mark("stands", "good")
+_MARKS = {
+    "violated": Mark("refuted", "bad"),
+    OUTSIDE: Mark("outside", "open"),
+    "consistent": Mark("stands", "good"),
+}
 
 
 def build(frames: Frames, settings: Audits, facts: Facts) -> Table:
@@ -39,6 +44,8 @@ def build(frames: Frames, settings: Audits, facts: Facts) -> Table:
         footers=(
             f"Adjacent: {adjacency}.",
             "Claimed: what was asked for, or less where the mechanism’s record promises less.",
+            "Outside the promise: the outputs exceed a parameter that was not promised for these"
+            " inputs. Nothing is refuted by that.",
             "Proved: a lower bound on the parameter, or the parameter itself where it is computed."
             f" All bounds hold together with {joint_confidence(audits['confidence'])} confidence."
             " A claim that stands is not thereby proved: an audit sees what its statistic sees, on"
@@ -59,7 +66,7 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
     record = f", recorded: {row['recorded']:.3g}" if admitted else ""
     claim = f"{SYMBOLS[row['parameter']]} = {row['claimed']:.3g}{delta}{record}"
     runs = f", {row['runs']:,} runs" if row["method"] != "exact" else ""
-    share, verdict = share_of_claim(row), name_of(row["verdict"]).short
+    share = share_of_claim(row)
     return row["mechanism"], (
         Entry(row["variant"]),
         Entry(row["unit"]),
@@ -67,5 +74,5 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
         number(row["lower_bound"], proved(row)),
         number(share, f"{100 * share:.0f}%" if row["claimed"] else "–"),
         Entry(f"{name_of(row['method']).short}{runs}"),
-        Entry(verdict, mark=_REFUTED if verdict == "refuted" else _STANDS),
+        Entry(name_of(row["verdict"]).short, mark=_MARKS[row["verdict"]]),
     )

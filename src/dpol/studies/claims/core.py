@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from dpol.core.intervals import mean_interval, share_interval
 from dpol.core.randomness import Floats, seed_sequence
@@ -20,6 +20,18 @@ from dpol.show.marks import Mark
 Relation = Literal["<=", ">=", "="]
 MeasuredIs = Literal["number", "upper bound", "lower bound"]
 """Kind of the measured number: the one that the claim is about, or a proved bound on it."""
+Kind = Literal[
+    "false",
+    "hypothesis missing",
+    "constant",
+    "logarithmic factor",
+    "misprint",
+    "informal remark",
+    "own question",
+]
+"""What is wrong with a statement that fails; a statement of ours is an own question."""
+OF_SUBSTANCE: tuple[Kind, ...] = ("false", "hypothesis missing")
+"""The kinds that headlines count and name. All others are easily put right."""
 
 
 class Verdict(StrEnum):
@@ -46,6 +58,13 @@ class Verdict(StrEnum):
         Mark("does not hold", "bad"),
         "the number, with the whole of its interval where it was sampled, is on the wrong side.",
     )
+    NOT_SEEN = (
+        "is not seen on these data",
+        "are not seen on these data",
+        Mark("not seen", "open"),
+        "a finding on other data, or a question of ours, that the data of this run do not show."
+        " Nothing is refuted by that.",
+    )
     NOT_PROVED = (
         "is not proved",
         "are not proved",
@@ -71,6 +90,12 @@ class Verdict(StrEnum):
         Mark("holds", "good"),
         "it holds, and the two differ by a factor of 2 or more.",
     )
+    SEEN = (
+        "is seen on these data",
+        "are seen on these data",
+        Mark("seen", "good"),
+        "the data of this run show the finding, too.",
+    )
     SILENT = (
         "says nothing here",
         "say nothing here",
@@ -86,6 +111,8 @@ LOOSE_FACTOR = 2.0
 WIDEST = 0.1
 """An equality is decided only if its interval is at most this wide, relative to the claim."""
 _TINY = 1e-12
+
+_OF_A_FAILURE = ("kind", "root", "mend")
 
 CLAIM_COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["claims"].columns)
 """Columns of the ledger (docs/reference/tables.md)."""
@@ -112,6 +139,15 @@ class Statement(BaseModel):
         witness: the numbers of the worst case; the counterexample if the claim fails.
         note: what else a reader must know.
         ours: whether the statement is ours and not the paper's.
+        on_data: whether it is a finding on data, which other data need not show. It can be seen or
+            not seen, and it is never refuted.
+        kind: what is wrong with it, where it fails.
+        root: the slip that it comes from, in words; statements with one slip share it.
+        mend: what puts it right.
+
+    Raises:
+        ValueError: a statement of a paper has a kind without root or mend, or one of ours has
+            another kind than "own question".
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -129,6 +165,19 @@ class Statement(BaseModel):
     witness: str = "{case}"
     note: str = ""
     ours: bool = False
+    on_data: bool = False
+    kind: Kind | None = None
+    root: str = ""
+    mend: str = ""
+
+    @model_validator(mode="after")
+    def _kind_root_and_mend_fit(self) -> Statement:
+        if self.kind is not None and self.ours != (self.kind == "own question"):
+            raise ValueError(f"{self.place}: what is ours, and nothing else, is an own question")
+        needed = self.kind is not None and not self.ours
+        if bool(self.root) != needed or bool(self.mend) != needed:
+            raise ValueError(f"{self.place}: kind, root and mend go together; give all or none")
+        return self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +195,7 @@ class Finding:
             not better than this says nothing.
         interval: confidence interval of `measured`; None if nothing was sampled.
         confidence: of the interval; 1 if nothing was sampled.
+        settings: number of settings of which this is the worst one.
 
     Raises:
         ValueError: a number is not finite, the interval does not hold `measured`, or interval and
@@ -160,6 +210,7 @@ class Finding:
     trivial: float | None = None
     interval: tuple[float, float] | None = None
     confidence: float = 1.0
+    settings: int = 1
 
     def __post_init__(self) -> None:
         lower, upper = self.bounds
@@ -186,12 +237,18 @@ Check = Callable[[int], Findings]
 class Claim:
     """A statement with a finding: measured `relation` claimed?
 
+    Args:
+        statement: what is stated.
+        finding: what was found in one setting, or in the worst of several.
+        settings: in how many settings the statement was tested.
+
     Raises:
         ValueError: an equality has a bound or a trivial number.
     """
 
     statement: Statement
     finding: Finding
+    settings: int = 1
 
     def __post_init__(self) -> None:
         bounded = self.statement.measured_is != "number" or self.finding.trivial is not None
@@ -203,7 +260,8 @@ class Claim:
     def verdict(self) -> Verdict:
         """The verdict that follows from the numbers, and from nothing else.
 
-        A claim fails if the number is on its wrong side, and holds if it is on its right side.
+        A claim fails if the number is on its wrong side, and holds if it is on its right side. A
+        finding on data is then not seen, or seen.
         What an interval leaves open is undecided; what a bound leaves open is not proved. A claim
         that holds and is no better than the trivial number says nothing. An equality holds if the
         interval contains it and is narrow.
@@ -226,11 +284,13 @@ class Claim:
             wrong = lower > claimed + slop or upper < claimed - slop
             doubtful, loose = upper - lower > WIDEST * abs(claimed) + slop, False
         if wrong:
-            return Verdict.FAILS
+            return Verdict.NOT_SEEN if statement.on_data else Verdict.FAILS
         if doubtful:
             return Verdict.UNDECIDED if measured_is == "number" else Verdict.NOT_PROVED
         if trivial is not None and (claimed >= trivial if relation == "<=" else claimed <= trivial):
             return Verdict.SILENT
+        if statement.on_data:
+            return Verdict.SEEN
         return Verdict.LOOSE if loose else Verdict.HOLDS
 
     def text(self, of: Literal["statement", "computed", "witness", "note"]) -> str:
@@ -261,9 +321,16 @@ class Claim:
             # Their difference where the claim is 0.
             "slack": finding.measured / finding.claimed if finding.claimed else finding.measured,
             "verdict": self.verdict.value,
-            "counterexample": self.text("witness") if self.verdict == Verdict.FAILS else "",
+            "settings": self.settings,
+            "counterexample": "",
+            **dict.fromkeys(_OF_A_FAILURE, ""),
             "note": self.text("note"),
         }
+        if self.verdict in (Verdict.FAILS, Verdict.NOT_SEEN):
+            about = vars(self.statement)
+            derived |= {name: about[name] or "" for name in _OF_A_FAILURE}
+        if self.verdict == Verdict.FAILS:
+            derived["counterexample"] = self.text("witness")
         row = vars(self.statement) | vars(finding) | derived
         return {column: row[column] for column in CLAIM_COLUMNS}
 
@@ -280,6 +347,12 @@ def worst(claims: Iterable[Claim]) -> Claim:
         return -order.index(verdict), by / abs(finding.claimed) if finding.claimed else by
 
     return max(claims, key=badness)
+
+
+def decided(statement: Statement, found: Sequence[Finding]) -> Claim:
+    """The claim of a statement at its worst finding, with the number of all settings tested."""
+    hardest = worst(Claim(statement, it) for it in found)
+    return Claim(statement, hardest.finding, sum(it.settings for it in found))
 
 
 def generator(seed: int, *purpose: str | int | float) -> np.random.Generator:

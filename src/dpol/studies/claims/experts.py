@@ -66,7 +66,8 @@ def local_noise(seed: int) -> Findings:
             "T": stream.n_rounds,
             "shift": largest,
         }
-        yield of_number(f"{name}-noise", mu, _mu_of_shift(largest), numbers=numbers)
+        about: dict[str, Any] = {"numbers": numbers, "settings": moves.size}
+        yield of_number(f"{name}-noise", mu, _mu_of_shift(largest), **about)
 
 
 def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
@@ -272,7 +273,9 @@ _LEARNERS = 13
 
 
 def cliques(_: int) -> Findings:
-    """The largest centred variance of a round, where some learners choose the same action.
+    """The largest centred variance of a round where some learners choose the same action.
+
+    And the bound of Theorem 3 there, over what it is where all differ.
 
     The order of learners changes nothing, so that the sizes of the cliques say all.
     """
@@ -284,8 +287,20 @@ def cliques(_: int) -> Findings:
     for case, actions in games.items():
         variance = largest_variance(actions)
         yield of_number("two-cliques", _LEARNERS / 2, variance, case)
-        if len(set(actions[0])) > 1:  # where all agree there is nothing to choose
-            yield of_number("all-differ", 1.0, variance, case, numbers={"m": _LEARNERS})
+        # Where all agree there is nothing to choose.
+        for scale in SCALES if len(set(actions[0])) > 1 else ():
+            share = factor_of_bound(scale, variance) / factor_of_bound(scale, 1.0)
+            numbers = {"m": _LEARNERS, "scale": scale, "variance": variance}
+            yield of_number("all-differ", 1.0, share, f"{case}, η = {scale:.3g}", numbers=numbers)
+
+
+SCALES = (1.0, math.sqrt(2), 4.0)
+"""Scales of the noise; up to the second one it is the floor that counts in Theorem 3."""
+
+
+def factor_of_bound(scale: float, variance: float) -> float:
+    """Theorem 3 over sqrt(2 T log m), for the largest centred variance in units of the noise."""
+    return max(math.sqrt(2), scale * math.sqrt(variance)) + math.sqrt(2)
 
 
 def partitions(total: int, largest: int) -> Iterator[tuple[int, ...]]:
@@ -458,7 +473,8 @@ def longest_batches(_: int) -> Findings:
         expected = np.maximum((fits * size).max(axis=1), 1)
         at = int(np.abs(found / expected - 1).argmax())
         case = f"n = {n}, η = {eta:g}, t = {t}, gap {gaps[at]:g}"
-        yield of_number("longest-batch", float(expected[at]), float(found[at]), case)
+        here, there = float(expected[at]), float(found[at])
+        yield of_number("longest-batch", here, there, case, settings=len(gaps))
 
 
 NUMBERS_OF_EXPERTS = (2, 3, 10, 100, 10**4, 10**6, 10**7)
@@ -491,9 +507,9 @@ def gaps(seed: int) -> Findings:
         least = int(chances.argmin())
         equal = float(survival(np.zeros((1, n)), x)[0])
         numbers = {"means": np.round(means[least], 3).tolist()}
-        yield of_number(
-            "smallest-gap", equal, float(chances[least]), f"n = {n}, x = {x:g}", numbers=numbers
-        )
+        about: dict[str, Any] = {"numbers": numbers, "settings": len(means)}
+        case = f"n = {n}, x = {x:g}"
+        yield of_number("smallest-gap", equal, float(chances[least]), case, **about)
 
 
 def survival(means: Floats, x: float) -> Floats:
@@ -517,7 +533,8 @@ def top_gaps(seed: int) -> Findings:
         least = float(top_survival(means, x, top).min())
         equal = float(top_survival(np.zeros((1, n)), x, top)[0])
         case = f"{top} of {n}, x = {x:g}"
-        yield of_number("smallest-top-gap", equal, least, case, numbers={"means": count})
+        about: dict[str, Any] = {"numbers": {"means": count}, "settings": count}
+        yield of_number("smallest-top-gap", equal, least, case, **about)
 
 
 def top_survival(means: Floats, x: float, top: int) -> Floats:
@@ -580,7 +597,8 @@ def smaller_batches(seed: int) -> Findings:
     small = np.einsum("rb,rbc->rc", large, kernel / kernel.sum(axis=2, keepdims=True))
     ratio = (small @ each.T) / (large @ each.T)
     r, e = np.unravel_index(int(ratio.argmin()), ratio.shape)
-    yield of_number("smaller-batch", 1.0, float(ratio[r, e]), f"ε = {epsilon[e]:.2f}")
+    about: dict[str, Any] = {"case": f"ε = {epsilon[e]:.2f}", "settings": ratio.size}
+    yield of_number("smaller-batch", 1.0, float(ratio[r, e]), **about)
 
 
 def joint_concavity(seed: int) -> Findings:
@@ -599,7 +617,8 @@ def joint_concavity(seed: int) -> Findings:
             curve = hidden_trade_off(mixture.weights, shifts, shifts + mixture.mus)
             mixed = np.interp(false_positive, *curve)
             ratio = min(ratio, float((mixed / false_negative).min()))
-        yield of_number("joint-concavity", 1.0, ratio, f"components up to {spread:g} from 0")
+        case = f"components up to {spread:g} from 0"
+        yield of_number("joint-concavity", 1.0, ratio, case, settings=10 * len(thresholds))
 
 
 def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
@@ -622,9 +641,8 @@ def conversion(_: int) -> Findings:
     curve = mixture.trade_off_at(np.linspace(-8, 8, 40_001))
     by_curve, formula = delta_of_trade_off(*curve, epsilon), mixture.delta(epsilon)
     at = int(np.abs(by_curve / formula - 1).argmax())
-    yield of_number(
-        "trade-off-curve", float(formula[at]), float(by_curve[at]), f"ε = {epsilon[at]:.1f}"
-    )
+    about: dict[str, Any] = {"case": f"ε = {epsilon[at]:.1f}", "settings": len(epsilon)}
+    yield of_number("trade-off-curve", float(formula[at]), float(by_curve[at]), **about)
 
 
 _WITHIN = {67: 1.09, 148: 1.08, 1024: 1.06}

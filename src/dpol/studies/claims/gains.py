@@ -94,6 +94,7 @@ def _share_of_best_linear(meta: pd.DataFrame, linear: pd.DataFrame) -> Findings:
         numbers={"theirs": float((theirs[META] / theirs[BEST_LINEAR]).mean())},
         interval=(float(ends[0]), float(ends[1])),
         confidence=each[0].confidence,
+        settings=len(each),
     )
 
 
@@ -114,6 +115,7 @@ def _best_linear_models(linear: pd.DataFrame) -> Findings:
         numbers={"named": ", ".join(f"{name} ({times})" for name, times in counts.items())},
         interval=(float(_fewest(may_be_best)), float(may_be_best.any(axis=0).sum())),
         confidence=float(linear["confidence"].iloc[0]),
+        settings=len(means),
     )
     of_window_64 = linear["algorithm"].str.startswith("ridge-w64-")
     for stream, named in (("PA", linear["algorithm"] == "ridge-w8-strong"), ("NM", of_window_64)):

@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 import scipy
 
-from dpol.core.exponents import fit_exponent
-from dpol.core.intervals import standard_error
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.studies.claims.core import CONFIDENCE, Findings, generator, of_mean, of_number
+from dpol.studies.claims.core import Findings, generator, of_mean, of_number
 from dpol.studies.labels.accounting import composed_delta, laplace_message_loss, scale_factor
 from dpol.studies.labels.bounds import (
     exp3_bound,
     kept_by_design,
     kept_by_response,
     lower_bound,
+    lower_bound_of_tv,
     posterior_risk,
     posterior_tv,
     rounds_of_selection,
@@ -49,6 +48,8 @@ APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class that breaks the count of cells: K = 2 hypotheses on M = 3 labels."""
 ALIKE = ((0.5, 0.3, 0.2), (0.2, 0.3, 0.5))
 """A class that does not."""
+_LONGER = 300
+"""Rounds at which the exact loss of a message of private EXP3 is computed."""
 # Classes of each size: the features of one class.
 _DIFFERENT = 20
 
@@ -57,16 +58,16 @@ _DIFFERENT = 20
 
 
 def clipping(_: int) -> Findings:
-    """The number of cells, the range of clipped masses and the sensitivity that follows."""
-    T, clipped = 10, Clipping(HypothesisClass(np.array(APART)), 10)
-    K, M = clipped.hypotheses.n_hypotheses, clipped.hypotheses.n_labels
+    """The number of cells, and what follows from it: masses, the sensitivity, and Lemma 6."""
+    T, hypotheses = 10, HypothesisClass(np.array(APART))
+    clipped = Clipping(hypotheses, T)
+    K, M = hypotheses.n_hypotheses, hypotheses.n_labels
     least, spread = float(clipped.log_cells.min()), float(clipped.ranges.max())
-    case = f"K = {K}, M = {M}, T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
-    numbers = {"inverse": math.exp(-least), "odds": math.exp(spread)}
+    case = f"K = {K}, M = {M}, f1 = {APART[0]}, f2 = {APART[1]}"
+    numbers = {"inverse": math.exp(-least), "odds": math.exp(spread), "longer": _LONGER}
     numbers |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
+    numbers["loss"] = loss_of_message(hypotheses, _LONGER, "published")
     yield of_number("cells", K * M, int(clipped.n_cells[0]), case, numbers=numbers)
-    yield of_number("smallest-mass", 1 / (T * K * M), float(np.exp(least)), case, numbers=numbers)
-    yield of_number("likelihood-range", math.log(K * T), spread, case, numbers=numbers)
 
 
 def sensitivity_bound(K: int, T: int) -> float:
@@ -83,22 +84,13 @@ def clipping_of_random_classes(seed: int) -> Findings:
         clipped = Clipping(classes, T)
         case = f"K = {K}, M = {M}, T = {T}, Dirichlet({alpha:g})"
         largest = M * math.exp(float(clipped.log_cells.max()))
-        yield of_number("largest-mass", 1.0, largest, case, numbers=numbers)
+        about: dict[str, Any] = {"numbers": numbers, "settings": _DIFFERENT}
+        yield of_number("largest-mass", 1.0, largest, case, **about)
         share = float(clipped.ranges.max()) / sensitivity_bound(K, T)
-        yield of_number("likelihood-range-ours", 1.0, share, case, numbers=numbers)
+        yield of_number("likelihood-range-ours", 1.0, share, case, **about)
 
 
 # ---- messages --------------------------------------------------------------------------------
-
-
-def message_loss(_: int) -> Findings:
-    """The exact loss of a message of private EXP3 with the paper's sensitivity, eps = 1."""
-    T, hypotheses = 300, HypothesisClass(np.array(APART))
-    numbers = {"T": T, "K": hypotheses.n_hypotheses, "M": hypotheses.n_labels}
-    case = f"T = {T}, f1 = {APART[0]}, f2 = {APART[1]}"
-    yield of_number(
-        "exp3-message", 1.0, loss_of_message(hypotheses, T, "published"), case, numbers=numbers
-    )
 
 
 def message_loss_repaired(seed: int) -> Findings:
@@ -110,7 +102,8 @@ def message_loss_repaired(seed: int) -> Findings:
     many = random_class(4, 10, seed=seed, concentration=0.1, n_features=_DIFFERENT)
     classes += [HypothesisClass(masses) for masses in many.masses]
     losses = [loss_of_message(it, T, "exact") for it in classes for T in (10, 300, 1000)]
-    yield of_number("exp3-message-repaired", 1.0, max(losses), numbers={"pairs": len(losses)})
+    about: dict[str, Any] = {"numbers": {"pairs": len(losses)}, "settings": len(losses)}
+    yield of_number("exp3-message-repaired", 1.0, max(losses), **about)
 
 
 def loss_of_message(hypotheses: HypothesisClass, T: int, rule: SensitivityRule) -> float:
@@ -252,9 +245,8 @@ def upper_bounds(seed: int) -> Findings:
         )
     tv, limit = runs["exp3"].tv / T, np.sqrt(0.5 * runs["exp3"].kl / T)
     at = int((tv / limit).argmax())
-    yield of_number(
-        "pinsker", float(limit[at]), float(tv[at]), f"run {at}", numbers=numbers, trivial=1.0
-    )
+    about: dict[str, Any] = {"numbers": numbers, "settings": len(tv), "trivial": 1.0}
+    yield of_number("pinsker", float(limit[at]), float(tv[at]), f"run {at}", **about)
 
 
 def response_risk(seed: int) -> Findings:
@@ -313,54 +305,11 @@ def design(seed: int) -> Findings:
         yield of_mean("risk-of-design", bound, run.kl, **about)
 
 
-SLOPE_ROUNDS = 1000, 10_000, 100_000
-"""Rounds between which slopes of the averaged TV are fitted."""
-
-
-def slope(seed: int) -> Findings:
-    """The slope of averaged TV against T on the hard class, for the best private learner."""
-    pairs, epsilon, R = 2, 4.0, 24
-    means: dict[str, list[float]] = {}
-    errors: dict[str, list[float]] = {}
-    for T in SLOPE_ROUNDS:
-        hypotheses = hard_class(pairs, hardness(pairs, T, epsilon))
-        hypotheses = replace(hypotheses, label=f"{hypotheses.label}, {T} rounds")
-        game = realisable(hypotheses, np.zeros(T, dtype=np.int64), R)
-        for name, learner in _pure(hypotheses, Terms(T, epsilon)).items():
-            tv = _play_game(learner, game, seed, name).tv / T
-            means.setdefault(name, []).append(float(tv.mean()))
-            errors.setdefault(name, []).append(float(standard_error(tv)))
-    fits = {
-        name: fit_exponent(
-            SLOPE_ROUNDS,
-            means[name],
-            errors[name],
-            replicates=R,
-            confidence=CONFIDENCE,
-            comparisons=len(means),
-        )
-        for name in means
-    }
-    best = min(fits, key=lambda name: fits[name].slope)
-    others = ", ".join(f"{name} {fit.slope:.2f}" for name, fit in fits.items() if name != best)
-    numbers = {"R": R, "K": pairs, "epsilon": epsilon, "learners": len(fits), "others": others}
-    numbers |= {"first": SLOPE_ROUNDS[0], "last": SLOPE_ROUNDS[-1]}
-    yield of_number(
-        "slope-of-tv",
-        -0.5,
-        fits[best].slope,
-        best,
-        interval=fits[best].interval,
-        confidence=CONFIDENCE,
-        numbers=numbers,
-    )
-
-
 # ---- the lower bound -------------------------------------------------------------------------
 
 
 def risk_of_hard_class(seed: int) -> Findings:
-    """The private learners that we have, on the hard class."""
+    """The private learners that we have, on the hard class: risk, and averaged TV."""
     pairs, cut, terms = 4, 20.0, Terms(1000, epsilon=1.0)
     hypotheses = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon))
     pure = _pure(hypotheses, terms)
@@ -368,10 +317,14 @@ def risk_of_hard_class(seed: int) -> Findings:
     claimed = lower_bound(pairs, terms.n_rounds, terms.epsilon)
     numbers = {"R": _REPLICATES, "learners": len(pure), "K": pairs, "T": terms.n_rounds, "cut": cut}
     numbers |= {"first": first}
+    least = lower_bound_of_tv(pairs, terms.n_rounds, terms.epsilon)
     for name in pure:
+        run = _play(name, hypotheses, seed, terms)
         # Cutting large risks only makes the mean smaller, and its interval sound.
-        risk = np.minimum(_play(name, hypotheses, seed, terms).kl, cut)
+        risk = np.minimum(run.kl, cut)
         yield of_mean("hard-class", claimed, risk, trivial=first, case=name, numbers=numbers)
+        about: dict[str, Any] = {"case": name, "comparisons": len(pure), "numbers": numbers}
+        yield of_mean("tv-of-hard-class", least, run.tv / terms.n_rounds, **about)
 
 
 def risk_with_few_labels(seed: int) -> Findings:
@@ -419,7 +372,7 @@ def construction(_: int) -> Findings:
         first = np.where(columns < 0, 2 / N, 0.0)
         both = np.concatenate([first, first + columns * LARGEST_DISTANCE / N])
         off = max(off, float(np.abs(both.sum(axis=1) - 1).max()), float(-both.min()))
-    yield of_number("pairs-are-laws", 0.0, off, f"a = {LARGEST_DISTANCE:g}")
+    yield of_number("pairs-are-laws", 0.0, off, f"a = {LARGEST_DISTANCE:g}", settings=64)
 
 
 def separation(_: int) -> Findings:
@@ -456,6 +409,24 @@ def contraction(seed: int) -> Findings:
             total = float((first * np.log(first / second)).sum())
             case = f"{name}, K = {K}, ε = {epsilon:g}, a = {a:g}"
             yield of_number("pairs-under-privacy", a**2 / 2 * growth, total, case)
+
+
+LARGEST_FACTOR = 1.0
+"""The second argument of min((e^eps - 1)^2, 1) in step (c) of (23)."""
+
+
+def differences_of_outputs(_: int) -> Findings:
+    """Step (c) of (23): squared differences of the chances that N labels give to one output.
+
+    Of an (eps, 0)-private mechanism, some labels with the chance q e^eps and the others with q.
+    """
+    N = 16
+    for odds, more in itertools.product((1.5, 2.0, 8.0, 1000.0), range(1, N)):
+        chances = np.where(np.arange(N) < more, odds, 1.0)
+        differences = ((chances[:, None] - chances) ** 2).sum() / (2 * N**2)
+        allowed = min((odds - 1) ** 2, LARGEST_FACTOR) * (chances**2).sum() / (2 * N)
+        case = f"e^ε = {odds:g}, {more} of {N} labels"
+        yield of_number("differences-of-outputs", 1.0, float(differences / allowed), case)
 
 
 def _membership(sets: np.ndarray, epsilon: float) -> Floats:

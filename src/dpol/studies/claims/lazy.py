@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import scipy
@@ -17,7 +18,7 @@ from dpol.core.exponents import fit_exponent
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.exact import LazyLaw, exact_epsilon, output_laws, worst_epsilon
-from dpol.lazy.parameters import OBJECTIVES, AccountedParameters, choose_parameters, theorem_3_10
+from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies.claims.core import CONFIDENCE, Findings, generator, of_number
@@ -47,10 +48,10 @@ def log_ratios(seed: int) -> Findings:
         laws = np.log([measure.probabilities(measure.absorb(state, loss)) for loss in corners])
         step = max(step, float(np.abs(laws - np.log(measure.probabilities(state))).max()))
         neighbour = max(neighbour, float(np.abs(laws[:, None] - laws[None]).max()))
-    yield of_number("one-more-loss", eta, step)
-    yield of_number("another-loss", 2 * eta, neighbour)
+    yield of_number("one-more-loss", eta, step, settings=400)
+    yield of_number("another-loss", 2 * eta, neighbour, settings=400)
     numbers = {"eta": eta, "each": neighbour}
-    yield of_number("later-batches", eta, 2 * neighbour, numbers=numbers)
+    yield of_number("later-batches", eta, 2 * neighbour, numbers=numbers, settings=400)
 
 
 def indicator(_: int) -> Findings:
@@ -77,7 +78,8 @@ def redraw(seed: int) -> Findings:
     orders = np.array([1.0001, 1.5, 2.0, 8.0, 64.0])[:, None, None]
     moments = (one * (one / other) ** (orders - 1)).sum(axis=2)
     divergences = np.log(moments) / (orders[..., 0] - 1) / orders[..., 0]
-    yield of_number("redraw", eta**2 / 2, float(divergences.max()), f"η = {eta}")
+    about: dict[str, Any] = {"case": f"η = {eta}", "settings": divergences.size}
+    yield of_number("redraw", eta**2 / 2, float(divergences.max()), **about)
 
 
 # ---- the transformation ----------------------------------------------------------------------
@@ -97,11 +99,12 @@ def marginals(_: int) -> Findings:
         nu /= nu.sum(axis=1, keepdims=True)
         off = max(off, float(np.abs(laws.sum(axis=others) - nu).sum(axis=1).max() / 2))
     numbers = {"d": d, "batches": rest + 1, "sequences": len(sums), "law": law}
-    yield of_number("marginal", 0.0, off, numbers=numbers)
+    yield of_number("marginal", 0.0, off, numbers=numbers, settings=len(sums))
     B, eta = law.batch_size, law.eta
     gap = float((batches[:, :, None] - batches[:, None]).max())
     numbers |= {"gap": gap / B}
-    yield of_number("keep-ratio", law.normaliser, gap * eta / (B * eta), numbers=numbers)
+    ratio = gap * eta / (B * eta)
+    yield of_number("keep-ratio", law.normaliser, ratio, numbers=numbers, settings=len(batches))
 
 
 # ---- privacy ---------------------------------------------------------------------------------
@@ -120,9 +123,8 @@ def published_over_sound(_: int) -> Findings:
                 case = f"T = {T:,}, δ = {delta:g}, B = {B}, η = {eta:.3g}, p = {p:g}"
                 ratios[case] = published / sound
     case = min(ratios, key=lambda it: ratios[it])
-    yield of_number(
-        "published-over-sound", 1.0, ratios[case], case, numbers={"points": len(ratios)}
-    )
+    about: dict[str, Any] = {"numbers": {"points": len(ratios)}, "settings": len(ratios)}
+    yield of_number("published-over-sound", 1.0, ratios[case], case, **about)
 
 
 def exact_privacy(_: int) -> Findings:
@@ -161,7 +163,11 @@ def expected_loss(losses: Floats, eta: float, batch_size: int) -> float:
 
 
 def batching(_: int) -> Findings:
-    """Growth with eta of the regret that batches add; the paper claims a power of 2."""
+    """Growth with eta of the regret that batches add; the paper claims a power of 2.
+
+    Proposition 3.3 claims it, and the regret clause of Theorem 3.2, which is that proposition. At
+    p = 1/2 and delta_1 = 1/4 the conditions of both are met.
+    """
     T, B, etas = 10_000, 10, np.geomspace(1e-5, 1e-2, 7)
     # One expert loses all of a batch, the other all of the next. Then the weights are back.
     two = np.repeat(np.eye(2), B, axis=0)
@@ -172,7 +178,10 @@ def batching(_: int) -> Findings:
     over = added / (T * (B * etas) ** 2)
     numbers = {"B": B, "added": added[at], "eta": etas[at], "over": over[at]}
     numbers |= {"first_eta": etas[0], "first_over": over[0]}
-    yield of_number("cost-of-batches", 2.0, float(exponents.min()), numbers=numbers)
+    numbers["needed"] = float(etas[-1]) * B * math.log(4) / 0.5
+    for name in ("cost-of-batches", "regret-of-transformation"):
+        least = float(exponents.min())
+        yield of_number(name, 2.0, least, numbers=numbers, settings=len(etas))
 
 
 def batched_bound(seed: int) -> Findings:
@@ -193,24 +202,42 @@ def batched_bound(seed: int) -> Findings:
             yield of_number("batched-regret", bound, regret, case, numbers={"T": T})
 
 
+_ORDERS_OF_T = 16, 24
+"""Powers of ten between which the growth of regret over rate is computed."""
+
+
 def rate_of_experts(_: int) -> Findings:
-    """Regret of Theorem 3.10 over its rate, at eps = T^(-1/4)."""
-    ratios, horizons = [], [10.0**k for k in (8, 10, 12)]
-    for T in horizons:
-        epsilon = T ** (-1 / 4)
-        parameters = theorem_3_10(
-            LazyGame(int(T), DELTA, normaliser=2.0), epsilon=epsilon, n_experts=2
-        )
-        measure = WeightsMeasure(2, parameters.eta)
-        # The second of two batches meets the weights that the first has moved.
-        behind = measure.probabilities(np.array([parameters.batch_size, 0.0]))[1] - 0.5
-        log_term = math.log(T / DELTA)
-        private = T ** (1 / 3) * math.log(2) * log_term / epsilon ** (2 / 3)
-        rate = math.sqrt(T * math.log(2)) + private
-        ratios.append(T / 2 * behind / rate)
-    exponent = math.log(ratios[-1] / ratios[0]) / math.log(horizons[-1] / horizons[0])
-    growth = ", ".join(f"{r:.2g} at T = {T:g}" for r, T in zip(ratios, horizons, strict=True))
-    yield of_number("rate-of-experts", 0.0, exponent, growth)
+    """Growth of regret over rate of Theorem 3.10 at eps = T^(-a), logarithms apart.
+
+    By hand: two experts that lose batch by batch in turn cost eta T B / 8. With its B = 1/eps and
+    its eta that is T^((1 - a)/3) / (8 log 2 log^2(T / delta)) times the rate, for 1/4 <= a < 1.
+    """
+    low, high = (10.0**k for k in _ORDERS_OF_T)
+    for a in (1 / 4, 1 / 2, 3 / 4):
+        growth = _over_rate(high, a) / _over_rate(low, a)
+        growth *= (math.log(high / DELTA) / math.log(low / DELTA)) ** 2
+        numbers = {"a": a, "low": low, "high": high, "at_low": _over_rate(low, a)}
+        numbers |= {"at_high": _over_rate(high, a), "order": _passes_one(a)}
+        power = math.log(growth) / math.log(high / low)
+        yield of_number("rate-of-experts", 0.0, power, f"ε = T^(-{a:g})", numbers=numbers)
+
+
+def _over_rate(T: float, a: float) -> float:
+    """Exact regret over the rate of Theorem 3.10, constant 1."""
+    epsilon = T**-a
+    game = LazyGame(int(T), DELTA, normaliser=2.0)
+    parameters = theorem_3_10(game, epsilon=epsilon, n_experts=2)
+    # The second of two batches meets the weights that the first has moved.
+    moved = np.array([float(parameters.batch_size), 0.0])
+    behind = float(WeightsMeasure(2, parameters.eta).probabilities(moved)[1]) - 0.5
+    log_term = math.log(T / DELTA)
+    private = math.pow(T, 1 / 3) * math.log(2) * log_term / math.pow(epsilon, 2 / 3)
+    return T / 2 * behind / (math.sqrt(T * math.log(2)) + private)
+
+
+def _passes_one(a: float) -> float:
+    """The least power of ten, to 0.1, at which regret is above the rate; inf above 24."""
+    return next((k / 10 for k in range(80, 241) if _over_rate(10 ** (k / 10), a) > 1), math.inf)
 
 
 def proven_rate(_: int) -> Findings:
@@ -234,7 +261,7 @@ def proven_rate(_: int) -> Findings:
             sizes, bounds, np.zeros(len(bounds)), replicates=2, confidence=CONFIDENCE
         )
         numbers = {"off": math.expm1(fit.curvature)}
-        yield of_number(name, power, fit.slope, numbers=numbers)
+        yield of_number(name, power, fit.slope, numbers=numbers, settings=len(sizes))
 
 
 # ---- lower bound -----------------------------------------------------------------------------
@@ -252,7 +279,8 @@ def rate_of_lower_bound(_: int) -> Findings:
         advantages.append(T / epochs * _mean_lead(epochs, d))
     slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
     ratio = advantages[-1] / (horizons[-1] ** (1 / 3) * horizons[-1] ** (1 / 3))
-    yield of_number("rate-of-lower-bound", 1 / 3 + 1 / 3, float(slope), numbers={"over": ratio})
+    about: dict[str, Any] = {"numbers": {"over": ratio}, "settings": len(horizons)}
+    yield of_number("rate-of-lower-bound", 1 / 3 + 1 / 3, float(slope), **about)
 
 
 def _mean_lead(epochs: int, d: int) -> float:
@@ -284,7 +312,7 @@ def repeated_loss(_: int) -> Findings:
 EPSILONS = (0.1, 0.25, 1.0)
 
 
-def formula(T: int, delta: float, B: int, eta: float, p: float) -> float:
+def formula(T: int, delta: float, B: float, eta: float, p: float) -> float:
     """epsilon by Theorem 3.2 with delta_0 = 0, whether or not its preconditions hold."""
     log_term = math.log(2 * T / delta)
     spread = T * eta**2 * p / B
@@ -292,10 +320,17 @@ def formula(T: int, delta: float, B: int, eta: float, p: float) -> float:
 
 
 def by_theorem_3_2(
-    name: str, parameters: AccountedParameters, T: int, delta: float, epsilon: float, case: str
+    name: str,
+    parameters: AccountedParameters,
+    *,
+    B: float,
+    T: int,
+    delta: float,
+    epsilon: float,
+    case: str,
 ) -> Findings:
     """Findings of Theorem 3.2 on the parameters of another theorem, which promises `epsilon`."""
-    B, eta, p = parameters.batch_size, parameters.eta, parameters.fake_switch
+    eta, p = parameters.eta, parameters.fake_switch
     needed = eta * B * math.log(2 * T / delta) / p
     value, first = formula(T, delta, B, eta, p), 2 * eta / p
     yield of_number(f"{name}-precondition", 1.0, needed, case)
@@ -316,32 +351,10 @@ def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
     """Theorem 3.2's precondition and value for the parameters of Theorem 3.10, and our own."""
     parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
     case = f"T = {T:,}, ε = {epsilon:g}, d = {d:,}"
-    yield from by_theorem_3_2("experts", parameters, T, delta, epsilon, case)
+    of: dict[str, Any] = {"T": T, "delta": delta, "epsilon": epsilon, "case": case}
+    yield from by_theorem_3_2("experts", parameters, B=parameters.batch_size, **of)
     numbers = {"own": parameters.epsilon}
     yield of_number("experts-privacy", 1.0, parameters.epsilon / epsilon, case, numbers=numbers)
-
-
-def objectives(_: int) -> Findings:
-    """The bound that holds, at the parameters that the published objective chooses."""
-    T, d, bound = 1000, 300, OBJECTIVES["sound"]
-    game = LazyGame(T, 1e-6)
-    for epsilon in (0.1, 1.0):
-        sound, published = (
-            choose_parameters(game, epsilon=epsilon, n_experts=d, objective=name)
-            for name in OBJECTIVES
-        )
-        reached = bound(game, d, published.batch_size, published.eta)
-        numbers = {
-            "T": T,
-            "batch": published.batch_size,
-            "best": sound.objective,
-            "reached": reached,
-            "sound_batch": sound.batch_size,
-        }
-        case = f"T = {T:,}, ε = {epsilon:g}, d = {d}"
-        yield of_number(
-            "published-objective", 1.0, reached / sound.objective, case, numbers=numbers
-        )
 
 
 # Probabilities p of a fake switch; 0 is what small p come near to.
@@ -401,14 +414,18 @@ def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floa
 
 
 def preset_of_convex(_: int) -> Findings:
-    """The parameters of Theorem 3.12 by Theorem 3.2 and Lemma 3.11."""
-    for T, epsilon in itertools.product((10**3, 10**4, 10**6), (0.01, 0.1, 1.0)):
-        parameters = theorem_3_12(
-            ConvexGame(n_rounds=T, dimension=3, diameter=1.0, lipschitz=1.0, delta=DELTA),
-            epsilon=epsilon,
-        )
-        case = f"T = {T:,}, ε = {epsilon:g}"
-        yield from by_theorem_3_2("convex", parameters, T, DELTA, epsilon, case)
+    """The parameters of Theorem 3.12 by Theorem 3.2 and Lemma 3.11.
+
+    With its B = 1/(2 eps log(1/delta)) as it is printed, where that is at least 1, and 2 T <=
+    1/delta. Elsewhere there is no such batch, or delta_1 is smaller than delta^2.
+    """
+    for T, epsilon in itertools.product((10**3, 10**4, 10**5), (0.001, 0.01, 0.03)):
+        game = ConvexGame(n_rounds=T, dimension=3, diameter=1.0, lipschitz=1.0, delta=DELTA)
+        parameters = theorem_3_12(game, epsilon=epsilon)
+        printed = 1 / (2 * epsilon * math.log(1 / DELTA))
+        case = f"T = {T:,}, ε = {epsilon:g}, B = {printed:.3g}"
+        of: dict[str, Any] = {"T": T, "delta": DELTA, "epsilon": epsilon, "case": case}
+        yield from by_theorem_3_2("convex", parameters, B=printed, **of)
         rate = parameters.beta / parameters.regulariser
         # eta = 2 rate + sqrt(8 rate log(2 / delta_0)), solved for delta_0.
         smallest = 2 * math.exp(-(max(parameters.eta - 2 * rate, 0.0) ** 2) / (8 * rate))

@@ -16,7 +16,7 @@ from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
 from dpol.studies.claims import adabatch, experts, gains, labels, lazy, lemmas, limit
-from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, worst
+from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, decided
 from dpol.studies.claims.settings import Claims
 from dpol.studies.hospitals import schema
 from dpol.studies.study import Inputs, Point
@@ -88,8 +88,7 @@ def claims(paper: str, *, seed: int) -> list[Claim]:
 
 def _worst_of_each(found: Mapping[str, list[Finding]]) -> list[Claim]:
     """The worst claim of each statement, in the order of the ledger."""
-    about = {name: it for name, it in statements().items() if name in found}
-    return [worst(Claim(it, one) for one in found[name]) for name, it in about.items()]
+    return [decided(it, found[name]) for name, it in statements().items() if name in found]
 
 
 def claims_of_run(ranking: pd.DataFrame, summary: pd.DataFrame) -> list[Claim]:

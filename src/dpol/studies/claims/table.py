@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
 
+from dpol.core.words import counted
+from dpol.show.marks import Mark
 from dpol.show.names import marked
+from dpol.show.papers import EXPERTS, cited
 from dpol.show.table import Column, Entry, Line, Table, one_section
-from dpol.studies.claims.core import Verdict
+from dpol.studies.claims.core import OF_SUBSTANCE, Verdict
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Facts, Frames
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
 _WORST_FIRST = list(Verdict)
 _MARKS = {str(verdict): verdict.mark for verdict in Verdict}
+_SLIP = Mark("easily put right", "open")
 
 
 def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
-    """The ledger, one section for each paper; what fails or is open comes first in its section."""
-    caption = "All claims of the papers, checked"
+    """The ledger, a section for each paper, for findings on data and for what is ours.
+
+    What fails or is open comes first in its section.
+    """
+    caption = "All rows of the ledger"
     return _ledger(
         frames["claims"], "claims", caption, lambda rows: [_line(row) for row in _worst_first(rows)]
     )
@@ -29,7 +36,7 @@ def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
 def build_open(frames: Frames, settings: Claims, facts: Facts) -> Table:
     """The ledger in short: what fails or is open, and the names of what holds in one line."""
     return _ledger(
-        frames["claims"], "claims-open", "Claims of the papers that fail or are open", _open_lines
+        frames["claims"], "claims-open", "Rows of the ledger that fail or are open", _open_lines
     )
 
 
@@ -40,7 +47,7 @@ def _open_lines(rows: pd.DataFrame) -> list[Line]:
     if held:
         names = ", ".join(_name(row) for row in held)
         cells = (Entry("", (names,)), *[Entry("")] * 3, Entry(count_verdicts(pd.DataFrame(held))))
-        lines.append((f"{len(held)} others", cells))
+        lines.append((counted(len(held), "other"), cells))
     return lines
 
 
@@ -48,12 +55,27 @@ def _worst_first(rows: pd.DataFrame) -> list[dict[Any, Any]]:
     return sorted(rows.to_dict("records"), key=_rank)
 
 
+ON_DATA = "What the papers saw on their data, on the data of this run"
+OWN = "Our questions †"
+_COPY = (
+    f"The copy of {cited(EXPERTS)} that we worked from has no formulas. We derived them again, so"
+    " rows of this paper judge our reading: compare with the published text before citing."
+)
+
+
+def _listed(kinds: Iterable[str]) -> str:
+    return " or ".join(f"“{kind}”" for kind in kinds)
+
+
 def _ledger(
     frame: pd.DataFrame, name: str, caption: str, lines: Callable[[pd.DataFrame], list[Line]]
 ) -> Table:
+    ours, on_data = frame["ours"].astype(bool), frame["on_data"].astype(bool)
+    theirs = frame[~ours & ~on_data].groupby("paper", sort=False)
+    parts = {cited(str(paper)): rows for paper, rows in theirs}
+    parts |= {ON_DATA: frame[~ours & on_data], OWN: frame[ours]}
     sections = [
-        one_section(lines(rows), title, _counts(rows))
-        for title, rows in frame.groupby("“" + frame["paper"] + "”", sort=False)
+        one_section(lines(rows), title, _counts(rows)) for title, rows in parts.items() if len(rows)
     ]
     return Table(
         caption=caption,
@@ -67,10 +89,14 @@ def _ledger(
         sections=tuple(sections),
         footers=(
             *(f"{verdict.value.capitalize()}: {verdict.meaning}" for verdict in Verdict),
+            "What does not hold says its kind, its root, and what puts it right. Rows with one root"
+            f" come from one slip. Those that are {_listed(OF_SUBSTANCE)} are of substance, the"
+            " others are easily put right.",
+            *((_COPY,) if (frame["paper"] == EXPERTS).any() else ()),
             "Slack: the ratio of the measured to the claimed number.",
             *_on_intervals(frame),
-            "A verdict is about what was computed. What holds here is not thereby proved; the"
-            " settings are in the table.",
+            "A verdict is about what was computed. What holds here is not thereby proved: it held"
+            " in as many settings as its row says.",
             "†: ours, not in the paper.",
         ),
         numbers=frame,
@@ -102,13 +128,10 @@ def count_verdicts(claims: pd.DataFrame) -> str:
 
 
 def _counts(rows: pd.DataFrame) -> str:
-    """The counts of a paper's own statements, and those of ours, which no other count has."""
-    ours = rows["ours"].astype(bool)
-    counts = []
-    for some, whose in ((rows[~ours], "of the paper"), (rows[ours], "of ours †")):
-        if len(some):
-            counts.append(f"{len(some)} {whose}: {count_verdicts(some)}")
-    return "; ".join(counts)
+    """The verdicts of a section, and from how many roots its failures come."""
+    slips = rows.loc[rows["root"] != "", "root"].nunique()
+    from_roots = f", from {counted(slips, 'root')}" if slips else ""
+    return f"{counted(len(rows), 'row')}: {count_verdicts(rows)}{from_roots}"
 
 
 def _on_intervals(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -128,9 +151,15 @@ def _line(row: dict[Any, Any]) -> Line:
     if row["measured_is"] != "number":
         below.append(str(row["measured_is"]))
     without = () if pd.isna(row["trivial"]) else (f"without it: {_number(row['trivial'])}",)
-    reasons = {"Counterexample": row["counterexample"], "Note": row["note"]}
+    reasons = {
+        "Counterexample": row["counterexample"],
+        "Root": row["root"],
+        "Put right by": row["mend"],
+        "Note": row["note"],
+    }
     if reasons["Note"] in reasons["Counterexample"]:
         del reasons["Note"]
+    tested = () if row["kind"] else (f"In {counted(int(row['settings']), 'setting')}.",)
     return _name(row), (
         Entry(row["claim"], (f"Computed: {row['computed']}.",)),
         Entry(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
@@ -138,8 +167,8 @@ def _line(row: dict[Any, Any]) -> Line:
         Entry(_number(row["slack"], 3) if row["claimed"] else "—"),
         Entry(
             _verdict(row),
-            tuple(f"{of}: {it}." for of, it in reasons.items() if it),
-            mark=_MARKS[row["verdict"]],
+            (*tested, *(f"{of}: {it}." for of, it in reasons.items() if it)),
+            mark=_mark(row),
         ),
     )
 
@@ -148,10 +177,17 @@ def _name(row: dict[Any, Any]) -> str:
     return marked(row["statement"], row["ours"])
 
 
+def _mark(row: dict[Any, Any]) -> Mark:
+    """The mark of the verdict; a slip that is easily put right is not marked as what is false."""
+    if row["verdict"] == Verdict.FAILS and row["kind"] and row["kind"] not in OF_SUBSTANCE:
+        return _SLIP
+    return _MARKS[row["verdict"]]
+
+
 def _verdict(row: dict[Any, Any]) -> str:
-    """The verdict; of a loose claim also by which factor it is loose."""
+    """The verdict with its kind; of a loose claim also by which factor it is loose."""
     if row["verdict"] != Verdict.LOOSE:
-        return str(row["verdict"])
+        return f"{row['verdict']}: {row['kind']}" if row["kind"] else str(row["verdict"])
     larger, smaller = row["claimed"], row["measured"]
     names = "claimed", "measured"
     if row["relation"] == ">=":

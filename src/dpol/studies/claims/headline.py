@@ -1,0 +1,54 @@
+"""What the ledger says of the papers, in two sentences: failures are counted by their roots."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pandas as pd
+
+from dpol.core.words import counted
+from dpol.studies.claims.core import OF_SUBSTANCE, Kind
+
+_ORDER = get_args(Kind)
+
+
+def of_papers(ledger: pd.DataFrame) -> pd.DataFrame:
+    """The rows of statements that papers make whatever the data: not ours, no finding on data."""
+    return ledger[~ledger["ours"].astype(bool) & ~ledger["on_data"].astype(bool)]
+
+
+def roots(ledger: pd.DataFrame) -> pd.DataFrame:
+    """The first failing row of each root, by `kind` in the order of `Kind`."""
+    theirs = of_papers(ledger)
+    failing = theirs[theirs["root"].fillna("") != ""].drop_duplicates("root")
+    return failing.sort_values("kind", key=lambda it: it.map(_ORDER.index), kind="stable")
+
+
+def substance(ledger: pd.DataFrame) -> str:
+    """The roots that are false in substance or lack a hypothesis: how many, and which.
+
+    >>> rows = {"ours": [False] * 2, "on_data": [False] * 2, "mend": ["x ≤ 1", "2 for 1"]}
+    >>> rows |= {"kind": ["false", "constant"], "root": ["Lemma 1", "equation (2)"]}
+    >>> substance(pd.DataFrame(rows)).partition(", ")[2]
+    '1 root is false in substance or lacks a hypothesis: Lemma 1.'
+    >>> others(pd.DataFrame(rows))
+    'The other slips are easily put right: 1 constant (equation (2): 2 for 1).'
+    """
+    found = roots(ledger)
+    named = found.loc[found["kind"].isin(OF_SUBSTANCE), "root"].tolist()
+    start = f"Of {counted(len(of_papers(ledger)), 'statement')} of the papers that need no data,"
+    if not named:
+        return f"{start} none is false in substance or lacks a hypothesis."
+    are = "is false in substance or lacks" if len(named) == 1 else "are false in substance or lack"
+    return f"{start} {counted(len(named), 'root')} {are} a hypothesis: {'; '.join(named)}."
+
+
+def others(ledger: pd.DataFrame) -> str:
+    """The other slips by kind, with what puts each right; empty if there are none."""
+    found = roots(ledger)
+    found = found[~found["kind"].isin(OF_SUBSTANCE)]
+    kinds = []
+    for kind, rows in found.groupby("kind", sort=False):
+        each = "; ".join(f"{row.root}: {row.mend}" for row in rows.itertuples())
+        kinds.append(f"{counted(len(rows), str(kind))} ({each})")
+    return f"The other slips are easily put right: {', '.join(kinds)}." if kinds else ""
