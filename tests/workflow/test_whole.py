@@ -80,7 +80,7 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     base = whole / BASE
     wanted = ["report/index.html", "provenance/Snakefile", "provenance/config.yaml"]
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
-    for study, block in parse_experiment(WHOLE, "simulated.yaml").config.studies():
+    for study, block in parse_experiment(WHOLE, "small.yaml").config.studies():
         wanted += [f"{name}.parquet" for name in study.results_of(block)]
         for section in study.sections_of(block):
             figures = [f"figures/{figure.name}" for figure in section.figures]
