@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import dpol
 from dpol.core.errors import AlgorithmError
@@ -15,6 +17,7 @@ from dpol.experts.alone import play_alone
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
 from dpol.studies.hospitals.runs import Played, play_suite
+from pipeline import ROOT, fail, run, write_config
 from plugins.conftest import install
 
 CHEATS = Path(__file__).with_name("cheats.py").read_text()
@@ -25,7 +28,7 @@ HONEST = "cheats:Leader"
 def stream(packages, tmp_path, monkeypatch, make_stream) -> dpol.GainStream:
     """Eight experts, one of which is the best; a run has written them."""
     install(packages, "cheats", points="", code=CHEATS)
-    monkeypatch.delitem(__import__("sys").modules, "cheats", raising=False)
+    monkeypatch.delitem(sys.modules, "cheats", raising=False)
     gains = np.random.default_rng(5).random((12, 8))
     gains[:, 3] += 0.1
     made = make_stream(gains / 2)
@@ -110,4 +113,11 @@ def test_a_foreign_learner_makes_its_algorithm_foreign(stream) -> None:
 
 @pytest.mark.workflow
 def test_a_run_ends_with_the_name_of_the_cheat(stream, packages, tmp_path) -> None:
-    pass
+    config = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
+    suites = {"local": {"algorithms": ["cheats:Disk"]}}
+    report = {"algorithms": ["Disk"], "envelope": ""}
+    write_config(tmp_path, config, suites=suites, report=report)
+    words = "-m", "dpol", "run", "config.yaml", "--cores", "1", "--quiet", "all"
+    done = run(sys.executable, *words, folder=tmp_path, PYTHONPATH=str(packages))
+    assert "Disk, played without raw gains: it opens" in fail(done)
+    assert not list(tmp_path.glob("results/test/runs/**/*.parquet"))

@@ -82,6 +82,12 @@ class Played:
         """True if the algorithm or its noise is not in the papers."""
         return self.origin == "ours" or is_ours(self.noise)
 
+    @property
+    def unmoved(self) -> bool:
+        """True if all replicates have equal gains although their noise differs."""
+        noisy = self.guarantee.model != "none" and self.mu < math.inf
+        return noisy and len(self.gains) > 1 and bool((self.gains == self.gains[0]).all())
+
 
 @dataclass(frozen=True)
 class RunBlock:
