@@ -50,7 +50,7 @@ _NOT_IN_A_GAME = "ctypes.", "os.", "resource.", "sqlite3."
 _REMEDY = "it gets its setup, observations and generators, and imports and reads when it is loaded"
 _LATE = "scipy.interpolate"
 """What algorithms of dpol import when they play."""
-_START, _STEP = 60.0, 0.1
+_START, _STEP = 300.0, 0.1
 """Seconds that a process may take: to start, and for each replicate and round of a game."""
 _AGAIN = 2
 """Replicates of a game that are played again, each without the others."""
