@@ -68,7 +68,7 @@ def _sums(log: Path, files: Iterable[str]) -> dict[Path, Path]:
     """The place of the checksum of each file that is in the folder of the run."""
     logs = next((it for it in reversed(log.parents) if it.name == "logs"), log)
     return {
-        file: logs / "sums" / file.relative_to(logs.parent)
+        file: logs / "sums" / f"{file.relative_to(logs.parent)}.sha256"
         for file in map(Path, files)
         if logs.parent in file.parents
     }

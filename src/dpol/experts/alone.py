@@ -37,8 +37,7 @@ import numpy.random  # now: NumPy would load it in the game
 
 from dpol.core.errors import AlgorithmError
 from dpol.core.imports import is_foreign, load
-from dpol.core.randomness import ReplicateGenerators
-from dpol.experts.games import seeds_of
+from dpol.core.randomness import ReplicateGenerators, Seeds
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import play_best
 from dpol.noise import NoisyGains
@@ -79,7 +78,7 @@ def play_alone(member: Member, source: NoisyGains, *, names: int = 1) -> Found:
         raise AlgorithmError(f"{member.label}, played without raw gains: {whole}; {_REMEDY}")
     if source.n_replicates == 1 or not source.noise_scale.any():
         return whole
-    seeds = seeds_of(member.algorithm, source)
+    seeds = _seeds_of(source)
     chooser, *_ = seeds.algorithm(f"{member.label}, played again").generators
     rows = chooser.choice(source.n_replicates, min(_AGAIN, source.n_replicates), replace=False)
     parts = [
@@ -119,7 +118,7 @@ def played_alone(
     # Nothing of an algorithm is pickled: its code would do it, here, where raw gains are.
     given = []
     for member, source in games:
-        own = seeds_of(member.algorithm, source).algorithm(member.label)
+        own = _seeds_of(source).algorithm(member.label)
         states = [it.bit_generator.state for it in own.generators]
         given.append((member.spec, member.label, states, replace(source, seeds=None)))
     path = os.pathsep.join(str(Path(it).absolute()) for it in sys.path if it)
@@ -142,6 +141,12 @@ def played_alone(
         said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         return [f"its process ended: {said or done.returncode}" for _ in games]
     return [it if isinstance(it, str) else _arrays(*it) for it in found]
+
+
+def _seeds_of(source: NoisyGains) -> Seeds:
+    if source.seeds is None:
+        raise ValueError("these noisy gains have no seed; make them by dpol.privatize")
+    return source.seeds
 
 
 def _arrays(actions: Any, best: Any) -> Found:
