@@ -39,6 +39,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "confidence": 0.95,
         "ci_comparisons": 12,
         "model": "local",
+        "unmoved": False,
         "ours": False,
         "guaranteed_mu": mu,
         **{f"mu_{v}_week" + "s" * (v > 1): mu * v**0.5 for v in (1, 2, 4, 8)},

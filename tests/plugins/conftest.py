@@ -57,9 +57,15 @@ half = adalg:HALF
 """
 
 
-def install(folder: Path, name: str, version: str = "0.1", points: str = ENTRY_POINTS) -> None:
+def install(
+    folder: Path,
+    name: str,
+    version: str = "0.1",
+    points: str = ENTRY_POINTS,
+    code: str = CODE,
+) -> None:
     """Put a package and its metadata into a folder of packages."""
-    (folder / f"{name}.py").write_text(CODE)
+    (folder / f"{name}.py").write_text(code)
     about = folder / f"{name}-{version}.dist-info"
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")

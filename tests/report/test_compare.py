@@ -269,19 +269,29 @@ def damage(folder: Path, what: str) -> None:
         before = sha256(summary)
         write_frame(pd.read_parquet(summary).drop(columns="mean_gain"), summary)
         crate.write_text(crate.read_text().replace(before, sha256(summary)))
-    elif what == "begun again":
-        write_frame(pd.read_parquet(summary)[:1], summary)
     else:
         (folder / what).write_text("{")
 
 
+def test_the_command_warns_of_a_changed_file(base: Path, tmp_path: Path) -> None:
+    new = write(tmp_path / "new")
+    summary = new / "summary.parquet"
+    frame = pd.read_parquet(summary)
+    write_frame(frame.assign(mean_gain=frame["mean_gain"] + 1), summary)
+    code, out, error = command("compare", base, new)
+    assert (code, "higher" in out) == (0, True)
+    assert error == (
+        f"warning: {new} was changed after the run: summary.parquet; see dpol verify {new}\n"
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.* was changed after the run")
 @pytest.mark.parametrize(
     ("what", "message"),
     [
         ("unfinished", "new/ro-crate-metadata.json is missing.*finish it with dpol run CONFIG"),
         ("no summary", "summary.parquet is missing; run snakemake again"),
         ("another schema", "summary.parquet: lacks column mean_gain; delete it and run snakemake"),
-        ("begun again", "summary.parquet changed after the report.*dpol run CONFIG"),
         (CRATE, "ro-crate-metadata.json cannot be read.*delete it and run snakemake again"),
         (CONFIG, "config.yaml cannot be read.*delete it and run snakemake again"),
         ("claims.parquet", "claims.parquet cannot be read.*delete it and run snakemake again"),

@@ -55,6 +55,14 @@ def test_a_share_is_the_mean_over_the_streams_of_all_runs() -> None:
     assert alone["gain_share"].tolist() == pytest.approx([0.6, 0.1])
 
 
+@pytest.mark.parametrize(("mu", "marked"), [(0.5, True), (math.inf, False)])
+def test_equal_replicates_are_marked_where_there_is_noise(mu: float, marked: bool) -> None:
+    cheat, meta = player("cheat", [18.1] * 3, mu=mu), player("meta", [15.0, 16.0, 17.0], mu=mu)
+    lines = lines_of(league_of([cheat, meta], [ONE], 0.9))
+    assert [it.endswith("*") for it in lines if "meta" in it or "cheat" in it] == [marked, False]
+    assert any(it.startswith("*: equal in all replicates") for it in lines) == marked
+
+
 def test_without_a_game_of_all_runs_there_is_no_league() -> None:
     other = {"nm": Game(checksum="9", chance=10.0, foresight=20.0)}
     level = {"nm": Game(checksum="1", chance=10.0, foresight=10.0)}

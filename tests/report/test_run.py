@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("results") / "small"
     for name in ("provenance", "tables"):
         (run / name).mkdir(parents=True)
-    (run / CRATE).write_text("{}")
+    (run / CRATE).write_text('{"@graph": []}')
     (run / CONFIG).write_text("seed: 7\n")
     (run / "tables/average-gain.csv").write_text("stream,mean_gain\nnm,2.5\n")
     write_runs(RunBlock((0, 1), tuple(PLAYED)), run / "runs/nm/local/block-0.parquet")

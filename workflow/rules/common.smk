@@ -243,6 +243,14 @@ def benchmark_files():
     return [f"{folder}{name}.tsv" for name in sorted({*names, *stages - set(several)})]
 
 
+def files_played():
+    """The files of which the results are made, as far as they are in the folder of the run."""
+    points = [files_of_all_points(study) for study, _ in STUDIES]
+    files = [path for parts in points for paths in parts.values() for path in paths]
+    raw = [settings.raw_file, f"{settings.raw_file}.member.json"]
+    return [*files, *expand(STREAM, stream=settings.played), *raw]
+
+
 def made():
     """The places that a person wants to open, once all is made."""
     lines = [f"Done: {RESULTS}/report/index.html"]

@@ -23,6 +23,8 @@ rule render_report:
         config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
         config_text=config_text(),
         benchmarks=benchmark_files(),
+        # No inputs: who deletes them gets the report without playing again.
+        played=files_played(),
         packages=[package.as_version for package in packages_played(settings)],
         codes={name: code for codes in CODES.values() for name, code in codes.items()},
         # Not as it is: a name in braces there is not a wildcard here.

@@ -5,7 +5,7 @@ from dpol.data.layout import read_capacities, read_counts
 from dpol.data.panel import provenance_of, report_as_dict, report_as_markdown, write_panel
 from dpol.data.settings import Dataset, Stream
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output):
     dataset = Dataset.model_validate(snakemake.params.dataset)
     streams = {
         label: Stream.model_validate(stream) for label, stream in snakemake.params.streams.items()

@@ -5,7 +5,7 @@ from dpol.data.fetch import fetch_table, query_for
 from dpol.data.packages import fetch_package
 from dpol.data.settings import Dataset
 
-with job_log(snakemake.log[0]) as log:
+with job_log(snakemake.log[0], outputs=snakemake.output) as log:
     dataset = Dataset.model_validate(snakemake.params.dataset)
     if dataset.source.kind == "package":
         fetch_package(dataset.source, log.info)

@@ -4,7 +4,8 @@ from dpol.core.logs import job_log
 from dpol.report.page import write_report
 from dpol.report.provenance import Params
 
-with job_log(snakemake.log[0]):
+files = [*snakemake.input, *snakemake.params.played]
+with job_log(snakemake.log[0], files, snakemake.output):
     write_report(
         Path(snakemake.output.page),
         Params(
@@ -15,7 +16,7 @@ with job_log(snakemake.log[0]):
             benchmarks=snakemake.params.benchmarks,
             packages=tuple(map(tuple, snakemake.params.packages)),
         ),
-        files=map(Path, snakemake.input),
+        files=map(Path, files),
         logs=Path(snakemake.log[0]).parent,
         checkout=Path(snakemake.scriptdir).resolve().parents[1],
     )

@@ -3,7 +3,7 @@ from dpol.data.settings import SimulatedSource
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.table import write_table
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], outputs=snakemake.output):
     source = SimulatedSource.model_validate(snakemake.params.source)
     table = simulate_hospitals(
         source.hospitals, source.weeks, source.first_week, snakemake.params.seed

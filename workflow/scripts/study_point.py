@@ -5,7 +5,7 @@ from dpol.core.logs import job_log
 from dpol.studies.jobs import write_point
 from dpol.studies.study import Inputs
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output):
     write_point(
         load(snakemake.params.study),
         snakemake.params.settings,

@@ -3,7 +3,7 @@ from dpol.core.logs import job_log
 from dpol.studies.jobs import write_results
 from dpol.studies.study import Facts
 
-with job_log(snakemake.log[0]):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output):
     write_results(
         load(snakemake.params.study),
         snakemake.params.settings,

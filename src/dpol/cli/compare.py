@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between, path
+from dpol.core.words import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +57,11 @@ def _compare(options: argparse.Namespace) -> int:
         raise UsageError("one run is given; name two folders or more, such as results/demo")
     if options.fail_on_difference and not two:
         raise UsageError("--fail-on-difference takes two runs, the old one first")
-    comparison = compare_runs(*options.runs, confidence=options.confidence)
+    with warnings.catch_warnings(record=True) as changed:
+        warnings.simplefilter("always")
+        comparison = compare_runs(*options.runs, confidence=options.confidence)
+    for it in changed:
+        print("warning:", printable(str(it.message)), file=sys.stderr)
     if options.output:
         write_text(options.output, to_csv(comparison.cells if two else comparison.league))
     rows = comparison.cells[comparison.cells["verdict"] != SAME]

@@ -10,8 +10,9 @@ from typing import NoReturn
 
 from dpol.core.errors import OutputError, UsageError
 from dpol.core.files import check_writable
-from dpol.core.options import Commands, add_command
+from dpol.core.options import Commands, add_command, path
 from dpol.core.shipped import pipeline, shipped_configs
+from dpol.core.words import printable
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
 --cores 2 uses two cores (default: all). --verbose shows all that \
@@ -23,7 +24,9 @@ results/RUN/report/index.html, where RUN is the run that the config names. --swe
 it once for each value, such as --sweep seed=1..5 or --sweep privacy.levels.mu-1=0.8,1; several \
 make a grid, of runs named RUN-seed-1 and so on. {_FLAGS}"""
 _VERIFY = """Run a part of the experiments, without network and in a temporary folder. Prints which
-claims of the documentation the values confirm. The exit code is 1 if a value differs."""
+claims of the documentation the values confirm. The exit code is 1 if a value differs. With RUN,
+such as results/demo: compare the files of that run with the checksums in its RO-Crate, and print
+which are changed, missing or new. The exit code is 1 if there are any."""
 _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
 
 
@@ -45,10 +48,14 @@ def add(commands: Commands) -> None:
         parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
         parser.set_defaults(run=run, parser=parser, readers="Experiments")
 
-    words = "run a part of the experiments, and compare it with the values expected (3 minutes)"
+    words = (
+        "check a part of the experiments (3 minutes), or the files of a run against its RO-Crate"
+    )
     parser = add_command(
         commands, "verify", readers="Experiments", words=words, description=_VERIFY
     )
+    words = "a finished run; without it, a part of the experiments is run"
+    parser.add_argument("folder", type=path, nargs="?", metavar="RUN", help=words)
     parser.set_defaults(run=_verify)
 
 
@@ -89,9 +96,17 @@ def _sweeps_in(flags: list[str]) -> tuple[list[str], list[str]]:
     return options.sweep, others
 
 
-def _verify(options: argparse.Namespace) -> NoReturn:
-    sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, str(pipeline() / "verify/verify.py")])
+def _verify(options: argparse.Namespace) -> int:
+    if not options.folder:
+        sys.stdout.flush()
+        os.execv(sys.executable, [sys.executable, str(pipeline() / "verify/verify.py")])
+    from dpol.report.crate import files_since
+
+    found = files_since(options.folder)
+    lines = [f"{how}: {options.folder / name}" for name, how in found.items()]
+    for line in lines or [f"{options.folder}: all files are as the run made them"]:
+        print(printable(line))
+    return int(bool(found))
 
 
 def _asks_for_help(options: argparse.Namespace) -> bool:

@@ -24,6 +24,10 @@ class DataError(DpolError):
     """A data file or table breaks a rule."""
 
 
+class AlgorithmError(DpolError):
+    """An algorithm of another package breaks a law while a run plays it."""
+
+
 class FetchError(DpolError):
     """A dataset could not be fetched."""
 

@@ -7,12 +7,13 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from dpol.core.errors import DpolError
+from dpol.core.errors import DataError, DpolError
+from dpol.core.files import sha256, write_text
 from dpol.core.versions import as_line, loaded_versions
 
 LOGGER = logging.getLogger("dpol")
@@ -20,14 +21,21 @@ T = TypeVar("T")
 
 
 @contextmanager
-def job_log(path: Path | str) -> Iterator[logging.Logger]:
+def job_log(
+    path: Path | str, inputs: Iterable[str] = (), outputs: Iterable[str] = ()
+) -> Iterator[logging.Logger]:
     """Log to `path`, and end the process with what went wrong as the last entry of the log.
 
     Nothing is written to the terminal: what started the job shows the log once.
     The last line of the log of a job that was done names the versions with which it was done.
+    A job notes the checksums of its outputs below `logs/sums`, and a job whose input has another
+    checksum by then ends before it begins. Files outside the folder of the run, also those that a
+    storage provider holds, have none.
 
     Args:
-        path: the log file, which is overwritten.
+        path: the log file, results/<run>/logs/<job>.log, which is overwritten.
+        inputs: files that the job reads.
+        outputs: files that the job writes.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(path, mode="w", encoding="utf-8")
@@ -35,7 +43,13 @@ def job_log(path: Path | str) -> Iterator[logging.Logger]:
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.INFO)
     try:
+        _check(_sums(Path(path), inputs))
+        made = _sums(Path(path), outputs)
+        for noted in made.values():
+            noted.unlink(missing_ok=True)
         yield LOGGER
+        for file, noted in made.items():
+            write_text(noted, sha256(file))
         handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
     except DpolError as error:
         LOGGER.info("error: %s", error)
@@ -48,6 +62,24 @@ def job_log(path: Path | str) -> Iterator[logging.Logger]:
     finally:
         LOGGER.removeHandler(handler)
         handler.close()
+
+
+def _sums(log: Path, files: Iterable[str]) -> dict[Path, Path]:
+    """The place of the checksum of each file that is in the folder of the run."""
+    logs = next((it for it in reversed(log.parents) if it.name == "logs"), log)
+    return {
+        file: logs / "sums" / f"{file.relative_to(logs.parent)}.sha256"
+        for file in map(Path, files)
+        if logs.parent in file.parents
+    }
+
+
+def _check(sums: Mapping[Path, Path]) -> None:
+    for file, noted in sums.items():
+        if noted.is_file() and file.is_file() and noted.read_text() != sha256(file):
+            raise DataError(
+                f"{file} was changed after the job that made it; delete it to make it again"
+            )
 
 
 def error_in(log: Path) -> str:

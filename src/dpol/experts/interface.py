@@ -323,11 +323,17 @@ class LearnerBank(ABC, Generic[State]):
 
 @dataclass(frozen=True)
 class Member:
-    """An algorithm with its label and the registered name it came from (its family)."""
+    """An algorithm with its label and the registered name it came from (its family).
+
+    `spec` is the entry of a suite that `make_members` made it of; `foreign` says that code of
+    another package plays, also if it is only a learner.
+    """
 
     label: str
     family: str
     algorithm: AnyAlgorithm
+    spec: Any = None
+    foreign: bool = False
 
     @property
     def origin(self) -> Origin:

@@ -206,7 +206,10 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
         algorithms = {alone.label: alone for alone in load(f"{JOINED}:each_alone")(made)}
     if label is not None and len(algorithms) > 1:
         raise ValueError(f"a label cannot be given to {family}, whose members are labelled")
-    return tuple(Member(label or name, family, it) for name, it in algorithms.items())
+    foreign = any(map(is_foreign, modules_of(spec)))
+    return tuple(
+        Member(label or name, family, it, spec, foreign) for name, it in algorithms.items()
+    )
 
 
 def make_bank(spec: str | Mapping[str, Any]) -> LearnerBank[Any]:

@@ -14,6 +14,7 @@ from scipy import stats
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.data.stream import GainStream
+from dpol.experts.alone import played_alone
 from dpol.experts.games import play, seeds_of
 from dpol.experts.interface import Actions, AnyAlgorithm, Member, can_read
 from dpol.experts.play import (
@@ -25,7 +26,6 @@ from dpol.experts.play import (
     setup_of,
 )
 from dpol.laws import LawError
-from dpol.laws.alone import played_alone
 from dpol.noise import NOISES, NoisyGains, privatize
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
@@ -324,7 +324,7 @@ def no_privacy_is_the_limit(member: Member) -> None:
 def raw_gains_are_out_of_reach(member: Member) -> None:
     """A local algorithm plays the same game in a process where raw gains do not exist.
 
-    See `dpol.laws.alone` for what this shows, and what not.
+    See `dpol.experts.alone` for what this shows, and what not.
     """
     compare_with_alone([member])
 
@@ -333,11 +333,11 @@ def compare_with_alone(members: list[Member]) -> None:
     """`raw_gains_are_out_of_reach` for several local algorithms, in one process."""
     stream = random_stream()  # in reach of code that looks through the frames of this process
     source = privatize(stream, "isotropic", MU, seed=1, replicates=REPLICATES)
-    alone = played_alone(members, source)
+    alone = played_alone([(member, source) for member in members])
     for member, found in zip(members, alone, strict=True):
         if isinstance(found, str):
             raise LawError(f"{member.label}, where raw gains do not exist: {found}")
-        if (found != game(member, source)).any():
+        if (found[0] != game(member, source)).any():
             raise LawError(
                 f"{member.label} plays another game where raw gains do not exist; use nothing but"
                 " the setup, the observation and the generators"

@@ -6,20 +6,23 @@ workflow is left out on purpose.
 
 from __future__ import annotations
 
+import json
 import mimetypes
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
+from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.data import read_source
 from dpol.report.provenance import Provenance
+from dpol.report.reading import reading
 from dpol.studies.page import PageFacts
 
 CRATE = "ro-crate-metadata.json"
@@ -150,6 +153,39 @@ def build_crate(
     ]
     graph: dict[str, Any] = crate.metadata.generate()
     return graph
+
+
+def files_since(folder: Path) -> dict[str, str]:
+    """The files of a run that are not as its crate says, by name: changed, missing or new.
+
+    Logs and times of jobs are in no crate.
+
+    Raises:
+        DataError: it is not a finished run, or its crate cannot be read.
+    """
+    crate = folder / CRATE
+    if not crate.exists():  # it is written last
+        raise DataError(
+            f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
+            " with dpol run CONFIG"
+        )
+    with reading(crate):
+        entities = json.loads(crate.read_text(encoding="utf-8"))["@graph"]
+        noted = {unquote(it["@id"]): it["sha256"] for it in entities if "contentSize" in it}
+    beside = (crate, folder / "logs", folder / "benchmarks")
+    found = {
+        it.relative_to(folder).as_posix()
+        for it in folder.rglob("*")
+        if it.is_file() and not it.name.startswith(".") and not {it, *it.parents} & {*beside}
+    }
+    changed = [it for it in noted if it in found and sha256(folder / it) != noted[it]]
+    return dict(
+        [
+            *((it, "changed") for it in sorted(changed)),
+            *((it, "missing") for it in sorted(noted.keys() - found)),
+            *((it, "new") for it in sorted(found - noted.keys())),
+        ]
+    )
 
 
 def _span(folder: Path, provenance: Provenance) -> tuple[str, str]:

@@ -17,6 +17,11 @@ from dpol.core.words import counted
 _ROUNDING = 1e-9
 """Rounding error of a share, and that of a total relative to it."""
 
+_ON_UNMOVED = (
+    "*: equal in all replicates, although their noise differs: the algorithm ignores its noise, or"
+    " has seen the gains without it"
+)
+
 Unit = tuple[Any, int]
 """Seed and number of a replicate: its random numbers."""
 Sample = Mapping[Unit, float]
@@ -201,9 +206,13 @@ def lines_of(league: pd.DataFrame) -> list[str]:
     keys, several = ["algorithm", "noise"], league.groupby(["algorithm", "noise"])["runs"]
     if (several.nunique() > 1).any():
         keys.append("runs")
+    equal = league["gain_share_half_width"] <= _ROUNDING
+    equal &= (league["replicates"] > 1) & (league["mu"] < math.inf) & (league["noise"] != "none")
+    unmoved = league.index[equal]
     said = league.assign(
         text=[
             f"{row.gain_share:.1%} ±{row.gain_share_half_width:.1%} ({_ranks(row)})"
+            + ("*" if row.Index in unmoved else "")
             for row in league.itertuples()
         ],
         mu=[f"μ = {'∞' if math.isinf(mu) else format(mu, 'g')}" for mu in league["mu"]],
@@ -215,6 +224,7 @@ def lines_of(league: pd.DataFrame) -> list[str]:
         f"share of the possible gain and ranks: {counted(streams, 'stream')} that all runs share,"
         f" {counted(replicates, 'replicate')} at most",
         *table.to_string(index=False).splitlines(),
+        *([_ON_UNMOVED] if len(unmoved) else []),
     ]
 
 

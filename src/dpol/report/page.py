@@ -37,8 +37,8 @@ def write_report(
     Args:
         page: results/<run>/report/index.html.
         params: what the workflow tells of the run.
-        files: other outputs, for the crate; those that are not in the folder of the run are left
-            out.
+        files: other files of the run, for the crate; those that are gone, or not in the folder of
+            the run, are left out.
         logs: results/<run>/logs, which lies elsewhere than the page where a storage provider holds
             the page.
         checkout: the folder whose commit the page shows. A page that is not held leads to its
@@ -57,7 +57,8 @@ def write_report(
     write_text(page, html)
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
-    outputs = [it for it in dict.fromkeys([page, *files]) if folder in it.parents]
+    files = dict.fromkeys([page, *files])
+    outputs = [it for it in files if folder in it.parents and it.is_file()]
     write_json(folder / CRATE, build_crate(folder, facts, provenance, outputs))
 
 

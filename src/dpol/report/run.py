@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from pyarrow import parquet
 from dpol.core.errors import DataError
 from dpol.core.near import nearest
 from dpol.data.stream import GainStream, read_stream
-from dpol.report.crate import CONFIG, CRATE
+from dpol.report.crate import CONFIG, files_since
 from dpol.report.reading import reading
 from dpol.studies.hospitals.runs import RUN_COLUMNS
 
@@ -118,7 +119,7 @@ def blocks_of(folder: Path) -> list[Path]:
 
 
 def open_run(folder: Path | str) -> Run:
-    """A finished run, of which nothing is read yet.
+    """A finished run; it warns of files that were changed after the run.
 
     Args:
         folder: results/<run>.
@@ -126,10 +127,8 @@ def open_run(folder: Path | str) -> Run:
     Raises:
         DataError: it is not a finished run.
     """
-    crate = Path(folder) / CRATE
-    if not crate.exists():  # it is written last
-        raise DataError(
-            f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
-            " with dpol run CONFIG"
-        )
+    changed = [name for name, how in files_since(Path(folder)).items() if how == "changed"]
+    if changed:
+        told = f"{folder} was changed after the run: {', '.join(changed)}; see dpol verify {folder}"
+        warnings.warn(told, stacklevel=2)
     return Run(Path(folder))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpol.data.settings import Stream
 from dpol.show.table import to_csv, to_markdown
-from dpol.studies.hospitals.average_gain import CSV_COLUMNS, average_gain_table
+from dpol.studies.hospitals.average_gain import CSV_COLUMNS, UNMOVED, average_gain_table
 from tables_by_hand import (
     FACTS,
     INF,
@@ -67,6 +67,16 @@ def test_noise_in_a_row_without_privacy_is_said() -> None:
     assert "own noise" not in column(table, "rw-meta")[0].notes
     assert has_footer(table, "μ = ∞, not called “no privacy”, and “own noise”: noise")
     assert not has_footer(build(), "μ = ∞, not called")
+
+
+def test_a_number_that_noise_does_not_move_is_marked() -> None:
+    data = rows()
+    data[1] |= {"unmoved": True}  # of RW-Meta
+    table = build(data)
+    first, second = column(table, "rw-meta")
+    assert (UNMOVED in first.notes, UNMOVED in second.notes) == (False, True)
+    assert has_footer(table, f"“{UNMOVED}”: all replicates")
+    assert not has_footer(build(), f"“{UNMOVED}”")
 
 
 def test_order_is_the_config_s() -> None:

@@ -66,6 +66,12 @@ def summary_of(cells, streams, delta=1e-6):
     return summarize(cells, streams, MAIN, delta)
 
 
+def test_equal_replicates_are_marked_where_there_is_noise(streams):
+    same, other = [[1.0, 0.5, 1.0]] * 2, [[1.0, 0.5, 1.0], [0.5, 1.0, 1.0]]
+    cells = [cell(same), cell(other), cell(same, mu=math.inf), cell(same[:1])]
+    assert summary_of(cells, streams)["unmoved"].tolist() == [True, False, False, False]
+
+
 # --- Collecting ---
 
 

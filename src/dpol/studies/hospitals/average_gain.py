@@ -40,6 +40,12 @@ _ON_OWN_NOISE = (
     f"μ = ∞, not called “no privacy”, and “{OWN_NOISE}”: noise that is added even where no privacy"
     " is asked for."
 )
+UNMOVED = "unmoved by noise"
+"""Note to a number that is the same in all replicates."""
+_ON_UNMOVED = (
+    f"“{UNMOVED}”: all replicates have equal gains in every round, although their noise differs."
+    " The algorithm ignores its noise, or has seen the gains without it."
+)
 _KEY = ["stream", "row_noise", "mu", "label"]
 _REPORTED = ["reported_mean_gain", "reported_ci_half_width"]
 
@@ -140,8 +146,9 @@ def _cells(
     played = played.sort_values("mean_gain", ascending=False).drop_duplicates(_KEY)
     played[_REPORTED] = played[_REPORTED].where(played["reported_as"] == played["label"])
     numbers = ["algorithm", "replicates", "mean_gain", "ci_half_width", "gain_share"]
-    numbers += ["guaranteed_mu", "ours"]
-    played = played.astype({"row_noise": str, "replicates": "Int64", "ours": "boolean"})
+    numbers += ["guaranteed_mu", "unmoved", "ours"]
+    truths = {"unmoved": "boolean", "ours": "boolean"}
+    played = played.astype({"row_noise": str, "replicates": "Int64", **truths})
     return (
         cells.assign(
             mu=cells["level"].map(main.levels),
@@ -183,6 +190,8 @@ def _entry(cell: Mapping[Any, Any], title: str) -> Entry:
         notes.append(f"[paper: {reported}]")
     if title == privacy_title(math.inf) and cell["guaranteed_mu"] < math.inf:
         notes.append(OWN_NOISE)
+    if cell["unmoved"]:
+        notes.append(UNMOVED)
     gain = cell["mean_gain"]
     member = cell["algorithm"] if cell["best_of"] else ""
     text = footers.amount(gain, cell["ci_half_width"])
@@ -207,6 +216,8 @@ def _footers(
     yield footers.describe_interval(main.report.confidence, cells["ci_comparisons"].iloc[0])
     if ((cells["mu"] == math.inf) & (cells["guaranteed_mu"] < math.inf)).any():
         yield _ON_OWN_NOISE
+    if cells["unmoved"].any():
+        yield _ON_UNMOVED
     named = columns.set_index("column")
     for title, family in named["best_of"].items():
         if family:

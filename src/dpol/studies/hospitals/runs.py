@@ -16,20 +16,19 @@ import pyarrow.parquet as pq
 from dpol.core.arrow import as_arrow, as_texts
 from dpol.core.errors import DataError
 from dpol.core.imports import load
-from dpol.core.logs import progress
-from dpol.core.randomness import Floats, ReplicateGenerators, Seeds
+from dpol.core.randomness import Floats, Seeds
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, read_stream
-from dpol.experts.interface import Actions, LocalAlgorithm, Member
+from dpol.experts.alone import play_alone
+from dpol.experts.interface import Actions, Member
 from dpol.experts.play import (
     RawGains,
     Source,
     amplification_of,
     guarantee_of,
-    play_rounds,
-    rounds,
+    play_best,
 )
-from dpol.noise import MemoryChoice, is_ours, privatize
+from dpol.noise import MemoryChoice, NoisyGains, is_ours, privatize
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.hospitals.ram import parts, results_mb
@@ -82,6 +81,12 @@ class Played:
     def ours(self) -> bool:
         """True if the algorithm or its noise is not in the papers."""
         return self.origin == "ours" or is_ours(self.noise)
+
+    @property
+    def unmoved(self) -> bool:
+        """True if all replicates have equal gains although their noise differs."""
+        noisy = self.guarantee.model != "none" and self.mu < math.inf
+        return noisy and len(self.gains) > 1 and bool((self.gains == self.gains[0]).all())
 
 
 @dataclass(frozen=True)
@@ -144,14 +149,18 @@ def play_suite(
 ) -> RunBlock:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
-    Local algorithms share one draw of noisy gains; the others get the raw stream. The
-    result does not depend on `memory_mb`, below which `parts` keeps the memory. For `noise_memory`
-    see `privatize`. With `names` above 1 the experts of so many largest predictions are scored too.
+    Local algorithms share one draw of noisy gains; the others get the raw stream. Those of other
+    packages are played in a process without raw gains (`dpol.experts.alone`). The result does not
+    depend on `memory_mb`, below which `parts` keeps the memory. For `noise_memory` see `privatize`.
+    With `names` above 1 the experts of that many largest predictions are scored too.
 
     Raises:
+        AlgorithmError: as `play_alone`.
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
     model = members[0].algorithm.model
+    if model == "local" and any(it.foreign for it in members):
+        memory_mb /= 3  # the noisy gains go to another process, which plays
 
     def play(part: Sequence[int]) -> list[Played]:
         """Some replicates; their data are gone before those of others are made."""
@@ -171,19 +180,14 @@ def play_suite(
         )
         played = []
         for member in members:
-            generators = seeds.algorithm(member.label)
-            top = None
-            if names > 1 and isinstance(member.algorithm, LocalAlgorithm):
-                actions, top = play_top(
-                    member.algorithm,
-                    source,
-                    generators,
-                    gains=stream.gains,
-                    names=names,
-                    name=member.label,
-                )
+            if member.foreign and isinstance(source, NoisyGains):
+                actions, best = play_alone(member, source, names=names)
             else:
-                actions = play_rounds(member.algorithm, source, generators, name=member.label)
+                generators = seeds.algorithm(member.label)
+                actions, best = play_best(
+                    member.algorithm, source, generators, names=names, name=member.label
+                )
+            each_round = np.arange(stream.n_rounds)
             played.append(
                 Played(
                     stream=stream.label,
@@ -194,40 +198,17 @@ def play_suite(
                     origin=member.origin,
                     guarantee=guarantee_of(member.algorithm, source),
                     actions=actions,
-                    gains=stream.gains[np.arange(stream.n_rounds), actions],
+                    gains=stream.gains[each_round, actions],
                     amplification=amplification_of(member.algorithm, source),
-                    top=top,
+                    top=None
+                    if best is None
+                    else stream.gains[each_round[:, None], best].sum(axis=2),
                 )
             )
         return played
 
     played = [play(part) for part in parts(stream, members, replicates, memory_mb)]
     return RunBlock(tuple(replicates), tuple(joined(own) for own in zip(*played, strict=True)))
-
-
-def play_top(
-    algorithm: LocalAlgorithm[Any],
-    source: Source,
-    generators: ReplicateGenerators,
-    *,
-    gains: Floats,
-    names: int,
-    name: str,
-) -> tuple[Actions, Floats | None]:
-    """Play a game; its (R, T) actions, and the sums of the gains of the `names` best predicted.
-
-    Experts with equal predictions are taken in their order. Without predictions there are no sums.
-    """
-    actions, sums = [], []
-    played = progress(rounds(algorithm, source, generators), f"{name}, rounds", len(gains))
-    for t, (state, chosen) in enumerate(played):
-        actions.append(chosen)
-        forecast = algorithm.forecast(state)
-        if forecast is not None:
-            best = np.argsort(-forecast.scores, axis=1, kind="stable")[:, :names]
-            sums.append(gains[t][best].sum(axis=1))
-    whole = np.stack(sums, axis=1) if len(sums) == len(gains) else None
-    return np.stack(actions, axis=1), whole
 
 
 def joined(parts: Sequence[Played]) -> Played:

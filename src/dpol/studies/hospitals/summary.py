@@ -72,6 +72,7 @@ def summarize(
                 "mean_gain": float(totals.mean()),
                 "ci_half_width": float(half_width(totals, confidence, comparisons)),
                 "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else math.nan,
+                "unmoved": cell.unmoved,
                 "ours": cell.ours,
                 **cell.guarantee.as_columns(),
                 **cell.guarantee.stay_columns(),

@@ -1,0 +1,232 @@
+"""A game in a process of its own, which holds noisy gains and neither raw gains nor a seed.
+
+Every run plays local algorithms of other packages here, and `dpol check` plays those it checks. The
+process is a fresh Python, and not a copy of the one that made the noise. It gets the noisy gains,
+the entry of the suite, and generators whose seed is cut off, because the noise could be drawn again
+from the seed. While it imports the algorithm, Python opens only code and files of the installation
+and of the package. While the algorithm plays, the system opens nothing at all: no file, connection
+or pipe, not even for machine code. An attempt that Python sees is a finding, also if the algorithm
+goes on.
+
+An algorithm that takes raw gains from an object, a frame, a file or the seed of the noise thus
+fails, or plays without them. What this does not hold: a package that reads files by machine code,
+or changes dpol, when it is imported; one that raises its own limits as root; one that brings public
+gains along; one that finds a small seed of the run by trying seeds on its own random numbers.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pickle
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from importlib.machinery import all_suffixes
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.random  # now: NumPy would load it in the game
+
+from dpol.core.errors import AlgorithmError
+from dpol.core.imports import is_foreign, load
+from dpol.core.randomness import ReplicateGenerators, Seeds
+from dpol.experts.interface import Actions, Member
+from dpol.experts.play import play_best
+from dpol.noise import NoisyGains
+
+_REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
+_NEVER = "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "socket.", "subprocess."
+_NOT_IN_A_GAME = "ctypes.", "os.", "resource.", "sqlite3."
+"""Beginnings of the audit events that are refused: always, and while an algorithm plays."""
+_REMEDY = "it gets its setup, observations and generators, and imports and reads when it is loaded"
+_LATE = "scipy.interpolate"
+"""What algorithms of dpol import when they play."""
+_START, _STEP = 300.0, 0.1
+"""Seconds that a process may take: to start, and for each replicate and round of a game."""
+_AGAIN = 2
+"""Replicates of a game that are played again, each without the others."""
+
+Found = tuple[Actions, Actions | None]
+"""What `play_best` returns."""
+
+
+def play_alone(member: Member, source: NoisyGains, *, names: int = 1) -> Found:
+    """Play a game in such a process, and some replicates again, each without the others.
+
+    The run's seed chooses these replicates. An algorithm that joins the replicates of a game, to
+    average their noise, plays them otherwise.
+
+    Args:
+        member: a local algorithm, made by `make_members`.
+        source: the noisy gains, with their seed.
+        names: as in `play_best`.
+
+    Raises:
+        AlgorithmError: it fails there, opens something, takes too long, or replicates depend on
+            each other.
+    """
+    (whole,) = played_alone([(member, source)], names=names)
+    if isinstance(whole, str):
+        raise AlgorithmError(f"{member.label}, played without raw gains: {whole}; {_REMEDY}")
+    if source.n_replicates == 1 or not source.noise_scale.any():
+        return whole
+    seeds = _seeds_of(source)
+    chooser, *_ = seeds.algorithm(f"{member.label}, played again").generators
+    rows = chooser.choice(source.n_replicates, min(_AGAIN, source.n_replicates), replace=False)
+    parts = [
+        replace(
+            source,
+            initial=source.initial[[row]],
+            gains=source.gains[[row]],
+            seeds=replace(seeds, replicates=(seeds.replicates[row],)),
+        )
+        for row in rows
+    ]
+    every = played_alone([(member, part) for part in parts], names=names)
+    for row, again in zip(rows, every, strict=True):
+        own = [None if it is None else it[[row]] for it in whole]
+        if isinstance(again, str) or not all(map(_are_equal, own, again)):
+            raise AlgorithmError(
+                f"{member.label}: replicate {seeds.replicates[row]} plays another game alone than"
+                f" among {source.n_replicates}; replicates are independent, and a step may not join"
+                " them (dpol check shows where)"
+            )
+    return whole
+
+
+def _are_equal(one: Actions | None, two: Actions | None) -> bool:
+    return one is two or (one is not None and two is not None and np.array_equal(one, two))
+
+
+def played_alone(
+    games: Sequence[tuple[Member, NoisyGains]], *, names: int = 1
+) -> list[Found | str]:
+    """What `play_best` returns for games in one such process; or why there is nothing.
+
+    Args:
+        games: local algorithms, made by `make_members`, and noisy gains with their seeds.
+        names: as in `play_best`.
+    """
+    # Nothing of an algorithm is pickled: its code would do it, here, where raw gains are.
+    given = []
+    for member, source in games:
+        own = _seeds_of(source).algorithm(member.label)
+        states = [it.bit_generator.state for it in own.generators]
+        given.append((member.spec, member.label, states, replace(source, seeds=None)))
+    path = os.pathsep.join(str(Path(it).absolute()) for it in sys.path if it)
+    seconds = _START + _STEP * sum(it.n_replicates * it.n_rounds for _, it in games)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-B", "-P", "-m", __name__],
+            input=pickle.dumps((given, names)),
+            env={**os.environ, "PYTHONPATH": path},
+            cwd=os.sep,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return [f"it takes more than {seconds:.0f} s" for _ in games]
+    try:
+        found = json.loads(done.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        return [f"its process ended: {said or done.returncode}" for _ in games]
+    return [it if isinstance(it, str) else _arrays(*it) for it in found]
+
+
+def _seeds_of(source: NoisyGains) -> Seeds:
+    if source.seeds is None:
+        raise ValueError("these noisy gains have no seed; make them by dpol.privatize")
+    return source.seeds
+
+
+def _arrays(actions: Any, best: Any) -> Found:
+    whole = np.array(actions, dtype=np.int32)
+    return whole, None if best is None else np.array(best, dtype=np.int32)
+
+
+def _play(given: bytes) -> list[Any]:
+    games, names = pickle.loads(given)
+    tried: list[str] = []
+    homes = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()]
+    sys.addaudithook(partial(_refuse, tried, homes))
+    loaded = [_attempt(tried, _load, spec, label, homes) for spec, label, *_ in games]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+    homes.clear()
+    return [
+        it if isinstance(it, str) else _attempt(tried, _game, it, *game[2:], names)
+        for it, game in zip(loaded, games, strict=True)
+    ]
+
+
+def _attempt(tried: list[str], do: Callable[..., Any], *words: Any) -> Any:
+    """What a call returns; a text if it fails, or tries to open something."""
+    tried.clear()
+    try:
+        made = do(*words)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.EMFILE and not tried:
+            tried.append(str(error.filename or error))
+        notes = "".join(f" ({it})" for it in getattr(error, "__notes__", ()))
+        made = f"{type(error).__name__}: {error}{notes}"
+    return f"it opens {tried[0]}" if tried else made
+
+
+def _load(spec: Any, label: str, homes: list[Path]) -> Any:
+    """The algorithm of an entry of a suite; the files of its packages become readable."""
+    first, *others = load(f"{_REGISTRY}:modules_of")(spec)
+    if not is_foreign(first):
+        import_module(_LATE)
+    for module in (first, *others):
+        package = find_spec(module.partition(".")[0])
+        for folder in (package and package.submodule_search_locations) or ():
+            homes.append(Path(folder).resolve())
+    return {it.label: it.algorithm for it in load(f"{_REGISTRY}:make_members")(spec)}[label]
+
+
+def _game(algorithm: Any, states: Sequence[Any], source: NoisyGains, names: int) -> Any:
+    actions, best = play_best(algorithm, source, _without_seed(states), names=names)
+    return actions.tolist(), None if best is None else best.tolist()
+
+
+def _without_seed(states: Sequence[Any]) -> ReplicateGenerators:
+    """Generators in these states; NumPy's own copies would carry the seed."""
+    made = []
+    for state in states:
+        bits = np.random.PCG64()
+        bits.state = state
+        made.append(np.random.Generator(bits))
+    return ReplicateGenerators(tuple(made))
+
+
+def _refuse(tried: list[str], homes: list[Path], event: str, words: tuple[Any, ...]) -> None:
+    """Refuse what an algorithm has no need of.
+
+    Raises:
+        PermissionError: always then; it is noted too.
+    """
+    if event == "open" and isinstance(words[0], str | bytes | os.PathLike):
+        path = Path(os.path.realpath(os.fsdecode(words[0])))
+        if path.name.endswith(tuple(all_suffixes())) or any(map(path.is_relative_to, homes)):
+            return
+        tried.append(str(words[0]))
+    elif event.startswith(_NEVER if homes else (*_NEVER, *_NOT_IN_A_GAME)):
+        tried.append(event)
+    else:
+        return
+    raise PermissionError(f"a local algorithm opens nothing: {tried[-1]}")
+
+
+if __name__ == "__main__":
+    given, told = sys.stdin.buffer.read(), os.fdopen(os.dup(1), "w")
+    sys.stdout = sys.stderr
+    print(json.dumps(_play(given)), file=told, flush=True)
