@@ -61,8 +61,8 @@ def test_slips_of_the_papers_are_counted_by_root_without_ours_and_findings_on_da
     (answer,) = on_papers(SUMMARY, RANKING, claims())
     assert "of 6 of our intervals overlap" in "".join(answer.more)
     # By hand: Theorems 1 and 2 and Lemma 5 hold, Theorem 3 is false; the other row is ours.
-    of_substance = "1 root is false in substance or lacks a hypothesis: Theorem 3."
-    assert answer.finding == f"Of 4 statements of the papers that need no data, {of_substance}"
+    of_substance = "1 slip is of substance (false, or a hypothesis is missing): Theorem 3."
+    assert answer.finding == f"Among 4 statements of the papers that need no data, {of_substance}"
     assert answer.see == ("claims", "average-gain")
 
 

@@ -25,22 +25,22 @@ def roots(ledger: pd.DataFrame) -> pd.DataFrame:
 
 
 def substance(ledger: pd.DataFrame) -> str:
-    """The roots that are false in substance or lack a hypothesis: how many, and which.
+    """The roots of substance: how many are false or lack a hypothesis, and which.
 
     >>> rows = {"ours": [False] * 2, "on_data": [False] * 2, "mend": ["x ≤ 1", "2 for 1"]}
     >>> rows |= {"kind": ["false", "constant"], "root": ["Lemma 1", "equation (2)"]}
     >>> substance(pd.DataFrame(rows)).partition(", ")[2]
-    '1 root is false in substance or lacks a hypothesis: Lemma 1.'
+    '1 slip is of substance (false, or a hypothesis is missing): Lemma 1.'
     >>> others(pd.DataFrame(rows))
     'The other slips are easily put right: 1 constant (equation (2): 2 for 1).'
     """
     found = roots(ledger)
     named = found.loc[found["kind"].isin(OF_SUBSTANCE), "root"].tolist()
-    start = f"Of {counted(len(of_papers(ledger)), 'statement')} of the papers that need no data,"
+    start = f"Among {counted(len(of_papers(ledger)), 'statement')} of the papers that need no data,"
     if not named:
-        return f"{start} none is false in substance or lacks a hypothesis."
-    are = "is false in substance or lacks" if len(named) == 1 else "are false in substance or lack"
-    return f"{start} {counted(len(named), 'root')} {are} a hypothesis: {'; '.join(named)}."
+        return f"{start} none is false or lacks a hypothesis."
+    slips = f"{counted(len(named), 'slip')} {'is' if len(named) == 1 else 'are'} of substance"
+    return f"{start} {slips} (false, or a hypothesis is missing): {'; '.join(named)}."
 
 
 def others(ledger: pd.DataFrame) -> str:
