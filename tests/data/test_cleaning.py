@@ -55,6 +55,7 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             max_carry=4,
             missing_periods=(),
             sparse_periods=(),
+            sparse_entities=(),
             smallest_capacity=4.0,
             smallest_of_periods=(4.0, 5.0),
             largest_density=0.5,
@@ -304,6 +305,8 @@ def drawings(draw: st.DrawFn) -> dict[str, tuple[str, str]]:
             place = draw(st.integers(0, weeks - 1))
             capacities[place] = "10"
             counts[place] = counts[place].replace("_", ".")
+            if index == 0:
+                counts[place] = counts[place].replace(".", "1")
         drawn[f"h{index}"] = (" ".join(counts), " ".join(capacities))
     return drawn
 

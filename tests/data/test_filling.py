@@ -6,11 +6,15 @@ import datetime
 import logging
 import statistics
 
+import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from data.drawn import Drawn, Row, clean, counts, dataset, of_period, refused, row, sources, week
+from dpol.core.errors import DataError
+from dpol.data.filling import refuse_swapped_calendar
+from dpol.data.settings import Periods
 
 
 def line_of(*cells: object) -> str:
@@ -146,7 +150,82 @@ def test_a_date_is_asked_about_exactly_as_the_manual_says(pairs: set[tuple[str, 
         other = there.get(f"{year}-{number}-{month}", set())
         few = 2 * len(entities) <= usual
         asked |= bool(few and other and not entities & other)
-    if asked:
+    if is_refused([datetime.date.fromisoformat(day) for day in there]):
+        assert "with day and month of dates such as" in refused(of)
+    elif asked:
         assert "with day and month swapped" in refused(of)
     else:
         clean(of)
+
+
+STARTS = [datetime.date(2021, 1, 1) + datetime.timedelta(days=day) for day in range(365)]
+
+
+def swap(day: datetime.date) -> datetime.date:
+    """The date as a program reads it that expects the month first."""
+    return day if day.day > 12 else day.replace(month=day.day, day=day.month)
+
+
+def is_refused(days: list[datetime.date], length: int = 7) -> bool:
+    """Whether a table with these periods is taken for a swapped one."""
+    of = pd.DataFrame({"period": pd.to_datetime(days)})
+    try:
+        refuse_swapped_calendar("t.csv", "S", of, Periods(days=length))
+    except DataError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("weeks", [2, 8, 12, 20, 30, 52, 104])
+def test_a_table_of_swapped_dates_is_refused_and_a_right_one_never(weeks: int) -> None:
+    for start in STARTS:
+        right = [start + datetime.timedelta(weeks=k) for k in range(weeks)]
+        wrong = [swap(day) for day in right]
+        assert not is_refused(right)
+        assert is_refused(wrong) == (wrong != right)
+
+
+@given(
+    st.sampled_from(STARTS), st.integers(2, 60), st.sampled_from([1, 7, 14]), st.data(),
+)  # fmt: skip
+def test_a_right_table_with_gaps_is_not_taken_for_a_swapped_one(
+    start: datetime.date, periods: int, length: int, data: st.DataObject
+) -> None:
+    """Up to a third of its periods are missing."""
+    lost = data.draw(st.sets(st.integers(1, periods), max_size=periods // 3))
+    assert not is_refused(
+        [start + datetime.timedelta(days=length * k) for k in range(periods) if k not in lost],
+        length,
+    )
+
+
+def test_a_swapped_calendar_is_named_with_the_way_to_keep_it() -> None:
+    days = [swap(datetime.date(2021, 1, 3) + datetime.timedelta(weeks=k)) for k in range(12)]
+    of = [it for day in days for it in of_period(str(day), "abc")]
+    said = refused(of)
+    assert "stream S lacks 28 periods, but only 0 with day and month of dates such as" in said
+    kept = clean(of, dataset(periods={"swapped": "keep", "days": 1}))
+    assert kept.reports[0].periods == 12
+
+
+def test_missing_periods_and_entities_with_few_rows_are_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    of = [it for t in range(22) if t != 3 for it in of_period(week(t), "ab")]
+    of += [*of_period(week(0), "cd"), *of_period(week(1), "cd"), *of_period(week(2), "d")]
+    (report,) = clean(of).reports
+    assert report.sparse_entities == ("c (2 of 21 periods)",)
+    gap = f"1 between {week(2)} and {week(4)}"
+    for what, found in (
+        ("periods missing", gap),
+        ("entities in few periods", "c (2 of 21 periods)"),
+    ):
+        assert f"hospitals.csv: stream S: {what}: {found}" in caplog.messages
+
+
+@pytest.mark.parametrize("negative", [False, True])
+def test_a_stream_without_any_count_is_refused(negative: bool) -> None:
+    of = {"a": (". -1 _", "9 9 9") if negative else (". . _", "9 9 9"), "b": (". . .", "9 9 9")}
+    said = refused(of, dataset(negative_counts="missing"))
+    assert said.startswith("hospitals.csv: stream S has no count: all 5 cells are missing. Check")
+    assert clean({**of, "b": (". . *", "9 9 9")}, dataset(negative_counts="missing"))

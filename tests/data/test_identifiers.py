@@ -23,6 +23,8 @@ TWO = [
     ("north", "North"),
     ("17", "17.0"),
     ("Cafe\N{COMBINING ACUTE ACCENT}", "Caf\N{LATIN SMALL LETTER E WITH ACUTE}"),
+    ("north", "no\N{SOFT HYPHEN}rth"),
+    ("north", "north\N{ZERO WIDTH SPACE}"),
 ]
 
 
@@ -138,3 +140,52 @@ def test_a_name_that_is_only_shown_may_be_garbled_in_a_table_of_utf_8() -> None:
     of = [{**it, "called": "CENTER \ufffd BUDA"} for it in of_period(week(0), "ab")]
     panel = clean(of, dataset({"name": "called"}))
     assert set(panel.table["name"]) == {"CENTER \ufffd BUDA"}
+
+
+# Groups and texts of `drop_where` -----------------------------------------------------------------
+
+SAME_GROUP = ["nm", "N M", "NM\N{ZERO WIDTH SPACE}"]
+
+
+@pytest.mark.parametrize("other", SAME_GROUP)
+def test_a_group_that_looks_like_a_chosen_one_is_asked_about(other: str) -> None:
+    of = [it | {"state": "NM"} for it in rows({"a": ("1 2 3", "9 9 9"), "b": ("4 5 6", "9 9 9")})]
+    of[4]["state"] = other
+    chosen = streams(S=["NM"])
+    said = refused(of, None, chosen)
+    assert said.startswith(
+        "hospitals.csv: column state holds texts that differ from those of streams.*.groups in"
+        f" looks only:\n  {other!r} (1 row, first 6) and 'NM'\n"
+    )
+    pasted = yaml.safe_load(said[said.index("dataset:") :])["dataset"]["cleaning"]
+    for cleaning in (pasted, {"identifiers": "exact"}, {"drop_where": {"state": other}}):
+        apart = clean(of, dataset(**cleaning), chosen)
+        assert apart.reports[0].cells["absent_rows"] == 1
+    joined = clean(of, None, streams(S=["NM", other]))
+    assert joined.reports[0].cells["absent_rows"] == 0
+
+
+def test_a_group_outside_the_periods_may_look_like_any_other() -> None:
+    of = of_period(week(0), "ab") + [it | {"state": "a"} for it in of_period(week(1), "ab")]
+    assert clean(of, dataset(periods={"last": week(0)})).reports[0].periods == 1
+
+
+@pytest.mark.parametrize("other", ["TOTAL", "Total.", "To\N{SOFT HYPHEN}tal"])
+def test_a_row_that_looks_like_a_dropped_one_is_asked_about(other: str) -> None:
+    of = [it for t in range(3) for it in of_period(week(t), ["a", "b", "Total"])]
+    of[5]["hospital"] = other
+    dropped = {"hospital": "Total"}
+    said = refused(of, dataset(drop_where=dropped))
+    assert f"\n  {other!r} (1 row, first 7) and 'Total'\n" in said
+    pasted = yaml.safe_load(said[said.index("dataset:") :])["dataset"]["cleaning"]
+    assert clean(of, dataset(drop_where=dropped, **pasted)).reports[0].entities == 3
+    named = clean(of, dataset(drop_where={"hospital": ["Total", other]}))
+    assert (named.reports[0].entities, named.rows_dropped) == (2, 3)
+
+
+def test_a_blank_group_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    of = of_period(week(0), "ab") + of_period(week(1), "ab")
+    of[2]["state"] = ""
+    assert clean(of).rows_outside == 1
+    said = "hospitals.csv: 1 row of the periods without a group left out, first row 4"
+    assert said in caplog.messages

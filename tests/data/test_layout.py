@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -189,6 +191,39 @@ def test_row_numbers_of_a_sheet_are_its_own(tmp_path: Path) -> None:
     file = workbook(tmp_path / "t.xlsx", Data=cells)
     with pytest.raises(DataError, match="'many': 1 cell, first in row 6"):
         read(file, ALL, {"skip_rows": 2})
+
+
+def calculated(file: str, value: str) -> None:
+    """Save a value with each formula of a workbook, as a spreadsheet program does."""
+    with zipfile.ZipFile(file) as book:
+        parts = {name: book.read(name).decode() for name in book.namelist()}
+    with zipfile.ZipFile(file, "w") as book:
+        for name, part in parts.items():
+            book.writestr(name, re.sub("(<c [^>]*)(><f>.*?</f>)<v(?: /|></v)>", value, part))
+
+
+def test_a_formula_that_was_never_calculated_is_refused_with_its_cell(tmp_path: Path) -> None:
+    """Elsewhere than in the columns that are read it does no harm; nor does a blank cell."""
+    header = [*TABLE[2], "note", "sum"]
+    rows = [[day, town, k, 9, None, "=1+1"] for day, town, k, _ in TOWNS]
+    file = workbook(tmp_path / "t.xlsx", Data=[header, *rows])
+    expected = read(file, ALL).table
+    rows[2][2] = "=SUM(1,0)"
+    rows[3] = ["=A3", "=B3", "=C3", "=D3", None, None]
+    file = workbook(tmp_path / "t.xlsx", Data=[header, *rows])
+    with pytest.raises(DataError) as told:
+        read(file, ALL)
+    assert str(told.value) == (
+        f"{file}: cell C4 holds a formula that was never calculated (5 such cells). Open the"
+        " workbook in a spreadsheet program and save it"
+    )
+    rows[3] = [*TOWNS[3], "=1+1", None]
+    file = workbook(tmp_path / "t.xlsx", Data=[header, *rows])
+    calculated(file, r"\1\2<v>1</v>")
+    pd.testing.assert_frame_equal(read(file, ALL).table, expected)
+    file = workbook(tmp_path / "t.xlsx", Data=[header, *rows])
+    calculated(file, r'\1 t="str"\2<v></v>')
+    assert read(file, ALL).reports[0].cells["missing_counts"] == 1, "an empty text"
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PK\x03\x04" + bytes(99)])

@@ -43,6 +43,7 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
         selection="counts",
         max_carry=4,
         sparse_periods=("2024-02-29 (1 of 33 entities)",),
+        sparse_entities=("H|7 (2 of 67 periods)",),
         missing_periods=("1 between 2021-01-15 and 2021-01-29",),
         smallest_capacity=5.1,
         smallest_of_periods=(5.1, 9.3),
@@ -138,7 +139,10 @@ def test_the_page_tells_how_the_entities_were_chosen_and_which_periods_are_spars
         page = page_of(report(selection=selection))
         assert f"Entities that play: {text}." in page
     assert "has a row, check their dates: 2024-02-29 (1 of 33 entities)." in page
-    assert "almost no" not in page_of(report(sparse_periods=()))
+    assert "few periods, check their spelling: H\\|7 (2 of 67 periods)." in page
+    clean = page_of(report(sparse_periods=(), sparse_entities=()))
+    assert "almost no" not in clean
+    assert "few periods" not in clean
 
 
 def test_a_stream_keeps_the_provenance_of_its_table_and_how_its_entities_were_chosen() -> None:

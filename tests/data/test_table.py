@@ -218,6 +218,14 @@ def test_all_types_of_parquet_are_read_as_text(files: Files, values: object, exp
     assert files.parquet({"a": values, "b": [1]}).cells["a"].tolist() == [expected]
 
 
+def test_categories_of_times_keep_their_time_zone(files: Files) -> None:
+    midnight = pd.Series(pd.to_datetime(["2021-11-08"])).dt.tz_localize("Europe/Berlin")
+    expected = ["2021-11-08 00:00:00.000000+0100"]
+    for dates in (midnight, midnight.astype("category")):
+        pd.DataFrame({"a": dates, "b": [1]}).to_parquet(files.folder / "t.parquet", index=False)
+        assert read_table(files.folder / "t.parquet", COLUMNS).cells["a"].tolist() == expected
+
+
 def test_lists_in_the_cells_of_a_parquet_table_are_refused(files: Files) -> None:
     with pytest.raises(DataError, match=r"column a holds list<.*>, not text, numbers or dates"):
         files.parquet({"a": [[1, 2]], "b": [1]})

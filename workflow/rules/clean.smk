@@ -18,6 +18,7 @@ else:
         priority: DATA_FIRST
         params:
             code=code_of_script("clean_panel"),
+            contents=contents_of(RAW, *settings.dataset.capacity_files),
             dataset=dump(settings.dataset.as_local(settings.raw_file)),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
         message:

@@ -11,6 +11,7 @@ from dpol.core.files import check_writable
 from dpol.core.imports import code_hash
 from dpol.core.yaml_files import read_yaml
 from dpol.core.words import HOLDS_RAW_COUNTS
+from dpol.data.panel import provenance_of
 from dpol.studies.registry import load_studies
 from dpol.studies.study import (
     code_of_results,
@@ -219,6 +220,28 @@ def table_must_be_fetched():
                 )
             return False
     return must_fetch(query, Path(file))
+
+
+def contents_of(*files):
+    """A param that reads the tables of this machine: their checksums, or None for a table that a
+    rule makes or that dpol fetched.
+
+    Times alone do not tell: a corrected table that was unpacked or copied keeps its old one. For a
+    table that a job may make they do, and it need not be there when the jobs are planned.
+    """
+
+    def contents(wildcards):
+        return [_checksum(file) for file in files]
+
+    return contents
+
+
+def _checksum(file):
+    if any(rule.is_producer(file) for rule in workflow.rules) or not Path(file).exists():
+        return None
+    facts = provenance_of(file, simulated=False)
+    fetched = settings.dataset.source.kind in FETCHED and "fetched" in facts
+    return None if fetched else facts["sha256"]
 
 
 def config_text():

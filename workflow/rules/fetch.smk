@@ -36,6 +36,7 @@ if getattr(settings.dataset.source, "member", None):
         priority: DATA_FIRST
         params:
             code=code_of_script("extract_table"),
+            contents=contents_of(settings.dataset.source.file),
             member=settings.dataset.source.member,
             sha256=getattr(settings.dataset.source, "sha256", None),
         message:

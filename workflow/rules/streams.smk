@@ -11,6 +11,7 @@ if settings.dataset.source.kind == "gains":
             local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
         params:
             code=code_of_script("build_stream_of_gains"),
+            contents=contents_of(RAW),
             dataset=dump(settings.dataset.untitled),
         message:
             "Building stream {wildcards.stream} from {input.table}"

@@ -18,6 +18,7 @@ from dpol.core.imports import is_foreign
 from dpol.core.plugins import Package, package_of, refuse_taken
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem
+from dpol.core.shipped import place_of
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
 from dpol.experts.registry import (
@@ -69,7 +70,7 @@ def check_local_table(config: Config) -> None:
     source = config.dataset.source
     files = [("columns.capacity", file, file) for file in config.dataset.capacity_files]
     if source.kind in ("local", "gains"):
-        files.insert(0, ("source", source.file, config.raw_file))
+        files.insert(0, ("source", source.file, place_of(source.file)))
     for block, file, place in files:
         if not Path(place).exists():
             raise ConfigError(

@@ -35,13 +35,14 @@ def fault_of(name: str) -> str:
 def folded(name: str) -> str:
     """The name without what people and programs change by accident.
 
-    Unicode form, case, full-width and other digits, spaces, punctuation, leading zeros, a `.0` at
-    the end of a number, and Greek and Cyrillic letters that look like Latin ones. A sign between
+    Unicode form, case, full-width and other digits, spaces, signs that only guide how a text is
+    set (soft hyphens, zero-width spaces), punctuation, leading zeros, a `.0` at the end of a
+    number, and Greek and Cyrillic letters that look like Latin ones. A sign between
     digits is kept, as a dot or a dash: 1-11 is not 11-1. Names that are folded to the same text
     may be one entity; nobody but their owner can know. Letters that look alike within one script
     (I and l, O and 0) stay different.
 
-    >>> folded("050002") == folded("５0002.0") == folded("5 0002")
+    >>> folded("050002") == folded("５0002.0") == folded("5 0\N{SOFT HYPHEN}002")
     True
     >>> folded("САFÉ") == folded("Cafe\N{COMBINING ACUTE ACCENT}")  # The first: C and A Cyrillic.
     True
@@ -58,7 +59,7 @@ def folded(name: str) -> str:
 
 
 def _plain_character(character: str) -> str:
-    if character.isspace():
+    if character.isspace() or unicodedata.category(character) == "Cf":
         return ""
     digit = unicodedata.decimal(character, None)
     return character if digit is None else str(digit)

@@ -13,7 +13,14 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
 from dpol.core.words import counted, shortened
-from dpol.data.filling import check_calendar, fill, refuse_clipped, refuse_swapped
+from dpol.data.filling import (
+    check_calendar,
+    entities_seen_seldom,
+    fill,
+    refuse_clipped,
+    refuse_swapped,
+    refuse_swapped_calendar,
+)
 from dpol.data.panel import RULES, CleanPanel, StreamReport
 from dpol.data.rows import KINDS, drop_rows, read_rows
 from dpol.data.selection import choose, refuse_unknown, selection_of
@@ -37,13 +44,13 @@ def clean_panel(
     Raises:
         DataError: text where a number or date belongs, an entity without a name, a negative
             number or different rows for one cell where the rules refuse them, too many counts
-            above the capacity, an entity with several spellings, a garbled name, a date with day
-            and month swapped, a group without a row, a text of `drop_where` that no row holds, an
-            entity that the second table lacks, or a stream that keeps fewer than two entities or
-            no period.
+            above the capacity, an entity, group or text of `drop_where` with several spellings, a
+            garbled name, dates with day and month swapped, a group without a row, a text of
+            `drop_where` that no row holds, an entity that the second table lacks, or a stream that
+            keeps fewer than two entities, no period or no count.
     """
     groups = {label: stream.groups for label, stream in streams.items()}
-    kept = drop_rows(raw, dataset.cleaning.drop_where)
+    kept = drop_rows(raw, dataset.cleaning, {it for named in groups.values() for it in named})
     rows = read_rows(kept, dataset, groups, capacities)
     refuse_unknown(raw.file, rows["entity"], dataset.cleaning)
     tables, reports = [], []
@@ -67,9 +74,19 @@ def _clean_stream(
     rules, periods = dataset.cleaning, dataset.periods
     unique, duplicates = _without_duplicates(file, rows, rules.conflicting_duplicates == "last")
     played, dropped = choose(file, label, unique, rules)
+    if played["count"].isna().all() and not played["suppressed_counts"].any():
+        raise DataError(
+            f"{file}: stream {label} has no count: all {len(played):,} cells are missing. Check"
+            " dataset.columns.count and dataset.cleaning.missing_markers"
+        )
     if periods.swapped == "error":
+        refuse_swapped_calendar(file, label, played, periods)
         refuse_swapped(file, label, played)
     missing, sparse = check_calendar(file, label, played, periods)
+    seldom = entities_seen_seldom(played)
+    for what, found in (("periods missing", missing), ("entities in few periods", seldom)):
+        if found:
+            LOGGER.warning("%s: stream %s: %s: %s", file, label, what, "; ".join(found))
     for day in sparse:
         LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its date",
                        file, label, day)  # fmt: skip
@@ -97,6 +114,7 @@ def _clean_stream(
         max_carry=rules.max_carry,
         missing_periods=missing,
         sparse_periods=sparse,
+        sparse_entities=seldom,
         smallest_capacity=float(smallest.min()) if capacities else None,
         smallest_of_periods=(float(smallest.min()), float(smallest.max())) if capacities else None,
         largest_density=float(filled.table["density"].max()) if capacities else None,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import gzip
 import hashlib
 import importlib.metadata
 import itertools
 import json
 import re
 import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from dpol.data.settings import Dataset, PackageSource, WebSource
 from dpol.data.sources import Endpoint
 from dpol.data.values import columns_of
 
+_GZIP = b"\x1f\x8b"
 LONGEST_PAUSE = 600
 """Longest pause before another try in seconds, whatever a server asks for."""
 _HEADERS = {
@@ -167,7 +170,10 @@ class _Retry(urllib3.Retry):
         return super().increment(*args, **facts)
 
     def get_retry_after(self, response: Any) -> float | None:
-        asked = super().get_retry_after(response)
+        try:
+            asked = super().get_retry_after(response)
+        except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
+            return None
         return asked and min(asked, LONGEST_PAUSE)
 
 
@@ -226,22 +232,33 @@ def _fetch_once(
         # With room for one row more than counted, a new row shows.
         parameters = {**query.soql, "$limit": str(total + 1)}
 
-    digest, end = hashlib.sha256(), b""
+    digest, received, pinned = hashlib.sha256(), 0, endpoint.sha256
     with _get(session, url, parameters, silence) as answer:
+        stated = re.fullmatch("[0-9]{1,18}", answer.headers.get("Content-Length", ""))
+        coding = answer.headers.get("Transfer-Encoding", "").lower()
+        if not (pinned or coding == "chunked" or (stated and not coding)):
+            raise FetchError(
+                "states no length, so that a file cut short would look whole; give this endpoint"
+                " the sha256 of the file"
+            )
         chunks = answer.raw.stream(1 << 16, decode_content=False)
         first = next(chunks, b"")
-        packed = member is not None or first.startswith(b"\x1f\x8b")
-        if not packed and not {"Content-Length", "Transfer-Encoding"} & {*answer.headers}:
-            raise FetchError("states no length, so that a file cut short would look whole")
+        while len(first) < len(_GZIP) and (more := next(chunks, b"")):
+            first += more
+        packed = member is not None or first.startswith(_GZIP)
         # What is packed stays as it is, so that published checksums hold.
         with table.open("wb") if packed else packed_file(table) as stream:
             for chunk in itertools.chain([first], chunks):
                 digest.update(chunk)
                 stream.write(chunk)
-                end = chunk[-1:]
-    if endpoint.sha256 not in (None, digest.hexdigest()):
-        raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {endpoint.sha256}")
-    if not packed and end != b"\n":
+                received += len(chunk)
+    if pinned not in (None, digest.hexdigest()):
+        raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {pinned}")
+    if not pinned and stated and received != int(stated[0]):
+        raise _BrokenError(f"{received:,} bytes instead of {int(stated[0]):,}")
+    # The length of a packed file says nothing of the table that was packed.
+    whole = pinned or member or (stated and not packed)
+    if not whole and not _ends_with_a_line(table):
         raise _BrokenError("ends in the middle of a line")
     rows = None
     try:
@@ -260,6 +277,16 @@ def _fetch_once(
         "etag": _plain(answer.headers.get("ETag", "")),
         "last_modified": _plain(answer.headers.get("Last-Modified", "")),
     }
+
+
+def _ends_with_a_line(table: Path) -> bool:
+    """Whether the last line of a packed table has its end; also true for a damaged one."""
+    last = b""
+    with suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(table) as unpacked:
+        while chunk := unpacked.read(1 << 20):
+            last = chunk
+        return last.endswith(b"\n")
+    return True  # reading it says what is wrong
 
 
 @contextmanager

@@ -23,6 +23,8 @@ SHOWN = 5
 SPARSE_SHARE, SPARSE_FROM = 0.05, 5
 """A period is sparse if at most this share of the entities, or one, has a row; smaller streams
 have no sparse periods."""
+SELDOM_SHARE = 0.1
+"""An entity that plays is seldom there if it has a row in less than this share of the periods."""
 LONE_FROM = 20
 """A row that makes a period of its own is refused in streams of at least so many entities."""
 
@@ -171,11 +173,55 @@ def refuse_swapped(file: str, label: str, rows: pd.DataFrame) -> None:
             )
 
 
+def refuse_swapped_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) -> None:
+    """Refuse a calendar that is more regular with day and month of its dates swapped.
+
+    A program that expects the other order swaps them in the whole table wherever it can. More
+    regular: fewer periods are missing, and no or fewer steps are other than whole periods.
+
+    Args:
+        file: of the table, for messages.
+        label: of the stream.
+        rows: that are played.
+        lasting: the length of a period; months begin on their first day, and are not looked at.
+
+    Raises:
+        DataError: such a calendar, with one of its dates.
+    """
+    written = pd.DatetimeIndex(rows["period"].unique())
+    swapped = pd.DatetimeIndex([_swapped(day) or day for day in written])
+    if lasting.months or not swapped.is_unique:
+        return
+    (missing, uneven), (fewer, less_uneven) = (_gaps(it, lasting) for it in (written, swapped))
+    if fewer < missing and less_uneven < max(uneven, 1):
+        raise DataError(
+            f"{file}: stream {label} lacks {counted(missing, 'period')}, but only {fewer} with day"
+            f" and month of dates such as {written[written != swapped].min().date()} swapped, as"
+            " Excel reads them in the wrong order. Correct the dates in the table; or keep them as"
+            " they are, in the config:\ndataset:\n  periods:\n    swapped: keep"
+        )
+
+
+def _gaps(days: pd.DatetimeIndex, lasting: Periods) -> tuple[int, int]:
+    """Periods that are missing between some days, and steps that are not whole periods."""
+    places, length = _places(days.sort_values().to_numpy(), lasting)
+    steps = np.diff(places)
+    missing = np.maximum(np.rint(steps / length) - 1, 0)
+    return int(missing.sum()), int((steps % length != 0).sum())
+
+
 def _swapped(day: pd.Timestamp) -> pd.Timestamp | None:
     """The date with day and month in the other order; None if there is no other."""
     if day.day > 12 or day.day == day.month:
         return None
     return day.replace(month=day.day, day=day.month)
+
+
+def entities_seen_seldom(rows: pd.DataFrame) -> tuple[str, ...]:
+    """The entities that have a row in few of the periods, in words; `rows` has each pair once."""
+    periods, times = rows["period"].nunique(), rows["entity"].value_counts().sort_index()
+    few = times[times < SELDOM_SHARE * periods]
+    return tuple(f"{shortened(str(it))} ({n} of {periods} periods)" for it, n in few.items())
 
 
 def check_calendar(

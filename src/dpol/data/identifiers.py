@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 
 from dpol.core.errors import DataError
 from dpol.core.names import folded
@@ -66,6 +67,41 @@ def refuse_alike(file: str, entities: Texts, rules: Cleaning) -> None:
         f"dataset:\n  cleaning:\n    identifiers: {json.dumps(stands_for, ensure_ascii=False)}\n"
         "With identifiers: exact every spelling is an entity of its own."
     )
+
+
+def refuse_look_alikes(
+    file: str, texts: Texts, wanted: Collection[str], key: str, rules: Cleaning
+) -> None:
+    """Refuse texts that a key of the config does not name, and which look like one that it names.
+
+    Args:
+        file: of the table, for messages.
+        texts: the cells of a column.
+        wanted: what the config names of them.
+        key: the key that does.
+        rules: whose `identifiers` say which spellings are known to be right.
+
+    Raises:
+        DataError: such texts, each with its rows and the text of the config.
+    """
+    if rules.identifiers == "exact":
+        return
+    named = {form: text for text in wanted if (form := folded(text))}
+    settled = {"", *wanted, *rules.identifiers.values()}
+    rows = texts[~texts.isin(settled)].index.to_series().groupby(texts, sort=False)
+    alike = {
+        text: f"  {shortened(text)!r} ({counted(size, 'row')}, first {row}) and {same!r}"
+        for text, size, row in rows.agg(["size", "min"]).itertuples()
+        if (same := named.get(folded(text)))
+    }
+    if alike:
+        itself = json.dumps({text: text for text in alike}, ensure_ascii=False)
+        raise DataError(
+            f"{file}: column {texts.name} holds texts that differ from those of {key} in looks"
+            " only:\n" + "\n".join([*alike.values()][:SHOWN]) + "\nWrite each in one way, or name"
+            f" the other spelling in {key} too. A text that means something else stands for itself"
+            f" in the config:\ndataset:\n  cleaning:\n    identifiers: {itself}"
+        )
 
 
 def garbled(texts: Texts, encoding: str) -> BadCells:

@@ -57,6 +57,7 @@ class StreamReport:
         max_carry: for how many periods a missing count repeats the last one, at most.
         missing_periods: gaps of the calendar, in words.
         sparse_periods: periods in which almost no entity has a row, in words.
+        sparse_entities: entities that have a row in few periods, in words.
         smallest_capacity: of a cell; None without capacities.
         smallest_of_periods: least and largest of the smallest capacities of all periods, likewise.
         largest_density: of a cell, likewise.
@@ -71,6 +72,7 @@ class StreamReport:
     max_carry: int
     missing_periods: tuple[str, ...]
     sparse_periods: tuple[str, ...]
+    sparse_entities: tuple[str, ...]
     smallest_capacity: float | None
     smallest_of_periods: tuple[float, float] | None
     largest_density: float | None
@@ -230,6 +232,8 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     yield f"Periods missing for the whole stream, left out: {missing}.\n"
     if sparse := "; ".join(stream["sparse_periods"]):
         yield f"Periods in which almost no entity has a row, check their dates: {sparse}.\n"
+    if seldom := "; ".join(map(escape_markdown, stream["sparse_entities"])):
+        yield f"Entities that have a row in few periods, check their spelling: {seldom}.\n"
     yield (
         "| dropped | name | reason |\n|---|---|---|" if stream["dropped"] else "No entity dropped."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import codecs
 import csv
 import gzip
@@ -77,8 +78,8 @@ def read_plain(
     rows of a sheet are skipped. A formula of a sheet is the value that was saved with it.
 
     Raises:
-        DataError: no such file, empty, cut short, not a table, a column or the sheet is missing, or
-            the format has a key that such a file has no use for.
+        DataError: no such file, empty, cut short, not a table, a column or the sheet is missing, a
+            formula has no value, or the format has a key that such a file has no use for.
     """
     if path.is_dir():
         raise DataError(f"{path}: is a folder, not a table; name the file in {keys.file}")
@@ -192,7 +193,13 @@ def _read_parquet(path: Path, columns: list[str] | None, form: Format, keys: Key
         schema = pq.read_schema(path)
         columns = schema.names if columns is None else columns
         refuse_columns(path, columns, schema.names, keys)
+        facts = pq.read_metadata(path).metadata or {}
+        kept = facts.get(b"ARROW:schema")
+        written = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(kept))) if kept else schema
         for name, values in zip(columns, pq.read_table(path, columns=columns), strict=True):
+            kind = written.field(name).type
+            if pa.types.is_dictionary(kind):  # whose time zone Parquet itself does not keep
+                values = values.cast(kind.value_type)
             kind = values.type
             if pa.types.is_nested(kind):
                 raise DataError(
@@ -221,6 +228,12 @@ def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys)
     columns = header.texts if columns is None else columns
     refuse_columns(path, columns, header.texts, keys)
     places = [header.texts.index(name) for name in columns]
+    if unsaved := [row.unsaved[it] for _, row in rows for it in places if row.unsaved[it]]:
+        raise DataError(
+            f"{path}: cell {unsaved[0]} holds a formula that was never calculated"
+            f" ({counted(len(unsaved), 'such cell')}). Open the workbook in a spreadsheet program"
+            " and save it"
+        )
     typed = {}
     for name, place in zip(columns, places, strict=True):
         dates = [row.dates[place] or (None if row.texts[place] else False) for _, row in rows]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
+from dpol.core.logs import LOGGER
 from dpol.core.near import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.capacities import capacities_of
@@ -21,8 +22,8 @@ from dpol.data.cells import (
     refuse_cells,
     undated,
 )
-from dpol.data.identifiers import garbled, identified, refuse_alike
-from dpol.data.settings import Dataset
+from dpol.data.identifiers import garbled, identified, refuse_alike, refuse_look_alikes
+from dpol.data.settings import Cleaning, Dataset
 from dpol.data.table import RawTable
 from dpol.data.texts import EARLIEST, LATEST
 
@@ -53,7 +54,7 @@ def read_rows(
     Raises:
         DataError: text where a number or date belongs, an entity without a name, a negative number
             where the rules refuse it, an entity with several spellings, a garbled name, a group
-            without a row, or an entity that the second table lacks.
+            without a row or with several spellings, or an entity that the second table lacks.
     """
     columns, rules, periods = dataset.needed_columns, dataset.cleaning, dataset.periods
     days, written = periods_of(raw, columns.period)
@@ -107,6 +108,13 @@ def read_rows(
                 f" Change streams.{label}.groups or dataset.periods"
             )
 
+    if columns.group:
+        wanted_groups = [it for groups in streams.values() for it in groups]
+        refuse_look_alikes(raw.file, group[inside], wanted_groups, "streams.*.groups", rules)
+        if len(unnamed := group.index[inside & (group == "")]):
+            LOGGER.warning("%s: %s of the periods without a group left out, first row %s",
+                           raw.file, counted(len(unnamed), "row"), unnamed[0])  # fmt: skip
+
     if columns.capacity is None:
         # No question needs capacities then: any count is within them.
         boundless = np.full(len(cells), np.inf)
@@ -147,14 +155,15 @@ def read_rows(
     return rows.sort_values(order, kind="stable", ignore_index=True)
 
 
-def drop_rows(raw: RawTable, drop_where: Mapping[str, Sequence[str]]) -> RawTable:
-    """The table without the rows that hold one of the texts given for a column.
+def drop_rows(raw: RawTable, rules: Cleaning, groups: Collection[str]) -> RawTable:
+    """The table without the rows that hold one of the texts of `drop_where` for a column.
 
     Raises:
-        DataError: a text that no row holds.
+        DataError: a text that no row holds, or one that looks like it and is neither named nor one
+            of the groups.
     """
     dropped = pd.Series(False, raw.cells.index)
-    for name, texts in drop_where.items():
+    for name, texts in rules.drop_where.items():
         there = raw.cells[name]
         for text in texts:
             if not (there == text).any():
@@ -163,6 +172,8 @@ def drop_rows(raw: RawTable, drop_where: Mapping[str, Sequence[str]]) -> RawTabl
                     f"{did_you_mean(text, there.unique()) or '.'} Change"
                     " dataset.cleaning.drop_where"
                 )
+        others = there[~there.isin(groups)]
+        refuse_look_alikes(raw.file, others, texts, "dataset.cleaning.drop_where", rules)
         dropped |= there.isin(texts)
     return replace(raw, cells=raw.cells[~dropped])
 

@@ -314,9 +314,11 @@ class Cleaning(Settings):
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
     """Share of a stream's cells in which the count may be above the capacity; more stop the run."""
     identifiers: Annotated[dict[str, str] | Literal["exact"], BeforeValidator(spellings)] = {}
-    """Identifiers that differ only in case, leading zeros, a final `.0` or the like stop the run,
-    since they may be one entity. Here each such spelling is given the entity for which it stands,
-    such as `"50002": "050002"`. With `exact` each spelling is an entity of its own."""
+    """Identifiers that differ only in case, leading zeros, a final `.0`, invisible signs or the
+    like stop the run, since they may be one entity. Here each such spelling is given the entity for
+    which it stands, such as `"50002": "050002"`. A spelling of a group of a stream, or of a text of
+    `drop_where`, that stands for itself is another one. With `exact` each spelling is one of its
+    own."""
     entities: Annotated[list[str] | Literal["all"] | None, BeforeValidator(all_or_names)] = None
     """Identifiers of the entities that play, or `all`: then the counts do not decide who plays.
     Without it `min_total_cases` does."""

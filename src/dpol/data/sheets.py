@@ -18,10 +18,12 @@ class BadWorkbookError(Exception):
 
 
 class SheetRow(NamedTuple):
-    """The cells of a row of a sheet as text, and which of them are dates."""
+    """The cells of a row of a sheet as text, which of them are dates, and where one (`C5`) holds a
+    formula that was saved without a value."""
 
     texts: list[str]
     dates: list[bool]
+    unsaved: list[str]
 
 
 def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]:
@@ -40,6 +42,8 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
         DataError: no such sheet, several and none named, or no table in it.
     """
     import openpyxl
+    from openpyxl.cell.read_only import ReadOnlyCell
+    from openpyxl.utils import get_column_letter
 
     try:
         with warnings.catch_warnings():  # about looks, which are not read
@@ -56,29 +60,58 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
                     f"{did_you_mean(form.sheet or '', sheets)}"
                 )
             sheet.reset_dimensions()  # some programs write wrong ones
-            cells = list(sheet.iter_rows(values_only=True))
+            cells, blank = [], set[str]()
+            for row in sheet.iter_rows():
+                cells.append([cell.value for cell in row])
+                # A formula whose value is an empty text is of type str.
+                blank |= {
+                    cell.coordinate
+                    for cell in row
+                    if isinstance(cell, ReadOnlyCell)
+                    and cell.value is None
+                    and cell.data_type != "str"
+                }
             book.close()
+            unsaved = blank and blank & _formulas(path, sheet.title)
     except (KeyError, SyntaxError, ValueError, zipfile.BadZipFile) as error:
         raise BadWorkbookError(str(error)) from None
     width = max(map(len, cells), default=0)  # rows may differ in length
-    rows = []
+    letters, rows = [get_column_letter(place + 1) for place in range(width)], []
     for number, values in enumerate(cells, start=1):
-        texts = [_text(cell, form) for cell in values] + [""] * (width - len(values))
+        values += [None] * (width - len(values))
+        texts = [_text(cell, form) for cell in values]
         dates = [isinstance(cell, datetime.date) for cell in values]
-        if number > form.skip_rows and any(texts):
-            rows.append((number, SheetRow(texts, dates + [False] * (width - len(values)))))
+        places = [it if (it := f"{letter}{number}") in unsaved else "" for letter in letters]
+        if number > form.skip_rows and (any(texts) or any(places)):
+            rows.append((number, SheetRow(texts, dates, places)))
     if not rows:
         raise DataError(
             f"{path}: sheet {sheet.title!r} holds no table; name another one in"
             f" {key}.sheet, or lower skip_rows"
         )
     held = [place for place in range(width) if any(row.texts[place] for _, row in rows)]
-    rows = [
-        (number, SheetRow([row.texts[it] for it in held], [row.dates[it] for it in held]))
-        for number, row in rows
-    ]
+    rows = [(number, _only(row, held)) for number, row in rows]
     number, header = rows[0]
     return [(number, header._replace(texts=[it.strip() for it in header.texts])), *rows[1:]]
+
+
+def _only(row: SheetRow, held: list[int]) -> SheetRow:
+    texts, dates, unsaved = row
+    return SheetRow(
+        [texts[it] for it in held], [dates[it] for it in held], [unsaved[it] for it in held]
+    )
+
+
+def _formulas(path: Path, title: str) -> set[str]:
+    """The cells of a sheet that hold formulas."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(path, read_only=True)
+    sheet = book[title]
+    sheet.reset_dimensions()
+    found = {cell.coordinate for row in sheet.iter_rows() for cell in row if cell.data_type == "f"}
+    book.close()
+    return found
 
 
 def _text(cell: Any, form: Format) -> str:

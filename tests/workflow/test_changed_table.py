@@ -1,0 +1,129 @@
+"""A table whose content changes is read again, whatever its time; an unchanged one is not."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import re
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpol.core.files import write_json
+from pipeline import SMALL, snakemake, succeed, write_config
+
+pytestmark = pytest.mark.workflow
+
+COUNTS = "id,week,sick\n" + "".join(
+    f"{it},2021-01-{day:02},{day + k}\n" for day in (3, 10, 17) for k, it in enumerate("abc")
+)
+BEDS = "id,beds\na,90\nb,90\nc,90\n"
+GAINS = "x,y\n" + "0.5,0.25\n" * 4
+KEYS = {key: SMALL[key] for key in ("run", "seed", "privacy", "replicates")}
+
+
+def write_zip(file: Path, text: str) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("t.csv", text)
+
+
+@contextmanager
+def written_as_before(file: Path) -> Iterator[None]:
+    """Keep the time of a file that is changed, as programs that copy or unpack do."""
+    time = file.stat().st_mtime
+    yield
+    os.utime(file, (time, time))
+
+
+LOCAL = {"kind": "local", "file": "t.csv"}
+PACKED = {"kind": "local", "file": "t.zip", "member": "t.csv"}
+MATRIX = {"kind": "gains", "file": "g.csv", "sensitivity": 1}
+WEB = {
+    "kind": "web",
+    "file": "t.csv.gz",
+    "endpoints": [{"kind": "file", "url": "http://127.0.0.1:9/t.csv"}],
+}
+
+
+def finished(folder: Path, source: dict[str, Any]) -> None:
+    """The streams of a table, made by a real run."""
+    columns = {"entity": "id", "period": "week", "count": "sick"}
+    beds = {"file": "beds.csv", "entity": "id", "capacity": "beds"}
+    counted = {"columns": {**columns, "capacity": beds}, "cleaning": {"entities": "all"}}
+    (folder / "beds.csv").write_text(BEDS)
+    write_config(
+        folder,
+        KEYS,
+        dataset={"source": source} | ({} if source["kind"] == "gains" else counted),
+        streams={"all": {"groups": ["all"]}},
+        suites={"local": {"algorithms": ["rw-ftpl"]}},
+        report={"algorithms": ["rw-ftpl"], "envelope": ""},
+    )
+    succeed(snakemake(folder, "streams"))
+
+
+def planned(folder: Path) -> set[str]:
+    """The rules that a run would start."""
+    said = succeed(snakemake(folder, "streams", "--dry-run"))
+    jobs = {*re.findall(r"^(\w+) +\d+$", said, re.M)}
+    assert jobs or "Nothing to be done" in said
+    return jobs - {"total", "streams"}
+
+
+def test_a_changed_table_is_read_again_though_it_is_older_than_the_results(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(COUNTS)
+    finished(tmp_path, LOCAL)
+    with written_as_before(tmp_path / "t.csv"):
+        (tmp_path / "t.csv").write_text(COUNTS.replace("3\n", "4\n"))
+    assert planned(tmp_path) == {"clean_panel", "build_stream"}
+    with written_as_before(tmp_path / "t.csv"):
+        (tmp_path / "t.csv").write_text(COUNTS)
+    shutil.copytree(tmp_path, tmp_path / "copy", ignore=lambda *_: ["copy"])
+    assert planned(tmp_path / "copy") == set()
+    with written_as_before(tmp_path / "beds.csv"):
+        (tmp_path / "beds.csv").write_text(BEDS.replace("90", "91"))
+    assert planned(tmp_path) == {"clean_panel", "build_stream"}
+
+
+@pytest.mark.parametrize(
+    ("source", "write", "before", "after", "reader"),
+    [
+        (PACKED, write_zip, COUNTS, COUNTS.replace("3\n", "4\n"), "extract_table"),
+        (MATRIX, Path.write_text, GAINS, GAINS.replace("0.25", "0.75"), "build_stream"),
+    ],
+    ids=["archive", "gains"],
+)
+def test_so_is_an_archive_or_a_table_of_gains(
+    tmp_path: Path,
+    source: dict[str, Any],
+    write: Callable[[Path, str], Any],
+    before: str,
+    after: str,
+    reader: str,
+) -> None:
+    file = tmp_path / source["file"]
+    write(file, before)
+    finished(tmp_path, source)
+    assert planned(tmp_path) == set()
+    with written_as_before(file):
+        write(file, after)
+    assert reader in planned(tmp_path)
+
+
+def test_a_fetched_table_may_be_gone_but_not_replaced_by_hand(tmp_path: Path) -> None:
+    table = tmp_path / WEB["file"]
+    table.write_bytes(gzip.compress(COUNTS.encode()))
+    digest = hashlib.sha256(table.read_bytes()).hexdigest()
+    write_json(f"{table}.provenance.json", {"sha256": digest, "query": None})
+    finished(tmp_path, WEB)
+    with written_as_before(table):
+        table.write_bytes(gzip.compress(COUNTS.replace("3\n", "4\n").encode()))
+    assert planned(tmp_path) == {"clean_panel", "build_stream"}
+    table.unlink()
+    assert planned(tmp_path) == set()
