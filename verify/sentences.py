@@ -330,8 +330,8 @@ def of_the_artifact() -> Iterator[str]:
     yield f"L2P with our accounting {found[0]}, with the published one {found[2]} |"
     total, major, minor = slips()
     yield (
-        f"among {total} statements of the papers that need no data, {len(major)} slips are of substance"
-        f" (false, or a hypothesis is missing); {len(minor)} others are easily put right |"
+        f"among {total} statements of the papers that need no data, {len(major)} slips are of"
+        f" substance (false, or a hypothesis is missing); {len(minor)} others are easily put right |"
     )
     lower = {
         key.split(", ")[2]: row["lower_bound"]

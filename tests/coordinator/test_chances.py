@@ -48,6 +48,25 @@ def test_of_two_the_chance_is_known():
     assert chances_of(np.array([0.0, 9.0, 8.0]), np.full(3, 0.1), 2).tolist() == [0, 1, 1]
 
 
+@pytest.mark.parametrize("ratio", [1, 1 / 50, 1 / 500, 1 / 1000, 1e-6])
+@pytest.mark.parametrize("apart", [-2.0, -0.5, 0.0, 1.0])
+def test_very_unequal_deviations_lose_no_chance(apart, ratio):
+    """Of two, in closed form; a deviation of two steps instead of a smaller one changes 1e-4."""
+    mean, deviation = np.array([0.0, apart]), np.array([1.0, ratio])
+    known = norm.cdf(-apart / np.hypot(1.0, ratio))
+    chances = chances_of(mean, deviation, 1)
+    assert chances.sum() == pytest.approx(1, abs=1e-6)
+    assert chances == pytest.approx([known, 1 - known], abs=1e-4)
+
+
+@pytest.mark.parametrize("k", [1, 3, 19])
+def test_many_of_very_unequal_deviations_lose_no_chance(k):
+    rng = np.random.default_rng(k)
+    for _ in range(20):
+        mean, deviation = rng.normal(0, 1, 40), np.exp(rng.uniform(-14, 0, 40))
+        assert chances_of(mean, deviation, k).sum() == pytest.approx(k, abs=1e-6)
+
+
 def test_thousands_are_no_burden():
     rng = np.random.default_rng(1)
     chances = chances_of(rng.normal(0.3, 0.05, 5_000), rng.uniform(0.005, 0.08, 5_000), 3)

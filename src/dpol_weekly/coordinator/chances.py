@@ -10,8 +10,10 @@ integrands, if its step is below every deviation.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpol.core.randomness import Floats
@@ -41,23 +43,17 @@ def chances_of(mean: Floats, deviation: Floats, k: int) -> Floats:
     chances = np.ones(len(mean))
     if k >= len(mean):
         return chances
-    low, high = mean - _REACH * deviation, mean + _REACH * deviation
-    # Below the k-th lower end lies no number that matters; above the next upper end, all are in.
-    start, sure = np.partition(low, -k)[-k], low > np.partition(high, -k - 1)[-k - 1]
-    for x in np.linspace(start, high.max(), 30):
-        many = ndtr((mean - x) / deviation).sum()
-        # Chernoff's bound on fewer than k above x, of which `many` are expected.
-        if many > k and (many - k) ** 2 > 40 * many:
-            start = x
-    near = ((high >= start) & ~sure).nonzero()[0]
+    start, end, near, sure = _range(mean, deviation, k)
+    points = int(np.clip(_CELLS // max(1, near.sum() * k), *_POINTS))
+    # Each end lies six deviations further out for numbers that are widened to two steps.
+    deviation = np.maximum(deviation, 2 * (end - start) / (points - 1 - 4 * _REACH))
+    start, end, near, sure = _range(mean, deviation, k)
     chances[~sure] = 0.0
     k -= int(sure.sum())
     if not k:
         return chances
-    points = int(np.clip(_CELLS // (len(near) * k), *_POINTS))
-    grid = np.linspace(start, high.max(), points)
-    step = grid[1] - grid[0]
-    width = np.maximum(deviation[near], 2 * step)[:, None]
+    grid, near = np.linspace(start, end, points), near.nonzero()[0]
+    step, width = grid[1] - grid[0], deviation[near, None]
     for x in np.split(grid, range(0, points, max(1, _CELLS // (len(near) * k)))):
         apart = (x - mean[near, None]) / width
         above, weight = ndtr(-apart), np.exp(-(apart**2) / 2) * (step / math.sqrt(2 * math.pi))
@@ -71,6 +67,21 @@ def chances_of(mean: Floats, deviation: Floats, k: int) -> Floats:
             chances[near[place]] += (weight[place] * few).sum() / width[place, 0]
             behind = _with(behind, above[place])
     return chances
+
+
+def _range(
+    mean: Floats, deviation: Floats, k: int
+) -> tuple[float, float, NDArray[Any], NDArray[np.bool_]]:
+    """The ends of what matters; which numbers (n,) matter, and which are among the k for sure."""
+    low, high = mean - _REACH * deviation, mean + _REACH * deviation
+    # Below the k-th lower end lies no number that matters; above the next upper end, all are in.
+    start, sure = np.partition(low, -k)[-k], low > np.partition(high, -k - 1)[-k - 1]
+    for x in np.linspace(start, high.max(), 30):
+        many = ndtr((mean - x) / deviation).sum()
+        # Chernoff's bound on fewer than k above x, of which `many` are expected.
+        if many > k and (many - k) ** 2 > 40 * many:
+            start = x
+    return float(start), float(high.max()), (high >= start) & ~sure, sure
 
 
 def _none(k: int, points: int) -> Floats:

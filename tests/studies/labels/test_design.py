@@ -18,7 +18,13 @@ from dpol.studies.labels.bounds import (
 )
 from dpol.studies.labels.clients import ResponseClient
 from dpol.studies.labels.design import DesignBayes, optimal_design, sets_of
-from dpol.studies.labels.game import label_generators
+from dpol.studies.labels.game import (
+    block_length,
+    label_generators,
+    play_adversary,
+    play_labels,
+    realisable,
+)
 from dpol.studies.labels.hypotheses import HypothesisClass
 from dpol.studies.labels.learners import Terms
 from studies.labels import plain
@@ -54,6 +60,39 @@ def test_sets_that_are_drawn_alike_do_not():
     assert excess(masses, optimal_design(masses), weights)[0] == pytest.approx(1, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("masses", "k"),
+    [
+        ([[0.5, 0.5], [0.5, 0.5]], 0),
+        ([[0.1, 0.2, 0.7]] * 4, 0),
+        ([[0.3, 0.7], [0.1 + 0.2, 0.7]], 0),  # 0.1 + 0.2 is not 0.3
+        ([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1], [0.1, 0.2, 0.7]], 1),
+        ([[0.7, 0.2, 0.1], [0.4, 0.2, 0.4], [0.1, 0.2, 0.7]], 1),
+        ([[0.6, 0.2, 0.2], [0.1, 0.6, 0.3], [0.6, 0.2, 0.2], [0.1, 0.2, 0.7]], 2),
+    ],
+)
+def test_hypotheses_may_agree(masses, k):
+    """The differences that are left have k dimensions, and k is then enough of a bound."""
+    masses = np.array(masses)
+    chances = optimal_design(masses)
+    if k == 0:
+        assert chances.tolist() == [1 / len(chances)] * len(chances)
+        return
+    rng, K = np.random.default_rng(1), len(masses)
+    weights = rng.dirichlet(np.ones(K), size=50) - rng.dirichlet(np.ones(K), size=50)
+    assert 0.9 < excess(masses, chances, weights).max() <= k * 1.02
+
+
+def test_a_reader_may_meet_a_feature_at_which_all_agree():
+    """Its messages there say nothing: weights stay."""
+    masses = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]])
+    reader = DesignBayes(HypothesisClass(masses), Terms(10, 1.0))
+    coins = label_generators(1, ("agree",), 3, "own").clients
+    sent = reader.client.privatize(np.zeros((3, 4), dtype=int), np.array([0, 0, 0, 1]), coins)
+    changes = np.diff(reader.scores(sent, np.array([0, 0, 0, 1])), axis=2)[..., 0]
+    assert np.abs(changes[:, :3]).max() < 1e-12 < 0.1 < np.abs(changes[:, 3]).min()
+
+
 def test_too_many_labels_are_refused():
     with pytest.raises(ValueError, match="at most 12 labels, got 13"):
         optimal_design(np.full((2, 13), 1 / 13))
@@ -71,11 +110,45 @@ def test_a_message_has_the_law_that_its_reader_takes_it_for():
             np.add.at(counts, (sent.index[0, features == x], sent.values[0, features == x]), 1)
             member = sets_of(4)[:, label]
             yes = np.where(member, 1, 0) * math.tanh(0.5) + 1 / (1 + math.e)
-            law = reader.client.designs[x][:, None] * np.stack([1 - yes, yes], axis=1)
+            law = reader.client.asked[x][:, None] * np.stack([1 - yes, yes], axis=1)
             seen = law > 1e-9
             expected = 20_000 * law[seen]
             assert ((counts[seen] - expected) ** 2 / expected).sum() < 60  # 15 degrees at most
             assert counts[~seen].sum() == 0
+
+
+THREE = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1]])
+
+
+def test_blocks_of_rounds_have_the_log_odds_of_the_design():
+    """By hand: the optimal sets are {0} and {0, 2}, half each; half of all sets say nothing.
+
+    At e^epsilon = 3 the answers are yes with chance 1/4 + p/2, p the mass of the set. The mean
+    of 4,000 sums of 200 rounds has an error of 0.05; sets that are drawn alike give half.
+    """
+    odds, rounds = 0.0, 200
+    for one, other in ((0.8, 0.1), (0.9, 0.2)):
+        yes, no = 1 / 4 + one / 2, 1 / 4 + other / 2
+        odds += (yes * math.log(yes / no) + (1 - yes) * math.log((1 - yes) / (1 - no))) / 2
+    reader = DesignBayes(HypothesisClass(THREE[None]), Terms(10_000, math.log(3)))
+    coins = label_generators(1, ("block",), 4_000, "own").clients
+    laws = np.broadcast_to(THREE[0], (4_000, 3))
+    sums = reader.sums(laws, 0, np.array([rounds]), coins)[:, 0]
+    assert (sums[:, 0] - sums[:, 1]).mean() == pytest.approx(rounds * odds, abs=0.5)
+
+
+def test_a_game_in_blocks_has_the_risk_of_one_message_after_the_other():
+    """60 games each; the means differ by 4 standard errors with a chance of 1 in 10,000."""
+    hypotheses = HypothesisClass(THREE[None])
+    game = realisable(hypotheses, np.zeros(10_000, dtype=int), replicates=60)
+    reader = DesignBayes(hypotheses, Terms(10_000, 0.1))
+    assert block_length(reader, game, label_generators(1, ("g",), 60, "own")) > 1
+    runs = [
+        play(reader, game, label_generators(1, ("game", play.__name__), 60, "own")).kl
+        for play in (play_labels, play_adversary)
+    ]
+    error = math.hypot(*(it.std() / math.sqrt(60) for it in runs))
+    assert abs(runs[0].mean() - runs[1].mean()) < 4 * error
 
 
 def exact_risks(masses, chances, keep, T):

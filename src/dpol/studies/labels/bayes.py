@@ -35,6 +35,11 @@ class AnswerBayes(BlockLearner):
 
     settles = True
 
+    @property
+    @abstractmethod
+    def asked(self) -> Floats:
+        """(X, indices): chances of the index of a message, which the label does not change."""
+
     @abstractmethod
     def chances(self, masses: Floats) -> Floats:
         """Likelihoods of each value of a message about each index, (X, indices, values, L).
@@ -61,9 +66,8 @@ class AnswerBayes(BlockLearner):
         chances = self.chances(every)[feature]
         index, values = np.indices(chances.shape[:2]).reshape(2, 1, -1)
         scores = self.scores(Messages(values, index), np.full(index.shape[1], feature))[0]
-        return answer_sums(
-            chances.reshape(-1, len(laws)).T / len(chances), scores, rounds, generators
-        )
+        joint = self.asked[feature][:, None, None] * chances
+        return answer_sums(joint.reshape(-1, len(laws)).T, scores, rounds, generators)
 
 
 class ResponseBayes(AnswerBayes):
@@ -77,6 +81,11 @@ class ResponseBayes(AnswerBayes):
     def client(self) -> ResponseClient:
         """The client, which sends the label or another one."""
         return ResponseClient(self.hypotheses.n_labels, self.terms.epsilon)
+
+    @property
+    def asked(self) -> Floats:
+        """(X, 1): there is one index."""
+        return np.ones((self.hypotheses.n_features, 1))
 
     def chances(self, masses: Floats) -> Floats:
         """Likelihoods of a reported label, (X, 1, M, L)."""
@@ -109,8 +118,13 @@ class MembershipBayes(AnswerBayes):
         """The client, which answers whether the label is in a set."""
         return MembershipClient(self.hypotheses, self.terms.epsilon)
 
+    @property
+    def asked(self) -> Floats:
+        """(X, J): chances of the sets."""
+        return self.client.asked
+
     def chances(self, masses: Floats) -> Floats:
-        """Likelihoods of no and of yes about the set of an index, (X, K, 2, L)."""
+        """Likelihoods of no and of yes about the set of an index, (X, J, 2, L)."""
         sets, keep = self.client.sets.astype(float), self.client.keep
         yes = (1 - keep) + (2 * keep - 1) * (sets @ masses.transpose(0, 2, 1))
         return np.stack([1 - yes, yes], axis=2)

@@ -224,6 +224,12 @@ class MembershipClient(LabelClient):
         return 1 / (1 + math.exp(-self.epsilon))
 
     @cached_property
+    def asked(self) -> Floats:
+        """(X, J) chances of the sets at each feature."""
+        sets = self.sets.shape[:2]
+        return np.full(sets, 1 / sets[1])
+
+    @cached_property
     def sets(self) -> NDArray[np.bool_]:
         """(X, K, M): whether A_j contains the label."""
         masses = self.hypotheses.masses

@@ -19,6 +19,8 @@ from dpol.studies.labels.bayes import MembershipBayes
 from dpol.studies.labels.clients import MembershipClient, Messages, round_uniforms
 from dpol.studies.labels.hypotheses import Ints, draw_categories
 
+# Hypotheses whose laws differ by less are one.
+_SAME = 1e-12
 # Steps of the design: within 2% of the optimum, by the tests; no step loses determinant.
 _STEPS = 400
 _MOST_LABELS = 12
@@ -35,7 +37,8 @@ def optimal_design(masses: Floats) -> Floats:
 
     Let phi be the signs of a set, d a difference of two mixtures of the rows, and k <= K - 1 the
     dimension of such d. For the optimal design ||d||_1^2 <= k mean <phi, d>^2, by the equivalence
-    theorem of Kiefer and Wolfowitz; the steps are multiplicative (Titterington).
+    theorem of Kiefer and Wolfowitz; the steps are multiplicative (Titterington). Where no two
+    hypotheses differ, all sets have the same chance.
 
     Args:
         masses: (K, M) hypotheses at one feature, at most 12 labels.
@@ -47,8 +50,11 @@ def optimal_design(masses: Floats) -> Floats:
         raise ValueError(f"the design is for at most {_MOST_LABELS} labels, got {masses.shape[1]}")
     points = np.where(sets_of(masses.shape[1]), 1.0, -1.0) @ (masses[:-1] - masses[-1]).T
     chances = np.full(len(points), 1 / len(points))
-    for _ in range(_STEPS):
-        inverse = np.linalg.pinv(points.T * chances @ points)
+    # The optimum is the same for any basis of the points' columns; this one has k vectors.
+    basis, lengths, _ = np.linalg.svd(points, full_matrices=False)
+    points = basis[:, lengths > _SAME]
+    for _ in range(_STEPS if points.size else 0):
+        inverse = np.linalg.inv(points.T * chances @ points)
         chances *= ((points @ inverse) * points).sum(axis=1)
         chances /= chances.sum()
     return chances
@@ -59,7 +65,7 @@ class DesignClient(MembershipClient):
     """Membership response about a set that is drawn by the optimal design of the feature."""
 
     @cached_property
-    def designs(self) -> Floats:
+    def asked(self) -> Floats:
         """(X, 2^(M - 1)) chances of the sets."""
         return np.stack([optimal_design(masses) for masses in self.hypotheses.masses])
 
@@ -72,7 +78,7 @@ class DesignClient(MembershipClient):
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
         """Answers (R, B), 1 for yes and 0 for no; see `LabelClient`."""
         uniforms = round_uniforms(labels, self.hypotheses.n_labels, generators, 2)
-        index = draw_categories(self.designs, features, uniforms[..., 1])
+        index = draw_categories(self.asked, features, uniforms[..., 1])
         member = self.sets[features, index, labels]
         return Messages((member == (uniforms[..., 0] < self.keep)).astype(np.int64), index)
 

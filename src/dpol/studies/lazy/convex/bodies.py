@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
+import scipy
+from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.studies.lazy.convex.truncated_gaussian import into_ball, sample_truncated_gaussian
@@ -38,6 +40,13 @@ class Body(Protocol):
     @property
     def centre(self) -> Floats:
         """(d,) the point of least norm."""
+
+    @property
+    def axes(self) -> Floats:
+        """(d, m) orthonormal directions in which its points differ."""
+
+    def holds(self, points: Floats) -> NDArray[np.bool_]:
+        """(R,) whether points that differ from one of the body in these directions lie in it."""
 
     def project(self, points: Floats) -> Floats:
         """(R, d) the nearest points of the body."""
@@ -69,10 +78,17 @@ class _AroundZero:
     def centre(self) -> Floats:
         return np.zeros(self.dimension)
 
+    @property
+    def axes(self) -> Floats:
+        return np.eye(self.dimension)
+
 
 @dataclass(frozen=True)
 class Ball(_AroundZero):
     """The ball around 0, of a dimension d and a diameter D."""
+
+    def holds(self, points: Floats) -> NDArray[np.bool_]:
+        return np.asarray(np.linalg.norm(points, axis=1) <= self.radius)
 
     def project(self, points: Floats) -> Floats:
         return into_ball(points, self.diameter)
@@ -93,6 +109,9 @@ class Box(_AroundZero):
     def half_edge(self) -> float:
         """The largest coordinate."""
         return self.diameter / (2 * math.sqrt(self.dimension))
+
+    def holds(self, points: Floats) -> NDArray[np.bool_]:
+        return np.asarray(np.abs(points).max(axis=1) <= self.half_edge)
 
     def project(self, points: Floats) -> Floats:
         return np.clip(points, -self.half_edge, self.half_edge)
@@ -135,6 +154,13 @@ class Simplex:
     def total(self) -> float:
         """The sum of the coordinates."""
         return self.diameter / math.sqrt(2)
+
+    @property
+    def axes(self) -> Floats:
+        return np.asarray(scipy.linalg.helmert(self.dimension).T)
+
+    def holds(self, points: Floats) -> NDArray[np.bool_]:
+        return np.asarray(points.min(axis=1) >= 0)
 
     def project(self, points: Floats) -> Floats:
         """Source: Duchi et al., "Efficient Projections onto the l1-Ball" (2008)."""

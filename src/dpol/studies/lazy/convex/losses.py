@@ -98,12 +98,14 @@ class Link:
         smooth: value and slope of a function that is nowhere larger than `value` and at most
             width / 2 smaller.
         steepness: how much the slope of the smooth one changes a unit at most, by width.
+        sharp: whether it is |r|.
     """
 
     value: Callable[[Floats], Floats]
     slope: Callable[[Floats], Floats]
     smooth: Callable[[Floats, float], tuple[Floats, Floats]]
     steepness: Callable[[float], float]
+    sharp: bool = False
 
 
 def _huber(residuals: Floats, width: float) -> tuple[Floats, Floats]:
@@ -116,7 +118,13 @@ def _softplus(residuals: Floats) -> Floats:
 
 
 LINKS: Mapping[LossName, Link] = {
-    "absolute": Link(value=np.abs, slope=np.sign, smooth=_huber, steepness=lambda width: 1 / width),
+    "absolute": Link(
+        value=np.abs,
+        slope=np.sign,
+        smooth=_huber,
+        steepness=lambda width: 1 / width,
+        sharp=True,
+    ),
     "logistic": Link(
         value=_softplus,
         slope=scipy.special.expit,

@@ -7,22 +7,33 @@ Source: "Private Online Learning via Lazy Algorithms", section 3.2.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.studies.lazy.convex.bodies import Body
+from dpol.studies.lazy.convex.cone import cone_below
 from dpol.studies.lazy.convex.losses import LinearLosses, LinkedLosses
 from dpol.studies.lazy.convex.rejection import Accepted, Rows, first_accepted
 
-MOST_TRIES = 1_000
+MOST_TRIES = 2_000
 """Attempts at a draw, of up to `MOST_AT_ONCE` proposals each."""
 MOST_AT_ONCE = 64
 """Most proposals for a replicate in an attempt."""
+PATIENCE = 20
+"""Attempts, of 1,000 proposals together, before a second envelope is found."""
+MOST_DIMENSIONS = 30
+"""Beyond them the second envelope accepts nothing."""
 STEPS = 3
 """Steps of the anchor in a batch."""
+
+
+Proposals = Callable[[ReplicateGenerators], tuple[Floats, Floats]]
+"""Draws (R, d) from an envelope, and the logarithms of the chances (R,) to accept them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,9 +94,11 @@ class LinkedWeights:
 
     A convex loss is nowhere below its tangent at a point, the anchor. So the measure for the
     tangents, which are linear, is an envelope: a draw x from it is accepted with probability
-    `exp(-beta (losses of x - tangents at x))`, which is at most 1. The law is exact for any
-    anchor; a good one makes draws cheap. How long a draw takes depends on the data: the
-    guarantee is about what is played, not about time.
+    `exp(-beta (losses of x - tangents at x))`, which is at most 1. Where few draws are, and the
+    losses are absolute, every other draw is from a second envelope, `cone_below`. The law is
+    exact for any anchor and any order of envelopes. How long a draw takes depends on the data, and
+    so does whether it is given up: the guarantee is about what is played by a run that ends, and
+    no part of its delta covers time or a refusal.
 
     Args:
         linear: the measure for linear losses of the same body, beta and lambda.
@@ -106,31 +119,56 @@ class LinkedWeights:
         """A point for each generator.
 
         Raises:
-            DataError: none of 60,000 proposals for a replicate was accepted.
+            DataError: none of 120,000 proposals for a replicate was accepted.
         """
-        losses, anchor = state.losses, state.anchor
-        slope, height = losses.slope_at(anchor), losses.sum_at(anchor[None])
-        tries = iter(range(MOST_TRIES))
+        tries, tangents = iter(range(MOST_TRIES)), self.tangents(state)
+        second = cache(lambda: self.cone(state))
+        sharp = state.losses.link.sharp and self.linear.body.dimension <= MOST_DIMENSIONS
 
         def propose(pending: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
             attempt = next(tries, None)
             if attempt is None:
                 raise DataError(
-                    f"a point for {losses.n_rounds} rounds of losses that are not linear cannot be"
-                    " drawn exactly: too few proposals are accepted; take fewer rounds or a"
-                    " smaller epsilon"
+                    f"a point for {state.losses.n_rounds} rounds of losses that are not linear"
+                    " cannot be drawn exactly: too few proposals are accepted; take fewer rounds"
+                    " or a smaller epsilon"
                 )
             # A generator that is named k times draws k proposals, one after the other.
             each = min(2**attempt, MOST_AT_ONCE)
             copies = coins.of(np.repeat(np.arange(len(pending)), each))
-            points, height_of_coin = self.linear.sample(slope, copies), copies.uniform()
-            excess = losses.sum_at(points) - height - (points - anchor) @ slope
-            accepted = np.log1p(-height_of_coin) <= -self.linear.beta * excess
+            by_cone = sharp and attempt >= PATIENCE and attempt % 2
+            points, log_share = (second() if by_cone else tangents)(copies)
+            accepted = np.log1p(-copies.uniform()) <= log_share
             by_replicate = accepted.reshape(len(pending), each)
             first = by_replicate.argmax(axis=1) + each * np.arange(len(pending))
             return points[first], np.asarray(by_replicate.any(axis=1))
 
         return first_accepted(generators, propose)
+
+    def tangents(self, state: Absorbed) -> Proposals:
+        """Proposals from the measure for the tangents at the anchor."""
+        losses, anchor = state.losses, state.anchor
+        slope, height = losses.slope_at(anchor), losses.sum_at(anchor[None])
+
+        def propose(coins: ReplicateGenerators) -> tuple[Floats, Floats]:
+            points = self.linear.sample(slope, coins)
+            excess = losses.sum_at(points) - height - (points - anchor) @ slope
+            return points, -self.linear.beta * excess
+
+        return propose
+
+    def cone(self, state: Absorbed) -> Proposals:
+        """Proposals from a cone below absolute losses."""
+        body, beta, weight = self.linear.body, self.linear.beta, self.linear.regulariser
+        cone = cone_below(state.losses, body, beta=beta, regulariser=weight, near=state.anchor)
+
+        def propose(coins: ReplicateGenerators) -> tuple[Floats, Floats]:
+            points = cone.sample(beta, coins)
+            total = state.losses.sum_at(points) + weight * (points * points).sum(axis=1)
+            share = -beta * (total - cone.at(points))
+            return points, np.where(body.holds(points), share, -math.inf)
+
+        return propose
 
     def log_ratio(self, batch: LinkedLosses, points: Floats) -> Floats:
         return -self.linear.beta * self.loss(batch, points)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from dpol.core.randomness import Floats
 from dpol.studies.lazy.convex.bodies import Body
@@ -23,12 +23,11 @@ def least_value(
 ) -> float:
     """The least value of a function on a body, at most `tolerance` too large.
 
-    Accelerated projected gradient steps on ever less smoothed functions. A smoothed function
+    Steps of `descent` on ever less smoothed functions. A smoothed function
     is nowhere larger, so its value at x minus the largest <gradient, x - y> over the body is a
     lower bound of the least value. The search ends when the best value is that near to the best
-    bound. Source: Nesterov, "Smooth minimization of non-smooth functions" (2005); restarts by
-    O'Donoghue and Candes, "Adaptive Restart for Accelerated Gradient Schemes" (2015); the bound
-    by Frank and Wolfe (1956).
+    bound. Source: Nesterov, "Smooth minimization of non-smooth functions" (2005); the bound by
+    Frank and Wolfe (1956).
 
     Args:
         smooth: takes a point (d,) and a width; gives value and gradient of the smoothed function,
@@ -42,8 +41,12 @@ def least_value(
     Raises:
         ArithmeticError: the bound does not come near in 100,000 steps.
     """
+
+    def steps_from(x: Floats, width: float) -> Iterator[Floats]:
+        return descent(lambda point: smooth(point, width)[1], steepness(width), body, x)
+
     x, width = body.centre, 1.0
-    ahead, momentum = x, 1.0
+    steps = steps_from(x, width)
     best, bound = math.inf, -math.inf
     for step in range(SLOWEST):
         low, gradient = smooth(x, width)
@@ -53,11 +56,31 @@ def least_value(
             if best - bound <= tolerance:
                 return best
         if gap < width * n_terms / 8:
-            width, ahead, momentum = width / 4, x, 1.0
-        _, slope = smooth(ahead, width)
-        moved = body.project((ahead - slope / steepness(width))[None])[0]
+            width /= 4
+            steps = steps_from(x, width)
+        x = next(steps)
+    raise ArithmeticError(f"no bound within {tolerance:g} of the least value in {SLOWEST:,} steps")
+
+
+def descent(
+    slope: Callable[[Floats], Floats], steepness: float, body: Body, start: Floats
+) -> Iterator[Floats]:
+    """Accelerated projected gradient steps towards the minimum of a smooth convex function.
+
+    Source: Nesterov, as above; restarts by O'Donoghue and Candes, "Adaptive Restart for
+    Accelerated Gradient Schemes" (2015).
+
+    Args:
+        slope: the gradient (d,) at a point.
+        steepness: its Lipschitz constant.
+        body: where the minimum is sought.
+        start: (d,) a point of the body.
+    """
+    x, ahead, momentum = start, start, 1.0
+    while True:
+        moved = body.project((ahead - slope(ahead) / steepness)[None])[0]
         if float((ahead - moved) @ (moved - x)) > 0:
             momentum = 1.0
         later = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
         ahead, x, momentum = moved + (momentum - 1) / later * (moved - x), moved, later
-    raise ArithmeticError(f"no bound within {tolerance:g} of the least value in {SLOWEST:,} steps")
+        yield x
