@@ -331,7 +331,8 @@ def of_the_artifact() -> Iterator[str]:
     total, major, minor = slips()
     yield (
         f"among {total} statements of the papers that need no data, {len(major)} slips are of"
-        f" substance (false, or a hypothesis is missing); {len(minor)} others are easily put right |"
+        " substance (false, or a hypothesis is missing);"
+        f" {len(minor)} others are easily put right |"
     )
     lower = {
         key.split(", ")[2]: row["lower_bound"]
