@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import verify
 
 ROOT = Path(__file__).resolve().parents[1]
 STATES = {"NM": "New Mexico", "PA": "Pennsylvania", "CA": "California"}
@@ -385,8 +386,7 @@ RUNS = {
 @cache
 def expected(check: str) -> dict[str, dict[str, Any]]:
     """The values that `make verify` expects."""
-    found = json.loads((ROOT / "verify" / "expected.json").read_text(encoding="utf-8"))
-    return dict(found[check])
+    return verify.read_expected()[check]
 
 
 PAGES = {
