@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import verify
 
 from dpol.studies.claims.core import OF_SUBSTANCE
 from dpol.studies.claims.headline import of_papers, roots, substance
@@ -394,8 +395,7 @@ RUNS = {
 @cache
 def expected(check: str) -> dict[str, dict[str, Any]]:
     """The values that `make verify` expects."""
-    found = json.loads((ROOT / "verify" / "expected.json").read_text(encoding="utf-8"))
-    return dict(found[check])
+    return verify.read_expected()[check]
 
 
 PAGES = {
