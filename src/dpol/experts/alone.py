@@ -36,7 +36,7 @@ import numpy as np
 import numpy.random  # now: NumPy would load it in the game
 
 from dpol.core.errors import AlgorithmError
-from dpol.core.imports import is_foreign, load
+from dpol.core.imports import PACKAGE, is_foreign, load
 from dpol.core.randomness import ReplicateGenerators, Seeds
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import play_best
@@ -157,7 +157,7 @@ def _arrays(actions: Any, best: Any) -> Found:
 def _play(given: bytes) -> list[Any]:
     games, names = pickle.loads(given)
     tried: list[str] = []
-    homes = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()]
+    homes = [Path(it).resolve() for it in (sys.prefix, sys.base_prefix, PACKAGE)]
     sys.addaudithook(partial(_refuse, tried, homes))
     loaded = [_attempt(tried, _load, spec, label, homes) for spec, label, *_ in games]
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
