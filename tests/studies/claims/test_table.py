@@ -47,8 +47,8 @@ def lines(table: Table, section: int = 0) -> list[tuple[str, tuple[Entry, ...]]]
 def test_papers_are_sections_and_what_fails_comes_first() -> None:
     table = table_of(*CLAIMS)
     assert [(it.title, it.note) for it in table.sections] == [
-        ("“One”", "2 rows: 1 holds, 1 does not hold as stated, from 1 root"),
-        ("“Two”", "1 row: 1 does not hold as stated, from 1 root"),
+        ("“One”", "2 rows: 1 holds, 1 does not hold as stated; what does not hold has 1 root"),
+        ("“Two”", "1 row: 1 does not hold as stated; what does not hold has 1 root"),
         (OWN, "1 row: 1 holds (1 loosely)"),
     ]
     assert [label for label, _ in lines(table)] == ["Theorem 4", "Theorem 1"]

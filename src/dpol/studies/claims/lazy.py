@@ -218,7 +218,7 @@ def rate_of_experts(_: int) -> Findings:
         growth *= (math.log(high / DELTA) / math.log(low / DELTA)) ** 2
         numbers = {"a": a, "low": low, "high": high, "at_low": _over_rate(low, a)}
         numbers |= {"at_high": _over_rate(high, a), "order": _passes_one(a)}
-        power = math.log(growth) / math.log(high / low)
+        power = round(math.log(growth) / math.log(high / low), 2)  # what is left of logarithms
         yield of_number("rate-of-experts", 0.0, power, f"ε = T^(-{a:g})", numbers=numbers)
 
 
@@ -227,9 +227,8 @@ def _over_rate(T: float, a: float) -> float:
     epsilon = T**-a
     game = LazyGame(int(T), DELTA, normaliser=2.0)
     parameters = theorem_3_10(game, epsilon=epsilon, n_experts=2)
-    # The second of two batches meets the weights that the first has moved.
-    moved = np.array([float(parameters.batch_size), 0.0])
-    behind = float(WeightsMeasure(2, parameters.eta).probabilities(moved)[1]) - 0.5
+    # The second of two batches meets weights e^(-eta B) and 1, that the first has moved.
+    behind = math.tanh(parameters.eta * parameters.batch_size / 2) / 2
     log_term = math.log(T / DELTA)
     private = math.pow(T, 1 / 3) * math.log(2) * log_term / math.pow(epsilon, 2 / 3)
     return T / 2 * behind / (math.sqrt(T * math.log(2)) + private)

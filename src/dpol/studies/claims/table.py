@@ -130,7 +130,7 @@ def count_verdicts(claims: pd.DataFrame) -> str:
 def _counts(rows: pd.DataFrame) -> str:
     """The verdicts of a section, and from how many roots its failures come."""
     slips = rows.loc[rows["root"] != "", "root"].nunique()
-    from_roots = f", from {counted(slips, 'root')}" if slips else ""
+    from_roots = f"; what does not hold has {counted(slips, 'root')}" if slips else ""
     return f"{counted(len(rows), 'row')}: {count_verdicts(rows)}{from_roots}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.show.papers import DISTRIBUTIONS
+from dpol.show.papers import DISTRIBUTIONS, cited
 from dpol.studies.labels.points import has_slopes, points
 from dpol.studies.labels.settings import Labels
 from dpol.studies.study import Study
@@ -27,7 +27,7 @@ STUDY = Study(
     name="labels",
     title="Distributions from private labels",
     about="A learner predicts labels from messages that hide each label. This is the system of"
-    f" “{DISTRIBUTIONS}”, which has no experiments of its own.",
+    f" {cited(DISTRIBUTIONS)}, which has no experiments of its own.",
     settings=Labels,
     module=__name__,
     results=("labels",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from dpol.show.papers import LAZY
+from dpol.show.papers import LAZY, cited
 from dpol.studies.lazy.settings import ADVERSARIES, LEADERS, Lazy, algorithms_of
 from dpol.studies.study import Point, Study
 
@@ -45,7 +45,7 @@ STUDY = Study(
     name="lazy",
     title="Lazy algorithms: L2P for experts",
     about="L2P redraws its action only now and then, and hides why. Measured: the regrets"
-    f" of the algorithms of “{LAZY}”.",
+    f" of the algorithms of {cited(LAZY)}.",
     settings=Lazy,
     module=__name__,
     results=("lazy",),

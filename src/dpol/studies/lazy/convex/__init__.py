@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from dpol.show.papers import LAZY
+from dpol.show.papers import LAZY, cited
 from dpol.studies.lazy.convex.settings import LINEAR, Convex
 from dpol.studies.study import Point, Study
 
@@ -39,7 +39,7 @@ STUDY = Study(
     name="convex",
     title="Lazy algorithms: L2P for convex losses",
     about="L2P for online convex optimisation on a ball, a box or a simplex, as in"
-    f" “{LAZY}”. Linear losses on a ball are the theorem’s hard case.",
+    f" {cited(LAZY)}. Linear losses on a ball are the theorem’s hard case.",
     settings=Convex,
     module=__name__,
     results=("convex",),
