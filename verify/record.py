@@ -31,7 +31,7 @@ RECORDED = {
     ],
     "memory": [
         "stream", "weeks", "level", "times", "noise", "difference", "difference_half_width",
-        "verdict",
+        "verdict", "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
     ],
     "lazy": [
         *("adversary", "T", "d", "epsilon", "algorithm"),
