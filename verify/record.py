@@ -1,6 +1,6 @@
 """Keep what README.md and docs/ say of a whole run: the numbers behind their sentences.
 
-    python verify/record.py results/simulated      (or panel, beyond, states, after its run)
+    python verify/record.py results/simulated  (or panel, beyond, states, held-out, after its run)
 
 Writes verify/runs/<run>/*.csv. verify/sentences.py makes the sentences of these numbers, and a test
 compares them with the pages.
@@ -31,7 +31,7 @@ RECORDED = {
     ],
     "memory": [
         "stream", "weeks", "level", "times", "noise", "difference", "difference_half_width",
-        "verdict",
+        "verdict", "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
     ],
     "lazy": [
         *("adversary", "T", "d", "epsilon", "algorithm"),
@@ -43,28 +43,40 @@ RECORDED = {
     ],
 }  # fmt: skip
 
-OF_RUN = {"states": ("questions", "comparison")}
-"""Tables that are recorded of a run, where not all are."""
-
+EVERY = "index == index"
 KEPT = {
     "summary": "best_of_family or family not in ['ridge', 'kalman']",
-    "comparison": "aim_verdict != '' or kind == 'ceiling'",
-    "questions": "stream == ''",
+    "ranking": EVERY,
+    "comparison": "aim_verdict != '' or kind == 'ceiling' or"
+    " other_algorithm == 'random-effects' and other_noise == 'capacity-memory'",
+    "questions": EVERY,
+    "memory": EVERY,
+    "lazy": EVERY,
+    "claims": EVERY,
 }
-"""Queries that keep a few rows: of single learners the best, of comparisons aims and ceilings."""
+"""Queries that keep a few rows: of single learners the best; of comparisons aims, ceilings, and
+ours with noise that has memory."""
+_NAMED = "['random-effects', 'rw-meta', 'mf-ftpl', 'persistence']"
+OF_RUN = {
+    "states": {
+        "summary": "algorithm == 'random-effects' and stream.str.endswith('-share')",
+        "comparison": "aim_verdict != '' or stream.str.endswith('-share') and"
+        f" (kind in ['paper', 'tuned'] or other_algorithm in {_NAMED})",
+        "questions": "stream == ''",
+    },
+    "held-out": {name: KEPT[name] for name in ("summary", "comparison")},
+}
+"""The tables that are recorded of a run in place of all, with their queries."""
 
 
 def main(base: Path) -> None:
     """Write the recorded columns of the results of a run, and what its jobs took."""
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)
-    for name, columns in RECORDED.items():
-        if name not in OF_RUN.get(base.name, RECORDED):
-            continue
+    for name, rows in OF_RUN.get(base.name, KEPT).items():
         path = base / f"{name}.parquet"
         if path.exists():
-            frame = pd.read_parquet(path)
-            frame = frame.query(KEPT[name])[columns] if name in KEPT else frame[columns]
+            frame = pd.read_parquet(path).query(rows)[RECORDED[name]]
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.7g")
     tables = sorted((base / "benchmarks").rglob("*.tsv"))
     seconds = sum(float(pd.read_csv(path, sep="\t")["s"].sum()) for path in tables)

@@ -75,6 +75,39 @@ def tuned(state: str, mu: float) -> dict[str, Any]:
     return max(rows, key=lambda it: float(it["mean_gain"]))
 
 
+STRICT = 0.25, 0.15, 0.1
+"""The levels at which ours is compared with the baseline at mu = 1."""
+KINDS = "aim-paper", "aim-tuned"
+PAPER = "rw-meta", "isotropic"
+ENDS = 0.25, 0.1
+
+
+def aims(run: str, kind: str, mu: float, question: str = "share") -> tuple[int, int, int]:
+    """The numbers of states in which an aim is reached, not reached, and undecided."""
+    rows = recorded(run, "comparison")
+    rows = rows[(rows["kind"] == kind) & (rows["mu"] == mu)]
+    if run == "states":
+        rows = rows[rows["stream"].str.endswith(f"-{question}")]
+    found = rows.drop_duplicates("stream")["aim_verdict"].value_counts()
+    reached, missed, open_ = (
+        int(found.get(it, 0)) for it in ("reached", "not reached", "undecided")
+    )
+    return reached, missed, open_
+
+
+def share(run: str, algorithm: str, noise: str, mu: float) -> str:
+    """The mean share of the possible gain over all states of a run, with its interval.
+
+    The intervals of all states hold together, so that the interval of their mean is at most as
+    wide as they are in the mean.
+    """
+    rows = recorded(run, "summary").query(
+        "algorithm == @algorithm and noise == @noise and mu == @mu"
+    )
+    half = rows["ci_half_width"] / (rows["foresight_gain"] - rows["chance_gain"])
+    return f"{100 * rows['gain_share'].mean():.1f}% ± {100 * half.mean():.1f}"
+
+
 def listed(texts: list[str]) -> str:
     """Three texts as one enumeration."""
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
@@ -123,19 +156,23 @@ def of_the_readme() -> Iterator[str]:
     yield "*where are most patients*, it keeps {} of {}.".format(*asked)
     ours = [kept(it, "ours", mu) for it in ("share", "patients") for mu in (0.25, INF)]
     yield "Ours keeps {} of {}, and {} of {}.".format(*ours)
-    aims = recorded("states", "comparison")
-    aims = aims[aims["aim_verdict"] == "reached"]
-
-    def reached(question: str, kind: str) -> list[int]:
-        met = aims[aims["stream"].str.endswith(f"-{question}") & (aims["kind"] == kind)]
-        return [met.loc[met["mu"] == mu, "stream"].nunique() for mu in (0.25, 0.15, 0.1)]
-
-    paper = reached("share", "aim-paper")
-    yield f"in {paper[0]} of 15 states, with two undecided"
-    yield "At μ = 0.15 it is {} states, at 0.1 it is {}.".format(*paper[1:])
-    yield "Asked for patients they are {}, {} and {}".format(*reached("patients", "aim-paper"))
-    yield "the counts are {}, {} and {}.".format(*reached("share", "aim-tuned"))
-    yield "against tuned forms {}, {} and {}.".format(*reached("patients", "aim-tuned"))
+    first = aims("states", "aim-paper", 0.25)
+    yield "in {} of 15 states, less in {}, and {} are undecided".format(*first)
+    kept_at = kept("share", "ours", 0.25), kept("share", "paper", 1.0)
+    yield "ours keeps {} of the possible gain, the baseline {}.".format(*kept_at)
+    yield "it is {}, {} and {}: ours".format(*aims("held-out", "aim-paper", 0.25))
+    held = [share("held-out", *it) for it in (("random-effects", "capacity", 0.25), (*PAPER, 1.0))]
+    yield "ours at μ = 0.25 keeps {} of the possible gain, the baseline at μ = 1 {}".format(*held)
+    for mu in (0.15, 0.1):
+        both = [aims(run, "aim-paper", mu)[0] for run in ("states", "held-out")]
+        yield "at {} in {} of 15 and {} of 8".format(mu, *both)
+    every = [aims(run, "aim-tuned", mu)[0] for run in ("states", "held-out") for mu in STRICT]
+    yield "{}, {} and {} of 15, and {}, {} and {} of 8".format(*every)
+    asked = [aims("states", it, mu, "patients")[0] for it in KINDS for mu in STRICT]
+    yield "counts in the fifteen are {}, {} and {}, and {}, {} and {}.".format(*asked)
+    central = recorded("states", "comparison").query("other_algorithm == 'mf-ftpl' and mu == 0.25")
+    above = central[central["verdict"] == "above"].groupby("stream").size() == 2
+    yield f"ours is above a curator's factorised sums in {above.sum()} of 15 states"
     best = [kept(it, "tuned", mu) for it in ("share", "patients") for mu in (0.25, INF)]
     yield "Its best tuned form † keeps {} of {}, and {} of {}.".format(*best)
     fixed = the_row(questions, question="patients", way="ours", mu=1.0)["best_static_share"]
@@ -230,12 +267,72 @@ def of_memory() -> Iterator[str]:
     )
     yield f"it is {listed([apart(row, '') for row in same])} in New Mexico, Pennsylvania"
     yield f"the differences to that are {listed([apart(row) for row in more])}"
+    yield f"memory gains {more_with_memory()}"
+
+
+def standing(run: str) -> str:
+    """In how many states ours at the strict levels is above the paper's way at mu = 1."""
+    found = {
+        kind: list(zip(*(aims(run, kind, mu) for mu in STRICT), strict=True)) for kind in KINDS
+    }
+    above, below, _ = ("{}, {} and {}".format(*it) for it in found["aim-paper"])
+    tuned_above, tuned_below, _ = ("{}, {} and {}".format(*it) for it in found["aim-tuned"])
+    return (
+        f"above in {above} at μ = 0.25, 0.15 and 0.1, below in {below}. Against the tuned way it is"
+        f" above in {tuned_above}, below in {tuned_below}"
+    )
+
+
+def beside_memory(run: str, mu: float) -> tuple[list[float], pd.Series]:
+    """By how much noise with memory gains more than ours in each state, and the verdicts on it."""
+    rows = recorded(run, "comparison")
+    rows = rows[(rows["kind"] == "other") & (rows["other_noise"] == "capacity-memory")]
+    rows = rows[rows["mu"] == mu]
+    return sorted(-rows["difference"]), rows["verdict"].value_counts().reindex(
+        ["below", "above", "undecided"], fill_value=0
+    )
+
+
+def more_with_memory() -> str:
+    """The gain of noise with memory on fifteen states at mu = 0.1."""
+    more, verdicts_on_ours = beside_memory("states", 0.1)
+    return (
+        f"{more[0]:.1f} to {more[-1]:.1f} more than independent noise at μ = 0.1: it is above in"
+        f" {verdicts_on_ours['below']}, undecided in {verdicts_on_ours['undecided']}"
+    )
 
 
 def of_ours() -> Iterator[str]:
     """docs/explanation/ours.md."""
+    yield f"Ours against the paper's way at μ = 1: {standing('states')}"
+    yield f"Ours against the paper's way at μ = 1: {standing('held-out')}"
+    yield f"On fifteen states memory gains {more_with_memory()}"
+    counts = [beside_memory("states", mu)[1]["below"] for mu in (0.25, 0.5, 1.0)]
+    yield "At μ = 0.25 it is above in {}, at 0.5 in {}, at 1 in {}.".format(*counts)
+    kept = (
+        listed(
+            [share("states", "random-effects", it, mu).split("%")[0] for mu in (1.0, 0.5, *ENDS)]
+        )
+        for it in ("capacity-memory", "capacity")
+    )
+    yield f"it keeps {next(kept)}% of the possible gain at μ = 1, 0.5, 0.25 and 0.1"
+    yield f"independent noise {next(kept)}%"
+    stays = recorded("beyond", "memory").query(
+        "weeks == 1 and level == 0.25 and noise == 'capacity-memory'"
+    )
+    paid = stays[["mu_2_weeks", "mu_4_weeks", "mu_8_weeks"]].max()
+    yield f"has a μ of at most {listed([f'{mu:.2f}' for mu in paid])} where one week has 0.25"
+    levels = recorded("states", "comparison").query("stream.str.endswith('-share')")
+    for kind, whom in (("paper", "the paper's way"), ("tuned", "the tuned way")):
+        above = levels[levels["kind"] == kind].groupby(["stream", "mu"])["verdict"]
+        every = above.agg(lambda own: set(own) == {"above"}).groupby("mu").sum()
+        (noisy,), free = set(every[every.index < INF]), every[INF]
+        yield f"above {whom} in {noisy} of 15 at every μ with noise, and in {free} without"
+    last = levels.query("other_algorithm == 'persistence' and mu == inf")
+    last = last.drop_duplicates("stream")["verdict"].value_counts()
+    yield f"gains more than ours in {last['below']} states, less in {last['above']}"
     ways = [("the paper's way", "rw-meta", "isotropic", mu) for mu in (1.0, 0.25)]
-    ways += [("ours", "random-effects", "capacity-memory", mu) for mu in (0.25, 0.15, 0.1)]
+    ways += [("ours", "random-effects", "capacity", mu) for mu in STRICT]
     for way, algorithm, noise, mu in ways:
         rows = [cell("beyond", state, algorithm, noise, mu) for state in STATES]
         texts = [f"{it['mean_gain']:.1f} ± {it['ci_half_width']:.1f}" for it in rows]
@@ -252,7 +349,7 @@ def of_ours() -> Iterator[str]:
     aims = recorded("beyond", "comparison")
     aims = aims[aims["kind"].isin(("aim-paper", "aim-learner"))]
     row = the_row(aims, stream="PA", mu=0.15, other_mu=1.0)
-    yield f"in Pennsylvania the difference is {apart(row)}, {row['aim_verdict']}"
+    yield f"in Pennsylvania the difference is {apart(row)}, {row['verdict']}"
     without = aims[(aims["mu"] == 1.0) & (aims["other_mu"] == INF)]
     short = -without.groupby("stream")["difference"].min()
     yield f"gains {short.min():.1f} to {short.max():.1f} more than ours at μ = 1"
@@ -290,6 +387,18 @@ def of_ledger() -> Iterator[str]:
     yield from (f"- {it.root}: {it.mend} ({it.kind})" for it in minor.itertuples())
 
 
+def of_the_coordinator() -> Iterator[str]:
+    """docs/how-to/coordinator.md."""
+    questions = recorded("states", "questions")
+    for question in ("share", "large", "patients"):
+        of_question = questions[questions["question"] == question]
+        cells = [f"{100 * of_question['best_static_share'].iloc[0]:.0f}"]
+        for way in ("paper", "ours"):
+            kept = of_question[of_question["way"] == way].set_index("mu")["gain_share"]
+            cells.append(" / ".join(f"{100 * kept[mu]:.0f}" for mu in (1.0, *ENDS)))
+        yield f"| {' | '.join(cells)} |"
+
+
 def of_performance() -> Iterator[str]:
     """benchmarks/README.md."""
     found = measured("results")
@@ -323,7 +432,7 @@ def of_the_artifact() -> Iterator[str]:
     """The expected values of ARTIFACT.md, and the minutes of its commands."""
     # The demo draws what config/beyond.yaml draws: data, seed and numbers are the same.
     paper = listed(gains("beyond", "rw-meta", "isotropic", 1.0))
-    ours = listed(gains("beyond", "random-effects", "capacity-memory", 0.25))
+    ours = listed(gains("beyond", "random-effects", "capacity", 0.25))
     best = listed([f"{tuned(state, 1.0)['mean_gain']:.1f}" for state in STATES])
     best = f"; the tuned way at μ = 1: {best}"
     yield f"ours at μ = 0.25: {ours}; the paper's way at μ = 1: {paper}{best}"
@@ -343,7 +452,7 @@ def of_the_artifact() -> Iterator[str]:
     published, exact = lower["published sensitivity"], lower["exact sensitivity"]
     yield f"private EXP3 at ε = 1: {published:.3f} published, {exact:.3f} exact |"
     paper = gains("beyond", "rw-meta", "isotropic", 1.0)
-    ours = gains("beyond", "random-effects", "capacity-memory", 0.15)
+    ours = gains("beyond", "random-effects", "capacity", 0.15)
     yield f"ours at μ = 0.15: {listed(ours)}; the paper's way at μ = 1: {listed(paper)}{best}"
     memory = recorded("beyond", "memory")
     one = memory[(memory["weeks"] == 1) & (memory["level"] == 0.1) & (memory["times"] == 1.0)]
@@ -358,6 +467,7 @@ def of_the_artifact() -> Iterator[str]:
     times, full = measured("results")["rw_meta"]["0.25"], measured("full")["now"]
     yield f"{times['cost_over_noise_alone']:.1f} times the noise alone |"
     yield f"{full['cpu_s']:.0f} s of processor time |"
+    yield f"| {standing('held-out').partition('. Against')[0]} |"
 
 
 def of_open_questions() -> Iterator[str]:
@@ -406,6 +516,7 @@ PAGES = {
     "docs/explanation/memory.md": of_memory,
     "docs/explanation/open-questions.md": of_open_questions,
     "docs/explanation/ours.md": of_ours,
+    "docs/how-to/coordinator.md": of_the_coordinator,
     "benchmarks/README.md": of_performance,
 }
 

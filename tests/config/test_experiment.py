@@ -14,6 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpol.config.experiment import load_experiment, parse_experiment
+from dpol.noise import find_noise
 from dpol.studies.hospitals.grid import points
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -49,6 +50,12 @@ def jobs(made):
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_every_shipped_config_is_good_and_has_jobs(path):
     assert 0 < len(jobs(load_experiment(path))) < 2_000
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_ours_has_the_same_privacy_as_the_baseline_for_every_stay(path):
+    compared = load_experiment(path).config.hospitals.comparison
+    assert compared is None or find_noise(compared.ours.noise).memory == "none"
 
 
 def test_the_simulated_hospitals_have_87_jobs():

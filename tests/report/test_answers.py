@@ -22,6 +22,7 @@ from dpol.studies.hospitals.answers import (
     answer_on_names,
     answer_on_papers,
     answer_on_privacy,
+    describe_stays,
 )
 from dpol.studies.hospitals.costs import cost_table, shown_costs
 from dpol.studies.hospitals.findings import rank_meta, with_costs, with_shares
@@ -208,6 +209,40 @@ def test_what_is_left_is_a_mean_over_streams_with_its_interval() -> None:
         " noise keeps 55% (52 to 58%) of the possible gain. Without privacy: 67%. Real data, mean"
         " over Here and There."
     )
+
+
+STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
+COMPARED: dict[str, Any] = {
+    "paper": {"algorithm": "rw-meta", "noise": "isotropic"},
+    "ours": {"algorithm": "rw-ftpl", "noise": "capacity"},
+}
+
+
+def test_right_guesses_about_people_who_stay_are_one_line() -> None:
+    played = [
+        run("rw-meta", 1.0, 30.0),
+        run("rw-ftpl", 1.0, 30.0, noise="capacity"),
+        run("rw-ftpl", 0.25, 30.0, noise="capacity"),
+        run("follow-the-leader", INF, 30.0, noise="none", model="none"),
+    ]
+    settings = config(comparison=COMPARED).hospitals
+    # By hand: Phi(sqrt(w) / 2) for w = 1, 2, 4, 8 is 0.6915, 0.7602, 0.8413, 0.9214.
+    same = (
+        "Right guesses about a person who is counted in 1, 2, 4 or 8 weeks, at most:"
+        " 69.2%, 76.1%, 84.2% and 92.2% at μ\xa0=\xa01 (the paper’s way and ours)"
+    )
+    assert describe_stays(pd.DataFrame(played), settings, FACTS) == f"{same}."
+    # Phi(1), Phi(1.5) and Phi(2) are 0.8413, 0.9332 and 0.9772.
+    paid = dict(zip(STAYS, (1.0, 2.0, 3.0, 4.0), strict=True)) | {"noise_memory": "b of 0.8"}
+    played.append(run("rw-ftpl", 1.0, 30.0, noise="capacity-memory", **paid))
+    assert describe_stays(pd.DataFrame(played), settings, FACTS) == (
+        f"{same}; 69.2%, 84.2%, 93.4% and 97.8% at μ\xa0=\xa01 (capacity noise with memory)."
+    )
+
+
+def test_no_line_on_people_who_stay_where_no_people_are_counted() -> None:
+    played = run("rw-meta", 1.0, 30.0, **dict.fromkeys(STAYS, float("nan")))
+    assert describe_stays(pd.DataFrame([played]), config().hospitals, FACTS) == ""
 
 
 def test_the_right_one_is_counted_in_the_replay() -> None:

@@ -128,6 +128,13 @@ def test_figures_are_those_of_the_run_with_numbers_and_their_findings(whole: str
     assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 10 + 3, "three are files, and say it"
 
 
+def test_right_guesses_about_people_who_stay_stand_below_the_first_figure(whole: str) -> None:
+    first, second = (it.start() for it in list(re.finditer("<figure", whole))[:2])
+    said = "Right guesses about a person who is counted in 1, 2, 4 or 8 weeks, at most: 69.2%"
+    assert first < whole.index(said) < second
+    assert whole.count(said) == 1
+
+
 @pytest.mark.parametrize(("width", "shown"), [(252, "24.0"), (504, "48.0"), (700, "62.0")])
 def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown: str) -> None:
     figure = copy / "figures/decisions.svg"

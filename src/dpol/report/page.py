@@ -104,6 +104,7 @@ def build_page(
         title=COST if asked == COST else setting.finding,
         lead=leading.finding,
         first=first,
+        below=[it.below for it in answers if it.below],
         answers=answered,
         example=config.report.algorithms[0],
         setting=setting.more,

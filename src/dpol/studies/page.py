@@ -66,12 +66,14 @@ class Answer:
         finding: in one sentence; empty if it only adds to the findings of others.
         more: further sentences.
         see: names of the sections with details.
+        below: a line below the first figure of the page.
     """
 
     question: str
     finding: str = ""
     more: tuple[str, ...] = ()
     see: tuple[str, ...] = ()
+    below: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import pandas as pd
 from dpol.data.settings import Stream
 from dpol.show.table import to_csv, to_markdown
 from dpol.studies.hospitals.average_gain import CSV_COLUMNS, UNMOVED, average_gain_table
+from dpol.studies.hospitals.noise_memory import MU_OF_STAYS
 from tables_by_hand import (
     FACTS,
     INF,
@@ -77,6 +78,14 @@ def test_a_number_that_noise_does_not_move_is_marked() -> None:
     assert (UNMOVED in first.notes, UNMOVED in second.notes) == (False, True)
     assert has_footer(table, f"“{UNMOVED}”: all replicates")
     assert not has_footer(build(), f"“{UNMOVED}”")
+
+
+def test_what_stays_cost_stands_beside_a_gain_with_memory() -> None:
+    stays = dict(zip(MU_OF_STAYS, (1.0, 1.9, 3.52, 6.234), strict=True))
+    paid = run("rw-meta", 1.0, 30.0, noise="capacity-memory", noise_memory="b = 0.8", **stays)
+    cells = column(build([*rows(), paid]), "rw-meta")
+    assert cells[-1].notes[-1] == "μ of 1, 2, 4, 8 weeks: 1, 1.9, 3.52, 6.24"
+    assert not any("weeks" in note for cell in cells[:-1] for note in cell.notes)
 
 
 def test_order_is_the_config_s() -> None:

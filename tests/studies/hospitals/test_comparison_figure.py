@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from comparison_by_hand import AT_BEST, COMPARISON, LEVELS, cells, frames, main
+from comparison_by_hand import AT_BEST, COMPARISON, LEVELS, cell, cells, frames, main
+from comparison_by_hand import FACTS as COMPARED_FACTS
 from dpol.studies.hospitals import bounds
 from dpol.studies.hospitals.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
 from dpol.studies.hospitals.runs import Played
@@ -41,6 +42,12 @@ def test_lines_have_the_means_of_their_levels_from_left_to_right() -> None:
     # Less private is left, in whatever order a config has its levels.
     assert points(lines(turned)["ours"]) == [(0, 18.0), (1, 17.0), (2, 15.0)]
     assert [it.get_text() for it in turned.get_xticklabels()] == ["none", "69%", "55%"]
+
+
+def test_noise_with_memory_is_no_row_of_the_same_privacy() -> None:
+    memory = [cell("kalman-a", "capacity-memory", mu, [19.0, 19.0]) for mu in LEVELS.values()]
+    found = lines(draw(frames([*cells(), *memory]), facts=COMPARED_FACTS).axes[0])
+    assert points(found["best other\nlocal row"]) == [(0, 18.5), (1, 17.5), (2, 15.5)]
 
 
 def test_what_has_no_privacy_is_a_line_and_the_aim_is_dotted_from_the_papers_way() -> None:

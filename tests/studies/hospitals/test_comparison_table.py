@@ -7,10 +7,23 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from comparison_by_hand import AT_BEST, COMPARISON, FACTS, INF, OURS, PAPER, cells, frames, main
+from comparison_by_hand import (
+    AT_BEST,
+    COMPARISON,
+    FACTS,
+    INF,
+    LEVELS,
+    OURS,
+    PAPER,
+    cell,
+    cells,
+    frames,
+    main,
+)
 from dpol.show.table import Entry, Table, to_latex, to_markdown
 from dpol.studies.hospitals.ablation import TERMS
 from dpol.studies.hospitals.comparison_tables import ablation_table, comparison_table
+from dpol.studies.hospitals.noise_memory import MU_OF_STAYS
 from dpol.studies.hospitals.summary import summarize
 
 # Repeated, with less spread, so that verdicts are decided.
@@ -72,6 +85,19 @@ def test_the_comparison(made: dict[str, pd.DataFrame]) -> None:
     assert COMPARED in to_markdown(table)
     assert r"\begin{longtable}" in to_latex(table)
     assert table.numbers is made["comparison"]
+
+
+def test_noise_with_memory_says_what_stays_cost(summary: pd.DataFrame) -> None:
+    """Its gain of 19 is above ours; for two weeks its mu is 1.7, where ours has 1.41."""
+    more = [cell("bayes", "capacity-memory", mu, [19.0] * 100) for mu in LEVELS.values()]
+    stays = dict(zip(MU_OF_STAYS, (1.0, 1.7, 2.8, 4.3), strict=True))
+    facts = {"noise": "capacity-memory", "mechanism": "noise with memory", "mu": 1.0} | stays
+    row = summary[(summary["algorithm"] == "bayes") & (summary["mu"] == 1.0)].iloc[:1]
+    paid = row.assign(**facts, noise_memory="b = 0.8")
+    made = frames([*MANY, *more]) | {"summary": pd.concat([summary, paid])}
+    said = "bayes (capacity-memory noise, more μ for longer stays): -2.00"
+    assert said in line(made, "μ = 1")[-1].notes[1]
+    assert "1.7, 2.8, 4.3 (noise with memory) times" in to_markdown(build(made))
 
 
 def test_tuned_forms_stand_beside_the_papers_way(summary: pd.DataFrame) -> None:

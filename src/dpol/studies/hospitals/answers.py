@@ -8,9 +8,18 @@ import pandas as pd
 
 from dpol.core.rounding import rounded_up
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
+from dpol.privacy.stays import STAYS
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
+from dpol.show.names import name_of
 from dpol.show.words import each, mu_title, power
-from dpol.studies.hospitals.privacy_utility import lines_of, mean_share, ordered_levels
+from dpol.studies.hospitals.costs import named_systems
+from dpol.studies.hospitals.noise_memory import MU_OF_STAYS
+from dpol.studies.hospitals.privacy_utility import (
+    headline_levels,
+    lines_of,
+    mean_share,
+    ordered_levels,
+)
 from dpol.studies.hospitals.questions_answers import answer_on_aims, answer_on_questions
 from dpol.studies.hospitals.reported import PAPER_NOISE
 from dpol.studies.hospitals.setting import setting_answer
@@ -28,6 +37,7 @@ def answers(frames: Frames, settings: Hospitals, facts: PageFacts) -> list[Answe
     # Of answers to one question, the last comes first on the page.
     found = [
         answer_on_privacy(summary),
+        Answer(question=PRIVACY, below=describe_stays(summary, settings, facts)),
         answer_on_papers(summary, frames["ranking"]),
         setting_answer(summary, settings, facts),
     ]
@@ -124,6 +134,42 @@ _NOT_THIS_PAGE = (
 )
 
 
+def describe_stays(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts) -> str:
+    """A line on the right guesses about a person who is counted in several rounds.
+
+    It covers the systems compared and noise with memory, by the largest mu of any stream in the
+    records; systems with equal guesses are named together. Empty where no people are counted.
+
+    Args:
+        summary: table of `dpol.studies.hospitals.findings.conclude`.
+        settings: the systems, and the levels that the headline names.
+        facts: the name of a round.
+    """
+    rows = summary[(summary["mu"] < _INFINITE) & summary["mu_1_week"].notna()]
+    if rows.empty:
+        return ""
+    named = {
+        name: rows[(rows["algorithm"] == algorithm) & (rows["noise"] == noise)]
+        for (algorithm, noise), name in named_systems(summary, settings).items()
+    }
+    for noise, own in rows[rows["noise_memory"] != ""].groupby("noise"):
+        named[name_of(str(noise)).long] = own
+    whose: dict[str, list[str]] = {}
+    for name, own in named.items():
+        guesses = []
+        for level in headline_levels(settings):
+            at = own[own["mu"] == level]
+            if not at.empty:
+                often = [_percent(best_guess(float(at[column].max()))) for column in MU_OF_STAYS]
+                guesses.append(f"{_listed(often)} at {_mu(level)}")
+        if guesses:
+            whose.setdefault(", ".join(guesses), []).append(name)
+    found = "; ".join(f"{text} ({_listed(names)})" for text, names in whose.items())
+    *fewer, most = map(str, STAYS)
+    counted = f"{', '.join(fewer)} or {most} {facts.period}s"
+    return f"Right guesses about a person who is counted in {counted}, at most: {found}."
+
+
 def _guesses(private: pd.DataFrame) -> str:
     """The best guess at each level, of the mechanisms whose guarantee is a mu."""
     rows = private.dropna(subset="guaranteed_mu")
@@ -188,7 +234,7 @@ def answer_on_cost(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
     if not lines or not levels:
         text = "This run cannot tell: no private algorithm was played with noise."
         return Answer(question=COST, finding=text)
-    middle = levels[len(levels) // 2]
+    middle = headline_levels(settings)[-1]
     shown = [*lines[:2], *(line for line in lines[2:] if line.name == WAYS[TUNED])]
     kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in shown]
     kept[0] += " of the possible gain"

@@ -8,12 +8,15 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.rounding import rounded_up
 from dpol.noise.noises import in_order
+from dpol.privacy.stays import STAYS
 from dpol.show import footers
 from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
 from dpol.show.table import Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.bounds import TOTALS, describe_stream
+from dpol.studies.hospitals.noise_memory import MU_OF_STAYS
 from dpol.studies.hospitals.reported import BEST_LINEAR, describe_reported
 from dpol.studies.hospitals.settings import Hospitals
 from dpol.studies.study import Facts, Frames
@@ -146,7 +149,7 @@ def _cells(
     played = played.sort_values("mean_gain", ascending=False).drop_duplicates(_KEY)
     played[_REPORTED] = played[_REPORTED].where(played["reported_as"] == played["label"])
     numbers = ["algorithm", "replicates", "mean_gain", "ci_half_width", "gain_share"]
-    numbers += ["guaranteed_mu", "unmoved", "ours"]
+    numbers += ["guaranteed_mu", "unmoved", "ours", "noise_memory", *MU_OF_STAYS]
     truths = {"unmoved": "boolean", "ours": "boolean"}
     played = played.astype({"row_noise": str, "replicates": "Int64", **truths})
     return (
@@ -192,6 +195,9 @@ def _entry(cell: Mapping[Any, Any], title: str) -> Entry:
         notes.append(OWN_NOISE)
     if cell["unmoved"]:
         notes.append(UNMOVED)
+    if cell["noise_memory"]:
+        mus = ", ".join(rounded_up(cell[it], 3) for it in MU_OF_STAYS)
+        notes.append(f"μ of {', '.join(map(str, STAYS))} weeks: {mus}")
     gain = cell["mean_gain"]
     member = cell["algorithm"] if cell["best_of"] else ""
     text = footers.amount(gain, cell["ci_half_width"])

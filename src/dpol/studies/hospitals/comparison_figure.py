@@ -14,7 +14,7 @@ from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import GREY, SHORT, STATIC, Look
 from dpol.studies.hospitals import bounds
-from dpol.studies.hospitals.privacy_utility import THIN, ordered_levels
+from dpol.studies.hospitals.privacy_utility import THIN, holds_for_stays, ordered_levels
 from dpol.studies.hospitals.settings import OURS, THEIRS, TUNED, WAYS, Hospitals
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
@@ -106,13 +106,14 @@ def _finding(comparison: pd.DataFrame) -> str:
 def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
     """Best other rows first, so that ours lies on top."""
     paper, tuned, other = (rows[rows["kind"] == kind] for kind in (THEIRS, TUNED, "other"))
+    stays = other[holds_for_stays(other["other_noise"])]
     theirs, ours = paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]
     looks = looks_of([theirs, ours, "tree-ftpl-min-noise"])
     curator = replace(looks["tree-ftpl-min-noise"], width=1.0)
     thin = replace(looks[theirs], dashes=SHORT, width=THIN)
     lines = [
         _Line("best with a\ncurator", curator, _best(other, levels, "central")),
-        _Line("best other\nlocal row", _OTHER, _best(other, levels, "local")),
+        _Line("best other\nlocal row", _OTHER, _best(stays, levels, "local")),
         _Line(_name(TUNED), thin, _best(tuned, levels)),
         _Line(_name(THEIRS), looks[theirs], _points(paper, "other_", levels)),
         _Line(_name(OURS), looks[ours], _points(paper, "", levels)),

@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 
 from dpol.show import footers
-from dpol.show.names import OURS
+from dpol.show.names import OURS, name_of
 from dpol.show.table import Column, Entry, Line, Table, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.hospitals.ablation import TERMS
 from dpol.studies.hospitals.bounds import describe_stream
+from dpol.studies.hospitals.privacy_utility import holds_for_stays
 from dpol.studies.hospitals.settings import (
     CEILING,
     THEIRS,
@@ -125,8 +126,10 @@ def _rivals(others: pd.DataFrame) -> Iterator[str]:
 def _names(rows: pd.DataFrame) -> str:
     """The rows with the largest lead over ours; noises are those of local noise."""
     named = []
-    for row in rows.head(_MOST_NAMED).to_dict("records"):
+    stays = holds_for_stays(rows["other_noise"])
+    for row in rows.assign(stays=stays).head(_MOST_NAMED).to_dict("records"):
         noise = "a curator" if row["other_model"] == "central" else f"{row['other_noise']} noise"
+        noise += "" if row["stays"] else ", more μ for longer stays"
         named.append(f"{row['other_algorithm']} ({noise}): {footers.signed(row)}, {row['verdict']}")
     more = len(rows) - len(named)
     return "; ".join([*named, *([f"and {more} more"] if more else [])])
@@ -194,6 +197,8 @@ def _footers(
     for title, side in (("the paper's", "other_"), ("ours", "")):
         of_algorithm = summary[summary["algorithm"] == first[f"{side}algorithm"]]
         runs[title] = of_algorithm[of_algorithm["noise"] == first[f"{side}noise"]]
+    for noise, own in summary[summary["noise_memory"] != ""].groupby("noise"):
+        runs[name_of(str(noise)).long] = own
     yield from footers.describe_guarantee(runs, list(main.levels.values()))
     yield f"{OURS}."
 

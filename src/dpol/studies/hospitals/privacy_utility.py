@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show import panels
 from dpol.show.looks import DASHED, SOLID, Look
@@ -88,6 +89,16 @@ def ordered_levels(main: Hospitals) -> list[float]:
     return sorted(main.levels.values(), reverse=True)
 
 
+def headline_levels(main: Hospitals) -> list[float]:
+    """The levels that the headline of the page names: the middle one with noise.
+
+    Where the run asks several questions, the first one with noise comes before it.
+    """
+    noisy = [mu for mu in ordered_levels(main) if mu < math.inf]
+    middle = noisy[len(noisy) // 2]
+    return list(dict.fromkeys((noisy[0], middle))) if main.asks_several else [middle]
+
+
 def lines_of(summary: pd.DataFrame, main: Hospitals) -> list[Line]:
     """The systems compared, and the best tuned one and the best curator.
 
@@ -126,6 +137,15 @@ def promised(rows: pd.DataFrame) -> pd.DataFrame:
         for mu, epsilon, delta in rows[["guaranteed_mu", "epsilon", "delta"]].to_numpy(dtype=float)
     ]
     return rows[np.array(guesses) <= rows["mu"].map(best_guess) + 1e-9]
+
+
+def holds_for_stays(noises: pd.Series) -> pd.Series:
+    """Whether each noise keeps the privacy of its level for every length of stay.
+
+    Noise with memory keeps it for the unit only: who stays longer has less than with independent
+    noise.
+    """
+    return noises.map(lambda name: find_noise(name).memory == "none")
 
 
 def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:

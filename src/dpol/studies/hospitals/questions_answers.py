@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -10,6 +9,7 @@ import pandas as pd
 from dpol.privacy.account import best_guess
 from dpol.show.footers import plus_minus
 from dpol.show.words import mu_title
+from dpol.studies.hospitals.privacy_utility import headline_levels
 from dpol.studies.hospitals.questions import best_of_ways
 from dpol.studies.hospitals.settings import THEIRS, TUNED, WAYS, Hospitals
 from dpol.studies.hospitals.verdicts import MISSED, REACHED, UNDECIDED
@@ -32,8 +32,8 @@ def answer_on_questions(questions: pd.DataFrame, main: Hospitals) -> Answer:
     means = best_of_ways(questions[questions["stream"] == ""])
     ways = {way: name for way, name in WAYS.items() if (means["way"] == way).any()}
     titles = {label: gain.title or label for label, gain in main.questions.items()}
-    finite = sorted((mu for mu in main.levels.values() if mu < math.inf), reverse=True)
-    named = list(dict.fromkeys((finite[0], finite[len(finite) // 2], finite[-1])))
+    least = min(main.levels.values())
+    named = list(dict.fromkeys((*headline_levels(main), least)))
     parts = []
     for label, title in titles.items():
         own = means[means["question"] == label]

@@ -74,8 +74,13 @@ def draw_questions(
         data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
         streams = dots["stream"].nunique() // len(main.questions)
         lines = f"lines: means over {streams} streams, dots: each"
+        compared = every.drop_duplicates("way").set_index("way")[["algorithm", "noise"]]
+        who = [
+            f"{WAYS[way]}: {compared.loc[way, 'algorithm']}, {compared.loc[way, 'noise']} noise"
+            for way in (THEIRS, OURS)
+        ]
         tuned = describe_tuned(every)
-        drawn.title(data, "0%: chance; 100%: foresight", lines, bars, *tuned)
+        drawn.title(data, "0%: chance; 100%: foresight", lines, bars, *who, *tuned)
         shares = means.set_index(["question", "way", "mu"])["gain_share"]
         others = [way for way in (TUNED, OURS) if (means["way"] == way).any()]
         falls = []
