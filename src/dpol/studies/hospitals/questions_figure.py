@@ -74,9 +74,9 @@ def draw_questions(
         data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
         streams = dots["stream"].nunique() // len(main.questions)
         lines = f"lines: means over {streams} streams, dots: each"
-        compared = every.drop_duplicates("way").set_index("way")[["algorithm", "noise"]]
+        compared = every.drop_duplicates("way").set_index("way").to_dict("index")
         who = [
-            f"{WAYS[way]}: {compared.loc[way, 'algorithm']}, {compared.loc[way, 'noise']} noise"
+            f"{WAYS[way]}: {compared[way]['algorithm']}, {compared[way]['noise']} noise"
             for way in (THEIRS, OURS)
         ]
         tuned = describe_tuned(every)
