@@ -240,6 +240,17 @@ def test_right_guesses_about_people_who_stay_are_one_line() -> None:
     )
 
 
+def test_the_levels_of_the_line_are_those_of_the_headline() -> None:
+    """With several questions the first level and the middle one; Phi(0.125) is 0.5498."""
+    asked = {"share": {"of": "share"}, "patients": {"of": "count", "bound": 9}}
+    levels = {"levels": {"low": 1.0, "middle": 0.25, "high": 0.1}}
+    settings = config(comparison=COMPARED, questions=asked, privacy=levels).hospitals
+    played = [run("rw-meta", mu, 30.0) for mu in (1.0, 0.25, 0.1)]
+    assert describe_stays(pd.DataFrame(played), settings, FACTS).endswith(
+        "92.2% at μ\xa0=\xa01, and 55%, 57.1%, 59.9% and 63.9% at μ\xa0=\xa00.25 (the paper’s way)."
+    )
+
+
 def test_no_line_on_people_who_stay_where_no_people_are_counted() -> None:
     played = run("rw-meta", 1.0, 30.0, **dict.fromkeys(STAYS, float("nan")))
     assert describe_stays(pd.DataFrame([played]), config().hospitals, FACTS) == ""

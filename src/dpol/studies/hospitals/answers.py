@@ -163,7 +163,7 @@ def describe_stays(summary: pd.DataFrame, settings: Hospitals, facts: PageFacts)
                 often = [_percent(best_guess(float(at[column].max()))) for column in MU_OF_STAYS]
                 guesses.append(f"{_listed(often)} at {_mu(level)}")
         if guesses:
-            whose.setdefault(", ".join(guesses), []).append(name)
+            whose.setdefault(", and ".join(guesses), []).append(name)
     found = "; ".join(f"{text} ({_listed(names)})" for text, names in whose.items())
     *fewer, most = map(str, STAYS)
     counted = f"{', '.join(fewer)} or {most} {facts.period}s"

@@ -74,11 +74,8 @@ def draw_questions(
         data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
         streams = dots["stream"].nunique() // len(main.questions)
         lines = f"lines: means over {streams} streams, dots: each"
-        compared = every.drop_duplicates("way").set_index("way").to_dict("index")
-        who = [
-            f"{WAYS[way]}: {compared[way]['algorithm']}, {compared[way]['noise']} noise"
-            for way in (THEIRS, OURS)
-        ]
+        compared = every[every["way"] != TUNED].drop_duplicates("way").to_dict("records")
+        who = [f"{WAYS[it['way']]}: {it['algorithm']}, {it['noise']} noise" for it in compared]
         tuned = describe_tuned(every)
         drawn.title(data, "0%: chance; 100%: foresight", lines, bars, *who, *tuned)
         shares = means.set_index(["question", "way", "mu"])["gain_share"]
