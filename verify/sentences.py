@@ -169,7 +169,9 @@ def of_the_readme() -> Iterator[str]:
     every = [aims(run, "aim-tuned", mu)[0] for run in ("states", "held-out") for mu in STRICT]
     yield "{}, {} and {} of 15, and {}, {} and {} of 8".format(*every)
     asked = [aims("states", it, mu, "patients")[0] for it in KINDS for mu in STRICT]
-    yield "counts in the fifteen are {}, {} and {}, and {}, {} and {}.".format(*asked)
+    yield "counts in the fifteen are {}, {} and {} against the baseline, and {}, {} and {}".format(
+        *asked
+    )
     central = recorded("states", "comparison").query("other_algorithm == 'mf-ftpl' and mu == 0.25")
     above = central[central["verdict"] == "above"].groupby("stream").size() == 2
     yield f"ours is above a curator's factorised sums in {above.sum()} of 15 states"
@@ -271,7 +273,7 @@ def of_memory() -> Iterator[str]:
 
 
 def standing(run: str) -> str:
-    """In how many states ours at the strict levels is above the paper's way at mu = 1."""
+    """The numbers of states in which ours at the strict levels is above the paper's at mu = 1."""
     found = {
         kind: list(zip(*(aims(run, kind, mu) for mu in STRICT), strict=True)) for kind in KINDS
     }
@@ -284,7 +286,7 @@ def standing(run: str) -> str:
 
 
 def beside_memory(run: str, mu: float) -> tuple[list[float], pd.Series]:
-    """By how much noise with memory gains more than ours in each state, and the verdicts on it."""
+    """The lead of noise with memory over ours in each state, sorted, and the verdicts on ours."""
     rows = recorded(run, "comparison")
     rows = rows[(rows["kind"] == "other") & (rows["other_noise"] == "capacity-memory")]
     rows = rows[rows["mu"] == mu]

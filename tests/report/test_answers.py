@@ -241,7 +241,7 @@ def test_right_guesses_about_people_who_stay_are_one_line() -> None:
 
 
 def test_the_levels_of_the_line_are_those_of_the_headline() -> None:
-    """With several questions the first level and the middle one; Phi(0.125) is 0.5498."""
+    """The first and the middle one, if there are several questions; Phi(0.125) is 0.5498."""
     asked = {"share": {"of": "share"}, "patients": {"of": "count", "bound": 9}}
     levels = {"levels": {"low": 1.0, "middle": 0.25, "high": 0.1}}
     settings = config(comparison=COMPARED, questions=asked, privacy=levels).hospitals

@@ -140,7 +140,7 @@ def promised(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def holds_for_stays(noises: pd.Series) -> pd.Series:
-    """Whether each noise keeps the privacy of its level for every length of stay.
+    """True for each noise that keeps the privacy of its level for every length of stay.
 
     Noise with memory keeps it for the unit only: who stays longer has less than with independent
     noise.
