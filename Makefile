@@ -90,7 +90,6 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/snakefmt --check Snakefile workflow .test
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/python tools/words.py
 	workflow/lint.sh $(VENV)/bin/snakemake
 
 format: $(VENV)/.dev ## format the code, renew what is generated from the config models

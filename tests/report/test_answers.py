@@ -121,7 +121,7 @@ def test_what_cannot_be_compared_is_said_last() -> None:
 def test_where_the_paper_reports_nothing_only_the_ledger_answers() -> None:
     assert on_papers(NONE) == []
     (answer,) = on_papers(NONE, RANKING, claims())
-    assert answer.finding.startswith("Of 4 statements")
+    assert answer.finding.startswith("Among 4 statements")
     assert "no number of the paper is comparable" in answer.more[-1]
 
 

@@ -233,7 +233,7 @@ REGISTRY = "experts/registry.yaml"
                 )
             },
             MAIN,
-            {"local", "noise-memory"},
+            {"local"},
         ),
         ({"lazy/accounting.py": ("\n\n\n", "\n\n\nNEW = 1\n")}, MAIN | OF_LAZY, {"lazy"}),
     ],

@@ -11,6 +11,8 @@ import json
 import re
 from collections.abc import Collection
 
+import pandas as pd
+
 from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol.core.words import counted, shortened
@@ -88,7 +90,8 @@ def refuse_look_alikes(
         return
     named = {form: text for text in wanted if (form := folded(text))}
     settled = {"", *wanted, *rules.identifiers.values()}
-    rows = texts[~texts.isin(settled)].index.to_series().groupby(texts, sort=False)
+    others = texts[~texts.isin(settled)]  # a row of a wide table is there several times
+    rows = pd.Series(others.index).groupby(others.to_numpy(), sort=False)
     alike = {
         text: f"  {shortened(text)!r} ({counted(size, 'row')}, first {row}) and {same!r}"
         for text, size, row in rows.agg(["size", "min"]).itertuples()

@@ -216,7 +216,9 @@ def _refuse(tried: list[str], homes: list[Path], event: str, words: tuple[Any, .
     """
     if event == "open" and isinstance(words[0], str | bytes | os.PathLike):
         path = Path(os.path.realpath(os.fsdecode(words[0])))
-        if path.name.endswith(tuple(all_suffixes())) or any(map(path.is_relative_to, homes)):
+        about = homes and path.parent.suffix == ".dist-info"  # of packages, and of entry points
+        code = path.name.endswith(tuple(all_suffixes()))
+        if about or code or any(map(path.is_relative_to, homes)):
             return
         tried.append(str(words[0]))
     elif event.startswith(_NEVER if homes else (*_NEVER, *_NOT_IN_A_GAME)):
