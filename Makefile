@@ -35,7 +35,7 @@ pictures: $(VENV)/.dev ## renew docs/images from finished runs: make pictures RU
 verify: $(VENV)/.runtime ## compare a cut of the experiments with the values expected of them (4 minutes, no network)
 	$(VENV)/bin/dpol verify
 
-test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 8 minutes)
+test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (about 15 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist loadfile --no-loadscope-reorder \
 	    $(addprefix --ignore=,$(DOCS_TESTS))
 

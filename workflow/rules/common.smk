@@ -237,7 +237,7 @@ def contents_of(*files):
 
 
 def _checksum(file):
-    if any(rule.is_producer(file) for rule in workflow.rules) or not Path(file).exists():
+    if any(known.is_producer(file) for known in workflow.rules) or not Path(file).exists():
         return None
     facts = provenance_of(file, simulated=False)
     fetched = settings.dataset.source.kind in FETCHED and "fetched" in facts

@@ -33,7 +33,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.random  # now: NumPy would load it in the game
 
 from dpol.core.errors import AlgorithmError
 from dpol.core.imports import PACKAGE, is_foreign, load
@@ -47,8 +46,10 @@ _NEVER = "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "socke
 _NOT_IN_A_GAME = "ctypes.", "os.", "resource.", "sqlite3."
 """Beginnings of the audit events that are refused: always, and while an algorithm plays."""
 _REMEDY = "it gets its setup, observations and generators, and imports and reads when it is loaded"
-_LATE = "scipy.interpolate"
-"""What algorithms of dpol import when they play."""
+_LATE = "numpy.fft", "numpy.ma", "numpy.polynomial", "numpy.random"
+"""Parts of NumPy that its functions load at their first call."""
+_LATE_OF_DPOL = "scipy.interpolate"
+"""What the algorithms of dpol import when they play."""
 _START, _STEP = 300.0, 0.1
 """Seconds that a process may take: to start, and for each replicate and round of a game."""
 _AGAIN = 2
@@ -184,8 +185,8 @@ def _attempt(tried: list[str], do: Callable[..., Any], *words: Any) -> Any:
 def _load(spec: Any, label: str, homes: list[Path]) -> Any:
     """The algorithm of an entry of a suite; the files of its packages become readable."""
     first, *others = load(f"{_REGISTRY}:modules_of")(spec)
-    if not is_foreign(first):
-        import_module(_LATE)
+    for late in _LATE if is_foreign(first) else (*_LATE, _LATE_OF_DPOL):
+        import_module(late)
     for module in (first, *others):
         package = find_spec(module.partition(".")[0])
         for folder in (package and package.submodule_search_locations) or ():
