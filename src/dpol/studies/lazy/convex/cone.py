@@ -27,7 +27,7 @@ NEAR = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Cone:
-    """A function level + slope |x - peak| that is nowhere above another on a body.
+    """The function `level + slope |x - peak|`, nowhere above another function on a body.
 
     Args:
         body: where it is below.
@@ -59,13 +59,14 @@ class Cone:
 def cone_below(
     losses: LinkedLosses, body: Body, *, beta: float, regulariser: float, near: Floats
 ) -> Cone:
-    """A cone that lies below the sum of absolute losses and regulariser |x|^2.
+    """A cone that lies below the sum of absolute losses and `regulariser |x|^2`.
 
     For residuals r_t at the peak and any s_t in [-1, 1],
-    |r_t + z| >= s_t (r_t + z) + (1 - |s_t|) (|z| - |r_t|). The first terms make a linear function.
-    The s_t are the slopes of smoothed losses, and the peak is where these and the regulariser are
-    least, so that the linear function and the regulariser rise from there, but for the gap of
-    Frank and Wolfe. The second terms rise by `least_growth`. The bound holds for any peak.
+    `|r_t + z| >= s_t (r_t + z) + (1 - |s_t|) (|z| - |r_t|)`. The first terms make a linear
+    function. The s_t are the slopes of smoothed losses, and the peak is where these and the
+    regulariser are least, so that the linear function and the regulariser rise from there, but for
+    the gap of Frank and Wolfe. The second terms rise by `least_growth`. The bound holds for any
+    peak.
 
     Args:
         losses: absolute ones.
@@ -101,10 +102,10 @@ def cone_below(
 
 
 def least_growth(vectors: Floats, weights: Floats) -> float:
-    """A number that sum_t w_t |<a_t, u>| is not below for any unit vector u.
+    """A lower bound of `sum_t w_t |<a_t, u>|` over all unit vectors u.
 
-    |z| >= (3/2) z^2/s - z^4/(2 s^3) for any s > 0. For s |a_t| in the place of s the sum is a
-    quadratic form of U = uu', as is y (trace(U)^2 - |U|^2) = 0; the least eigenvalue is the bound.
+    `|z| >= (3/2) z^2/s - z^4/(2 s^3)` for any s > 0. With `s |a_t|` in place of s the sum is a
+    quadratic form of U = uu', as is `y (trace(U)^2 - |U|^2) = 0`. Its least eigenvalue bounds it.
     s and y are best for vectors that are spread evenly.
 
     Args:

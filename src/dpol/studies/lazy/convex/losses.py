@@ -98,7 +98,7 @@ class Link:
         smooth: value and slope of a function that is nowhere larger than `value` and at most
             width / 2 smaller.
         steepness: how much the slope of the smooth one changes a unit at most, by width.
-        sharp: whether it is |r|.
+        sharp: whether it is the absolute value.
     """
 
     value: Callable[[Floats], Floats]
