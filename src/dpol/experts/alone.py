@@ -122,7 +122,8 @@ def played_alone(
         own = _seeds_of(source).algorithm(member.label)
         states = [it.bit_generator.state for it in own.generators]
         given.append((member.spec, member.label, states, replace(source, seeds=None)))
-    path = os.pathsep.join(str(Path(it).absolute()) for it in sys.path if it)
+    # importlib.metadata opens what is not there, to see if it is an archive.
+    path = os.pathsep.join(str(Path(it).absolute()) for it in sys.path if it and Path(it).exists())
     seconds = _START + _STEP * sum(it.n_replicates * it.n_rounds for _, it in games)
     try:
         done = subprocess.run(
