@@ -15,7 +15,7 @@ help: ## show this list
 
 setup: $(VENV)/.runtime ## set up .venv, as the next two do by themselves
 
-demo: $(VENV)/.runtime ## real hospitals, no network: tables and figures in two minutes
+demo: $(VENV)/.runtime ## real hospitals, no network: tables and figures in three minutes on two cores
 	$(VENV)/bin/dpol demo --cores $(CORES)
 
 paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
