@@ -1,0 +1,210 @@
+"""`dpol privatize`: noise for a holder's counts."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpol.core.errors import DpolError
+from dpol.core.options import (
+    Commands,
+    add_answer_options,
+    add_command,
+    answer,
+    date,
+    drop_output,
+    given,
+    path,
+    show,
+)
+from dpol.core.words import printable
+
+if TYPE_CHECKING:
+    from dpol_weekly.sampler import NoiseSampler
+    from dpol_weekly.holder.release import Release
+    from dpol_weekly.holder.request import Request
+
+_PRIVATIZE = """\
+Add privacy noise to the counts in your table, as the file of a deployment says. Your own file,
+hospital.yaml, says where the table is and how it is written; --init begins it. Each release is one
+file for the coordinator. Run dpol where the raw counts are kept; share only that file. The noise is
+exact and cannot be repeated (it needs dpol's extra `secure`). Noisy counts may be negative: they
+are not cut off. Nothing is released unless every row is good; no message shows a count. A ledger
+remembers every release, so that no period is released twice unnoticed."""
+
+# No first run needs these: the message that asks for one names it.
+_ANSWERS = {
+    "gap": "nobody counted in the many periods between a row and the last one released",
+    "over-capacity": "counts above their capacity are right, however many there are",
+    "no-final-newline": "the table is complete although its last line has no line end",
+    "write-again": "the last release is gone, and the ledger is the newest: write it again",
+}
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    words = "add noise to your own counts before anyone else sees them"
+    parser = add_command(
+        commands, "privatize", readers="Hospital", words=words, description=_PRIVATIZE
+    )
+    add = parser.add_argument
+    words = "your own file (default: hospital.yaml)"
+    add("file", type=path, nargs="?", default=Path("hospital.yaml"), metavar="FILE", help=words)
+    words = "write FILE for this table instead: .csv, .csv.gz, .xlsx or .parquet"
+    add("--init", type=path, metavar="TABLE", help=words)
+    words = "with --init: the file that all hospitals share, see dpol deployment new"
+    add("--deployment", type=path, metavar="FILE", help=words)
+    words = "with --init: your identifier in it"
+    add("--entity", type=given, metavar="ID", help=words)
+    words = "release this period again, after its count was corrected: spends its privacy again"
+    add("--correct", type=date, action="append", default=[], metavar="PERIOD", help=words)
+    words = "confirm the agreement by its hash, which the first run shows with its meaning"
+    add("--agree", type=given, metavar="HASH", help=words)
+    words = (
+        "the newest ledger is lost: go on from what the coordinator has, as dpol export wrote it"
+    )
+    add("--continue-from", type=path, metavar="CSV", help=words)
+    add_answer_options(parser)
+    group = parser.add_argument_group("if you are asked")
+    for name, words in _ANSWERS.items():
+        group.add_argument(f"--{name}", action="store_true", help=words)
+    parser.set_defaults(run=_privatize)
+
+
+def _privatize(options: argparse.Namespace) -> None:
+    if options.init is not None:
+        _init(options)
+        return
+    from dpol_weekly.sampler import SecureNoise
+    from dpol_weekly.deployment import read_deployment
+    from dpol_weekly.holder.request import Request
+    from dpol_weekly.holder.settings import read_hospital
+    from dpol_weekly.holder.text import describe
+
+    if options.deployment is not None or options.entity is not None:
+        raise DpolError("--deployment and --entity go with --init; otherwise FILE names them")
+    hospital = read_hospital(options.file)
+    deployment = read_deployment(hospital.deployment)
+    request = Request(
+        hospital=hospital,
+        deployment=deployment,
+        correct=frozenset(map(str, options.correct)),
+        agree=options.agree,
+        gap=options.gap,
+        over_capacity=options.over_capacity,
+        no_final_newline=options.no_final_newline,
+        write_again=options.write_again,
+        continue_from=options.continue_from,
+    )
+    apart = options.json or options.quiet
+    try:
+        done = _released(request, SecureNoise(), apart=apart)
+    except OSError as error:
+        place = error.filename or hospital.output
+        raise DpolError(f"{place}: {error.strerror or error}; choose another path") from None
+    written = f"the rows are released and written to {done.file}"
+    facts = {
+        "file": done.file,
+        "ledger": done.ledger,
+        "added": done.added,
+        "skipped": done.skipped,
+        "outside": done.outside,
+        "periods": done.periods,
+        "differ": [{"entity": it.entity, "period": it.period} for it in done.differ],
+        "mu_of_stay": done.worst.mu,
+    }
+    try:
+        if apart:
+            answer(options, (), facts)
+        else:
+            show("\n".join(describe(done, deployment)))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(written) from None
+    except (OSError, ValueError) as error:
+        drop_output()
+        raise DpolError(f"{written}; no more can be shown ({_why(error)})") from None
+
+
+def _init(options: argparse.Namespace) -> None:
+    """Write a holder's file for a table."""
+    from dpol_weekly.deployment import read_deployment
+    from dpol_weekly.holder.init import begin
+
+    if options.deployment is None:
+        raise DpolError("--init: name the file that all hospitals share with --deployment FILE")
+    if options.file.exists():
+        raise DpolError(f"{options.file}: exists already; move it away, or name another FILE")
+    deployment = read_deployment(options.deployment)
+    line = begin(
+        options.file,
+        options.init,
+        options.deployment,
+        deployment,
+        entity=options.entity,
+        ask=_chosen if _on_terminal() else None,
+    )
+    answer(options, [line], {"file": options.file, "next": line})
+
+
+def _chosen(question: str, choices: Sequence[str]) -> str | None:
+    """The choice of a person on a terminal; None for none of them."""
+    for number, choice in enumerate(choices, start=1):
+        print(f"  {number}: {printable(choice)}")
+    print(f"{question} Type a number, or nothing: ", end="", flush=True)
+    answer = sys.stdin.readline().strip()
+    return choices[int(answer) - 1] if answer in map(str, range(1, len(choices) + 1)) else None
+
+
+def _released(request: Request, sampler: NoiseSampler, *, apart: bool) -> Release:
+    """Release, and before the first release under an agreement show it and have it confirmed.
+
+    Args:
+        request: what is to be released.
+        sampler: where the noise comes from.
+        apart: whether the agreement is shown as errors are, for the answer stands alone.
+    """
+    from dpol_weekly.holder.agreement import NotConfirmedError
+    from dpol_weekly.holder.release import release
+
+    try:
+        return release(dataclasses.replace(request, agree=None), sampler)
+    except NotConfirmedError as question:
+        try:
+            if apart:
+                print(question.statement, file=sys.stderr)
+            else:
+                show(question.statement)
+            agree = request.agree or _answer(question.sha256)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("nothing was released") from None
+        except (OSError, ValueError) as error:
+            drop_output()
+            raise DpolError(
+                f"nothing was released: the agreement cannot be shown ({_why(error)}); run again"
+                " where it can be read"
+            ) from None
+        if agree is None:
+            raise
+    return release(dataclasses.replace(request, agree=agree), sampler)
+
+
+def _answer(sha256: str) -> str | None:
+    """The hash if the holder agrees on a terminal; None where there is none to ask on."""
+    if not _on_terminal():
+        return None
+    print("Type yes to agree, and anything else to stop: ", end="", flush=True)
+    if sys.stdin.readline().strip().lower() == "yes":
+        return sha256
+    raise DpolError("nothing was released: you did not agree")
+
+
+def _on_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,121 @@
+"""The ledger: all that a holder has released, in one SQLite file.
+
+It is the truth; releases are views of it. A release is one transaction, so it is
+in the ledger as a whole or not at all. It is as secret as the raw counts: it holds
+keyed hashes of them with their key, and memories of noise.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpol_weekly import sqlite
+from dpol.core.errors import DataError, OutputError
+from dpol_weekly.sqlite import Kind, opened, prepare
+from dpol_weekly.holder.seal import changed, seal
+
+LEDGER_NAME = "dpol-ledger.sqlite"
+"""The name of a ledger, unless another one is given."""
+
+_LEDGER = Kind(
+    name="ledger",
+    script=Path(__file__).with_name("ledger.sql"),
+    application=0x64706F6C,
+    version=6,
+    foreign="is not a ledger of dpol; choose another file in ledger",
+    damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
+    " back, or move it away and run again, which says how to go on",
+)
+# No page reaches the file before the commit, and no draw a temporary file.
+_SETTINGS = "cache_spill = OFF", "temp_store = MEMORY"
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """An open ledger.
+
+    Args:
+        path: its file.
+        connection: to the database; `transaction` begins and ends what is written.
+    """
+
+    path: Path
+    connection: sqlite3.Connection
+
+    @property
+    def id(self) -> str:
+        """Random identifier, chosen when the ledger was made."""
+        return str(self.execute("SELECT id FROM ledger").fetchone()[0])
+
+    def execute(self, statement: str, *values: str | int | None) -> sqlite3.Cursor:
+        """Execute one SQL statement with the values of its question marks."""
+        return self.connection.execute(statement, values)
+
+    def insert(self, statement: str, *values: str | int | None) -> int:
+        """Insert one row; its number."""
+        return int(self.execute(statement, *values).lastrowid or 0)
+
+
+@contextmanager
+def open_ledger(path: Path, *, in_memory: bool = False) -> Iterator[Ledger]:
+    """Open a ledger; if there is none, it is made, readable for nobody else.
+
+    Args:
+        path: its file.
+        in_memory: open an empty one in memory, to try something out.
+
+    Raises:
+        DataError: the file is not a ledger, of another version, or damaged.
+        OutputError: it cannot be opened, read or written, here or in the block.
+    """
+    if not in_memory:
+        _make(path)
+    with opened(path, _LEDGER, in_memory=in_memory) as base:
+        yield Ledger(path, base)
+
+
+@contextmanager
+def transaction(ledger: Ledger) -> Iterator[None]:
+    """All that is written in the block, or nothing; one block at a time, the others wait.
+
+    Raises:
+        DataError, OutputError: as `open_ledger`.
+    """
+    base = ledger.connection
+    with sqlite.transaction(base, settings=_SETTINGS):
+        if prepare(base, ledger.path, _LEDGER):
+            key = secrets.token_hex(32)
+            ledger.execute("INSERT INTO ledger VALUES (?, ?, '')", new_token(), key)
+        else:
+            if ledger.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                raise DataError(f"{ledger.path}: {_LEDGER.damaged}")
+            if what := changed(base):
+                raise DataError(f"{ledger.path}: {_LEDGER.damaged} ({what})")
+        yield
+        seal(base)
+
+
+def new_token() -> str:
+    """A text that nothing else has."""
+    return secrets.token_hex(8)
+
+
+def _make(path: Path) -> None:
+    """Make an empty file that nobody else can read, or take that right away."""
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder; choose another file in ledger")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        if path.is_file() and path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+    except OSError as error:
+        wrong = f"the ledger cannot be opened ({error.strerror}); make it and its folder writable"
+        raise OutputError(f"{path}: {wrong}") from error

@@ -1,0 +1,182 @@
+"""Noise on counts of people, exact to the last digit.
+
+Everything is decimal text and integers; no count is ever a floating-point number. Counts are
+rounded half up to a grid of step 10^-m, and discrete Gaussian noise on that grid is added.
+
+Guarantee: moving one person between two entities is mu-GDP, adding or removing one person at one
+entity mu / sqrt(2)-GDP. Proof: let one person move a count by at most s = S steps, S an integer.
+Rounding half up is monotone and commutes with whole steps, so a <= b <= a + S implies
+round(a) <= round(b) <= round(a) + S: rounded counts move by at most S steps too. The noise has the
+integer scale k >= sqrt(2) S / mu + 1, so each of the two counts is S / (k - 1) <= mu / sqrt(2)-GDP
+(`dpol_weekly.sampler`), and their noises are independent: together mu. The
+step depends on mu and s only. What follows (decimal text, division by the capacity) is
+post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from dpol.core.errors import DataError
+from dpol.core.intervals import NORMAL_95
+from dpol_weekly.sampler import gaussian_measurement
+
+_FINEST = 2**20  # The scale is at least so many steps: the grid is far finer than the noise.
+
+
+class Noisy(NamedTuple):
+    """The numbers of a row as they are released, as text; `noise_sd` is that of the share."""
+
+    noisy_count: str
+    capacity: str
+    noisy_share: str
+    mu: str
+    noise_sd: str
+
+
+@dataclass(frozen=True)
+class CountNoise:
+    """Noise on counts, N(0, 2 s^2 / mu^2): of which `capacity` noise is made.
+
+    Args:
+        mu: privacy of one person in one period, from 0.001 to 100.
+        count_sensitivity: s, how far one person can move one count, from 0.001 to 1000 with at
+            most 6 decimals.
+
+    Raises:
+        DataError: a number is out of range.
+
+    >>> noise = CountNoise(Decimal("0.5"))
+    >>> noise.decimals, noise.scale, noise.standard_deviation
+    (6, 2828429, 2.828429)
+    """
+
+    mu: Decimal
+    count_sensitivity: Decimal = Decimal(1)
+
+    def __post_init__(self) -> None:
+        mu, s, least = self.mu, self.count_sensitivity, Decimal("0.001")
+        if not (mu.is_finite() and least <= mu <= 100):
+            raise DataError(f"mu must be a number from 0.001 to 100, got {mu}")
+        if not (s.is_finite() and least <= s <= 1000 and s % Decimal("1e-6") == 0):
+            raise DataError(
+                "the count sensitivity must be a number from 0.001 to 1000 with at most 6"
+                f" decimals, got {s}"
+            )
+
+    @cached_property
+    def decimals(self) -> int:
+        """m: the grid has steps of 10^-m people."""
+        m = 0
+        while self._steps(m).denominator != 1 or self._variance(m) < _FINEST**2:
+            m += 1
+        return m
+
+    @cached_property
+    def scale(self) -> int:
+        """k, in steps: the least integer that is at least sqrt(2) S / mu + 1."""
+        return math.isqrt(math.ceil(self._variance(self.decimals)) - 1) + 2
+
+    def scale_with_memory(self, squared_norm: Fraction, squared_error: int) -> int:
+        """k, in steps, of fresh noise: at least sqrt(2) (S N + E) / mu + 1, and below that + 2.
+
+        Args:
+            squared_norm: N^2; one person moves a chain N times as far as one count.
+            squared_error: E^2; in steps, what rounding adds to that.
+        """
+        shift = self._variance(self.decimals) * squared_norm
+        error = Fraction(2 * squared_error) / Fraction(self.mu) ** 2
+        return math.ceil(_root_above(shift) + _root_above(error)) + 1
+
+    @property
+    def standard_deviation(self) -> float:
+        """Standard deviation of the noise, in people."""
+        return float(Fraction(self.scale, 10**self.decimals))
+
+    def measurement(self) -> Any:
+        """OpenDP's measurement of counts in steps, see `in_steps`, to chain and to compose.
+
+        One person who moves is a distance of sqrt(2) S steps, S the count sensitivity in steps:
+        rho is mu^2 / 2 at most. One who is added or removed is S steps: mu^2 / 4 at most.
+
+        Raises:
+            DpolError: opendp is not installed.
+        """
+        return gaussian_measurement(self.scale)
+
+    def _steps(self, decimals: int) -> Fraction:
+        return Fraction(self.count_sensitivity) * Fraction(10**decimals)
+
+    def _variance(self, decimals: int) -> Fraction:
+        deviation = self._steps(decimals) / Fraction(self.mu)
+        return 2 * deviation * deviation
+
+
+def noisy(count: str, capacity: str, noise: CountNoise, *, steps: int, deviation: float) -> Noisy:
+    """A count as it is released.
+
+    Args:
+        count: raw, decimal text.
+        capacity: of its entity, decimal text.
+        noise: its kind; it says the grid, and mu.
+        steps: the noise that was drawn, in steps of the grid.
+        deviation: the standard deviation of that noise, in people.
+    """
+    m = noise.decimals
+    value = f"{Decimal(in_steps(count, m) + steps).scaleb(-m):f}"
+    return Noisy(
+        noisy_count=value,
+        capacity=capacity,
+        noisy_share=share_of(value, capacity),
+        mu=decimal_text(noise.mu),
+        noise_sd=deviation_of_share(deviation, capacity),
+    )
+
+
+def share_of(noisy_count: str, capacity: str) -> str:
+    """The noisy share, as it is written."""
+    return f"{float(noisy_count) / float(capacity):.9g}"
+
+
+def deviation_of_share(deviation: float, capacity: str) -> str:
+    """The standard deviation of the noise on a share, as it is written, from that on the count."""
+    return f"{deviation / float(capacity):.6g}"
+
+
+def interval(noisy: str, deviation: str) -> list[str]:
+    """The ends of a 95% interval, not cut off at 0; their rounding is far below the noise.
+
+    >>> interval("0.126016260", "0.0114977")
+    ['0.10348', '0.14855']
+    """
+    centre, half = float(noisy), NORMAL_95 * float(deviation)
+    digits = max(0, 3 - math.floor(math.log10(float(deviation))))
+    return [f"{end:.{digits}f}" for end in (centre - half, centre + half)]
+
+
+def in_steps(number: str, decimals: int) -> int:
+    """Decimal text in steps of 10^-decimals, rounded half up, exactly.
+
+    >>> in_steps("3.4", 6), in_steps("0.25", 1), in_steps("7", 0)
+    (3400000, 3, 7)
+    """
+    whole, _, part = number.partition(".")
+    denominator: int = 10 ** len(part)
+    steps: int = (2 * int(whole + part) * 10**decimals + denominator) // (2 * denominator)
+    return steps
+
+
+def decimal_text(number: Decimal) -> str:
+    """A number without exponent and without zeros at its end."""
+    return f"{number.normalize():f}"
+
+
+def _root_above(number: Fraction) -> Fraction:
+    """The square root of a number from 0 on, rounded up to a multiple of 2^-64."""
+    whole = math.ceil(number * 2**128)
+    return Fraction(math.isqrt(whole - 1) + 1 if whole else 0, 2**64)

@@ -1,0 +1,122 @@
+"""Attacks by a holder's own table, date, name or machine that have to fail.
+
+They go through the command; its noise is secure, and no test depends on it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+
+from dpol.privacy import noise
+from neighbours import agreed_on
+from releases import NOISY, ask, files, output, own_file, run
+
+FIRST = "2024-01-07"
+KEYS = {
+    "name": "winter",
+    "periods": {"first": FIRST},
+    "entities": {"north": {"capacity": 20}, "south": {"capacity": 20}},
+    "mu": 0.5,
+    "budget_mu": 10,
+}
+KNOWN = "0 rows released; 1 row skipped"
+DATES = [FIRST + more for more in ("T00:00:00Z", "T00:00:00+02:00", " 00:00", " 23:00", "\xa0")]
+DATES += ["20240107", "2024-W01-7", "07.01.2024", "2024-01-08", "2024-01-06", "2024-1-7"]
+DATES += ["1704585600", "2023-02-29", "07/01/2024"]
+NAMES = ["North", "NORTH", " north", "nor th", "n\u043erth", "ｎｏｒｔｈ", "no\xadrth", "north\t"]
+NAMES += ["north.", "north_", "'north'"]
+SECRET = "17.53197"
+DRAW = (
+    "from dpol_weekly.sampler import SecureNoise; print(SecureNoise().discrete_gaussian(2**40, 3))"
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def privatize(*rows, to=NOISY, **keys):
+    """Release rows (entity, date, count) as a deployment says."""
+    _, options = agreed_on(Path("agreed.yaml"), {**KEYS, **keys})
+    lines = ["entity,period,count", *map(",".join, rows)]
+    Path("raw.csv").write_text("\n".join(lines) + "\n")
+    own = {"entities": [*KEYS["entities"]], "columns": {"entity": "entity"}, "output": to}
+    own_file(deployment="agreed.yaml", table="raw.csv", **own)
+    return run("privatize", *options)
+
+
+def released():
+    return [(row["entity"], row["period"]) for row in output()]
+
+
+ROWS = [("north", it, "3") for it in DATES] + [(it, FIRST, "3") for it in NAMES]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_another_date_or_spelling_of_a_released_week_is_refused_or_known(row):
+    """Blanks at the ends of a name do not matter."""
+    assert privatize(("north", FIRST, "3"))[0] == 0
+    before = {name: it for name, it in files().items() if name != "raw.csv"}
+    code, out, err = privatize(row)
+    assert code == 1 or KNOWN in out, err
+    assert files() | before == files()
+
+
+def test_another_grid_of_a_deployment_is_refused():
+    assert privatize(("north", FIRST, "3"))[0] == 0
+    before = released()
+    for periods in ({"first": "2024-01-08"}, {"first": FIRST, "days": 1}):
+        code, _, err = privatize(("north", "2024-01-15", "3"), periods=periods)
+        assert (code, released()) == (1, before)
+        assert err.startswith("error: ")
+
+
+def test_a_copy_of_an_output_does_not_release_its_weeks_again():
+    assert privatize(("north", FIRST, "3"))[0] == 0
+    shutil.copytree(NOISY, "copy")
+    for to in ("copy", NOISY):
+        code, out, err = privatize(("north", FIRST, "3"), to=to)
+        assert code == 1 or KNOWN in out, err
+    assert ask("SELECT COUNT(*) FROM release") == [(1,)]
+
+
+def test_a_sampler_that_fails_releases_and_shows_nothing(monkeypatch):
+    def fails(zeros):
+        if zeros:
+            raise RuntimeError("no entropy")
+        return []
+
+    with monkeypatch.context() as broken:
+        broken.setattr(noise, "gaussian_measurement", lambda _: fails)
+        with pytest.raises(RuntimeError, match="no entropy") as failure:
+            privatize(("north", FIRST, SECRET))
+    assert SECRET not in "".join(traceback.format_exception(failure.value))
+    assert not NOISY.exists()
+    assert ask("SELECT COUNT(*) FROM release") == [(0,)]
+    assert privatize(("north", FIRST, SECRET))[0] == 0
+
+
+def test_no_environment_repeats_secure_noise():
+    seeds = dict.fromkeys(("PYTHONHASHSEED", "DPOL_SEED", "OPENDP_SEED", "SOURCE_DATE_EPOCH"), "0")
+    bare = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path), **seeds}
+    other = {"LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Tokyo"}
+    drawn = [
+        subprocess.run(
+            [sys.executable, *flags, "-c", DRAW],
+            env=bare | more,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for flags, more in (([], {}), (["-OO"], other))
+    ]
+    assert len({number for text in drawn for number in json.loads(text)}) == 6

@@ -1,0 +1,400 @@
+"""Nothing leaves under an agreement that the holder has not confirmed, and its words say it all."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from dpol.core.errors import ConfigError, DataError
+from dpol_weekly.sampler import SeededNoise
+from dpol_weekly.deployment import checked_deployment, read_deployment
+from dpol_weekly.holder.agreement import NotConfirmedError
+from dpol_weekly.holder.release import release
+from dpol_weekly.holder.request import Request
+from releases import (
+    COLUMNS,
+    LEDGER,
+    NOISY,
+    Halted,
+    ask,
+    hospital,
+    output,
+    own_file,
+    put,
+    refuse,
+    run,
+)
+
+PLAIN = {
+    "name": "winter",
+    "periods": {"first": "2024-01-07"},
+    "entities": {"A": {"capacity": 20}, "B": {}},
+    "mu": 0.5,
+    "unit_weeks": 4,
+    "longest_stay": 8,
+    "budget_mu": 0.71,
+    "disjoint": True,
+}
+ROWS = "A,2024-01-07,73519.25,20,11\nB,2024-01-07,4,100,12\n"
+LATER = "A,2024-01-14,5,20,13\nB,2024-01-14,6,100,14\n"
+RAW = "73519"
+PRIVATIZE = "privatize", "hospital.yaml", "--over-capacity"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table(ROWS)
+    return tmp_path
+
+
+def table(rows):
+    Path("raw.csv").write_text("hospital,week,covid,beds,icu\n" + rows)
+
+
+def agreed(columns=None, **keys):
+    """A deployment, written to its file, and the file of the holder."""
+    made = checked_deployment(PLAIN | keys, "the test")
+    Path("d.yaml").write_text(yaml.safe_dump(PLAIN | keys))
+    own(columns)
+    return made
+
+
+def own(columns=None, to="noisy"):
+    names = {name: name for name in "AB"}
+    own_file(table="raw.csv", columns=COLUMNS | (columns or {}), entities=names, output=to)
+
+
+def privatize(*more):
+    return run(*PRIVATIZE, *more)
+
+
+def asked(*more):
+    """The text of a run that releases nothing and asks for the agreement; it names the hash."""
+    rows = ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0
+    code, out, err = privatize(*more)
+    sha256 = read_deployment("d.yaml").sha256()
+    assert (code, err.count("\n"), f"then add --agree {sha256[:12]}\n" in err) == (1, 1, True)
+    assert rows == (ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0)
+    assert sha256[:12] in out
+    return out
+
+
+def confirmed(*more):
+    """The text of a run that confirms the agreement, as it is now, with 8 digits of its hash."""
+    code, out, err = privatize("--agree", read_deployment("d.yaml").sha256()[:8], *more)
+    assert (code, err) == (0, "")
+    return out
+
+
+# ---- what is hashed, and what is the coordinator's ----------------------------------------------
+
+TERMS = [
+    {"name": "summer"},
+    {"periods": {"first": "2024-01-14"}},
+    {"periods": {"first": "2024-01-07", "days": 14}},
+    {"entities": PLAIN["entities"] | {"C": {}}},
+    {"entities": {"A": {"capacity": 21}, "B": {}}},
+    {"entities": {"A": {"capacity": 20, "since": "2024-01-14"}, "B": {}}},
+    {"entities": {"A": {"capacity": 20, "until": "2025-01-12"}, "B": {}}},
+    {"mu": 0.4},
+    {"unit_weeks": 3},
+    {"count_sensitivity": 0.9},
+    {"noise": {"memory": "designed"}},
+    {"noise": {"chain_periods": 100}},
+    {"longest_stay": 7},
+    {"budget_mu": 0.72},
+    {"amends": {"agreement": 64 * "a", "since": "2024-03-03"}},
+]
+OTHERS = [
+    {"entities": {"B": {}, "A": {"capacity": 20.0}}},
+    {
+        "count_sensitivity": 1,
+        "noise": {"memory": "none"},
+        "periods": {"first": "2024-01-07", "days": 7},
+    },
+]
+
+
+def test_the_hash_covers_what_touches_the_guarantee_and_nothing_else():
+    hashes = [checked_deployment(PLAIN | {"budget_mu": 9} | keys, "x").sha256() for keys in TERMS]
+    usual = checked_deployment(PLAIN, "x").sha256()
+    assert len({*hashes, usual}) == len(TERMS) + 1
+    assert {checked_deployment(PLAIN | keys, "x").sha256() for keys in OTHERS} == {usual}
+
+
+# ---- the question -------------------------------------------------------------------------------
+
+
+def test_the_library_releases_nothing_that_is_not_confirmed():
+    made = agreed()
+
+    def request(**answers):
+        return Request(
+            hospital=hospital(made, "raw.csv"), deployment=made, over_capacity=True, **answers
+        )
+
+    with pytest.raises(NotConfirmedError, match="is not confirmed"):
+        release(request(), Halted())
+    assert {path.name for path in Path().iterdir()} == {"raw.csv", "d.yaml", "hospital.yaml"}
+    for wrong in (made.sha256()[:7], made.sha256()[1:20], made.sha256() + "0", ""):
+        with pytest.raises(DataError, match="is not the hash of the agreement winter"):
+            request(agree=wrong)
+    release(request(agree=made.sha256()[:8].upper()), SeededNoise(np.random.default_rng(1)))
+    made = agreed(budget_mu=0.72)
+    with pytest.raises(NotConfirmedError):  # where there is a ledger too
+        release(request(), Halted())
+
+
+def test_the_statement_says_what_leaves_and_what_it_means():
+    agreed()
+    text = asked()
+    said = [
+        "Protected: one person in up to 4 periods in a row, if that person changes one count by at"
+        " most 1.\n",
+        "the counts in column covid get noise with a standard deviation of 5.657 people. No other",
+        "right at most 59.9 times in 100, compared with 50 without the numbers (mu = 0.5)",
+        "counted in 8 periods it is right at most 63.9 times in 100 (mu = 0.71)",
+        "over the releases of all holders",
+        "Corrections: the budget has room for none of each count. One costs as much as the first"
+        " release: about a person whose counts are all released twice, a guess is"
+        " right at most 63.9 times in 100 (mu = 0.7072).",
+        "identifiers of your entities, and every cell of week, beds, digit for digit",
+        "Column beds is published as the capacity.",
+        "no person is counted by two entities",
+        "nobody else has to approve",
+    ]
+    assert [words for words in said if words not in text] == []
+    assert RAW not in text
+    # Where no capacity is reported, none of that column's cells is published.
+    agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}})
+    text = asked()
+    assert "every cell of week, digit for digit" in text
+    agreed(entities={"A": {}, "B": {}}, noise={"memory": "designed"}, budget_mu=9)
+    text = asked()
+    assert "5.657 people or more" in text
+    assert "room for at least 109 of each count" in text
+    assert "has memory" in text
+
+
+def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
+    """Budget, stay, unit, entities and mu, each changed by the author."""
+    agreed()
+    asked()
+    assert not LEDGER.exists()
+    first = confirmed()
+    assert first.count("The agreement winter") == 1
+    assert "2 rows released" in first
+    assert "The agreement" not in privatize()[1]
+    changed = [
+        ({"budget_mu": 100}, "budget_mu: 0.71 -> 100"),
+        ({"longest_stay": 4}, "longest_stay: 8 -> 4"),
+        ({"unit_weeks": 1, "budget_mu": 2}, "unit_weeks: 4 -> 1"),
+        ({"mu": 100, "budget_mu": 100, "longest_stay": 4}, "mu: 0.5 -> 100"),
+        ({"entities": PLAIN["entities"] | {"C": {}}}, "entities.C.capacity: nothing -> reported"),
+    ]
+    for keys, line in changed:
+        agreed(**keys)
+        text = asked()
+        assert text.startswith("The agreement winter has changed since you confirmed it:\n")
+        assert f"  {line}\n" in text
+    agreed(mu=100, budget_mu=100, longest_stay=4)
+    assert "right at most 100 times in 100" in asked()
+    agreed()
+    assert privatize()[0] == 0  # what was confirmed before is known
+
+
+def test_a_confirmed_agreement_stays_confirmed_if_its_rows_are_refused():
+    agreed()
+    confirmed()
+    agreed(mu=0.4)
+    table(ROWS + "A,2024-01-21,5,20,13\nB,2024-01-14,6,-1,14\n")
+    sha256 = read_deployment("d.yaml").sha256()
+    assert "column beds must hold" in privatize("--agree", sha256)[2]
+    table(ROWS + "A,2024-06-02,5,20,13\n")
+    wrong = privatize("--agree", sha256)
+    assert "21 periods earlier" in wrong[2]
+    assert "The agreement winter has changed" in wrong[1]
+    code, out, err = privatize("--gap")
+    assert (code, err) == (0, "")
+    assert "The agreement" not in out
+
+
+def test_rows_that_are_refused_come_before_the_question():
+    agreed()
+    table(ROWS + "C,2024-01-07,1,1,1\n")
+    assert "line 4: its entity is none of those" in privatize()[2]
+    assert not LEDGER.exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [(" YES \n", 0), ("y\n", 1), ("\4", 1)],
+)
+def test_on_a_terminal_the_holder_is_asked(answer, code):
+    agreed()
+    found, said, err = on_terminal(answer)
+    assert found == code
+    assert said.count("Type yes to agree, and anything else to stop: ") == 1
+    assert said.index("Published as it is") < said.index("Type yes")
+    assert NOISY.exists() == LEDGER.exists() == (code == 0)
+    if code:
+        assert err == "error: nothing was released: you did not agree\n"
+    else:
+        assert "2 rows released" in said
+        assert "Type yes" not in on_terminal("")[1]
+
+
+COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exit(main())"]
+COMMAND += [*PRIVATIZE]
+
+
+def on_terminal(answer):
+    """Exit code, what a terminal shows, and standard error, of a process that is given answers."""
+    master, slave = pty.openpty()
+    os.write(master, answer.encode())  # read when it is asked for
+    with subprocess.Popen(
+        COMMAND, stdin=slave, stdout=slave, stderr=subprocess.PIPE, text=True
+    ) as process:
+        os.close(slave)
+        shown = b""
+        with suppress(OSError):  # the other end is closed
+            while part := os.read(master, 4096):
+                shown += part
+        os.close(master)
+        err = process.stderr.read()
+    return process.returncode, shown.decode(), err
+
+
+# ---- columns in clear, sensitivity, entities ----------------------------------------------------
+
+
+def test_a_raw_column_does_not_leave_as_a_capacity():
+    agreed({"count": "icu", "capacity": "covid"})
+    text = asked()
+    assert "every cell of week, covid, digit for digit" in text
+    assert "Column covid is published as the capacity. If it holds counts of people, do" in text
+    # Once covid was a count of this holder, nothing makes it a capacity.
+    agreed(name="first")
+    confirmed()
+    agreed({"count": "icu", "capacity": "covid"})
+    code, _, err = privatize("--agree", read_deployment("d.yaml").sha256())
+    assert code == 1
+    assert "column covid is, or was, released with noise, as a count" in err
+    assert f"{RAW}.25" not in {cell for row in output() for cell in row.values()}
+
+
+def test_columns_do_not_change_from_counts_to_capacities_or_back():
+    put(("A", "2021-01-01", "3", "20"))
+    for columns, message in (
+        ({"count": "beds", "capacity": "covid"}, "column covid is, or was, released with noise"),
+        ({"count": "beds", "capacity": "icu"}, "column beds was published as a capacity"),
+        ({"count": "gym", "capacity": "COVID"}, "column COVID is, or was, released with noise"),
+    ):
+        refuse(message, ("A", "2021-01-08", "3", "20"), own={"columns": COLUMNS | columns})
+
+
+def test_the_statement_says_what_a_sensitivity_below_1_means_for_one_person():
+    agreed(count_sensitivity=0.001)
+    assert "changes it by 1: then mu = 500, and a guess is right at most 100 times" in asked()
+
+
+@pytest.mark.parametrize("value", [False, None, "yes", 1])
+def test_entities_have_to_be_disjoint(value):
+    with pytest.raises(ConfigError, match=r"disjoint.*: must be true: no person is counted by two"):
+        checked_deployment(PLAIN | {"disjoint": value}, "x")
+    with pytest.raises(ConfigError, match="disjoint: must be true.*leave out the entities that"):
+        checked_deployment({key: PLAIN[key] for key in PLAIN if key != "disjoint"}, "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "entity", "message"),
+    [
+        (" C", {}, "entities. C = ' C': begins or ends with a blank"),
+        ("a", {}, "entities.a = 'a': differs from 'A' in its spelling only"),
+        ("A.", {}, "differs from 'A' in its spelling only"),
+        ('=HYPERLINK("http://x")', {}, "a spreadsheet takes for a formula"),
+        ("C", {"capacity": 1e-320}, "entities.C.capacity = 1e-320: must be a number from 0.001 to"),
+    ],
+)
+def test_names_and_capacities_can_be_met_and_shown(name, entity, message):
+    with pytest.raises(ConfigError) as refused:
+        checked_deployment(PLAIN | {"entities": PLAIN["entities"] | {name: entity}}, "x")
+    assert message in str(refused.value)
+    assert str(refused.value).count("\n") == 2
+
+
+@pytest.mark.parametrize("capacity", [0.001, 999_999_999])
+def test_the_ends_of_the_range_of_capacities_are_released(capacity):
+    agreed(entities={"A": {"capacity": capacity}, "B": {}})
+    assert "2 rows released" in confirmed()
+
+
+# ---- repeats ------------------------------------------------------------------------------------
+
+
+def test_no_other_flag_releases_a_period_twice():
+    agreed(budget_mu=9)
+    confirmed()
+    own(to="second")
+    for more in ([], ["--write-again"], ["--gap"]):
+        code, _, err = privatize(*more)
+        assert code == 1
+        assert "line 2: this entity and period was released for the deployment winter" in err
+    assert "in another output" in privatize("--correct", "2024-01-07")[2]
+    assert ask("SELECT MAX(version) FROM release") == [(1,)]
+    # Another deployment about the same hospitals is another question.
+    agreed(name="other", budget_mu=9)
+    own(to="other")
+    confirmed()
+    assert ask("SELECT MAX(version) FROM release") == [(2,)]
+
+
+# ---- the noise that the command draws -----------------------------------------------------------
+
+
+# ---- standard output ----------------------------------------------------------------------------
+
+WRITTEN = "the rows are released and written to noisy/winter-2024-01-14.zip"
+
+
+def process(*more, shell='exec "$@"', **environment):
+    """Exit code, standard output and standard error of a process under a shell."""
+    done = subprocess.run(
+        ["bash", "-c", shell, "bash", *COMMAND, *more],
+        capture_output=True,
+        check=False,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.mark.parametrize("shell", ['exec "$@" >/dev/full', 'exec "$@" >&-'])
+def test_an_output_that_is_full_or_closed_does_not_hide_what_is_released(shell):
+    made = agreed()
+    code, _, err = process("--agree", made.sha256(), shell=shell)
+    assert (code, err.count("\n"), NOISY.exists(), LEDGER.exists()) == (1, 1, False, False)
+    assert "nothing was released: the agreement cannot be shown" in err
+    confirmed()
+    table(ROWS + LATER)
+    code, _, err = process(shell=shell)
+    assert (code, err.count("\n"), len(output())) == (1, 1, 4)
+    assert err.startswith(f"error: {WRITTEN}; no more can be shown (")
+
+
+def test_an_output_without_unicode_is_no_obstacle():
+    made = agreed({"capacity": "Plätze"})
+    Path("raw.csv").write_text("hospital,week,covid,Plätze\nB,2024-01-07,3,20\n")
+    code, out, err = process("--agree", made.sha256(), PYTHONIOENCODING="ascii:strict")
+    assert (code, err) == (0, "")
+    assert "Pl\\xe4tze" in out
+    assert "1 row released" in out

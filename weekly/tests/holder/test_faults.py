@@ -1,0 +1,152 @@
+"""A release that is killed, or fails, wherever it changes a file."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from dpol.core.errors import DpolError
+from dpol_weekly.holder.release import release
+from dpol_weekly.holder.request import Request
+from dpol_weekly.memory import Memory
+from dpol_weekly.noise import in_steps
+from dpol_weekly.released import checksum
+from faults import in_child
+from releases import HALF, ask, deployment, hospital, output, record, table
+
+ROWS, CANARY = 10, "86420.97531"
+WEEKS = "2024-01-07", "2024-02-04", "2024-03-03"
+HELD = "held already"
+FILE = re.compile(r"dpol-ledger\.sqlite|noisy/d-2024-..-..\.zip")
+MADE = deployment(
+    Memory((Decimal("0.2"), Decimal("0.6"))),
+    periods={"first": "2024-01-07"},
+    entities={f"h{i}": {} for i in range(ROWS)},
+)
+FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+
+class Sampler:
+    """Draws nothing at random; each run has other noise."""
+
+    name = "secure"
+
+    def __init__(self):
+        self.draw = int.from_bytes(os.urandom(4))
+
+    def discrete_gaussian(self, scale, size):
+        return [self.draw + i for i in range(size)]
+
+
+def release_week(week):
+    """Release one week of ten hospitals; `released`, `HELD` if it was before, or the message."""
+    own = hospital(MADE, Path("..", week))
+    request = Request(hospital=own, deployment=MADE, agree=MADE.sha256(), gap=True)
+    try:
+        return "released" if release(request, Sampler()).added else HELD
+    except DpolError as error:
+        return str(error)
+
+
+def files():
+    return [it for it in Path().rglob("*") if it.is_file()]
+
+
+def wrong_after(said, before):
+    """Faults of the files and answers after a faulty run, and after two undisturbed ones."""
+    wrong = [
+        it.name for it in Path().rglob("*.*") if it.is_file() and CANARY.encode() in it.read_bytes()
+    ]
+    again = release_week(WEEKS[1])
+    if again not in ("released", HELD):
+        wrong.append(f"bricked: {again}")
+    if (said == "released" or "rows are released" in said) and again != HELD:
+        wrong.append("said to be released, and released again")
+    if "traceback" in said:
+        wrong.append(said)
+    wrong += wrong_files()
+    if (next_week := release_week(WEEKS[2])) != "released":
+        wrong.append(f"the next week is refused: {next_week}")
+    times = ask("SELECT COUNT(*) FROM release GROUP BY entity, period")
+    if times != [(1,)] * (before + 2 * ROWS):
+        wrong.append(f"{len(times)} rows, or a period was released twice")
+    return wrong + wrong_files()
+
+
+def wrong_files():
+    """Faults of the files: table and record fit the ledger, and its memories the noise."""
+    wrong = [str(it) for it in files() if not FILE.fullmatch(str(it))]
+    ledger = ask("SELECT name, period, noisy_count FROM release ORDER BY number")
+    if [(row["entity"], row["period"], row["noisy_count"]) for row in output()] != ledger:
+        wrong.append("table and ledger differ")
+    if record()["sha256"] != checksum(table(), record()):
+        wrong.append("the record is that of another table")
+    states = {}
+    for chain, noisy in ask("SELECT chain, noisy_count FROM release ORDER BY number"):
+        steps = Fraction(noisy) * 10**HALF.decimals - in_steps(CANARY, HALF.decimals)
+        states[chain] = Fraction("0.6") * states.get(chain, 0) - Fraction("0.4") * steps
+    if {chain: Fraction(u) for chain, u in ask("SELECT number, u FROM chain")} != states:
+        wrong.append("a memory is not that of the rows")
+    return wrong
+
+
+def outcomes(before):
+    """The answer to each fault of a first release, or of a later one, and what is wrong then."""
+    rows = "".join(f"h{i},WEEK,{CANARY},99999\n" for i in range(ROWS))
+    with tempfile.TemporaryDirectory(dir=FAST) as folder, pytest.MonkeyPatch.context() as patch:
+        template, case = Path(folder, "template"), Path(folder, "case")
+        template.mkdir()
+        for week in WEEKS:
+            Path(folder, week).write_text("hospital,week,covid,beds\n" + rows.replace("WEEK", week))
+        patch.chdir(template)
+        if before:
+            assert release_week(WEEKS[0]) == "released"
+
+        def outcome(how=None, k=0):
+            shutil.copytree(template, case)
+            patch.chdir(case)
+            said, changes = in_child(lambda: release_week(WEEKS[1]), how, k)
+            sizes = [it.stat().st_size for it in files()]
+            wrong = wrong_after(said, before)
+            patch.chdir(template)
+            shutil.rmtree(case)
+            return said, wrong, changes, max(sizes, default=0)
+
+        _, wrong, changes, size = outcome()
+        assert not wrong
+        rooms = [*range(300, 4096, 500), *range(5000, size, 9000)]
+        faults = [(how, k) for how in ("full", "cut") for k in rooms]
+        faults += [(how, k + 1) for how in ("kill", "fail") for k in range(changes)]
+        for how, k in faults:
+            said, wrong, *_ = outcome(how, k)
+            yield how, k, said, wrong
+
+
+@pytest.mark.parametrize("before", [0, ROWS])
+def test_no_fault_bricks_a_ledger_or_releases_a_period_twice(before):
+    """Afterwards the command succeeds, or says that the rows are released; so does the next."""
+    seen = list(outcomes(before))
+    assert [fault for fault in seen if fault[-1]] == []
+    # The faults were there, and of all kinds.
+    kinds = Counter("killed" if said == "killed" else "released" in said for _, _, said, _ in seen)
+    assert min(kinds["killed"], kinds[True], kinds[False]) >= 5
+
+
+@pytest.mark.parametrize(
+    ("broken", "by"),
+    [
+        ("dpol_weekly.sqlite._patiently", lambda base, statement: None),  # no transaction
+        ("dpol_weekly.holder.release.knows_run", lambda ledger, token: True),
+    ],
+)
+def test_a_broken_rule_is_noticed(monkeypatch, broken, by):
+    monkeypatch.setattr(broken, by)
+    assert any(wrong for *_, wrong in outcomes(ROWS))

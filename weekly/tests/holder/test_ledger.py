@@ -1,0 +1,144 @@
+"""The file of the ledger: who can read it, what is in it, and what is not a ledger."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dpol_weekly import sqlite
+from dpol_weekly.holder.ledger import open_ledger, transaction
+from releases import A1, A2, B1, LEDGER, ask, deployment, files, put, refuse
+
+
+def test_nobody_else_can_read_it_from_the_first_moment_on(monkeypatch):
+    """The journal takes over the mode of the ledger."""
+    seen = set()
+    connect = sqlite3.connect
+
+    def watched(file, **options):
+        if file != ":memory:":
+            seen.add(stat.S_IMODE(Path(file).stat().st_mode))
+        return connect(file, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    old = os.umask(0)
+    try:
+        put(A1)
+    finally:
+        os.umask(old)
+    LEDGER.chmod(0o644)  # a restored copy
+    put(A2)
+    assert seen == {0o600}
+    assert stat.S_IMODE(LEDGER.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("table", ["release", "chain"])
+def test_no_row_is_there_twice_in_one_version_and_no_entity_has_two_states(table):
+    put(A1, made=deployment(noise={"memory": "designed"}))
+    names = [name for _, name, *_ in ask(f"PRAGMA table_info({table})")][1:]
+    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+        ask(f"INSERT INTO {table} SELECT NULL, {', '.join(names)} FROM {table}")
+
+
+def test_raw_counts_are_never_in_it(monkeypatch):
+    """Nor in its journal, which is looked at before every statement."""
+    canaries = [f"{n}.97531" for n in (86420, 75319, 64208)]
+    seen = []
+
+    def watch(_):
+        seen.extend(path.read_bytes() for path in Path().glob("dpol-ledger.sqlite*"))
+
+    connect = sqlite3.connect
+
+    def watched(*arguments, **options):
+        base = connect(*arguments, **options)
+        base.set_trace_callback(watch)
+        return base
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    made = deployment(entities={f"H{i}": {} for i in range(3)})
+    rows = [(f"H{i}", "2021-01-01", text) for i, text in enumerate(canaries)]
+    put(*rows, made=made, over_capacity=True)
+    watch(None)
+    assert any(b"release" in content for content in seen)
+    for text in canaries:
+        assert not any(text.encode() in content for content in seen)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: LEDGER.write_bytes(b"xy"),
+        lambda: LEDGER.write_bytes(b"hospital,week,covid\n" * 100),
+        lambda: ask("CREATE TABLE another (x)"),
+        lambda: ask("PRAGMA application_id = 7"),
+    ],
+)
+def test_what_is_no_ledger_is_refused_and_left_alone(make):
+    make()
+    before = files()
+    refuse("is not a ledger of dpol; choose another file in led", A1)
+    assert files() == before
+
+
+def test_a_ledger_of_another_version_is_refused():
+    put(A1)
+    ask("PRAGMA user_version = 99")
+    refuse("was written by another version of dpol", A2)
+
+
+def test_a_damaged_ledger_is_refused():
+    put(A1)
+    whole = LEDGER.read_bytes()
+    for damaged in (whole[:20_000], whole[:8192] + os.urandom(8192) + whole[16384:]):
+        LEDGER.write_bytes(damaged)
+        refuse("the ledger is damaged, or .* put its last backup back", A2)
+    LEDGER.write_bytes(whole)
+    put(A2)
+
+
+def test_files_that_cannot_be_ledgers_are_refused():
+    Path("folder").mkdir()
+    Path("file").write_text("")
+    Path("empty.sqlite").touch()
+    for name in ("folder", "file/x", "counts.csv"):
+        refuse("cannot|is a folder", A1, ledger=name)
+    put(A1, ledger="empty.sqlite")
+
+
+def test_a_ledger_is_a_file_whatever_its_name():
+    put(A1, ledger=":memory:")
+    assert put(A1, ledger=":memory:").skipped == 1
+
+
+def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
+    put(A1)
+    with closing(sqlite3.connect(LEDGER, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        waits = []
+        monkeypatch.setattr(
+            sqlite.time, "sleep", lambda _: (waits.append(1), len(waits) == 5 and other.rollback())
+        )
+        put(A2)
+        assert len(waits) == 5
+        other.execute("BEGIN IMMEDIATE")
+        monkeypatch.setattr(sqlite, "PATIENCE", 0.01)
+        monkeypatch.setattr(sqlite.time, "sleep", lambda _: None)
+        refuse("another run has held the ledger .* wait until that", B1)
+
+
+def test_a_transaction_is_undone_by_anything_that_goes_wrong():
+    def broken(error):
+        with open_ledger(LEDGER) as ledger, transaction(ledger):
+            ledger.connection.execute("INSERT INTO entity (folded) VALUES ('a')")
+            raise error
+
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error):
+            broken(error)
+    assert ask("SELECT COUNT(*) FROM sqlite_master") == [(0,)]

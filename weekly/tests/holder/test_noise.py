@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import math
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special
+
+from dpol.core.errors import DataError
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol_weekly.sampler import SeededNoise
+from dpol_weekly.noise import CountNoise, decimal_text, in_steps, interval, noisy
+
+ROOT2 = math.sqrt(2.0)
+mus = st.decimals("0.001", "100", places=4)
+sensitivities = st.decimals("0.001", "1000", places=6)
+
+
+def drawn(counts, capacity, noise, sampler):
+    """Counts as they are released with independent noise."""
+    deviation = noise.standard_deviation
+    draws = sampler.discrete_gaussian(noise.scale, len(counts))
+    return [
+        noisy(count, capacity, noise, steps=draw, deviation=deviation)
+        for count, draw in zip(counts, draws, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mu", "s", "decimals", "scale"),
+    [
+        ("0.5", "1", 6, 2828429),  # 2828427.1 + 1, rounded up
+        ("1", "1", 6, 1414215),
+        ("1", "2", 6, 2828429),
+        ("0.1", "1", 5, 1414215),
+        ("2", "1", 7, 7071069),
+        ("0.001", "1000", 0, 1414215),
+        ("100", "0.001", 11, 1414215),
+        ("0.5", "0.142858", 7, 4040636),  # 4040634.4 + 1, rounded up
+    ],
+)
+def test_grid_and_scale_by_hand(mu, s, decimals, scale):
+    noise = CountNoise(Decimal(mu), Decimal(s))
+    assert (noise.decimals, noise.scale) == (decimals, scale)
+
+
+@given(mus, sensitivities)
+def test_each_of_two_counts_gets_mu_over_root_two_and_hardly_more_noise_than_that(mu, s):
+    noise = CountNoise(mu, s)
+    steps = s.scaleb(noise.decimals, Context(prec=60))
+    assert steps == int(steps)
+    assert 2 * Fraction(int(steps), noise.scale - 1) ** 2 <= (
+        Fraction(mu) ** 2 * (1 + Fraction(1, 10**15))  # The float's own rounding.
+    )
+    # Exactly: one step less would not be enough.
+    assert 2 * Fraction(int(steps), noise.scale - 1) ** 2 <= Fraction(mu) ** 2
+    assert 2 * Fraction(int(steps), noise.scale - 2) ** 2 > Fraction(mu) ** 2
+    assert 2**20 < noise.scale < 2**53
+    assert noise.standard_deviation == pytest.approx(ROOT2 * float(s / mu), rel=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("message", "mu", "s"),
+    [
+        *(("mu must be a number from 0.001 to 100", mu, "1") for mu in ("0.0009", "100.1", "-1",
+          "0", "NaN", "sNaN", "Infinity", "1e999")),
+        *(("the count sensitivity must be a number from 0.001 to", "1", s) for s in ("0.0009", "0",
+          "-1", "1000.1", "0.1234567", "NaN", "Infinity")),
+    ],
+)  # fmt: skip
+def test_what_is_out_of_range_is_refused(message, mu, s):
+    with pytest.raises(DataError, match=message):
+        CountNoise(Decimal(mu), Decimal(s))
+
+
+@given(st.decimals(0, 999_999_999, places=12), st.integers(0, 9))
+def test_rounding_is_half_up(number, decimals):
+    exact = number * 10**decimals + Decimal("0.5")
+    expected = int(exact.to_integral_value(ROUND_FLOOR))
+    assert in_steps(f"{number:f}", decimals) == expected
+
+
+@given(
+    st.decimals(0, 1000, places=8),
+    st.decimals(0, 3, places=8),
+    st.sampled_from(["1", "3", "0.142858"]),
+)
+def test_rounding_moves_no_two_counts_further_apart_than_the_sensitivity(low, apart, s):
+    """The step of the proof: |a - b| <= s implies |round(a) - round(b)| <= S."""
+    noise = CountNoise(Decimal("0.5"), Decimal(s))
+    apart = min(apart, noise.count_sensitivity)
+    moved = in_steps(f"{low + apart:f}", noise.decimals) - in_steps(f"{low:f}", noise.decimals)
+    assert 0 <= moved <= noise.count_sensitivity.scaleb(noise.decimals)
+
+
+def test_rounding_half_to_even_would_break_that_step():
+    """0.5 and 1.5 are 1 apart, but round to 0 and 2; half up they round to 1 and 2."""
+    assert (round(0.5), round(1.5)) == (0, 2)
+    assert (in_steps("0.5", 0), in_steps("1.5", 0)) == (1, 2)
+
+
+def test_rows_by_hand():
+    noise = CountNoise(Decimal("0.50"), Decimal("1.0"))
+    rows = [
+        noisy(it, "8.0", noise, steps=-500_001, deviation=2.828429) for it in ("3.4", "0", "12.")
+    ]
+    assert rows == [
+        ("2.899999", "8.0", "0.362499875", "0.5", "0.353554"),  # sqrt(2) / 0.5 / 8
+        ("-0.500001", "8.0", "-0.062500125", "0.5", "0.353554"),
+        ("11.499999", "8.0", "1.43749988", "0.5", "0.353554"),
+    ]
+
+
+def test_intervals_by_hand():
+    """1.96 deviations to both sides, to a thousandth of the deviation; not cut off at 0."""
+    assert interval("2.899999", "2.82843") == ["-2.644", "8.444"]
+    assert interval("0.362499875", "0.0353554") == ["0.29320", "0.43180"]
+    assert interval("5", "1414.22") == ["-2767", "2777"]
+
+
+@pytest.mark.parametrize("mu", ["0.1", "2"])
+def test_19_of_20_intervals_hold_the_count(mu):
+    """Binomial test, error probability 1e-6; intervals that are 5% too narrow are rejected."""
+    rows, noise = 40_000, CountNoise(Decimal(mu))
+    sampler = SeededNoise(np.random.default_rng(9))
+    cells = drawn(["7.3"] * rows, "40", noise, sampler)
+
+    def held(factor):
+        ends = [map(float, interval(it[2], f"{factor * float(it[4])}")) for it in cells]
+        return sum(low <= 7.3 / 40 <= high for low, high in ends)
+
+    def fits(count):
+        return min(special.bdtr(count, rows, 0.95), special.bdtrc(count - 1, rows, 0.95)) > 5e-7
+
+    assert fits(held(1.0))
+    assert not fits(held(0.95))
+
+
+@pytest.mark.parametrize(("mu", "s"), [("0.5", "1"), ("1.3", "2"), ("0.01", "0.142858")])
+def test_the_measurement_of_opendp_maps_distances_to_the_guarantee(mu, s):
+    """A move is mu^2 / 2, one entity alone mu^2 / 4: never more, and less by 4 in 10^6 at most."""
+    dp = pytest.importorskip("opendp.prelude", reason="the extra secure is not installed")
+    noise = CountNoise(Decimal(mu), Decimal(s))
+    measurement, step = noise.measurement(), float(s) * 10**noise.decimals
+    for distance, rho in ((ROOT2 * step, float(mu) ** 2 / 2), (step, float(mu) ** 2 / 4)):
+        assert measurement.map(distance) == pytest.approx(distance**2 / 2 / noise.scale**2)
+        assert (1 - 4e-6) * rho < measurement.map(distance) <= rho
+    # It can be chained: two weeks cost twice as much, and rho becomes (epsilon, delta).
+    both = dp.c.make_composition([measurement, measurement])
+    assert both.map(step) == pytest.approx(2 * measurement.map(step))
+    curve = dp.c.make_zCDP_to_approxDP(measurement).map(ROOT2 * step)
+    assert curve.epsilon(1e-6) >= epsilon_of_delta(1e-6, float(mu)) * (1 - 4e-6)
+
+
+def test_the_measurement_of_opendp_has_our_law(checks):
+    """Chi-squared test, error probability 1e-6; noise wrong by 5% is rejected."""
+    pytest.importorskip("opendp", reason="the extra secure is not installed")
+    noise = CountNoise(Decimal("0.5"))
+    steps = in_steps("31", noise.decimals)
+    draws = np.array(noise.measurement()([steps] * 20_000)) - steps
+    assert checks.unit_variance(draws / noise.scale)
+    assert not checks.unit_variance(1.05 * draws / noise.scale)
+    assert abs(draws.mean()) < 5 * noise.scale / math.sqrt(len(draws))
+
+
+def test_large_counts_keep_all_their_digits():
+    noise = CountNoise(Decimal(100), Decimal("0.001"))
+    row = noisy("999999999.12345678901", "8", noise, steps=7, deviation=1.0)
+    assert row.noisy_count == "999999999.12345678908"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [("0.50", "0.5"), ("1e-3", "0.001"), ("1E2", "100"), ("7", "7")]
+)
+def test_numbers_are_written_without_exponents(number, text):
+    assert decimal_text(Decimal(number)) == text

@@ -1,0 +1,177 @@
+"""Releases of a few rows in the current folder, for tests of the ledger."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import sqlite3
+import zipfile
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpol.cli import main
+from dpol.core.errors import DpolError
+from dpol_weekly.sampler import SeededNoise
+from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.release import release
+from dpol_weekly.holder.request import Request
+from dpol_weekly.holder.settings import Hospital
+from dpol_weekly.noise import CountNoise
+from dpol_weekly.released import checksum, pack
+
+HALF = CountNoise(Decimal("0.5"))
+A1, A2, B1 = ("A", "2021-01-01", "3"), ("A", "2021-01-08", "7.5"), ("B", "2021-01-01", "0")
+NOISY, LEDGER = Path("noisy"), Path("dpol-ledger.sqlite")
+"""The folder of releases, and the ledger."""
+COLUMNS = {"entity": "hospital", "period": "week", "count": "covid", "capacity": "beds"}
+KEYS = {
+    "name": "d",
+    "periods": {"first": "2021-01-01"},
+    "entities": {name: {} for name in "ABC"},
+    "mu": 0.5,
+    "budget_mu": 100,
+    "disjoint": True,
+}
+
+
+def hospital(made, table="counts.csv", to=NOISY, ledger=LEDGER, **keys):
+    """A holder of all entities of a deployment, or of the given ones."""
+    entities = list(made.entities) if {"entity", "entities"}.isdisjoint(keys) else {}
+    plain = {"deployment": "d.yaml", "table": table, "output": to, "ledger": ledger}
+    return Hospital.model_validate({"columns": COLUMNS, "entities": entities, **plain, **keys})
+
+
+def deployment(memory=None, **keys):
+    """A deployment of hospitals that report their beds; a given memory in place of its own."""
+    if memory is None:
+        return Deployment.model_validate(KEYS | keys)
+
+    class Remembering(Deployment):
+        def memory(self):
+            return memory
+
+    return Remembering.model_validate(KEYS | keys)
+
+
+USUAL = deployment()
+
+
+class Halted:
+    """A sampler that is never to be asked for noise."""
+
+    name = "seeded"
+
+    def discrete_gaussian(self, scale, size):
+        assert size == 0, "noise was drawn before everything was checked"
+        return []
+
+
+def run(*arguments):
+    """Exit code, standard output and standard error of the command, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+    return code, out.getvalue(), err.getvalue()
+
+
+def own_file(path="hospital.yaml", **keys):
+    """A holder's file for `counts.csv`."""
+    whole = {"deployment": "d.yaml", "table": "counts.csv", "output": "noisy", **keys}
+    Path(path).write_text(json.dumps(whole, default=str))
+    return path
+
+
+def put(
+    *rows,
+    made=USUAL,
+    seed=1,
+    sampler=None,
+    to=NOISY,
+    ledger=LEDGER,
+    correct=(),
+    own=None,
+    **answers,
+):
+    """Release rows (hospital, week, count, beds; 20 if not given), with seeded noise."""
+    columns = COLUMNS | (own or {}).get("columns", {})
+    lines = [",".join(columns.values()), *(",".join((*row, "20")[:4]) for row in rows)]
+    Path("counts.csv").write_text("\n".join(lines) + "\n")
+    request = Request(
+        hospital=hospital(made, to=to, ledger=ledger, **(own or {})),
+        deployment=made,
+        correct=frozenset(correct),
+        agree=made.sha256(),
+        **answers,
+    )
+    return release(request, sampler or SeededNoise(np.random.default_rng(seed)))
+
+
+def refuse(message, *rows, **options):
+    """A release is refused with a message, before noise is drawn."""
+    with pytest.raises(DpolError, match=message):
+        put(*rows, sampler=Halted(), **options)
+
+
+def newest(to=NOISY):
+    """The last release in a folder."""
+    return max(Path(to).glob("*.zip"))
+
+
+def parts(file):
+    """The files in a release."""
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def repack(file=None, **changed):
+    """Replace the table or the record in a release; None: leave it out."""
+    file = file or newest()
+    names = {"table": "table.csv", "record": "record.json"}
+    whole = parts(file) | {names[key]: content for key, content in changed.items()}
+    file.write_bytes(pack({name: it for name, it in whole.items() if it is not None}))
+
+
+def forge(file=None, **facts):
+    """Replace facts of the record, and the checksum."""
+    file = file or newest()
+    whole = record(file) | facts
+    whole["sha256"] = checksum(parts(file)["table.csv"], whole)
+    repack(file, record=json.dumps(whole).encode())
+
+
+def table(to=NOISY):
+    """The table of a release, or of the last one in a folder."""
+    return parts(newest(to) if Path(to).is_dir() else Path(to))["table.csv"]
+
+
+def output(to=NOISY):
+    """The rows of that table."""
+    return list(csv.DictReader(io.StringIO(table(to).decode(), newline="")))
+
+
+def record(to=NOISY):
+    """The record of a release, or of the last one in a folder."""
+    return json.loads(parts(newest(to) if Path(to).is_dir() else Path(to))["record.json"])
+
+
+def files():
+    """All files but the raw counts."""
+    paths = (it for it in Path().rglob("*") if it.is_file() and it.name != "counts.csv")
+    return {str(path): path.read_bytes() for path in paths}
+
+
+def ask(question, path=LEDGER):
+    """The answer of a ledger to an SQL question."""
+    with closing(sqlite3.connect(path)) as base:
+        answer = base.execute(question).fetchall()
+        base.commit()
+    return answer
