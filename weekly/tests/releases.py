@@ -17,13 +17,13 @@ import pytest
 
 from dpol.cli import main
 from dpol.core.errors import DpolError
-from dpol_weekly.sampler import SeededNoise
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.noise import CountNoise
 from dpol_weekly.released import checksum, pack
+from dpol_weekly.sampler import SeededNoise
 
 HALF = CountNoise(Decimal("0.5"))
 A1, A2, B1 = ("A", "2021-01-01", "3"), ("A", "2021-01-08", "7.5"), ("B", "2021-01-01", "0")

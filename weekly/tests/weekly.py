@@ -10,7 +10,6 @@ from decimal import Decimal
 import numpy as np
 import yaml
 
-from dpol_weekly.sampler import SeededNoise
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.coordinator.settings import FILE, Coordination
@@ -21,6 +20,7 @@ from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.memory import Memory, stated_terms, terms_of
 from dpol_weekly.noise import CountNoise, interval
 from dpol_weekly.released import ChainRows, checksum
+from dpol_weekly.sampler import SeededNoise
 
 FIRST = datetime.date(2021, 1, 3)
 MU = Decimal("0.5")

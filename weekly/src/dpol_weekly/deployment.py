@@ -25,12 +25,12 @@ from dpol.core.refusals import problems_of, refusal
 from dpol.core.rounding import rounded_up
 from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.core.yaml_files import read_yaml
-from dpol_weekly.memory import Memory, budget_of_period, numbers_of, row_weight
 from dpol_weekly.noise import CountNoise, decimal_text
 
 MANUAL = "The template that dpol deployment new FILE writes"
 _LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol collect` take them.
-_LOUDEST = 100.0  # Noise on a share, from which on a designed memory is the longest.
+USUAL_CAPACITY = 100.0
+"""Capacity assumed for what noise means, where it is reported with every count."""
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
 
 
@@ -62,7 +62,7 @@ class Entity(Settings):
     until: datetime.date | None = None
     """Date from which on it does not; its past still counts. Without a date it stays."""
     key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
-    """Public half of the holder's key, if releases are signed."""
+    """Public half of the holder's key; without it, the key of the first report binds."""
 
     @property
     def beds(self) -> str | None:
@@ -87,15 +87,6 @@ class Periods(Settings):
     """Length of a period in days."""
 
 
-class Noise(Settings):
-    """The noise on counts."""
-
-    memory: Literal["none", "designed"] = "none"
-    """`none`: independent noise. `designed`: noise that takes back part of its past."""
-    chain_periods: Annotated[int, Field(ge=1, le=2000)] = 520
-    """The most releases of one chain of noise with memory; then a new one begins."""
-
-
 class Amendment(Settings):
     """The agreement that another one takes the place of."""
 
@@ -115,17 +106,15 @@ class Deployment(Settings):
     entities: Annotated[dict[str, Entity], Field(min_length=1)]
     """Identifier of each entity, and what is public of it."""
     mu: MuDecimal
-    """Gaussian-DP parameter of one person of the unit."""
-    unit_weeks: Annotated[int, Field(ge=1, le=52)] = 1
-    """The unit: one person in at most so many periods in a row."""
+    """Gaussian-DP parameter of one person in one period."""
     count_sensitivity: Annotated[float, Field(ge=0.001, le=1000)] = 1.0
     """Largest change of one count by one person."""
-    noise: Noise = Noise()
-    """Noise on counts."""
     longest_stay: Annotated[int, Field(ge=1, le=520)] = 8
     """Number of periods in which the budget has to protect one person."""
     budget_mu: MuDecimal
     """Ceiling of the mu of a person of the longest stay, over all outputs of all holders."""
+    corrections: bool = False
+    """Whether a holder may release a period again, after its count was corrected."""
     disjoint: Annotated[bool, BeforeValidator(_affirmed)]
     """Must be true: it affirms that no person is counted by two entities in one period."""
     amends: Amendment | None = None
@@ -153,40 +142,24 @@ class Deployment(Settings):
         if self.amends and not self.number_of(self.amends.since):
             allowed = f"must be the start of a period after the first ({self.periods.first})"
             yield Problem(("amends", "since"), str(self.amends.since), allowed)
-        if self.longest_stay < self.unit_weeks:
-            allowed = f"must be at least unit_weeks ({self.unit_weeks})"
-            yield Problem(("longest_stay",), self.longest_stay, allowed)
         try:
             self.count_noise()
         except DataError as error:
             yield Problem(("count_sensitivity",), MISSING, str(error))
             return
-        squared = self.squared_budget()
-        if squared > Fraction(str(self.budget_mu)) ** 2:
+        times, often = (2, "twice, as corrections are allowed") if self.corrections else (1, "once")
+        if (squared := times * self.squared_budget()) > Fraction(str(self.budget_mu)) ** 2:
             yield Problem(
                 ("budget_mu",),
                 self.budget_mu,
-                f"must be at least {rounded_up(math.sqrt(squared), 4)}: {self.longest_stay} periods"
-                " of two entities, each released once; take that, a smaller mu or a shorter"
-                " longest_stay",
+                f"must be at least {rounded_up(math.sqrt(squared), 4)}: it pays for"
+                f" {self.longest_stay} periods, each released {often}; take that, a smaller mu or a"
+                " shorter longest_stay",
             )
 
     def squared_budget(self) -> Fraction:
-        """The square of the least budget_mu with which the deployment can be run.
-
-        It pays for one release of each entity and period, see `budget_of_period`; each correction
-        takes as much again. Where capacities are reported, it is that of the worst memory.
-        """
-        noise = self.count_noise()
-        memory = self.memory() or Memory((Decimal(0), Decimal(0)))
-        # Less capacity means more memory, and a heavier row.
-        beds = (it.capacity for it in self.entities.values())
-        least = noise.standard_deviation / _LOUDEST
-        fewest = min(least if isinstance(it, str) else max(it, least) for it in beds)
-        ((a, b),) = numbers_of(noise, memory, [fewest])
-        terms = Fraction(a), Fraction(b), memory.unit_weeks
-        weight = row_weight(Fraction(noise.mu), terms, self.longest_stay)
-        return weight / budget_of_period(Fraction(1), self.longest_stay)
+        """The square of the least budget_mu: it pays for one release of each entity and period."""
+        return self.longest_stay * Fraction(str(self.mu)) ** 2
 
     def agreement(self) -> str:
         """All of it as JSON in one way only."""
@@ -205,14 +178,6 @@ class Deployment(Settings):
         """The count sensitivity as decimal text."""
         return decimal_text(Decimal(str(self.count_sensitivity)))
 
-    def memory(self) -> Memory | None:
-        """The noise's memory of earlier noise; None without any, for a unit of one period."""
-        designed = self.noise.memory == "designed"
-        if not designed and self.unit_weeks == 1:
-            return None
-        numbers = None if designed else (Decimal(0), Decimal(0))
-        return Memory(numbers, self.unit_weeks, self.noise.chain_periods)
-
     def period_of(self, number: int) -> datetime.date:
         """The start of a period, counted from 0."""
         return self.periods.first + datetime.timedelta(days=number * self.periods.days)
@@ -228,7 +193,7 @@ class Deployment(Settings):
 
 
 def short(sha256: str) -> str:
-    """The first digits of a hash, enough to confirm it."""
+    """The first digits of a hash, for eyes; nothing is confirmed by them."""
     return sha256[:12]
 
 

@@ -75,12 +75,25 @@ class Key:
         return self._key.sign(checksum.encode()).hex()
 
 
+_SMALL_ORDER = {
+    *(0, 1, 2**255 - 20, 2**255 - 19, 2**255 - 18),
+    0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826,
+    0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD83D3D706A17C7,
+}
+"""The y of every point of small order, also as 255 bits that are not reduced.
+
+Under such a key one signature fits any text.
+"""
+
+
 def verify(public: str, signature: str, checksum: str) -> bool:
-    """True if the key with a public half signed a checksum."""
+    """True if the key with a public half signed a checksum; False for a key of small order."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
+        if int.from_bytes(bytes.fromhex(public), "little") % 2**255 in _SMALL_ORDER:
+            return False
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
         key.verify(bytes.fromhex(signature), checksum.encode())
     except (ValueError, InvalidSignature):

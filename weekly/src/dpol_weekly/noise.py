@@ -20,23 +20,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
 
 from dpol.core.errors import DataError
 from dpol.core.intervals import NORMAL_95
-from dpol_weekly.sampler import gaussian_measurement
 
 _FINEST = 2**20  # The scale is at least so many steps: the grid is far finer than the noise.
-
-
-class Noisy(NamedTuple):
-    """The numbers of a row as they are released, as text; `noise_sd` is that of the share."""
-
-    noisy_count: str
-    capacity: str
-    noisy_share: str
-    mu: str
-    noise_sd: str
 
 
 @dataclass(frozen=True)
@@ -82,32 +70,10 @@ class CountNoise:
         """k, in steps: the least integer that is at least sqrt(2) S / mu + 1."""
         return math.isqrt(math.ceil(self._variance(self.decimals)) - 1) + 2
 
-    def scale_with_memory(self, squared_norm: Fraction, squared_error: int) -> int:
-        """k, in steps, of fresh noise: at least sqrt(2) (S N + E) / mu + 1, and below that + 2.
-
-        Args:
-            squared_norm: N^2; one person moves a chain N times as far as one count.
-            squared_error: E^2; in steps, what rounding adds to that.
-        """
-        shift = self._variance(self.decimals) * squared_norm
-        error = Fraction(2 * squared_error) / Fraction(self.mu) ** 2
-        return math.ceil(_root_above(shift) + _root_above(error)) + 1
-
     @property
     def standard_deviation(self) -> float:
         """Standard deviation of the noise, in people."""
         return float(Fraction(self.scale, 10**self.decimals))
-
-    def measurement(self) -> Any:
-        """OpenDP's measurement of counts in steps, see `in_steps`, to chain and to compose.
-
-        One person who moves is a distance of sqrt(2) S steps, S the count sensitivity in steps:
-        rho is mu^2 / 2 at most. One who is added or removed is S steps: mu^2 / 4 at most.
-
-        Raises:
-            DpolError: opendp is not installed.
-        """
-        return gaussian_measurement(self.scale)
 
     def _steps(self, decimals: int) -> Fraction:
         return Fraction(self.count_sensitivity) * Fraction(10**decimals)
@@ -115,27 +81,6 @@ class CountNoise:
     def _variance(self, decimals: int) -> Fraction:
         deviation = self._steps(decimals) / Fraction(self.mu)
         return 2 * deviation * deviation
-
-
-def noisy(count: str, capacity: str, noise: CountNoise, *, steps: int, deviation: float) -> Noisy:
-    """A count as it is released.
-
-    Args:
-        count: raw, decimal text.
-        capacity: of its entity, decimal text.
-        noise: its kind; it says the grid, and mu.
-        steps: the noise that was drawn, in steps of the grid.
-        deviation: the standard deviation of that noise, in people.
-    """
-    m = noise.decimals
-    value = f"{Decimal(in_steps(count, m) + steps).scaleb(-m):f}"
-    return Noisy(
-        noisy_count=value,
-        capacity=capacity,
-        noisy_share=share_of(value, capacity),
-        mu=decimal_text(noise.mu),
-        noise_sd=deviation_of_share(deviation, capacity),
-    )
 
 
 def share_of(noisy_count: str, capacity: str) -> str:
@@ -174,9 +119,3 @@ def in_steps(number: str, decimals: int) -> int:
 def decimal_text(number: Decimal) -> str:
     """A number without exponent and without zeros at its end."""
     return f"{number.normalize():f}"
-
-
-def _root_above(number: Fraction) -> Fraction:
-    """The square root of a number from 0 on, rounded up to a multiple of 2^-64."""
-    whole = math.ceil(number * 2**128)
-    return Fraction(math.isqrt(whole - 1) + 1 if whole else 0, 2**64)

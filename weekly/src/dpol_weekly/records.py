@@ -2,18 +2,18 @@
 
 For a third party that trusts neither `dpol privatize` nor the record that it wrote. This module is
 independent of both: it needs Python alone, and all numbers are integers and fractions. It may be
-copied and read by itself. Formulas and proofs are those of `dpol_weekly.noise`,
-`dpol_weekly.memory` and `dpol_weekly.holder.ceiling`, written down a second time.
+copied and read by itself. Formulas and proofs are those of `dpol_weekly.noise` and
+`dpol_weekly.budget`, written down a second time.
 
 Noise of integer scale k, in steps of 10^-m people, protects a person who moves a count by s people:
 
-- S = s 10^m steps is an integer, and k - 1 >= sqrt(2) (S N + E) / mu, by less than 2.
-- N^2 is the largest squared length of the sum of W columns of C = (1 - a L) / (1 - b L), L the
-  shift by a period; E^2 = W T where a and b differ. Without memory N^2 = W and E = 0.
-- Releases of one entity and period add up: mu^2 is the largest sum of theirs.
-- A stay of v periods has mu^2 times the larger of N_v^2 / N_W^2 and v / W.
-- A row weighs mu^2 / 2 times the larger of 1 / W and N_L^2 / (L N_W^2). No period of an entity
-  weighs more than budget^2 / (2 L), over all files.
+- S = s 10^m steps is an integer, and k - 1 >= sqrt(2) S / mu, by less than 1.
+- Releases of one entity whose periods overlap add up: their squares of mu sum to s(i, p).
+- A person in one period has mu = sqrt(max s(i, p)), and one who stays L periods has at most
+  sqrt(L) times that. No s(i, p) exceeds budget^2 / L, over all files.
+
+The files of a holder are cumulative: a row of a ledger that stands in several of them is counted
+once.
 """
 
 from __future__ import annotations
@@ -25,16 +25,37 @@ import io
 import json
 import math
 import zipfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 _CLOSE = 1e-9
-_LONGEST = 1000  # periods, so that a strange record does not take for ever
 _SIX_DIGITS = 1e-5  # as deviations are written
+_MOST = 64 << 20  # bytes of a member
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """The numbers of an agreement on which a guarantee depends.
+
+    Args:
+        mu: of a person in one period.
+        count_sensitivity: the largest change of one count by one person.
+        first: first day of the first period.
+        days: of a period.
+        longest_stay: in periods.
+        budget_mu: ceiling of the mu of a person of the longest stay.
+    """
+
+    mu: Fraction
+    count_sensitivity: Fraction
+    first: datetime.date
+    days: int
+    longest_stay: int
+    budget_mu: Fraction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +65,7 @@ class Recomputed:
     Args:
         file: of the release.
         rows: how many it has.
-        mu: of a person of the unit, in this file.
-        unit: in how many periods in a row that person is counted, at most.
+        mu: of a person in one period, by this file.
         stay: the longest stay of the agreement, in periods.
         stay_mu: of a person of that stay, over all files, at most.
         budget: the ceiling of the agreement.
@@ -54,26 +74,39 @@ class Recomputed:
     file: Path
     rows: int
     mu: float
-    unit: int
     stay: int
     stay_mu: float
     budget: float
 
 
-def recompute(files: Sequence[Path]) -> list[Recomputed]:
-    """Recompute what records state, from their noise and tables.
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """A released row: its ledger, its cells, its first day and the day after its last."""
+
+    ledger: str
+    text: tuple[str, ...]
+    first: int
+    after: int
+
+
+def recompute(files: Sequence[Path], agreed: Mapping[str, Terms]) -> list[Recomputed]:
+    """Recompute what records state, from their noise and tables, under what was agreed.
 
     Args:
         files: of releases; all outputs of the same people together, for the ceiling.
+        agreed: the terms of each agreement, by its SHA-256.
 
     Raises:
-        ValueError: something else than stated follows, or a file is damaged; the text says what.
+        ValueError: something else than stated follows, a file is damaged, or its agreement is not
+            among those; the text says what.
     """
-    found, loads = [], []
+    found: list[tuple[Path, int, Terms, list[_Row]]] = []
     for file in files:
         try:
             table, facts = _read(file)
-            loads.append(_checked(table, facts))
+            if (sha256 := facts["deployment"]["sha256"]) not in agreed:
+                raise ValueError("it was released under another agreement than the one given")
+            found.append((file, facts["rows"], agreed[sha256], _rows(table, facts, agreed[sha256])))
         except (KeyError, TypeError, ArithmeticError, IndexError, AttributeError) as error:
             raise ValueError(f"{file}: its record lacks or damages {error}") from None
         except (OSError, zipfile.BadZipFile) as error:
@@ -81,170 +114,83 @@ def recompute(files: Sequence[Path]) -> list[Recomputed]:
             raise ValueError(f"{file}: cannot be read as the .zip of a release ({why})") from None
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from None
-        found.append((file, facts))
+    once = list(dict.fromkeys(row for *_, rows in found for row in rows))
     results = []
-    for file, facts in found:
-        ceiling = facts["guarantee"]["ceiling"]
-        stay, budget = ceiling["longest_stay"], Fraction(str(ceiling["budget_mu"]))
-        most = _most([row for rows in loads for row in rows], ceiling)
-        if 2 * stay * most > budget**2:
+    for file, count, terms, rows in found:
+        most = _most(once, terms)
+        if terms.longest_stay * most > terms.budget_mu**2:
             raise ValueError(
-                f"{file}: ceiling: a period of an entity spends more than its share of budget_mu"
+                f"{file}: ceiling: a period of an entity spends more than its share of budget_mu,"
+                " over all these files"
             )
         results.append(
             Recomputed(
                 file=file,
-                rows=facts["rows"],
-                mu=facts["mu"],
-                unit=max(it["unit_weeks"] for it in facts["guarantee"]["noise"]),
-                stay=stay,
-                stay_mu=math.sqrt(2 * stay * most),
-                budget=float(budget),
+                rows=count,
+                mu=math.sqrt(_most(rows, terms)),
+                stay=terms.longest_stay,
+                stay_mu=math.sqrt(terms.longest_stay * most),
+                budget=float(terms.budget_mu),
             )
         )
     return results
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Load:
-    """A row: its entity, first day and the day after it, and the facts that say what it weighs."""
-
-    entity: str
-    first: int
-    after: int
-    mu: Fraction
-    a: Fraction
-    b: Fraction
-    unit: int
-
-    def weight(self, stay: int, days: int) -> Fraction:
-        """The weight for a stay of so many periods of so many days."""
-        length = self.after - self.first
-        touched = max(stay, (stay * days + length - 2) // length + 1) if length != days else stay
-        longer = _norm(self.a, self.b, touched) / _norm(self.a, self.b, self.unit)
-        return self.mu**2 / 2 * max(Fraction(1, self.unit), longer / touched)
-
-
 def _read(file: Path) -> tuple[bytes, dict[str, Any]]:
     """Table and record; the checksum must be that of both."""
     with zipfile.ZipFile(file) as archive:
+        if any(archive.getinfo(name).file_size > _MOST for name in ("table.csv", "record.json")):
+            raise ValueError("it is too large for a release")
         table, facts = archive.read("table.csv"), json.loads(archive.read("record.json"))
+    table = table.replace(b"\r\n", b"\n")
     rest = {key: it for key, it in facts.items() if key not in ("sha256", "signature")}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
-    whole = table.replace(b"\r\n", b"\n") + text.encode()
-    _same("sha256", facts["sha256"] == hashlib.sha256(whole).hexdigest())
+    _same("sha256", facts["sha256"] == hashlib.sha256(table + text.encode()).hexdigest())
     return table, facts
 
 
-def _checked(table: bytes, facts: Mapping[str, Any]) -> list[_Load]:
-    """The rows of a release, if all that its record states follows from them and its noise."""
-    stated = facts["guarantee"]
-    for kind in stated["noise"]:
-        _check_noise(kind)
-    rows = list(csv.DictReader(io.StringIO(table.decode(), newline="")))
-    _same("rows", facts["rows"] == len(rows))
-    kinds, days = Counter[tuple[Any, ...]](), int(stated["ceiling"]["days"])
-    of_period = defaultdict[tuple[str, str], Fraction](Fraction)
-    memories = set()
-    chains = {it["first_row"]: it for it in facts.get("chains", [])}
-    begun: dict[str, tuple[Mapping[str, Any], int]] = {}
-    loads = []
-    for number, row in enumerate(rows, start=1):
-        entity, mu = row["entity"], Fraction(row["mu"])
-        if number in chains:
-            begun[entity] = chains[number], 0
-        chain, place = begun.get(entity, ({"releases": 0}, 0))
-        in_chain = place < chain["releases"]
-        begun[entity] = chain, place + 1
-        kinds_of_row = (
-            it
-            for it in stated["noise"]
-            if (it["mu"], it["count_sensitivity"]) == (row["mu"], row["count_sensitivity"])
-            and it["chains"] == in_chain
-            and (not in_chain or all(_number(chain[key]) == _number(it[key]) for key in _TERMS))
-        )
-        kind = next(kinds_of_row, None)
-        if kind is None:
-            raise ValueError(f"noise: says nothing of row {number}")
-        kinds[tuple(kind.items())] += 1
-        a, b, unit = Fraction(kind["a"]), Fraction(kind["b"]), kind["unit_weeks"]
-        kept = sum(float(a) ** (2 * before) for before in range(place if in_chain else 0))
-        deviation = math.sqrt(1 + (a - b) ** 2 * kept) * kind["scale"] / 10 ** kind["decimals"]
-        _near("noise_sd", float(row["noise_sd"]), deviation / float(row["capacity"]), _SIX_DIGITS)
-        memories.add((a, b, unit))
-        of_period[entity, row["period"]] += mu**2
+def _rows(table: bytes, facts: Mapping[str, Any], terms: Terms) -> list[_Row]:
+    """The rows of a release, if all that its record states follows from them and the agreement."""
+    stated, ledger = facts["guarantee"], str(facts["ledger"]["id"])
+    for name in ("longest_stay", "budget_mu"):
+        _same(name, Fraction(str(stated[name])) == getattr(terms, name))
+    cells = list(csv.DictReader(io.StringIO(table.decode(), newline="")))
+    _same("rows", facts["rows"] == len(cells) > 0)
+    noise = stated["noise"]
+    _check_noise(noise, terms)
+    rows = []
+    for row in cells:
+        _same("mu", Fraction(row["mu"]) == terms.mu)
+        _same("count_sensitivity", Fraction(row["count_sensitivity"]) == terms.count_sensitivity)
+        deviation = noise["scale"] / 10 ** noise["decimals"] / float(row["capacity"])
+        _near("noise_sd", float(row["noise_sd"]), deviation, _SIX_DIGITS)
         first = datetime.date.fromisoformat(row["period"]).toordinal()
-        load = _Load(entity=entity, first=first, after=first + days, mu=mu, a=a, b=b, unit=unit)
-        loads.append(load)
-    _same("noise: rows", all(kinds[tuple(it.items())] == it["rows"] for it in stated["noise"]))
-    # Rows that an older copy of a ledger drew again may count with more than their mu.
-    exact = not any(it["imported"] for it in facts["releases"])
-    _near("mu", facts["mu"], math.sqrt(max(of_period.values())), exact=exact)
-    _near("mu_of_one_entity_alone", facts["mu_of_one_entity_alone"], facts["mu"] / math.sqrt(2))
-    _same("stays", len(facts["stays"]) == len(_STAYS))
-    for stay, given in zip(_STAYS, facts["stays"], strict=True):
-        growth = max(
-            max(_norm(a, b, stay) / _norm(a, b, unit), Fraction(stay, unit))
-            for a, b, unit in memories
-        )
-        _near(f"stays ({stay})", given, facts["mu"] * math.sqrt(growth))
-    most = _most(loads, stated["ceiling"])
-    _near("ceiling: most", float(Fraction(stated["ceiling"]["most"])), float(most), exact=exact)
-    return loads
+        text = tuple(row.values())
+        rows.append(_Row(ledger=ledger, text=text, first=first, after=first + terms.days))
+    most = _most(rows, terms)
+    _near("mu", stated["mu"], math.sqrt(most))
+    _near("mu_of_stay", stated["mu_of_stay"], math.sqrt(terms.longest_stay * most))
+    return rows
 
 
-_STAYS = 1, 2, 4, 8
-_TERMS = "a", "b", "unit_weeks", "chain_periods", "decimals", "scale"
-
-
-def _check_noise(kind: Mapping[str, Any]) -> None:
-    """A kind of noise: its norm and its scale."""
-    a, b, mu = Fraction(kind["a"]), Fraction(kind["b"]), Fraction(kind["mu"])
-    unit, periods, scale = kind["unit_weeks"], kind["chain_periods"], kind["scale"]
-    good = abs(a) < 1 and abs(b) < 1 and mu > 0 and 0 < unit <= _LONGEST and periods > 0
-    _same("a, b", good and (unit == 1 or (b >= a and b >= 0)))
-    _same("chains", kind["chains"] or (a == b == 0 and unit == periods == 1))
-    norm, error = _norm(a, b, unit), unit * periods if a != b else 0
-    _same("squared_norm", Fraction(kind["squared_norm"]) == norm)
-    steps = Fraction(kind["count_sensitivity"]) * 10 ** kind["decimals"]
+def _check_noise(noise: Mapping[str, Any], terms: Terms) -> None:
+    """Check that the noise has the scale that the agreement's mu and sensitivity ask for."""
+    _same("noise: mu", Fraction(noise["mu"]) == terms.mu > 0)
+    _same("sensitivity", Fraction(noise["count_sensitivity"]) == terms.count_sensitivity)
+    steps, scale = terms.count_sensitivity * 10 ** int(noise["decimals"]), noise["scale"]
     _same("decimals", steps.denominator == 1 and steps > 0)
-
-    def enough(least: int) -> bool:
-        """True if least mu >= sqrt(2) (S N + E); both sides squared, twice."""
-        rest = (least * mu) ** 2 / 2 - steps**2 * norm - error
-        return bool(least >= 0 <= rest and rest**2 >= 4 * steps**2 * norm * error)
-
-    _same("scale", enough(scale - 1) and not enough(scale - 3))
+    least = 2 * (steps / terms.mu) ** 2  # of (scale - 1)^2
+    _same("scale", scale >= 2 and (scale - 2) ** 2 < least <= (scale - 1) ** 2)
 
 
-def _norm(a: Fraction, b: Fraction, count: int) -> Fraction:
-    """N^2 of so many periods: the columns of C one by one, of what cancels only the size."""
-    column = 1 + (b - a) ** 2 / (1 - b**2)
-    total = count * column
-    for apart in range(1, count):
-        inner = (b - a) * b ** (apart - 1) * (1 + (b - a) * b / (1 - b**2))
-        total += 2 * (count - apart) * abs(inner)
-    return total
-
-
-def _most(rows: Sequence[_Load], ceiling: Mapping[str, Any]) -> Fraction:
-    """The largest weight of an entity in a period of an agreement."""
-    first = datetime.date.fromisoformat(ceiling["first"]).toordinal()
-    days, stay = int(ceiling["days"]), int(ceiling["longest_stay"])
-    _same("ceiling", 1 <= stay <= _LONGEST and days >= 1)
-    weights: dict[_Load, Fraction] = {}  # of alike rows
+def _most(rows: Sequence[_Row], terms: Terms) -> Fraction:
+    """The largest sum of squares of mu of an entity in a period of an agreement."""
+    first, days = terms.first.toordinal(), terms.days
     spent = defaultdict[tuple[str, int], Fraction](Fraction)
     for row in rows:
-        alike = replace(row, entity="", first=0, after=row.after - row.first)
-        if alike not in weights:
-            weights[alike] = row.weight(stay, days)
         for period in range((row.first - first) // days, (row.after - 1 - first) // days + 1):
-            spent[row.entity, period] += weights[alike]
+            spent[row.text[0], period] += terms.mu**2
     return max(spent.values())
-
-
-def _number(value: Any) -> Fraction:
-    return Fraction(str(value))
 
 
 def _same(name: str, good: bool) -> None:
@@ -252,8 +198,5 @@ def _same(name: str, good: bool) -> None:
         raise ValueError(f"{name}: is not what follows from the rest of the file")
 
 
-def _near(
-    name: str, stated: float, recomputed: float, error: float = _CLOSE, *, exact: bool = True
-) -> None:
-    low = stated >= recomputed * (1 - error)
-    _same(name, low and (not exact or stated <= recomputed * (1 + error)))
+def _near(name: str, stated: float, recomputed: float, error: float = _CLOSE) -> None:
+    _same(name, abs(stated - recomputed) <= error * recomputed)

@@ -39,11 +39,11 @@ from attacks.mutations import (
 from dpol.core.errors import DpolError
 from dpol.data import texts
 from dpol.privacy import noise
-from dpol_weekly.sampler import SeededNoise
 from dpol_weekly.commands.deployment import TEMPLATE
 from dpol_weekly.coordinator import collect
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.released import checksum, pack
+from dpol_weekly.sampler import SeededNoise
 from releases import newest, output, own_file, parts, run
 
 ROOT = Path(__file__).parents[2]

@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from dpol.core.errors import ConfigError, DataError
-from dpol_weekly.sampler import SeededNoise
 from dpol_weekly.deployment import checked_deployment, read_deployment
 from dpol_weekly.holder.agreement import NotConfirmedError
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
+from dpol_weekly.sampler import SeededNoise
 from releases import (
     COLUMNS,
     LEDGER,

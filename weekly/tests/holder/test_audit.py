@@ -10,13 +10,13 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-
 from conftest import ERROR
-from dpol_weekly.sampler import SecureNoise
+
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder import draws
 from dpol_weekly.memory import Memory
 from dpol_weekly.noise import CountNoise
+from dpol_weekly.sampler import SecureNoise
 from neighbours import in_process, in_real_process, play, refutations
 
 SCHEMES = {

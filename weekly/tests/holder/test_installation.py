@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpol_weekly.sampler import SecureNoise, SeededNoise
 from dpol_weekly.holder import audit as audits
 from dpol_weekly.holder.audit import ERROR, audit, describe
+from dpol_weekly.sampler import SecureNoise, SeededNoise
 from releases import run
 
 GAP, SCALE = 3.2, 2.8e6

@@ -12,8 +12,8 @@ from scipy import special
 
 from dpol.core.errors import DataError
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol_weekly.sampler import SeededNoise
 from dpol_weekly.noise import CountNoise, decimal_text, in_steps, interval, noisy
+from dpol_weekly.sampler import SeededNoise
 
 ROOT2 = math.sqrt(2.0)
 mus = st.decimals("0.001", "100", places=4)

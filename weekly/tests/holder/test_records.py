@@ -14,10 +14,10 @@ import pytest
 
 import dpol
 from dpol.privacy import records
-from dpol_weekly.records import recompute
 from dpol_weekly import memory
 from dpol_weekly.holder import ceiling, claims, views
 from dpol_weekly.noise import CountNoise
+from dpol_weekly.records import recompute
 from releases import A1, A2, B1, deployment, forge, newest, put, record, repack, run, table
 
 A3 = ("A", "2021-01-15", "2")

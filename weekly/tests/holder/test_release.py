@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from dpol.privacy.guarantee import ONE_PERSON, UNIT
-from dpol_weekly.sampler import SeededNoise
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.text import describe
 from dpol_weekly.released import Cells, checksum
+from dpol_weekly.sampler import SeededNoise
 from faults import in_child
 from releases import (
     A1,

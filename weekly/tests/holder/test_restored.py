@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from dpol.core.errors import DpolError
-from dpol_weekly.sampler import SeededNoise
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.decide import decide
 from dpol_weekly.coordinator.export import export
@@ -23,6 +22,7 @@ from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.released import checksum
+from dpol_weekly.sampler import SeededNoise
 from releases import LEDGER, NOISY, ask, files, newest, output, record, run, table
 from weekly import agreed, coordinates, day
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from pipeline import ROOT
 
 from coordinator.test_pipeline import PLAYED, collected, compared
-from pipeline import ROOT
 
 TABLE = ROOT / "data/hospitals/hospitals-15-states-2021-01-01--2022-07-29.parquet"
 COUNT = "total_adult_patients_hospitalized_confirmed_covid_7_day_avg"

@@ -27,7 +27,6 @@ import numpy as np
 import pytest
 
 from dpol.core.errors import DataError, DpolError
-from dpol_weekly.sampler import SeededNoise
 from dpol.show.pages import load_template
 from dpol_weekly.coordinator.collect import collect, set_aside
 from dpol_weekly.coordinator.decide import check, decide
@@ -40,6 +39,7 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.keys import make_key
 from dpol_weekly.released import read_release
+from dpol_weekly.sampler import SeededNoise
 from faults import in_child
 from releases import parts
 from weekly import FIRST, agreed, coordinates, day

@@ -60,36 +60,36 @@ def _check(options: argparse.Namespace) -> None:
 
     deployment = read_deployment(options.file)
     least = rounded_up(math.sqrt(deployment.squared_budget()), 4)
-    print(f"The agreement {deployment.name} has the hash {short(deployment.sha256())}.")
-    print(f"An amendment names it in full: {deployment.sha256()}")
+    print(f"The agreement {deployment.name} ({short(deployment.sha256())}) has the hash")
+    print(deployment.sha256())
+    print("Compare all of it, and confirm or amend by all of it.")
     print(f"Its budget_mu is {deployment.budget_mu:g}; the least that works is {least}.")
+    if unbound := [name for name, it in deployment.entities.items() if it.key is None]:
+        print(
+            f"No key is agreed for {', '.join(unbound[:20])}{' ...' * (len(unbound) > 20)}: whoever"
+            " reports first for them is taken for them. Each hospital's dpol privatize --init shows"
+            " its key."
+        )
 
 
 def _cost(options: argparse.Namespace) -> None:
     from dpol.core.intervals import NORMAL_95
     from dpol.core.rounding import rounded_up
     from dpol.privacy.account import best_guess
-    from dpol_weekly.coordinator.cost import (
-        USUAL_CAPACITY,
-        capacities_of,
-        noise_by_question,
-        noise_on_shares,
-    )
-    from dpol_weekly.deployment import read_deployment
+    from dpol_weekly.deployment import USUAL_CAPACITY, read_deployment
 
     deployment = read_deployment(options.file)
+    deviation = deployment.count_noise().standard_deviation
     print(f"{'entity':20} {'capacity':>10} {'noise on the share: sd':>24} {'95% within':>16}")
-    noise = noise_on_shares(deployment)
-    for name, deviation in noise.items():
-        given = deployment.entities[name].capacity
-        beds = given if isinstance(given, str) else f"{given:g}"
-        sd, within = f"{100 * deviation:.3g}", f"{100 * NORMAL_95 * deviation:.3g}"
-        print(f"{name:20} {beds:>10} {sd:>17} points {'±' + within:>9} points")
+    for name, entity in deployment.entities.items():
+        beds = USUAL_CAPACITY if isinstance(entity.capacity, str) else entity.capacity
+        shown = entity.capacity if isinstance(entity.capacity, str) else f"{beds:g}"
+        points = 100 * deviation / beds
+        within = f"±{NORMAL_95 * points:.3g}"
+        print(f"{name:20} {shown:>10} {points:>17.3g} points {within:>9} points")
     if any(it.capacity == "reported" for it in deployment.entities.values()):
         print(f"Where the capacity is reported, {USUAL_CAPACITY:g} is taken.")
-    print("Noise on a report, at most (sd), by the question that dpol decide is asked:")
-    for question, most in noise_by_question(noise, capacities_of(deployment)).items():
-        print(f"  {question}: {most}")
+    print(f"On a count of people the noise has a standard deviation of {deviation:.3g}.")
     one, stay = (
         f"{rounded_up(100 * best_guess(mu), 3)} times in 100 (mu = {rounded_up(mu, 4)})"
         for mu in (deployment.mu, deployment.budget_mu)

@@ -24,9 +24,9 @@ from dpol.core.options import (
 from dpol.core.words import printable
 
 if TYPE_CHECKING:
-    from dpol_weekly.sampler import NoiseSampler
     from dpol_weekly.holder.release import Release
     from dpol_weekly.holder.request import Request
+    from dpol_weekly.sampler import NoiseSampler
 
 _PRIVATIZE = """\
 Add privacy noise to the counts in your table, as the file of a deployment says. Your own file,
@@ -79,11 +79,11 @@ def _privatize(options: argparse.Namespace) -> None:
     if options.init is not None:
         _init(options)
         return
-    from dpol_weekly.sampler import SecureNoise
     from dpol_weekly.deployment import read_deployment
     from dpol_weekly.holder.request import Request
     from dpol_weekly.holder.settings import read_hospital
     from dpol_weekly.holder.text import describe
+    from dpol_weekly.sampler import SecureNoise
 
     if options.deployment is not None or options.entity is not None:
         raise DpolError("--deployment and --entity go with --init; otherwise FILE names them")

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.files import output_error, write_text
-from dpol_weekly.sqlite import Kind, opened, prepare, transaction
 from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination, read_coordination
 from dpol_weekly.deployment import (
     Deployment,
@@ -28,6 +27,7 @@ from dpol_weekly.deployment import (
 )
 from dpol_weekly.memory import ChainTerms
 from dpol_weekly.released import Cells
+from dpol_weekly.sqlite import Kind, opened, prepare, transaction
 
 LOG_NAME = "log.sqlite"
 """The name of the log in a coordinator's folder."""

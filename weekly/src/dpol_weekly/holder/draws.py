@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpol_weekly.sampler import NoiseSampler
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.entries import Output, Released, select
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.memory import Chain, ChainTerms, Memory, numbers_of, released, terms_of
 from dpol_weekly.noise import noisy
+from dpol_weekly.sampler import NoiseSampler
 
 _TERMS = "a, b, unit_weeks, chain_periods, chain.mu, decimals, scale"
 

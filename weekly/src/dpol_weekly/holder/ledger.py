@@ -15,10 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpol_weekly import sqlite
 from dpol.core.errors import DataError, OutputError
-from dpol_weekly.sqlite import Kind, opened, prepare
+from dpol_weekly import sqlite
 from dpol_weekly.holder.seal import changed, seal
+from dpol_weekly.sqlite import Kind, opened, prepare
 
 LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""

@@ -11,7 +11,6 @@ from typing import Literal
 
 from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.core.files import check_writable
-from dpol_weekly.sampler import NoiseSampler
 from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import Worst, refuse_above, worst_stay
 from dpol_weekly.holder.counts import Count, in_time, read_counts
@@ -39,6 +38,7 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.restored import continue_from, read_export
 from dpol_weekly.holder.views import check_newest, take_as_lost, write_views
 from dpol_weekly.keys import Key
+from dpol_weekly.sampler import NoiseSampler
 
 
 @dataclass(frozen=True, kw_only=True)

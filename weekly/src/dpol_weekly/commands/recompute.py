@@ -1,0 +1,62 @@
+"""`dpol recompute`: what release files guarantee, recomputed from them and the agreement."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from fractions import Fraction
+
+from dpol.core.errors import DataError
+from dpol.core.options import Commands, add_answer_options, add_command, answer, path
+
+_RECOMPUTE = """\
+Recompute what release files guarantee, from their tables, their records and the agreement that you
+name. Anybody can: nothing secret is read. Rows that stand in several files of one ledger count
+once. Exits with 1 if anything else follows than the files state, or if the budget is passed."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    words = "recompute what release files guarantee"
+    parser = add_command(
+        commands, "recompute", readers="Hospital", words=words, description=_RECOMPUTE
+    )
+    words = "release files, all of the same people together"
+    parser.add_argument("files", type=path, nargs="+", metavar="RELEASE", help=words)
+    words = "the agreement, and each that it amends (the option may be given several times)"
+    parser.add_argument(
+        "--deployment", type=path, action="append", required=True, metavar="FILE", help=words
+    )
+    add_answer_options(parser)
+    parser.set_defaults(run=_recompute)
+
+
+def _recompute(options: argparse.Namespace) -> None:
+    from dpol.core.rounding import rounded_up
+    from dpol.core.words import counted
+    from dpol_weekly.deployment import read_deployment
+    from dpol_weekly.records import Terms, recompute
+
+    agreed = {}
+    for file in options.deployment:
+        deployment = read_deployment(file)
+        agreed[deployment.sha256()] = Terms(
+            mu=Fraction(str(deployment.mu)),
+            count_sensitivity=Fraction(str(deployment.count_sensitivity)),
+            first=deployment.periods.first,
+            days=deployment.periods.days,
+            longest_stay=deployment.longest_stay,
+            budget_mu=Fraction(str(deployment.budget_mu)),
+        )
+    try:
+        found = recompute(options.files, agreed)
+    except ValueError as error:
+        raise DataError(f"{error}; ask for the release again, and do not rely on it") from None
+    lines = [
+        f"{it.file}: {counted(it.rows, 'row')}, mu = {rounded_up(it.mu, 4)} for a person in one"
+        f" period; over these files at most mu = {rounded_up(it.stay_mu, 4)} for a stay of"
+        f" {counted(it.stay, 'period')}, within budget_mu {it.budget:g}"
+        for it in found
+    ]
+    lines.append("Noise, sums and ceiling follow from the files and the agreement, as stated.")
+    answer(options, lines, {"records": [dataclasses.asdict(it) for it in found]})

@@ -1,0 +1,182 @@
+"""Finding releases among files that anyone may have sent.
+
+A release is found by what a file holds, whatever the file is called. Nobody knows who wrote it, so
+its sizes are bounded before anything is unpacked.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpol.core.errors import DataError
+from dpol_weekly.released.format import HEADER, RECORD, TABLE, checksum
+
+MOST_BYTES = 64 << 20
+"""Bytes of a file."""
+MOST_MEMBERS = 8
+"""Files in a zip."""
+MOST_TABLE = 16 << 20
+"""Bytes of a table, unpacked."""
+MOST_RECORD = 1 << 20
+"""Bytes of a record, unpacked."""
+MOST_RATIO = 200
+"""Bytes of a member for each byte that it is packed in."""
+ASK = "ask for the release again"
+_NO_RELEASE = (
+    "is not a release of dpol. It may hold raw counts, so nothing of it was taken; ask for the .zip"
+    " that dpol privatize wrote"
+)
+_UNPACKED = "is a part of a release that was unpacked; ask for the .zip as dpol privatize wrote it"
+_END = struct.Struct("<4s4H2LH")  # the end of a zip: its sixth field is the size of the directory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The table and the record of a release, which fit each other.
+
+    Args:
+        file: that holds them.
+        table: the bytes of the table.
+        facts: all that the record states.
+    """
+
+    file: Path
+    table: bytes
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """A file that should be a release, and is none as it was written.
+
+    Args:
+        file: the file.
+        why: the fault and the remedy, with the name of the file.
+    """
+
+    file: Path
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ignored:
+    """A file in a folder that has nothing to do with releases."""
+
+    file: Path
+
+
+def find_releases(paths: Sequence[Path]) -> Iterator[Parts | Refused | Ignored]:
+    """What each of some files, and each file in some folders, holds; one at a time."""
+    seen = set[Path]()
+    for path in paths:
+        inside = path.is_dir()
+        for file in sorted(path.rglob("*")) if inside else [path]:
+            if file in seen or (inside and file.is_dir()):
+                continue
+            seen.add(file)
+            try:
+                parts = read_parts(file)
+            except DataError as error:
+                yield Refused(file=file, why=str(error))
+                continue
+            if parts:
+                yield parts
+            elif inside:
+                yield Ignored(file=file)
+            else:
+                yield Refused(file=file, why=f"{file}: {_NO_RELEASE}")
+
+
+def read_parts(path: Path) -> Parts | None:
+    """The release in a file; None if the file is something else.
+
+    Raises:
+        DataError: it cannot be read, is too large, is damaged or cut short, or its table is not
+            the one that its record is about.
+    """
+    if not path.is_file():  # a pipe would never end
+        raise DataError(f"{path}: is not there, or is not a file; check the path")
+    try:
+        if not zipfile.is_zipfile(path):
+            return _not_packed(path)
+        if path.stat().st_size > MOST_BYTES:
+            raise DataError(f"{path}: is larger than {MOST_BYTES >> 20} MiB; {ASK}")
+        _check_directory(path)
+        with zipfile.ZipFile(path) as archive:
+            if not {TABLE, RECORD} <= {*archive.namelist()}:
+                return None
+            facts = _record(_unpacked(archive, RECORD, MOST_RECORD, path), path)
+            table = _unpacked(archive, TABLE, MOST_TABLE, path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
+        raise DataError(f"{path}: is damaged or cut short; {ASK}") from None
+    table = table.replace(b"\r\n", b"\n")
+    with suppress(RecursionError):
+        if facts["sha256"] == checksum(table, facts):
+            return Parts(file=path, table=table, facts=facts)
+    raise DataError(f"{path}: its record is not about its table: one was changed; {ASK}")
+
+
+def _not_packed(path: Path) -> None:
+    """Refuse what is cut short, or was a part of a release; anything else is none of ours."""
+    if path.suffix == ".zip":
+        raise DataError(f"{path}: is damaged or cut short; {ASK}")
+    with path.open("rb") as stream:
+        start = stream.read(4096)
+    text = start.decode(errors="replace").lstrip("\ufeff \r\n\t")
+    if text.startswith(HEADER) or (text.startswith("{") and '"deployment"' in text):
+        raise DataError(f"{path}: {_UNPACKED}")
+
+
+def _check_directory(path: Path) -> None:
+    """Refuse a zip with more members than a release has, before its directory is read.
+
+    Raises:
+        DataError: it has.
+    """
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(max(0, size - (1 << 16) - _END.size))
+        tail = stream.read()
+    place = tail.rfind(b"PK\x05\x06")
+    _, _, _, _, members, directory, _, _ = _END.unpack(tail[place : place + _END.size])
+    large = tail[max(0, place - 20) : place].startswith(b"PK\x06\x07")  # zip64
+    if large or members > MOST_MEMBERS or directory > MOST_MEMBERS << 10:
+        raise DataError(f"{path}: holds more than {MOST_MEMBERS} files; {ASK}")
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str, most: int, path: Path) -> bytes:
+    """The content of a member.
+
+    Raises:
+        DataError: it is too large, or packed too well to be a member of a release.
+    """
+    member = archive.getinfo(name)
+    if member.file_size > min(most, MOST_RATIO * max(member.compress_size, 1)):
+        raise DataError(
+            f"{path}: its {name} is larger than {most >> 20} MiB, or than {MOST_RATIO} times what"
+            f" it is packed in; {ASK}"
+        )
+    with archive.open(member) as stream:
+        content = stream.read(most + 1)
+    if len(content) != member.file_size:
+        raise zipfile.BadZipFile
+    return content
+
+
+def _record(content: bytes, path: Path) -> dict[str, Any]:
+    facts: object = None
+    with suppress(ValueError, RecursionError):
+        facts = json.loads(content)
+    if not isinstance(facts, dict) or not isinstance(facts.get("sha256"), str):
+        raise DataError(f"{path}: its record is damaged; {ASK}")
+    return facts
