@@ -106,12 +106,15 @@ def read_parts(path: Path) -> Parts | None:
         raise DataError(f"{path}: is not there, or is not a file; check the path")
     try:
         if not zipfile.is_zipfile(path):
-            return _not_packed(path)
+            _refuse_loose(path)
+            return None
         if path.stat().st_size > MOST_BYTES:
             raise DataError(f"{path}: is larger than {MOST_BYTES >> 20} MiB; {ASK}")
-        _check_directory(path)
+        if not _is_small(path):
+            return None
         with zipfile.ZipFile(path) as archive:
-            if not {TABLE, RECORD} <= {*archive.namelist()}:
+            names = archive.namelist()
+            if len(names) > MOST_MEMBERS or not {TABLE, RECORD} <= {*names}:
                 return None
             facts = _record(_unpacked(archive, RECORD, MOST_RECORD, path), path)
             table = _unpacked(archive, TABLE, MOST_TABLE, path)
@@ -126,8 +129,8 @@ def read_parts(path: Path) -> Parts | None:
     raise DataError(f"{path}: its record is not about its table: one was changed; {ASK}")
 
 
-def _not_packed(path: Path) -> None:
-    """Refuse what is cut short, or was a part of a release; anything else is none of ours."""
+def _refuse_loose(path: Path) -> None:
+    """Refuse what is cut short, or was a part of a release."""
     if path.suffix == ".zip":
         raise DataError(f"{path}: is damaged or cut short; {ASK}")
     with path.open("rb") as stream:
@@ -137,21 +140,16 @@ def _not_packed(path: Path) -> None:
         raise DataError(f"{path}: {_UNPACKED}")
 
 
-def _check_directory(path: Path) -> None:
-    """Refuse a zip with more members than a release has, before its directory is read.
-
-    Raises:
-        DataError: it has.
-    """
+def _is_small(path: Path) -> bool:
+    """True if the directory of a zip is as short as that of a release, before it is read."""
     with path.open("rb") as stream:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - (1 << 16) - _END.size))
         tail = stream.read()
     place = tail.rfind(b"PK\x05\x06")
-    _, _, _, _, members, directory, _, _ = _END.unpack(tail[place : place + _END.size])
+    directory = _END.unpack(tail[place : place + _END.size])[5]
     large = tail[max(0, place - 20) : place].startswith(b"PK\x06\x07")  # zip64
-    if large or members > MOST_MEMBERS or directory > MOST_MEMBERS << 10:
-        raise DataError(f"{path}: holds more than {MOST_MEMBERS} files; {ASK}")
+    return not large and directory <= MOST_MEMBERS << 10
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str, most: int, path: Path) -> bytes:
