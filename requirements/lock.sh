@@ -17,10 +17,9 @@ compile() { # FILE [OPTION ...]
 
 cp requirements/lock.txt "$folder/all"
 compile all --all-extras --generate-hashes "$@"
-compile weekly --constraint "$folder/all" --no-annotate --extra secure
+compile base --constraint "$folder/all" --no-annotate
 compile runtime --constraint "$folder/all" --no-annotate --extra pipeline
-compile secure --constraint "$folder/all" --no-annotate --extra pipeline --extra secure
-compile dev --constraint "$folder/all" --no-annotate --extra dev --extra secure
+compile dev --constraint "$folder/all" --no-annotate --extra dev
 compile cluster --constraint "$folder/all" --no-annotate --extra cluster
 
 (cd "$folder" && awk -F == '
@@ -28,5 +27,5 @@ compile cluster --constraint "$folder/all" --no-annotate --extra cluster
     /^[a-z0-9]/ { group = needed_for[$1]; if (!(group in text)) groups[++count] = group }
     { text[group] = text[group] $0 "\n" }
     END { for (i = 1; i <= count; i++) printf "# for:%s\n%s", groups[i], text[groups[i]] }
-' weekly runtime secure dev cluster all) >"$folder/grouped"
+' base runtime dev cluster all) >"$folder/grouped"
 cp "$folder/grouped" requirements/lock.txt

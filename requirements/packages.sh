@@ -1,5 +1,5 @@
 #!/bin/sh
-# Print the locked packages of an environment for pip: packages.sh weekly|runtime|secure|dev|cluster
+# Print the locked packages of an environment for pip: packages.sh base|runtime|dev|cluster
 set -eu
 awk -v kind="$1" '
     /^# for:/ { wanted = index($0 " ", " " kind " "); found = found || wanted }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make the virtual environment: setup.sh FOLDER weekly|runtime|secure|dev|cluster
+# Make the virtual environment: setup.sh FOLDER base|runtime|dev|cluster
 # Installs the locked packages (hashes checked) and dpol itself, linked to this checkout.
 set -eu
 folder=$1
@@ -51,4 +51,3 @@ site=$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("pure
 "$folder/bin/python" -m compileall -q -j 0 -x '/tests?/' "$site" src || true # some hold code of other Pythons
 touch "$folder/.runtime"
 touch "$folder/.$kind"
-if [ "$kind" = dev ]; then touch "$folder/.secure"; fi

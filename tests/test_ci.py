@@ -16,11 +16,17 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 FILES = {path.stem: path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml")}
-TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 # On the runners of the host.
 PROGRAMS = {"gh"}
 # What a job may write, besides nothing.
 MAY_WRITE = {"publish": {"id-token", "attestations"}, "announce": {"contents"}}
+
+
+def targets(folder: Path) -> set[str]:
+    """The targets of the Makefile of a folder."""
+    file = folder / "Makefile"
+    text = file.read_text() if file.is_file() else ""
+    return set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
 
 
 def commands_unknown(run: str) -> Iterator[str]:
@@ -29,7 +35,8 @@ def commands_unknown(run: str) -> Iterator[str]:
         program, *words = line.split()
         known = program in PROGRAMS
         if program == "make":
-            known = set(words) <= TARGETS
+            folder, names = (words[1], words[2:]) if words[0] == "-C" else (".", words)
+            known = set(names) <= targets(ROOT / folder)
         elif program.startswith(".ci/"):
             known = (ROOT / program).is_file() and bool((ROOT / program).stat().st_mode & 0o100)
         if not known:
@@ -90,6 +97,7 @@ def test_the_check_finds_what_is_wrong() -> None:
         ({}, {}, {"uses": "actions/checkout@v6"}, "actions/checkout may change"),
         ({}, {}, {"with": {"persist-credentials": True}}, "the token stays on the disk"),
         ({}, {}, {"run": "make coffee"}, "nothing runs 'make coffee'"),
+        ({}, {}, {"run": "make -C tests lint"}, "nothing runs 'make -C tests lint'"),
         ({}, {}, {"run": ".ci/nothing"}, "nothing runs '.ci/nothing'"),
     ]
     for top, job, first, said in wrong:

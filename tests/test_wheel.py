@@ -18,7 +18,7 @@ from pipeline import ROOT, built_wheel
 
 SHIPPED = "config", "data/examples", "data/hospitals", "profiles", "workflow"
 IN_WHEEL = {
-    **{f"src/{it}": it for it in ("dpol", "dpol_weekly", "snakemake_logger_plugin_dpol")},
+    **{f"src/{it}": it for it in ("dpol", "snakemake_logger_plugin_dpol")},
     **{it: f"dpol/pipeline/{it}" for it in (*SHIPPED, "verify")},
 }
 

@@ -16,12 +16,11 @@ PAGE = ROOT / "CONTRIBUTING.md"
 def rooms() -> str:
     """The rooms and the imports between them, as a Mermaid flowchart.
 
-    A room is a package in `dpol`, or all of `dpol_weekly`. An arrow means "imports". It is left
-    out where a longer way leads from the one room to the other.
+    A room is a package in `dpol`. An arrow means "imports". It is left out where a longer way leads
+    from the one room to the other.
     """
-    graph = grimp.build_graph("dpol", "dpol_weekly")
-    inside = {name for name in graph.find_children("dpol") if graph.find_children(name)}
-    names = sorted(inside | {"dpol_weekly"})
+    graph = grimp.build_graph("dpol")
+    names = sorted(name for name in graph.find_children("dpol") if graph.find_children(name))
     imports = {
         (one, other)
         for one, other in permutations(names, 2)

@@ -389,18 +389,6 @@ def of_ledger() -> Iterator[str]:
     yield from (f"- {it.root}: {it.mend} ({it.kind})" for it in minor.itertuples())
 
 
-def of_the_coordinator() -> Iterator[str]:
-    """docs/how-to/coordinator.md."""
-    questions = recorded("states", "questions")
-    for question in ("share", "large", "patients"):
-        of_question = questions[questions["question"] == question]
-        cells = [f"{100 * of_question['best_static_share'].iloc[0]:.0f}"]
-        for way in ("paper", "ours"):
-            kept = of_question[of_question["way"] == way].set_index("mu")["gain_share"]
-            cells.append(" / ".join(f"{100 * kept[mu]:.0f}" for mu in (1.0, *ENDS)))
-        yield f"| {' | '.join(cells)} |"
-
-
 def of_performance() -> Iterator[str]:
     """benchmarks/README.md."""
     found = measured("results")
@@ -518,7 +506,6 @@ PAGES = {
     "docs/explanation/memory.md": of_memory,
     "docs/explanation/open-questions.md": of_open_questions,
     "docs/explanation/ours.md": of_ours,
-    "docs/how-to/coordinator.md": of_the_coordinator,
     "benchmarks/README.md": of_performance,
 }
 

@@ -40,9 +40,6 @@ found.sources = await tab.evaluate(() =>
 found.anchors = await tab.evaluate(() =>
   [...document.querySelectorAll("a[href^='#']")].filter(
     (it) => !document.getElementById(it.getAttribute("href").slice(1))).length);
-found.cut = await tab.evaluate(() =>
-  [...document.querySelectorAll("td, th, .holders li > *")].filter(
-    (it) => it.getBoundingClientRect().right > innerWidth).map((it) => it.textContent.trim()));
 // Tables whose header or first column scrolls away, or that are wider than their place.
 found.wide = await tab.evaluate((width) =>
   [...document.querySelectorAll(".block .scroll")].filter((it) => width >= 1300 &&

@@ -1,4 +1,4 @@
-"""The report, and the page of decisions, in real headless Chromium: make test-report.
+"""The report in real headless Chromium: make test-report.
 
 Every report in results/ of the checkout is opened, and one that is made by hand.
 """
@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from browser.decided import few, hard, many, unranked
 from report.run_by_hand import STUDIES, page, write_run
 
 HERE = Path(__file__).parent
@@ -44,12 +43,6 @@ def report(request: pytest.FixtureRequest, by_hand: Path) -> Path:
     return by_hand if request.param == "by hand" else Path(request.param)
 
 
-@pytest.fixture(scope="session", params=[few, many, hard, unranked], ids=lambda it: it.__name__)
-def decisions(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path: Path = request.param(tmp_path_factory.mktemp("state"))
-    return path
-
-
 @cache
 def look(path: Path, width: int, scheme: str) -> dict[str, Any]:
     """The findings of check.js on a page."""
@@ -60,7 +53,9 @@ def look(path: Path, width: int, scheme: str) -> dict[str, Any]:
     return found
 
 
-def assert_flawless(found: dict[str, Any], width: int, scheme: str) -> None:
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_the_page_opens_without_a_flaw(report: Path, width: int, scheme: str) -> None:
+    found = look(report, width, scheme)
     assert found["console"] == []
     assert set(found["requests"]) <= {"file", "data"}
     assert found["requests"].count("file") == 2  # opened twice
@@ -72,30 +67,11 @@ def assert_flawless(found: dict[str, Any], width: int, scheme: str) -> None:
     assert {"color-contrast", "heading-order"} <= set(found["passes"])
 
 
-@pytest.mark.parametrize(("width", "scheme"), VIEWS)
-def test_the_page_opens_without_a_flaw(report: Path, width: int, scheme: str) -> None:
-    assert_flawless(look(report, width, scheme), width, scheme)
-
-
 @pytest.mark.parametrize("width", [320, 400])
 def test_cards_are_in_no_box_that_scrolls(by_hand: Path, width: int) -> None:
     cards = look(by_hand, width, "light")["cards"]
     assert cards
     assert {tuple(box) for box in cards} == {("none", "visible")}
-
-
-@pytest.mark.parametrize(("width", "scheme"), [*VIEWS, (320, "light"), (1920, "light")])
-def test_decisions_open_without_a_flaw(decisions: Path, width: int, scheme: str) -> None:
-    found = look(decisions, width, scheme)
-    assert_flawless(found, width, scheme)
-    assert found["cut"] == [], "all is seen without scrolling"
-    assert found["inner"] == [], "no box scrolls"
-
-
-def test_what_has_to_be_scrolled_to_is_noticed(tmp_path: Path) -> None:
-    page = few(tmp_path)
-    page.write_text(page.read_text().replace("@media (max-width: 48rem)", "@media (max-width: 0)"))
-    assert len(look(page, 400, "light")["cut"]) >= 3
 
 
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)

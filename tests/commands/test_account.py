@@ -95,7 +95,7 @@ def test_noise_with_memory_is_dearer_for_those_who_stay(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "one of the arguments --mu --epsilon --record is required"),
+        ([], "one of the arguments --mu --epsilon is required"),
         (["--mu", "1", "--epsilon", "1"], "argument --epsilon: not allowed with argument --mu"),
         (["--mu"], "argument --mu: expected at least one argument"),
         (["--mu", "0"], "argument --mu: must lie from 1e-06 to 1000, got '0'"),

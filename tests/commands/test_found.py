@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 import subprocess
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distribution
 from types import SimpleNamespace
 
 import pytest
 
 from dpol import cli
+from dpol.core.options import Commands, add_command
 
 
 def test_commands_that_cannot_be_loaded_are_named_and_break_no_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (weekly,) = entry_points(group=cli.GROUP)
-    broken = EntryPoint("broken", "dpol_nothing:add", cli.GROUP)._for(weekly.dist)
-    monkeypatch.setattr(cli, "entry_points", lambda group: [broken, weekly])
+    broken = EntryPoint("broken", "dpol_nothing:add", cli.GROUP)._for(distribution("dpol"))
+    monkeypatch.setattr(cli, "entry_points", lambda group: [broken, another("zip", "Archivists")])
     assert cli.main(["account", "--mu", "1"]) == 0
     with pytest.raises(SystemExit, match="0"):
-        cli.main(["privatize", "--help"])
+        cli.main(["zip", "--help"])
     warnings = capsys.readouterr().err.splitlines()
     assert len(warnings) == 2
     assert set(warnings) == {
@@ -29,11 +29,22 @@ def test_commands_that_cannot_be_loaded_are_named_and_break_no_others(
     }
 
 
-def test_help_has_every_command_once_under_its_reader(
+def another(name: str, readers: str | None = None) -> SimpleNamespace:
+    """The entry point of another package, which adds a command."""
+
+    def add(commands: Commands) -> None:
+        if readers:
+            add_command(commands, name, readers=readers, words="pack", description="Pack.")
+        else:
+            commands.add_parser(name, help="pack")
+
+    return SimpleNamespace(load=lambda: add)
+
+
+def test_help_has_every_command_once_under_its_readers_in_order_of_arrival(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = SimpleNamespace(load=lambda: lambda commands: commands.add_parser("zip", help="pack"))
-    points = [*entry_points(group=cli.GROUP), other]
+    points = another("zip"), another("tar", "Archivists"), another("sum", "Experiments")
     monkeypatch.setattr(cli, "entry_points", lambda group: points)
     assert cli.main([]) == 0
     heads = re.split(r"^(\w+):\n", capsys.readouterr().out, flags=re.MULTILINE)
@@ -42,14 +53,14 @@ def test_help_has_every_command_once_under_its_reader(
         head: re.findall(r"^  ([\w-]+) +\w", part, re.MULTILINE) for head, part in parts.items()
     }
     assert shown.pop("options")
-    assert list(shown) == ["Experiments", "Hospital", "Coordinator", "Other"]
-    assert shown["Hospital"] == ["account", "privatize", "history", "audit", "publish-entry"]
-    assert shown["Other"] == ["completion", "zip"]
+    assert list(shown) == ["Experiments", "Archivists", "Other"]
+    assert shown["Experiments"][-2:] == ["account", "sum"]
+    assert (shown["Archivists"], shown["Other"]) == (["tar"], ["completion", "zip"])
     every = [name for names in shown.values() for name in names]
     assert sorted(every) == sorted({*cli.parser_of_commands()._actions[-1].choices})
 
 
-WORDS = [("dpol co", "compare config completion collect"), ("dpol run shel", "shelters.yaml")]
+WORDS = [("dpol co", "compare config completion"), ("dpol run shel", "shelters.yaml")]
 
 
 @pytest.mark.parametrize(("typed", "wanted"), [*WORDS, ("dpol config co", "copy")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping
@@ -169,6 +170,17 @@ def workbook(path: Path, **sheets: list[list[Any]]) -> str:
 TOWNS = [[day, town, k, 9] for k, town in enumerate(["Ulm", "Bonn"]) for day in WEEKS[:2]]
 TABLE = [["Sick people"], [], ["week", "town", "sick", "beds"], TOWNS[0], [], *TOWNS[1:]]
 ALL = {**NAMES, "capacity": "beds"}
+
+
+def test_a_workbook_without_its_library_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = workbook(tmp_path / "t.xlsx", Data=TABLE[2:])
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(DataError) as refused:
+        read(file, ALL)
+    remedy = "pip install openpyxl; or write the table as CSV"
+    assert str(refused.value) == f"{file}: a workbook needs one more library: {remedy}"
 
 
 def test_a_sheet_is_chosen_by_name_and_titles_are_skipped(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 import dpol
-import dpol_weekly
 from code_blocks import ROOT
 from dpol import cli
 
@@ -26,14 +25,7 @@ from reference_modules import modules_of, named
 
 REFERENCE = ROOT / "docs/reference"
 API = REFERENCE / "api"
-MODULES = [
-    name
-    for package in (dpol, dpol_weekly)
-    for name in (
-        package.__name__,
-        *(it.name for it in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")),
-    )
-]
+MODULES = ["dpol", *(it.name for it in pkgutil.walk_packages(dpol.__path__, "dpol."))]
 
 
 def test_every_module_is_on_exactly_one_page() -> None:

@@ -21,7 +21,7 @@ from dpol.studies.hospitals import schema
 from dpol.studies.hospitals.runs import RunBlock, write_runs
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
-from releases import run as command
+from in_process import command
 from streams_by_hand import stream
 
 PLAYED = [

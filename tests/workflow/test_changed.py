@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 import dpol
+from in_process import command
 from pipeline import ROOT, fail, snakemake, succeed, write_config
-from releases import run as command
 
 CONFIG = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
 

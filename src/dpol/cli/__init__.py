@@ -22,13 +22,13 @@ _COMMANDS = "pipeline", "compare", "describe", "config", "own", "account", "comp
 """Modules of this package; `add` of each adds its commands, in the order of the help."""
 
 _PIPELINE = {
-    "dp_accounting", "matplotlib", "pandas", "pyarrow", "requests", "rocrate",
+    "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate",
     "snakemake",
 }  # fmt: skip
-"""Modules of the extra `pipeline`, which the library and the weekly commands do without."""
+"""Modules of the extra `pipeline`, which the library does without."""
 
-_READERS = "Experiments", "Hospital", "Coordinator", "Other"
-"""Headings of the help, see `dpol.core.options.add_command`."""
+_OTHER = "Other"
+"""The last heading of the help, for commands that name no readers of their own."""
 
 GROUP = "dpol.commands"
 """Entry points of packages: functions that add commands, as `add` of a module here does."""
@@ -96,7 +96,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
     """The parser of all commands, those of other packages too."""
     parser = _Parser(
         prog="dpol",
-        description="Differentially private online learning: experiments and weekly decisions.",
+        description="Differentially private online learning: experiments on real data.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="dpol [-h] [--version] COMMAND ...",
     )
@@ -117,9 +117,10 @@ def parser_of_commands() -> argparse.ArgumentParser:
 
 
 def _by_readers(commands: argparse._SubParsersAction[_Parser]) -> str:
-    """The commands with their lines, under the names of their readers."""
-    parts: dict[str, list[str]] = {it: [] for it in _READERS}
+    """The commands with their lines, under the names of their readers in order of arrival."""
+    parts: dict[str, list[str]] = {}
     for it in commands._get_subactions():
-        readers = commands.choices[it.dest].get_default("readers")
-        parts[readers if readers in parts else _READERS[-1]].append(f"  {it.dest:14}{it.help}")
-    return "\n\n".join("\n".join([f"{head}:", *lines]) for head, lines in parts.items() if lines)
+        readers = commands.choices[it.dest].get_default("readers") or _OTHER
+        parts.setdefault(readers, []).append(f"  {it.dest:14}{it.help}")
+    parts[_OTHER] = parts.pop(_OTHER)  # to the end
+    return "\n\n".join("\n".join([f"{head}:", *lines]) for head, lines in parts.items())

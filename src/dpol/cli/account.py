@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 
-from dpol.core.errors import DataError, UsageError
-from dpol.core.options import Commands, add_answer_options, add_command, answer, between, path
+from dpol.core.errors import UsageError
+from dpol.core.options import Commands, add_answer_options, add_command, answer, between
 
-_ACCOUNT = """\
-Show what a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to one person. Or
-recompute what releases guarantee from their files alone, by code of its own (--record)."""
+_ACCOUNT = (
+    "Show what a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to a person."
+)
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "show what mu or (epsilon, delta) guarantees, over one week or several"
-    parser = add_command(commands, "account", readers="Hospital", words=words, description=_ACCOUNT)
+    parser = add_command(
+        commands, "account", readers="Experiments", words=words, description=_ACCOUNT
+    )
     given = parser.add_mutually_exclusive_group(required=True)
     words = "Gaussian-DP parameter of the unit; several for several releases about the same weeks"
     given.add_argument("--mu", type=between(1e-6, 1e3), nargs="+", help=words)
     words = "epsilon of the unit, at --delta"
     given.add_argument("--epsilon", type=between(1e-6, 1e6), help=words)
-    words = "releases: recompute from their files alone what their records state"
-    given.add_argument("--record", type=path, nargs="+", metavar="FILE", help=words)
     words = "numbers of weeks in which a person is counted (default: 1 2 4 8 13 52)"
     weeks, usual = between(1, 999_999, whole=True), [1, 2, 4, 8, 13, 52]
     parser.add_argument("--weeks", type=weeks, nargs="+", default=usual, metavar="W", help=words)
@@ -43,9 +42,6 @@ def _account(options: argparse.Namespace) -> None:
     from dpol.privacy.account import describe_account, protection
     from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
 
-    if options.record:
-        _records(options)
-        return
     delta = options.delta
     if options.mu:
         mu = compose(options.mu)
@@ -60,23 +56,3 @@ def _account(options: argparse.Namespace) -> None:
         raise UsageError(f"{error}; take another --memory, or one week only") from None
     facts = {"mu": mu, "unit_weeks": options.unit_weeks, "delta": delta, "memory": memory}
     answer(options, text.splitlines(), {**facts, "weeks": list(map(vars, rows))})
-
-
-def _records(options: argparse.Namespace) -> None:
-    """Show what release files guarantee, recomputed; an error names what does not follow."""
-    from dpol.core.rounding import rounded_up
-    from dpol.core.words import counted
-    from dpol.privacy.records import recompute
-
-    try:
-        found = recompute(options.record)
-    except ValueError as error:
-        raise DataError(f"{error}; ask for the release again, and do not rely on it") from None
-    lines = [
-        f"{it.file}: {counted(it.rows, 'row')}, mu = {rounded_up(it.mu, 4)} for a person in"
-        f" {counted(it.unit, 'period')}; over these files mu = {rounded_up(it.stay_mu, 4)} at most"
-        f" for a stay of {counted(it.stay, 'period')}, within budget_mu {it.budget:g}"
-        for it in found
-    ]
-    lines.append("Scales, norms, stays and ceiling follow from the files, as the records state.")
-    answer(options, lines, {"records": [dataclasses.asdict(it) for it in found]})

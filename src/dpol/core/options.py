@@ -28,7 +28,7 @@ def add_command(
     Args:
         commands: to which it is added.
         name: what users type.
-        readers: who uses it: a heading of the help, such as Hospital.
+        readers: who uses it: a heading of the help, such as Experiments.
         words: its line in the help.
         description: the text above its options.
     """

@@ -39,11 +39,17 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
 
     Raises:
         BadWorkbookError: it cannot be opened, or ends too early.
-        DataError: no such sheet, several and none named, or no table in it.
+        DataError: no openpyxl, no such sheet, several and none named, or no table in it.
     """
-    import openpyxl
-    from openpyxl.cell.read_only import ReadOnlyCell
-    from openpyxl.utils import get_column_letter
+    try:
+        import openpyxl
+        from openpyxl.cell.read_only import ReadOnlyCell
+        from openpyxl.utils import get_column_letter
+    except ImportError:
+        raise DataError(
+            f"{path}: a workbook needs one more library: pip install openpyxl; or write the table"
+            " as CSV"
+        ) from None
 
     try:
         with warnings.catch_warnings():  # about looks, which are not read

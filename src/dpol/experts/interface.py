@@ -4,6 +4,13 @@
 acts for all its learners at once.
 """
 
+# Live games
+# ----------
+# A live game is played while its rounds happen: each step reads what was reported so far, nobody
+# knows how many rounds are to come, and an expert may report nothing in a round, or join late. The
+# package for weekly decisions (weekly/ in the repository) plays such games; nothing in this package
+# does. What only they need stands last in its class, below the line "For live games".
+
 from __future__ import annotations
 
 import math
@@ -122,28 +129,30 @@ class Observation:
     """One round's gains as the algorithm sees them: `gains` (R, n), `noise_scale` (n,).
 
     Where noise has a memory, `fresh_scale` (n,) is the standard deviation of what is fresh in it.
-    In a live game some experts report nothing: `reported` (n,) is 0 for them, and their gain is
-    made up. `joined` (n,) says who has ever reported; None: all have. `begun` (n,) says whose noise
-    forgets the past in this round; None: nobody's.
+
+    For live games: `reported` (n,) is 1 for experts that reported in this round, and 0 for the
+    others, whose gain is made up; `joined` (n,) says who has ever reported. None: all.
     """
 
     gains: Floats
     noise_scale: Floats
     _: KW_ONLY
     fresh_scale: Floats | None = None
+    # For live games:
     reported: Floats | None = None
     joined: NDArray[np.bool_] | None = None
-    begun: NDArray[np.bool_] | None = None
-
-    @property
-    def known(self) -> Floats | float:
-        """1 where a gain was reported, 0 where it was not."""
-        return 1.0 if self.reported is None else self.reported
 
     @property
     def fresh(self) -> Floats:
         """(n,) standard deviation of what is fresh in the noise: all of it without a memory."""
         return self.noise_scale if self.fresh_scale is None else self.fresh_scale
+
+    # For live games:
+
+    @property
+    def known(self) -> Floats | float:
+        """1 where a gain was reported, 0 where it was not."""
+        return 1.0 if self.reported is None else self.reported
 
     @property
     def silent(self) -> bool:
@@ -157,11 +166,14 @@ class Forecast:
 
     Args:
         scores: (R, n) what the action is the largest of.
-        level: (R, 1) of the last round, if scores are how far the next gains will lie above it.
-        variance: (R, n) of the gains around that, without noise; None if there is no level.
+        level: for live games, (R, 1) of the last round, if scores are how far the next gains will
+            lie above it.
+        variance: for live games, (R, n) of the gains around that, without noise; None if there is
+            no level.
     """
 
     scores: Floats
+    # For live games:
     level: Floats | None = None
     variance: Floats | None = None
 
@@ -245,12 +257,14 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
     """An algorithm that sees noisy gains only; their guarantee holds for its actions."""
 
     model = "local"
-    needs_all_rounds: ClassVar[bool] = False
-    """True if `init` reads the number of rounds, or the noise of rounds after the first."""
 
     def forecast(self, state: State) -> Forecast | None:
         """The forecast of the next round; None if the state holds none."""
         return None
+
+    # For live games:
+    needs_all_rounds: ClassVar[bool] = False
+    """True if `init` reads the number of rounds, or the noise of rounds after the first."""
 
 
 class BatchedAlgorithm(LocalAlgorithm[State]):

@@ -7,9 +7,9 @@ noise if the columns of C have norm 1, and an average over weeks has less noise.
 Here C(L) = kappa (1 - a L) / (1 - b L), L the shift by a week. One number u is remembered: with
 fresh noise d_t, the noise is n_t = d_t + u_t, and u_{t+1} = a u_t + (a - b) d_t from u_1 = 0. C is
 a buffered linear Toeplitz matrix with one buffer (Dvijotham et al., arXiv 2404.16706; McMahan et
-al., arXiv 2408.08868). Ours are its exact form in integers (`dpol_weekly.memory`), the
-design for each holder from public numbers, and the use in the local model, where APP and CAPP
-(arXiv 2504.14993) are closest. General matrices: `dpol.privacy.matrix_mechanism`.
+al., arXiv 2408.08868). Ours are the design for each holder from public numbers, and the use in the
+local model, where APP and CAPP (arXiv 2504.14993) are closest. General matrices:
+`dpol.privacy.matrix_mechanism`.
 """
 
 from __future__ import annotations
@@ -205,22 +205,6 @@ def squared_norm(a: Number, b: Number, count: int) -> Number:
     # The sum of (w - k) ratio^(k - 1) over the lags k.
     lags = (count * (1 - ratio) - (1 - ratio**count)) / (1 - ratio) ** 2
     return count * (1 + (b - a) ** 2 / (1 - b**2)) + 2 * next_to * lags
-
-
-def chain_growth(a: ArrayLike, b: ArrayLike, releases: ArrayLike) -> Floats:
-    """Deviation of a chain's noise after so many releases, over that of fresh noise.
-
-    Args:
-        a: of the memory.
-        b: likewise.
-        releases: how many came before, from 0; infinite for the long run. The three broadcast.
-
-    >>> chain_growth(0.0, 0.6, [0, 1, 2]).round(3).tolist()
-    [1.0, 1.166, 1.166]
-    """
-    a, b, releases = np.asarray(a), np.asarray(b), np.asarray(releases, dtype=float)
-    kept = (1 - a ** (2 * releases)) / (1 - a**2)  # the sum of a^(2 i) over the releases
-    return np.asarray(np.sqrt(1 + (a - b) ** 2 * kept))
 
 
 def designed(noise_level: Floats, stay: int) -> Chains:

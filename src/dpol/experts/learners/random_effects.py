@@ -211,8 +211,6 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         """
         fresh = seen.fresh
         (p, x, u), (pp, px, pu, xx, xu, uu) = old.means, old.covariance
-        if seen.begun is not None:  # nothing is left of earlier noise
-            u, pu, xu, uu = (np.where(seen.begun, 0.0, it) for it in (u, pu, xu, uu))
         known, kept = seen.known, self.persistence
         a, echo = known * memory[0] + (1 - known), known * (memory[0] - memory[1])
         seen_p = scale * (pp + px) + fresh * pu

@@ -186,8 +186,6 @@ def _advance_chains(
     A round without a report leaves u as it is.
     """
     dd, du, uu, u = state.variance, noise.covariance, noise.variance, noise.mean
-    if seen.begun is not None:  # nothing is left of earlier noise
-        du, uu, u = (np.where(seen.begun, 0.0, it) for it in (du, uu, u))
     kept, known, fresh, memory = model.persistence, seen.known, seen.fresh, noise.memory
     fades, echo = known * memory.a + (1 - known), known * (memory.a - memory.b)
     seen_d, seen_u = dd + fresh * du, du + fresh * uu

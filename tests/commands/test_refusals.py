@@ -1,0 +1,105 @@
+"""Refusals of every command: one line that names the remedy, the exit code, and no traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpol.cli import main
+from in_process import command
+from pipeline import ROOT
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with a config and a folder that is no run."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "config/shelters.yaml", "shelters.yaml")
+    Path("state").mkdir()
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "message"),
+    [
+        (2, "compar one", "argument COMMAND: 'compar' is unknown; did you mean compare?; see dpol"),
+        (2, "config chek a", "'chek' is unknown; did you mean check?"),
+        (2, "completion fish", "'fish' is unknown; known: bash, zsh, tcsh"),
+        (2, "describe --quiet --json x", "argument --json: not allowed with argument --quiet"),
+        (2, "account --mu 1 --memory -0.5 -0.2", "take another --memory"),
+        (2, "compare state", "one run is given; name two folders or more"),
+        (2, "compare a b c --fail-on-difference", "takes two runs, the old one first"),
+        (1, "compare state nope", "not a finished run; name another folder"),
+        (1, "config check nope.yaml", "cannot be read (No such file or directory); check the path"),
+        (1, "config check state", "cannot be read (Is a directory); check the path"),
+        (1, "config copy shelters", "exists already; rename it, or copy in another folder"),
+        (2, "run shelter", "shelter: no such config file"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(code: int, words: str, message: str) -> None:
+    before = sorted(Path().rglob("*"))
+    found, out, err = command(*words.split())
+    assert (found, out, err.count("\n"), err[:7]) == (code, "", 1, "error: ")
+    assert message in err
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_a_file_that_may_not_become_so_large_is_named() -> None:
+    """The system lets a process write 600 bytes to a file."""
+    Path("shelters.yaml").unlink()
+    done = subprocess.run(
+        [sys.executable, "-m", "dpol", "config", "copy", "shelters"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600)),
+    )
+    said = "files may not become so large here; raise the limit (ulimit -f) and run again"
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"error: cannot write shelters.yaml: {said}\n"
+
+
+def test_an_error_of_the_system_that_no_command_foresees_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_: Path) -> None:
+        raise OSError(5, "Input/output error", "disk/summary.parquet")
+
+    monkeypatch.setattr("dpol.report.columns.describe", fail)
+    said = "error: disk/summary.parquet: Input/output error\n"
+    assert command("describe", "summary.parquet") == (1, "", said)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_terminal_without_a_letter_shows_its_number(encoding: str) -> None:
+    Path("shelters.yaml").rename("Łódź.yaml")
+    raw = io.BytesIO()
+    with contextlib.redirect_stdout(io.TextIOWrapper(raw, encoding=encoding)) as shown:
+        assert main(["config", "check", "Łódź.yaml"]) == 0
+        shown.flush()
+    assert raw.getvalue().decode(encoding).startswith("\\u0141")
+
+
+def test_signs_that_control_a_terminal_are_not_printed() -> None:
+    file = Path("shelters.yaml")
+    file.write_text(f"{file.read_text()}\u202ella: 1\n", encoding="utf-8")
+    code, _, err = command("config", "check", "shelters.yaml")
+    assert code == 1
+    assert "\n  ?lla = 1: unknown key; " in err
+    assert all(line.isprintable() for line in err.split("\n"))
+
+
+def test_mistakes_of_a_config_are_told_in_a_line_each() -> None:
+    file = Path("shelters.yaml")
+    file.write_text(f"{file.read_text()}\none: 1\ntwo: 2\n")
+    code, out, err = command("config", "check", "shelters.yaml")
+    assert (code, out) == (1, "")
+    assert err.startswith("error: shelters.yaml: 2 problems\n  one = 1: unknown key; ")
+    assert "\n  two = 2: unknown key; " in err
