@@ -6,7 +6,11 @@ import contextlib
 import csv
 import io
 import json
+import os
+import pty
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from contextlib import closing
 from decimal import Decimal
@@ -21,8 +25,8 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
-from dpol_weekly.noise import CountNoise
 from dpol_weekly.keys import Key
+from dpol_weekly.noise import CountNoise
 from dpol_weekly.released.format import checksum, pack
 from dpol_weekly.sampler import SeededNoise
 
@@ -79,6 +83,26 @@ def run(*arguments):
     return code, out.getvalue(), err.getvalue()
 
 
+COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exit(main())"]
+
+
+def on_terminal(answer, *arguments):
+    """Exit code, what a terminal shows, and standard error, of a process that is given answers."""
+    master, slave = pty.openpty()
+    os.write(master, answer.encode())  # read when it is asked for
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdin=slave, stdout=slave, stderr=subprocess.PIPE, text=True
+    ) as process:
+        os.close(slave)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(master, 4096):
+                shown += part
+        os.close(master)
+        err = process.stderr.read()
+    return process.returncode, shown.decode(), err
+
+
 def own_file(path="hospital.yaml", **keys):
     """A holder's file for `counts.csv`."""
     whole = {"deployment": "d.yaml", "table": "counts.csv", "output": "noisy", **keys}
@@ -98,8 +122,8 @@ def put(
     **answers,
 ):
     """Release rows (hospital, week, count, beds; 20 if not given), with seeded noise."""
-    columns = COLUMNS | (own or {}).get("columns", {})
-    lines = [",".join(columns.values()), *(",".join((*row, "20")[:4]) for row in rows)]
+    header = {**COLUMNS, **{k: v for k, v in (own or {}).get("columns", {}).items() if v}}
+    lines = [",".join(header.values()), *(",".join((*row, "20")[:4]) for row in rows)]
     Path("counts.csv").write_text("\n".join(lines) + "\n")
     request = Request(
         hospital=hospital(made, to=to, ledger=ledger, **(own or {})),

@@ -212,7 +212,7 @@ def _dates(cells: Sequence[str]) -> list[str]:
 
 def _without_sums(
     columns: dict[str, list[str]], period: str
-) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+) -> tuple[dict[str, list[str]], dict[str, object]]:
     """The columns without rows at their end that have no date; a column and texts to know them by.
 
     No text that begins with a digit is taken: it might be a count.
@@ -228,7 +228,7 @@ def _without_sums(
         texts = list(dict.fromkeys(columns[name][rows:]))
         named = all(text and not text[0].isdigit() for text in texts)
         if texts and named and {*texts}.isdisjoint(kept[name]):
-            return kept, {name: texts}
+            return kept, {name: texts[0] if len(texts) == 1 else texts}
     return kept, {}
 
 

@@ -78,7 +78,7 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
     if output.written != last:
         ledger.execute("UPDATE output SET written = ? WHERE number = ?", last, output.number)
     with suppress(OSError):
-        if file.read_bytes() == content:
+        if file.is_file() and file.read_bytes() == content:  # a pipe would never end
             return file
     if file.exists() and not _is_earlier(file, table):
         file.replace(file.with_name(f"{file.name}.aside"))
