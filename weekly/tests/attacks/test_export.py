@@ -119,7 +119,6 @@ def test_marked_periods_count_toward_the_ceiling():
     assert (done.added, done.marked, done.worst.kept) == (0, 2, False)
     assert done.worst.squared_mu == (3 * 0.5**2) / 2
     other = deployment(name="e", budget_mu=9)
-    put(A3, made=ONCE)
     refuse("0.5 is spent, and the deployment d allows 0.53", A2, made=other, to=Path("e"))
 
 

@@ -82,8 +82,9 @@ def agreements(ledger: Ledger, which: str = "") -> list[Deployment]:
 
 
 def deployments(ledger: Ledger) -> list[Deployment]:
-    """The deployments that were released for, each as in its last run."""
-    released = agreements(ledger, "WHERE run.number IS NOT NULL")
+    """The deployments that were released for, also by a lost ledger; each as in its last run."""
+    lost = "deployment.number IN (SELECT deployment FROM marked)"
+    released = agreements(ledger, f"WHERE run.number IS NOT NULL OR {lost}")
     return list({deployment.name: deployment for deployment in released}.values())
 
 
