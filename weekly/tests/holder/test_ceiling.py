@@ -162,7 +162,7 @@ def plain_loss(made, rng, tries=20):
     for number in range(tries):
         start, touched = int(rng.choice(sorted(numbers))), set()
         for period in range(start, start + made.longest_stay):
-            fullest = sorted(entities, key=lambda it: -spent.get((it, period), 0))  # noqa: B023
+            fullest = sorted(entities, key=lambda it: -spent.get((it, period), 0))
             pair = fullest[:2] if number % 2 else rng.choice(sorted(entities), size=2)
             touched |= {(it, period) for it in pair}
         moved = [mu for entity, of, mu in rows if {(entity, it) for it in of} & touched]
@@ -208,7 +208,7 @@ def check(agreed, before, rng):
         assert plain_loss(agreed, rng) <= agreed.budget_mu**2 * (1 + 1e-9)
     entities = {it for it, _ in spent}
     sums = [
-        sum(sum(sorted((spent.get((it, p), 0) for it in entities))[-2:]) / 2
+        sum(sum(sorted(spent.get((it, p), 0) for it in entities)[-2:]) / 2
             for p in range(start, start + stay))
         for _, start in spent
     ]  # fmt: skip

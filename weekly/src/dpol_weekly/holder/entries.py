@@ -19,6 +19,7 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.ledger import Ledger, new_id
 from dpol_weekly.holder.settings import ColumnUse
+from dpol_weekly.noise import CountNoise
 from dpol_weekly.released.row import Released, noisy_count, released_row
 
 _ROWS = (
@@ -97,6 +98,11 @@ def deployment_of(ledger: Ledger, output: Output) -> Deployment:
 def agreed(agreement: str) -> Deployment:
     """The deployment of an agreement in canonical form."""
     return Deployment.model_validate(json.loads(agreement))
+
+
+@functools.cache
+def _noise(agreement: str) -> CountNoise:
+    return agreed(agreement).count_noise()
 
 
 # ---- Outputs. ------------------------------------------------------------------------------------
@@ -257,7 +263,7 @@ def table_rows(ledger: Ledger, output: Output) -> list[Released]:
             period=row["period"],
             noisy_count=row["noisy_count"],
             capacity=row["capacity"],
-            noise=agreed(row["agreement"]).count_noise(),
+            noise=_noise(row["agreement"]),
         )
         for row in select(
             ledger,
