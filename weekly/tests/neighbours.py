@@ -12,14 +12,13 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 import yaml
 from scipy import stats
 
 from dpol_weekly.deployment import read_deployment
-from releases import newest, output, own_file, record, run
+from releases import newest, output, own_file, run
 
 FIRST = datetime.date(2015, 1, 4)
 WEEKS = 4
@@ -55,19 +54,15 @@ def agreed_on(path, keys):
     return path, [own, "--agree", read_deployment(path).sha256()]
 
 
-def agreement(folder, pairs, *, mu, memory, unit):
+def agreement(folder, pairs, mu):
     """The agreement of pairs of hospitals, as `agreed_on`."""
-    # Of so different sizes that the designed memories differ.
-    beds = [size * SENSITIVITY / mu for size in (10, 200)]
     whole = {
         "name": "audit",
         "periods": {"first": FIRST},
-        "entities": {f"h{i:04}": {"capacity": beds[i % 2]} for i in range(2 * pairs)},
+        "entities": {f"h{i:04}": {"capacity": 200} for i in range(2 * pairs)},
         "mu": mu,
-        "unit_weeks": unit,
         "count_sensitivity": SENSITIVITY,
-        "noise": {"memory": memory},
-        "longest_stay": unit,
+        "longest_stay": 1,
         "budget_mu": 100,
     }
     return agreed_on(folder / "agreed.yaml", whole)
@@ -78,21 +73,19 @@ class Seen:
     """The release of one table, and the two tables that it may be of.
 
     Args:
-        draws: (2, T, n) fresh noise, in people, if the table was that of world 0 or 1.
-        norms: (n,) N_W of each entity's noise.
+        draws: (2, T, n) noise, in people, if the table was that of world 0 or 1.
         worlds: (n / 2,) the true world of each pair.
-        mu: of a person of the unit, as the agreement says.
+        mu: as the agreement says.
     """
 
     draws: np.ndarray
-    norms: np.ndarray
     worlds: np.ndarray
     mu: float
 
     @property
     def units(self):
         """(T, n) the true draws over their standard deviation as the agreement has it."""
-        return self._chosen(self.draws) / (math.sqrt(2) * SENSITIVITY / self.mu * self.norms)
+        return self._chosen(self.draws) / (math.sqrt(2) * SENSITIVITY / self.mu)
 
     @property
     def evidence(self):
@@ -100,20 +93,19 @@ class Seen:
 
         Up to a factor that all entities have in common.
         """
-        false = self._chosen(self.draws[::-1]) / self.norms
-        return (false**2 - (self._chosen(self.draws) / self.norms) ** 2).sum(axis=0)
+        return (self._chosen(self.draws[::-1]) ** 2 - self._chosen(self.draws) ** 2).sum(axis=0)
 
     def _chosen(self, values):
         return np.where(np.repeat(self.worlds, 2) == 0, values[0], values[1])
 
 
-def play(folder, command, rng, *, pairs, mu, memory, unit, weeks=WEEKS, at_once=1):
+def play(folder, command, rng, *, pairs, mu, weeks=WEEKS, at_once=1):
     """Release a table as it grows by weeks, by one run of the command for `at_once` of them."""
-    path, options = agreement(folder, pairs, mu=mu, memory=memory, unit=unit)
+    path, options = agreement(folder, pairs, mu)
     names = list(yaml.safe_load(path.read_text())["entities"])
     worlds = rng.integers(0, 2, size=pairs)
     others = rng.integers(2, 9, size=(weeks, 2 * pairs)) / 2
-    tables = others + SENSITIVITY * _stays(pairs, unit, weeks)
+    tables = others + SENSITIVITY * _places(pairs, weeks)
     raw = np.where(np.repeat(worlds, 2) == 0, *tables)
     table, rows = folder / "raw.csv", ["entity,period,count"]
     for week in range(weeks):
@@ -122,75 +114,41 @@ def play(folder, command, rng, *, pairs, mu, memory, unit, weeks=WEEKS, at_once=
         if (week + 1) % at_once == 0:
             table.write_text("\n".join(rows) + "\n")
             command("privatize", *options)
-    agreed = yaml.safe_load(path.read_text())
-    draws, norms = _fresh(newest(folder), tables, agreed["unit_weeks"])
-    return Seen(draws, norms, worlds, agreed["mu"])
+    released = [float(row["noisy_count"]) for row in output(newest(folder))]
+    return Seen(np.array(released).reshape(weeks, 2 * pairs) - tables, worlds, mu)
 
 
-def _stays(pairs, unit, weeks):
-    """(2, T, n) where one person is counted in either world: a stay of W weeks.
+def _places(pairs, weeks):
+    """(2, T, n) where one person is counted in either world, in one week.
 
-    By turns: in one or in the other hospital; on the move from one to the other or back; in the
-    first hospital or nowhere.
+    In one or in the other hospital; in every third pair, in the first one or nowhere.
     """
     counted = np.zeros((2, weeks, pairs, 2))
     for pair in range(pairs):
-        first = pair % (weeks - unit + 1)
-        for week in range(first, first + unit):
-            at = (week - first) % 2 if pair % 3 == 1 else 0
-            counted[0, week, pair, at] = 1
-            counted[1, week, pair, 1 - at] = pair % 3 != 2
+        counted[0, pair % weeks, pair, 0] = 1
+        counted[1, pair % weeks, pair, 1] = pair % 3 != 2
     return counted.reshape(2, weeks, 2 * pairs)
-
-
-def _fresh(file, tables, unit):
-    """The fresh noise of each row under either table, and N_W, from table and record alone."""
-    rows, stated = output(file), record(file)
-    _, weeks, n = tables.shape
-    released = np.array([float(row["noisy_count"]) for row in rows]).reshape(weeks, n)
-    step = 10.0 ** Decimal(rows[0]["noisy_count"]).as_tuple().exponent
-    memories = {part["entity"]: (part["a"], part["b"]) for part in stated.get("chains", [])}
-    a, b = np.array([memories.get(row["entity"], (0, 0)) for row in rows[:n]]).T
-    total, u, draws = released - tables, np.zeros((2, n)), np.empty_like(tables)
-    for week in range(weeks):
-        draws[:, week] = total[:, week] - np.floor(u / step + 0.5) * step
-        u = b * u + (a - b) * total[:, week]
-    return draws, np.array([_norm(*memory, unit) for memory in zip(a, b, strict=True)])
-
-
-def _norm(a, b, unit, horizon=400):
-    """N_W: how far a person who is counted W weeks in a row moves C x, in the long run."""
-    later = (b - a) * b ** np.arange(horizon - 1)
-    response, moved = np.concatenate([[1.0], later]), np.zeros(horizon + unit)
-    for week in range(unit):
-        moved[week : week + horizon] += response
-    return math.sqrt((moved**2).sum())
 
 
 def refutations(seen, error):
     """Claims that the releases of several tables refute: none, up to `error`, if they are sound.
 
-    Draws have the variance that the agreement asks for: in every row of a run (its position), for
-    either size of hospital, and over all. They are independent from week to week. The attacker is
-    right about a person no more often than mu allows: by one entity's rows mu / sqrt(2), by all mu.
-    Half of the error is for single rows.
+    Draws have the variance that the agreement asks for: in every row of a run (its position), and
+    over all. They are independent from week to week. The attacker is right about a person no more
+    often than mu allows: by one entity's rows mu / sqrt(2), by all mu. Half of the error is for
+    single rows.
     """
     units = np.stack([one.units for one in seen])  # (runs, T, n)
-    sides = {f"row {i + 1}": units[:, :, i] for i in range(units.shape[2])}
-    sizes = {"small": units[:, :, ::2], "large": units[:, :, 1::2]}
     evidence = np.stack([one.evidence for one in seen])
     mu, one, other = seen[0].mu, evidence[:, ::2], evidence[:, 1::2]
     both = np.where(other, one + other, 0)
-    alone = {f"row {i + 1}": evidence[:, i] for i in range(units.shape[2])}
-    rows = {
-        **{f"variance of {name}": _variance(it) for name, it in sides.items()},
-        **{f"one person by {name}": _right(it, mu / math.sqrt(2)) for name, it in alone.items()},
-    }
+    rows = {}
+    for i in range(units.shape[2]):
+        rows[f"variance of row {i + 1}"] = _variance(units[:, :, i])
+        rows[f"one person by row {i + 1}"] = _right(evidence[:, i], mu / math.sqrt(2))
     whole = {
-        **{f"variance of {name}": _variance(it) for name, it in sizes.items()},
         "variance of all": _variance(units),
-        **{f"weeks of {name}": _related(it) for name, it in sizes.items()},
-        **{f"later weeks of {name}": _related(it[:, 1:]) for name, it in sizes.items()},
+        "weeks": _related(units),
         "one person by one hospital": _right(evidence, mu / math.sqrt(2)),
         "one person by both": _right(both, mu),
     }

@@ -6,7 +6,11 @@ import contextlib
 import csv
 import io
 import json
+import os
+import pty
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from contextlib import closing
 from decimal import Decimal
@@ -21,8 +25,9 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
+from dpol_weekly.keys import Key
 from dpol_weekly.noise import CountNoise
-from dpol_weekly.released import checksum, pack
+from dpol_weekly.released.format import checksum, pack
 from dpol_weekly.sampler import SeededNoise
 
 HALF = CountNoise(Decimal("0.5"))
@@ -36,6 +41,7 @@ KEYS = {
     "entities": {name: {} for name in "ABC"},
     "mu": 0.5,
     "budget_mu": 100,
+    "corrections": True,
     "disjoint": True,
 }
 
@@ -44,19 +50,13 @@ def hospital(made, table="counts.csv", to=NOISY, ledger=LEDGER, **keys):
     """A holder of all entities of a deployment, or of the given ones."""
     entities = list(made.entities) if {"entity", "entities"}.isdisjoint(keys) else {}
     plain = {"deployment": "d.yaml", "table": table, "output": to, "ledger": ledger}
+    plain["key"] = Path(ledger).with_name("dpol.key")
     return Hospital.model_validate({"columns": COLUMNS, "entities": entities, **plain, **keys})
 
 
-def deployment(memory=None, **keys):
-    """A deployment of hospitals that report their beds; a given memory in place of its own."""
-    if memory is None:
-        return Deployment.model_validate(KEYS | keys)
-
-    class Remembering(Deployment):
-        def memory(self):
-            return memory
-
-    return Remembering.model_validate(KEYS | keys)
+def deployment(**keys):
+    """A deployment of hospitals that report their beds."""
+    return Deployment.model_validate(KEYS | keys)
 
 
 USUAL = deployment()
@@ -83,6 +83,26 @@ def run(*arguments):
     return code, out.getvalue(), err.getvalue()
 
 
+COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exit(main())"]
+
+
+def on_terminal(answer, *arguments):
+    """Exit code, what a terminal shows, and standard error, of a process that is given answers."""
+    master, slave = pty.openpty()
+    os.write(master, answer.encode())  # read when it is asked for
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdin=slave, stdout=slave, stderr=subprocess.PIPE, text=True
+    ) as process:
+        os.close(slave)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(master, 4096):
+                shown += part
+        os.close(master)
+        err = process.stderr.read()
+    return process.returncode, shown.decode(), err
+
+
 def own_file(path="hospital.yaml", **keys):
     """A holder's file for `counts.csv`."""
     whole = {"deployment": "d.yaml", "table": "counts.csv", "output": "noisy", **keys}
@@ -102,15 +122,15 @@ def put(
     **answers,
 ):
     """Release rows (hospital, week, count, beds; 20 if not given), with seeded noise."""
-    columns = COLUMNS | (own or {}).get("columns", {})
-    lines = [",".join(columns.values()), *(",".join((*row, "20")[:4]) for row in rows)]
+    header = {**COLUMNS, **{k: v for k, v in (own or {}).get("columns", {}).items() if v}}
+    lines = [",".join(header.values()), *(",".join((*row, "20")[:4]) for row in rows)]
     Path("counts.csv").write_text("\n".join(lines) + "\n")
     request = Request(
         hospital=hospital(made, to=to, ledger=ledger, **(own or {})),
         deployment=made,
         correct=frozenset(correct),
         agree=made.sha256(),
-        **answers,
+        **({"in_person": True} | answers),
     )
     return release(request, sampler or SeededNoise(np.random.default_rng(seed)))
 
@@ -140,12 +160,14 @@ def repack(file=None, **changed):
     file.write_bytes(pack({name: it for name, it in whole.items() if it is not None}))
 
 
-def forge(file=None, **facts):
-    """Replace facts of the record, and the checksum."""
-    file = file or newest()
-    whole = record(file) | facts
-    whole["sha256"] = checksum(parts(file)["table.csv"], whole)
-    repack(file, record=json.dumps(whole).encode())
+def forge(file=None, *, table=None, key="dpol.key", **facts):
+    """Replace facts of the record, and the table; sign it all with a key."""
+    file, signer = file or newest(), Key(Path(key))
+    whole = record(file) | facts | {"key": signer.public}
+    table = parts(file)["table.csv"] if table is None else table
+    whole["sha256"] = checksum(table, whole)
+    whole["signature"] = signer.sign(whole["sha256"])
+    repack(file, table=table, record=json.dumps(whole).encode())
 
 
 def table(to=NOISY):

@@ -95,8 +95,8 @@ def gaussian_measurement(scale: int) -> Any:
         import opendp.prelude as opendp
     except ImportError:
         raise DpolError(
-            "secure noise needs the package opendp, which is not installed;"
-            ' run pip install "dpol[secure]", or make secure in a checkout'
+            "secure noise needs the package opendp, which cannot be imported; install dpol-weekly"
+            " again"
         ) from None
     opendp.enable_features("contrib")
     integers = opendp.vector_domain(opendp.atom_domain(T=opendp.i64))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from dpol.privacy import noise
+from dpol_weekly import sampler
 from neighbours import agreed_on
 from releases import NOISY, ask, files, output, own_file, run
 
@@ -96,7 +96,7 @@ def test_a_sampler_that_fails_releases_and_shows_nothing(monkeypatch):
         return []
 
     with monkeypatch.context() as broken:
-        broken.setattr(noise, "gaussian_measurement", lambda _: fails)
+        broken.setattr(sampler, "gaussian_measurement", lambda _: fails)
         with pytest.raises(RuntimeError, match="no entropy") as failure:
             privatize(("north", FIRST, SECRET))
     assert SECRET not in "".join(traceback.format_exception(failure.value))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
-import sys
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 
-from dpol.core.errors import ConfigError, DataError
+from dpol.core.errors import ConfigError
 from dpol_weekly.deployment import checked_deployment, read_deployment
 from dpol_weekly.holder.agreement import NotConfirmedError
 from dpol_weekly.holder.release import release
@@ -21,11 +18,13 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.sampler import SeededNoise
 from releases import (
     COLUMNS,
+    COMMAND,
     LEDGER,
     NOISY,
     Halted,
     ask,
     hospital,
+    on_terminal,
     output,
     own_file,
     put,
@@ -38,9 +37,8 @@ PLAIN = {
     "periods": {"first": "2024-01-07"},
     "entities": {"A": {"capacity": 20}, "B": {}},
     "mu": 0.5,
-    "unit_weeks": 4,
     "longest_stay": 8,
-    "budget_mu": 0.71,
+    "budget_mu": 1.42,
     "disjoint": True,
 }
 ROWS = "A,2024-01-07,73519.25,20,11\nB,2024-01-07,4,100,12\n"
@@ -50,10 +48,8 @@ PRIVATIZE = "privatize", "hospital.yaml", "--over-capacity"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def usual_rows(anywhere):
     table(ROWS)
-    return tmp_path
 
 
 def table(rows):
@@ -82,15 +78,20 @@ def asked(*more):
     rows = ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0
     code, out, err = privatize(*more)
     sha256 = read_deployment("d.yaml").sha256()
-    assert (code, err.count("\n"), f"then add --agree {sha256[:12]}\n" in err) == (1, 1, True)
+    assert (code, err.count("\n"), "is not confirmed; read what it says above" in err) == (
+        1,
+        1,
+        True,
+    )
     assert rows == (ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0)
-    assert sha256[:12] in out
+    assert out.count(sha256) == 1
+    assert sha256 in out.splitlines()[-1]
     return out
 
 
 def confirmed(*more):
-    """The text of a run that confirms the agreement, as it is now, with 8 digits of its hash."""
-    code, out, err = privatize("--agree", read_deployment("d.yaml").sha256()[:8], *more)
+    """The text of a run that confirms the agreement, as it is now, by its hash."""
+    code, out, err = privatize("--agree", read_deployment("d.yaml").sha256(), *more)
     assert (code, err) == (0, "")
     return out
 
@@ -106,29 +107,25 @@ TERMS = [
     {"entities": {"A": {"capacity": 20, "since": "2024-01-14"}, "B": {}}},
     {"entities": {"A": {"capacity": 20, "until": "2025-01-12"}, "B": {}}},
     {"mu": 0.4},
-    {"unit_weeks": 3},
     {"count_sensitivity": 0.9},
-    {"noise": {"memory": "designed"}},
-    {"noise": {"chain_periods": 100}},
+    {"corrections": True},
     {"longest_stay": 7},
-    {"budget_mu": 0.72},
+    {"budget_mu": 9.5},
     {"amends": {"agreement": 64 * "a", "since": "2024-03-03"}},
 ]
 OTHERS = [
     {"entities": {"B": {}, "A": {"capacity": 20.0}}},
-    {
-        "count_sensitivity": 1,
-        "noise": {"memory": "none"},
-        "periods": {"first": "2024-01-07", "days": 7},
-    },
+    {"count_sensitivity": 1, "periods": {"first": "2024-01-07", "days": 7}},
 ]
 
 
 def test_the_hash_covers_what_touches_the_guarantee_and_nothing_else():
     hashes = [checked_deployment(PLAIN | {"budget_mu": 9} | keys, "x").sha256() for keys in TERMS]
-    usual = checked_deployment(PLAIN, "x").sha256()
+    usual = checked_deployment(PLAIN | {"budget_mu": 9}, "x").sha256()
     assert len({*hashes, usual}) == len(TERMS) + 1
-    assert {checked_deployment(PLAIN | keys, "x").sha256() for keys in OTHERS} == {usual}
+    assert {
+        checked_deployment(PLAIN | {"budget_mu": 9} | keys, "x").sha256() for keys in OTHERS
+    } == {usual}
 
 
 # ---- the question -------------------------------------------------------------------------------
@@ -145,48 +142,58 @@ def test_the_library_releases_nothing_that_is_not_confirmed():
     with pytest.raises(NotConfirmedError, match="is not confirmed"):
         release(request(), Halted())
     assert {path.name for path in Path().iterdir()} == {"raw.csv", "d.yaml", "hospital.yaml"}
-    for wrong in (made.sha256()[:7], made.sha256()[1:20], made.sha256() + "0", ""):
-        with pytest.raises(DataError, match="is not the hash of the agreement winter"):
-            request(agree=wrong)
-    release(request(agree=made.sha256()[:8].upper()), SeededNoise(np.random.default_rng(1)))
-    made = agreed(budget_mu=0.72)
+    release(request(agree=made.sha256()), SeededNoise(np.random.default_rng(1)))
+    made = agreed(budget_mu=1.43)
     with pytest.raises(NotConfirmedError):  # where there is a ledger too
         release(request(), Halted())
 
 
-def test_the_statement_says_what_leaves_and_what_it_means():
+def test_the_statement_begins_with_the_noise_and_the_worst_stay():
     agreed()
-    text = asked()
+    first, _, *rest = asked().splitlines()
+    assert first == (
+        "Noise on each count: a standard deviation of 2.828 people. Worst stay: about a person who"
+        " is counted in 8 periods, a guess is right at most 76.2 times in 100."
+    )
+    text = "\n".join(rest)
     said = [
-        "Protected: one person in up to 4 periods in a row, if that person changes one count by at"
-        " most 1.\n",
-        "the counts in column covid get noise with a standard deviation of 5.657 people. No other",
-        "right at most 59.9 times in 100, compared with 50 without the numbers (mu = 0.5)",
-        "counted in 8 periods it is right at most 63.9 times in 100 (mu = 0.71)",
-        "over the releases of all holders",
-        "Corrections: the budget has room for none of each count. One costs as much as the first"
-        " release: about a person whose counts are all released twice, a guess is"
-        " right at most 63.9 times in 100 (mu = 0.7072).",
+        "mu = 0.5 for a person in one period, and at most 1.42 for the longest stay",
+        "for a person who changes one count by at most 1.\n",
+        "Corrections: none; a period that was released stays as it was released",
+        "Noise: column covid gets it, each count anew. No other column does.",
         "identifiers of your entities, and every cell of week, beds, digit for digit",
         "Column beds is published as the capacity.",
         "no person is counted by two entities",
         "nobody else has to approve",
     ]
     assert [words for words in said if words not in text] == []
+    assert "times in 100" not in text
     assert RAW not in text
     # Where no capacity is reported, none of that column's cells is published.
-    agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}})
+    agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}}, corrections=True, budget_mu=9)
     text = asked()
     assert "every cell of week, digit for digit" in text
-    agreed(entities={"A": {}, "B": {}}, noise={"memory": "designed"}, budget_mu=9)
+    assert "you may release a count again after it was corrected" in text
+
+
+def test_the_last_line_confirms_in_a_script():
+    agreed()
+    assert asked().splitlines()[-1] == (
+        "In a script, this line confirms it: dpol privatize hospital.yaml --agree"
+        f" {read_deployment('d.yaml').sha256()}"
+    )
+
+
+def test_with_a_sensitivity_below_1_the_first_line_is_about_a_person_counted_in_full():
+    agreed(count_sensitivity=0.001)
     text = asked()
-    assert "5.657 people or more" in text
-    assert "room for at least 109 of each count" in text
-    assert "has memory" in text
+    assert "a guess is right at most 100 times in 100" in text.splitlines()[0]
+    assert "changes one count by at most 0.001. The first line is about a person who is" in text
+    assert text.count("times in 100") == 1
 
 
 def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
-    """Budget, stay, unit, entities and mu, each changed by the author."""
+    """Budget, stay, entities and mu, each changed by the author."""
     agreed()
     asked()
     assert not LEDGER.exists()
@@ -195,35 +202,33 @@ def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
     assert "2 rows released" in first
     assert "The agreement" not in privatize()[1]
     changed = [
-        ({"budget_mu": 100}, "budget_mu: 0.71 -> 100"),
+        ({"budget_mu": 100}, "budget_mu: 1.42 -> 100"),
         ({"longest_stay": 4}, "longest_stay: 8 -> 4"),
-        ({"unit_weeks": 1, "budget_mu": 2}, "unit_weeks: 4 -> 1"),
-        ({"mu": 100, "budget_mu": 100, "longest_stay": 4}, "mu: 0.5 -> 100"),
+        ({"mu": 35, "budget_mu": 100}, "mu: 0.5 -> 35"),
         ({"entities": PLAIN["entities"] | {"C": {}}}, "entities.C.capacity: nothing -> reported"),
     ]
     for keys, line in changed:
         agreed(**keys)
         text = asked()
-        assert text.startswith("The agreement winter has changed since you confirmed it:\n")
+        assert "The agreement winter has changed since you confirmed it:\n" in text
         assert f"  {line}\n" in text
-    agreed(mu=100, budget_mu=100, longest_stay=4)
-    assert "right at most 100 times in 100" in asked()
+        assert "on its budget alone holds" in text
     agreed()
     assert privatize()[0] == 0  # what was confirmed before is known
 
 
 def test_a_confirmed_agreement_stays_confirmed_if_its_rows_are_refused():
-    agreed()
+    agreed(budget_mu=9)
     confirmed()
-    agreed(mu=0.4)
+    agreed(name="other", budget_mu=9)
     table(ROWS + "A,2024-01-21,5,20,13\nB,2024-01-14,6,-1,14\n")
     sha256 = read_deployment("d.yaml").sha256()
     assert "column beds must hold" in privatize("--agree", sha256)[2]
-    table(ROWS + "A,2024-06-02,5,20,13\n")
-    wrong = privatize("--agree", sha256)
-    assert "21 periods earlier" in wrong[2]
-    assert "The agreement winter has changed" in wrong[1]
-    code, out, err = privatize("--gap")
+    table(ROWS + "A,2024-01-21,5,20,13\n")
+    wrong = privatize("--agree", sha256, "--correct", "2024-02-04")
+    assert "the table has no row of 2024-02-04" in wrong[2]
+    assert "The agreement other says" in wrong[1]
+    code, out, err = privatize()
     assert (code, err) == (0, "")
     assert "The agreement" not in out
 
@@ -241,7 +246,7 @@ def test_rows_that_are_refused_come_before_the_question():
 )
 def test_on_a_terminal_the_holder_is_asked(answer, code):
     agreed()
-    found, said, err = on_terminal(answer)
+    found, said, err = on_terminal(answer, *PRIVATIZE)
     assert found == code
     assert said.count("Type yes to agree, and anything else to stop: ") == 1
     assert said.index("Published as it is") < said.index("Type yes")
@@ -250,28 +255,7 @@ def test_on_a_terminal_the_holder_is_asked(answer, code):
         assert err == "error: nothing was released: you did not agree\n"
     else:
         assert "2 rows released" in said
-        assert "Type yes" not in on_terminal("")[1]
-
-
-COMMAND = [sys.executable, "-c", "import sys; from dpol.cli import main; sys.exit(main())"]
-COMMAND += [*PRIVATIZE]
-
-
-def on_terminal(answer):
-    """Exit code, what a terminal shows, and standard error, of a process that is given answers."""
-    master, slave = pty.openpty()
-    os.write(master, answer.encode())  # read when it is asked for
-    with subprocess.Popen(
-        COMMAND, stdin=slave, stdout=slave, stderr=subprocess.PIPE, text=True
-    ) as process:
-        os.close(slave)
-        shown = b""
-        with suppress(OSError):  # the other end is closed
-            while part := os.read(master, 4096):
-                shown += part
-        os.close(master)
-        err = process.stderr.read()
-    return process.returncode, shown.decode(), err
+        assert "Type yes" not in on_terminal("", *PRIVATIZE)[1]
 
 
 # ---- columns in clear, sensitivity, entities ----------------------------------------------------
@@ -300,11 +284,6 @@ def test_columns_do_not_change_from_counts_to_capacities_or_back():
         ({"count": "gym", "capacity": "COVID"}, "column COVID is, or was, released with noise"),
     ):
         refuse(message, ("A", "2021-01-08", "3", "20"), own={"columns": COLUMNS | columns})
-
-
-def test_the_statement_says_what_a_sensitivity_below_1_means_for_one_person():
-    agreed(count_sensitivity=0.001)
-    assert "changes it by 1: then mu = 500, and a guess is right at most 100 times" in asked()
 
 
 @pytest.mark.parametrize("value", [False, None, "yes", 1])
@@ -358,9 +337,6 @@ def test_no_other_flag_releases_a_period_twice():
     assert ask("SELECT MAX(version) FROM release") == [(2,)]
 
 
-# ---- the noise that the command draws -----------------------------------------------------------
-
-
 # ---- standard output ----------------------------------------------------------------------------
 
 WRITTEN = "the rows are released and written to noisy/winter-2024-01-14.zip"
@@ -369,7 +345,7 @@ WRITTEN = "the rows are released and written to noisy/winter-2024-01-14.zip"
 def process(*more, shell='exec "$@"', **environment):
     """Exit code, standard output and standard error of a process under a shell."""
     done = subprocess.run(
-        ["bash", "-c", shell, "bash", *COMMAND, *more],
+        ["bash", "-c", shell, "bash", *COMMAND, *PRIVATIZE, *more],
         capture_output=True,
         check=False,
         env=os.environ | environment,

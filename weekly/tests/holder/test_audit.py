@@ -10,22 +10,13 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from conftest import ERROR
 
+from conftest import ERROR
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder import draws
-from dpol_weekly.memory import Memory
 from dpol_weekly.noise import CountNoise
 from dpol_weekly.sampler import SecureNoise
 from neighbours import in_process, in_real_process, play, refutations
 
-SCHEMES = {
-    "independent": {"memory": "none", "unit": 1},
-    "independent, stays": {"memory": "none", "unit": 3},
-    "memory": {"memory": "designed", "unit": 1},
-    "memory, stays": {"memory": "designed", "unit": 3},
-}
-"""Noise and unit of an agreement."""
 # Tables of eight rows, so that a position within a run comes again and again.
 SMALL = {"pairs": 4, "mu": 0.25}
 # Many hospitals at once, for faults that only many rows show.
@@ -43,22 +34,14 @@ def seen(folder, command, ledgers, **setting):
     return runs
 
 
-@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
-def test_weekly_releases_keep_what_the_agreement_claims(folder, scheme):
-    assert refutations(seen(folder, in_process, LEDGERS, **SMALL, **scheme), ERROR) == []
+def test_weekly_releases_keep_what_the_agreement_claims(folder):
+    assert refutations(seen(folder, in_process, LEDGERS, **SMALL), ERROR) == []
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_installed_command_keeps_it(folder, scheme):
-    """Noise 10% too small, or a memory that a second run does not know, would not pass here."""
-    assert refutations(seen(folder, in_real_process, 1, **WIDE, **SCHEMES[scheme]), ERROR) == []
-
-
-@pytest.mark.parametrize("scheme", ["independent", "memory, stays"])
-def test_the_installed_command_keeps_it_in_every_row(folder, scheme):
-    """A third draw of 0, or the draws of another entity, would not pass here."""
-    weekly = {**SMALL, **SCHEMES[scheme], "weeks": 3}
-    assert refutations(seen(folder, in_real_process, 1, **weekly), ERROR) == []
+@pytest.mark.parametrize("tables", [WIDE, SMALL | {"weeks": 3}], ids=["many rows", "every row"])
+def test_the_installed_command_keeps_it(folder, tables):
+    """Noise 10% too small, a third draw of 0 or another's draws would not pass here."""
+    assert refutations(seen(folder, in_real_process, 1, **tables), ERROR) == []
 
 
 def on_draws(change):
@@ -83,23 +66,14 @@ def ten_percent_less(draw, scale, size):
     return draw(round(0.9 * scale), size)
 
 
-def one_scale(least):
-    """A chain takes the draws of the entity with the least noise, and 0 when those run out."""
+def again(kept):
+    """Every entity gets the draw of its week before."""
 
     def draws(draw, scale, size):
-        least.append(scale)
-        return draw(min(least), size // 2) + [0] * (size - size // 2)
+        half = kept.setdefault(size, draw(scale, size))[: size // 2]
+        return half + half
 
     return draws
-
-
-def no_state(monkeypatch):
-    """The state of a chain is never written."""
-    monkeypatch.setattr(draws, "keep_state", lambda *_: None)
-
-
-def unit_of_one(monkeypatch):
-    monkeypatch.setattr(Deployment, "memory", lambda self: Memory(None, 1))
 
 
 def sensitivity_of_one(monkeypatch):
@@ -108,31 +82,13 @@ def sensitivity_of_one(monkeypatch):
 
 FAULTS = {
     "the third draw of a call is 0": (
-        *(on_draws(third_is_zero), SMALL, LEDGERS, "independent"),
+        *(on_draws(third_is_zero), SMALL, LEDGERS),
         {"variance of row 3", "one person by row 3"},
     ),
-    "the third draw of a call is 0, with memory": (
-        *(on_draws(third_is_zero), SMALL, LEDGERS, "memory, stays"),
-        {"variance of row 5", "variance of row 6"},
-    ),
-    "another entity's scale": (
-        *(on_draws(one_scale([])), SMALL, 6, "memory"),
-        {"variance of row 7", "variance of row 8"},
-    ),
-    "noise 10% too small": (
-        *(on_draws(ten_percent_less), WIDE, 1, "memory, stays"),
-        {"variance of all"},
-    ),
-    "a memory that is never written": (
-        *(no_state, WIDE, 1, "memory"),
-        {"later weeks of small"},
-    ),
-    "a unit of one week": (
-        *(unit_of_one, WIDE, 1, "memory, stays"),
-        {"variance of all", "one person by one hospital"},
-    ),
+    "noise 10% too small": (*(on_draws(ten_percent_less), WIDE, 1), {"variance of all"}),
+    "the draws of the run before": (*(on_draws(again({})), WIDE, 1), {"weeks"}),
     "a sensitivity of 1": (
-        *(sensitivity_of_one, WIDE, 1, "independent"),
+        *(sensitivity_of_one, WIDE, 1),
         {"variance of all", "one person by one hospital", "one person by both"},
     ),
 }
@@ -141,7 +97,6 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_faults_are_named(folder, monkeypatch, fault):
-    put, tables, ledgers, scheme, named = fault
+    put, tables, ledgers, named = fault
     put(monkeypatch)
-    broken = refutations(seen(folder, in_process, ledgers, **tables, **SCHEMES[scheme]), ERROR)
-    assert named <= set(broken)
+    assert named <= {*refutations(seen(folder, in_process, ledgers, **tables), ERROR)}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import special
 
 from dpol.core.errors import DataError
-from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol_weekly.noise import CountNoise, decimal_text, in_steps, interval, noisy
+from dpol_weekly.noise import CountNoise, decimal_text, in_steps, interval
+from dpol_weekly.released.row import check_cells, noisy_count, released_row
 from dpol_weekly.sampler import SeededNoise
 
 ROOT2 = math.sqrt(2.0)
@@ -20,14 +20,12 @@ mus = st.decimals("0.001", "100", places=4)
 sensitivities = st.decimals("0.001", "1000", places=6)
 
 
-def drawn(counts, capacity, noise, sampler):
-    """Counts as they are released with independent noise."""
-    deviation = noise.standard_deviation
-    draws = sampler.discrete_gaussian(noise.scale, len(counts))
-    return [
-        noisy(count, capacity, noise, steps=draw, deviation=deviation)
-        for count, draw in zip(counts, draws, strict=True)
-    ]
+def row(count, capacity, noise, steps):
+    """A count as it is released."""
+    noisy = noisy_count(count, noise, steps)
+    return released_row(
+        entity="A", period="2021-01-01", noisy_count=noisy, capacity=capacity, noise=noise
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,14 +103,15 @@ def test_rounding_half_to_even_would_break_that_step():
 
 def test_rows_by_hand():
     noise = CountNoise(Decimal("0.50"), Decimal("1.0"))
-    rows = [
-        noisy(it, "8.0", noise, steps=-500_001, deviation=2.828429) for it in ("3.4", "0", "12.")
+    rows = [row(it, "8.0", noise, -500_001) for it in ("3.4", "0", "12.")]
+    assert [(it.noisy_count, it.noisy_share) for it in rows] == [
+        ("2.899999", "0.362499875"),
+        ("-0.500001", "-0.062500125"),
+        ("11.499999", "1.43749988"),
     ]
-    assert rows == [
-        ("2.899999", "8.0", "0.362499875", "0.5", "0.353554"),  # sqrt(2) / 0.5 / 8
-        ("-0.500001", "8.0", "-0.062500125", "0.5", "0.353554"),
-        ("11.499999", "8.0", "1.43749988", "0.5", "0.353554"),
-    ]
+    assert {it[5:8] for it in rows} == {("0.5", "1", "0.353554")}  # sqrt(2) / 0.5 / 8
+    assert (rows[0].low, rows[0].high) == ("-0.3305", "1.0555")
+    assert check_cells(rows[1], noise) == (-0.500001, 8.0)
 
 
 def test_intervals_by_hand():
@@ -126,11 +125,13 @@ def test_intervals_by_hand():
 def test_19_of_20_intervals_hold_the_count(mu):
     """Binomial test, error probability 1e-6; intervals that are 5% too narrow are rejected."""
     rows, noise = 40_000, CountNoise(Decimal(mu))
-    sampler = SeededNoise(np.random.default_rng(9))
-    cells = drawn(["7.3"] * rows, "40", noise, sampler)
+    draws = SeededNoise(np.random.default_rng(9)).discrete_gaussian(noise.scale, rows)
+    cells = [row("7.3", "40", noise, draw) for draw in draws]
 
     def held(factor):
-        ends = [map(float, interval(it[2], f"{factor * float(it[4])}")) for it in cells]
+        ends = [
+            map(float, interval(it.noisy_share, f"{factor * float(it.noise_sd)}")) for it in cells
+        ]
         return sum(low <= 7.3 / 40 <= high for low, high in ends)
 
     def fits(count):
@@ -140,37 +141,9 @@ def test_19_of_20_intervals_hold_the_count(mu):
     assert not fits(held(0.95))
 
 
-@pytest.mark.parametrize(("mu", "s"), [("0.5", "1"), ("1.3", "2"), ("0.01", "0.142858")])
-def test_the_measurement_of_opendp_maps_distances_to_the_guarantee(mu, s):
-    """A move is mu^2 / 2, one entity alone mu^2 / 4: never more, and less by 4 in 10^6 at most."""
-    dp = pytest.importorskip("opendp.prelude", reason="the extra secure is not installed")
-    noise = CountNoise(Decimal(mu), Decimal(s))
-    measurement, step = noise.measurement(), float(s) * 10**noise.decimals
-    for distance, rho in ((ROOT2 * step, float(mu) ** 2 / 2), (step, float(mu) ** 2 / 4)):
-        assert measurement.map(distance) == pytest.approx(distance**2 / 2 / noise.scale**2)
-        assert (1 - 4e-6) * rho < measurement.map(distance) <= rho
-    # It can be chained: two weeks cost twice as much, and rho becomes (epsilon, delta).
-    both = dp.c.make_composition([measurement, measurement])
-    assert both.map(step) == pytest.approx(2 * measurement.map(step))
-    curve = dp.c.make_zCDP_to_approxDP(measurement).map(ROOT2 * step)
-    assert curve.epsilon(1e-6) >= epsilon_of_delta(1e-6, float(mu)) * (1 - 4e-6)
-
-
-def test_the_measurement_of_opendp_has_our_law(checks):
-    """Chi-squared test, error probability 1e-6; noise wrong by 5% is rejected."""
-    pytest.importorskip("opendp", reason="the extra secure is not installed")
-    noise = CountNoise(Decimal("0.5"))
-    steps = in_steps("31", noise.decimals)
-    draws = np.array(noise.measurement()([steps] * 20_000)) - steps
-    assert checks.unit_variance(draws / noise.scale)
-    assert not checks.unit_variance(1.05 * draws / noise.scale)
-    assert abs(draws.mean()) < 5 * noise.scale / math.sqrt(len(draws))
-
-
 def test_large_counts_keep_all_their_digits():
     noise = CountNoise(Decimal(100), Decimal("0.001"))
-    row = noisy("999999999.12345678901", "8", noise, steps=7, deviation=1.0)
-    assert row.noisy_count == "999999999.12345678908"
+    assert noisy_count("999999999.12345678901", noise, 7) == "999999999.12345678908"
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
-import re
-import shutil
 from pathlib import Path
 
 import pytest
 
-from dpol.core.errors import DataError, DpolError, OutputError
+from dpol.core.errors import DataError, OutputError
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder.entries import runs_of
 from dpol_weekly.holder.text import describe
-from dpol_weekly.released import pack, read_release
+from dpol_weekly.released.format import pack
+from dpol_weekly.released.read import read_release
 from releases import (
     A1,
     A2,
@@ -51,8 +50,9 @@ def weeks(path=NOISY):
     [
         lambda: repack(table=b""),
         lambda: repack(table=table()[:-7]),
-        lambda: repack(record=json.dumps(record() | {"mu": 0.1}).encode()),
-        lambda: repack(**{"table": table(), "record": json.dumps(record()).encode()}),
+        lambda: repack(record=json.dumps(record() | {"rows": 7}).encode()),
+        lambda: repack(record=None),
+        lambda: newest().write_bytes(newest().read_bytes()[:-30]),
     ],
 )
 def test_what_is_older_is_written_again_by_any_run(damage, refused):
@@ -62,7 +62,7 @@ def test_what_is_older_is_written_again_by_any_run(damage, refused):
     damage()
     if refused:
         refuse("a later one was", A1)
-        assert files() | {str(LEDGER): 0} == before | {str(LEDGER): 0}
+        assert (before | {str(LEDGER): 0}).items() <= (files() | {str(LEDGER): 0}).items()
     else:
         put(B2)
         assert table().startswith(whole)
@@ -72,64 +72,21 @@ def test_what_is_older_is_written_again_by_any_run(damage, refused):
 def test_what_was_never_written_is_written_without_a_question(monkeypatch):
     """A crash between ledger and files, in a first run and in a later one."""
 
-    sound = release_module.write_views
+    sound = release_module.write_release
 
     def crash(ledger, output, *arguments):
-        if output.written != runs_of(ledger, output)[-1].number:
+        if output.written != runs_of(ledger, output)[-1]["number"]:
             raise OutputError("no more files")
         return sound(ledger, output, *arguments)
 
     for number, row in enumerate((A1, A2), start=1):
         with monkeypatch.context() as broken:
-            broken.setattr(release_module, "write_views", crash)
+            broken.setattr(release_module, "write_release", crash)
             with pytest.raises(OutputError, match="the rows are released"):
                 put(row)
         assert NOISY.exists() == (number == 2)
         assert put(row, sampler=Halted()).skipped == 1
         assert record()["rows"] == number
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda: newest().unlink(),
-        lambda: newest().write_bytes(newest().read_bytes()[:-30]),
-        lambda: repack(record=None),
-        *(
-            lambda it=it: repack(record=it)
-            for it in (b"{", b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"sha256": 1, "ledger": []}')
-        ),
-    ],
-)
-def test_what_was_written_and_is_gone_is_asked_about(damage):
-    """The ledger may be an older copy: only a release could show that."""
-    put(A1, B1)
-    whole, file = table(), newest()
-    damage()
-    left = files()
-    refuse(f"^{re.escape(str(file))}: was written once, and is gone.*--write-again", A2)
-    assert files() == left
-    if file.exists():
-        file.unlink()
-    put(A2, write_again=True)
-    assert table().startswith(whole)
-    assert record()["rows"] == 3
-    assert file.exists()
-
-
-@pytest.mark.parametrize(
-    "change", [lambda it: it.replace(b"A", b"C"), lambda it: it + b"A,2021-01-08,4,20,0.2,0.5,1\n"]
-)
-def test_a_changed_release_is_not_overwritten_but_written_again_once_it_is_moved(change):
-    put(A1)
-    whole = table()
-    repack(table=change(whole))
-    before = files()
-    refuse(r"d-2021-01-01\.zip: is not what .* move the file away and", A2)
-    assert files() == before
-    newest().unlink()
-    put(A2, write_again=True)
-    assert table().startswith(whole)
 
 
 def test_each_run_leaves_a_file_with_all_rows_and_equal_bytes():
@@ -190,87 +147,34 @@ def test_a_moved_output_and_a_moved_folder_are_known_again():
     assert len(weeks("new/moved")) == 3
 
 
-# ---- a ledger that is missing or older -----------------------------------------------------------
-
-UNKNOWN = "knows of releases that the ledger dpol-ledger.sqlite does not know.*--continue-from"
-C1 = ("C", "2021-01-01", "1")
-
-
-@pytest.mark.parametrize("lose", [LEDGER.unlink, lambda: LEDGER.write_bytes(b"")])
-def test_a_lost_ledger_is_noticed(lose):
-    put(A1)
-    put(B1, to="other.csv")
-    lose()
-    for options in ({}, {"write_again": True}):
-        for name in (NOISY, "other.csv"):
-            refuse(UNKNOWN, A2, to=name, **options)
-
-
-def test_an_older_copy_of_the_ledger_is_noticed_by_any_record():
-    put(A1)
-    put(B1, to="b.csv")
-    shutil.copy(LEDGER, "backup")
-    put(A2)
-    put(C1, to="new.csv")
-    newer = LEDGER.read_bytes()
-    shutil.copy("backup", LEDGER)
-    for name in ("noisy.csv", "b.csv", "new.csv", "unknown.csv"):
-        refuse(UNKNOWN, B2, to=name)
-    # The newer one put back, all is well.
-    LEDGER.write_bytes(newer)
-    put(B2, to="b.csv")
-
-
-def test_an_output_of_another_ledger_is_noticed():
-    put(A1, ledger="one.sqlite")
-    put(B1, to="sub/b", ledger="sub/two.sqlite")
-    message = r"d-2021-01-01\.zip: knows of releases that the"
-    refuse(message, A2, ledger="sub/two.sqlite")
-    put(A2, ledger="one.sqlite")
-
-
-def test_another_file_in_the_place_of_a_release_is_not_overwritten():
-    NOISY.mkdir()
-    for content in (b"notes", pack({"letter.txt": b"notes"})):
-        (NOISY / "d-2021-01-01.zip").write_bytes(content)
-        with pytest.raises(DpolError, match=r"d-2021-01-01\.zip: is not what"):
-            put(A1)
-        assert newest().read_bytes() == content
-    newest().unlink()
-    put(A1, sampler=Halted())
-    assert len(output()) == 1
-
-
 # ---- what a receiver notices ---------------------------------------------------------------------
 
 
 def leaves(value, path=()):
-    """Paths to all that a record states, except the checksum."""
+    """Paths to all that a record states."""
     if isinstance(value, dict | list) and value:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         return [leaf for key, it in items for leaf in leaves(it, (*path, key))]
-    return [] if path == ("sha256",) else [path]
+    return [path]
 
 
 def test_whatever_is_changed_in_a_record_is_noticed():
-    """Any number, text or truth value of it, and any part that is left out."""
-    put(A1, A2, B1, made=deployment(noise={"memory": "designed"}))
-    whole, tried = record(), 0
+    """Any number or text of it, and any part that is left out."""
+    put(A1, A2, B1)
+    whole = record()
     for path in leaves(whole):
         for cut in (False, True):
             changed = inner = copy.deepcopy(whole)
             for key in path[:-1]:
                 inner = inner[key]
             value = inner.pop(path[-1])
-            if not cut and isinstance(inner, dict):
-                inner[path[-1]] = not value if isinstance(value, bool) else f"{value}1"
+            if not cut:
+                inner[path[-1]] = f"{value}1"
             repack(record=json.dumps(changed).encode())
             with pytest.raises(DataError, match=r"d-2021-01-08\.zip"):
                 read_release(newest())
-            tried += 1
-    assert tried > 60
     repack(record=json.dumps(whole).encode())
-    assert [row.place for row in read_release(newest()).rows] == [1, 1, 2]
+    assert [row.line for row in read_release(newest()).rows] == [2, 3, 4]
 
 
 # ---- what changed since the release --------------------------------------------------------------

@@ -9,18 +9,21 @@ from unittest.mock import ANY
 import numpy as np
 import pytest
 
-from dpol.privacy.guarantee import ONE_PERSON, UNIT
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.text import describe
-from dpol_weekly.released import Cells, checksum
+from dpol_weekly.keys import Key, verify
+from dpol_weekly.released.format import checksum
+from dpol_weekly.released.row import Released
 from dpol_weekly.sampler import SeededNoise
 from faults import in_child
 from releases import (
     A1,
     A2,
     B1,
+    COLUMNS,
     HALF,
+    NOISY,
     USUAL,
     Halted,
     ask,
@@ -39,7 +42,7 @@ def test_the_output_holds_every_row_with_its_own_noise():
     done = put(A1, A2, B1)
     draws = SeededNoise(np.random.default_rng(1)).discrete_gaussian(HALF.scale, 3)
     rows = output()
-    assert list(rows[0]) == [*Cells._fields]
+    assert list(rows[0]) == [*Released._fields]
     for row, (*key, count), draw in zip(rows, (A1, B1, A2), draws, strict=True):
         noisy = float(count) + draw / 10**6
         assert float(row["noisy_count"]) == pytest.approx(noisy, abs=1e-12)
@@ -51,35 +54,31 @@ def test_the_output_holds_every_row_with_its_own_noise():
 def test_the_record_says_what_is_guaranteed():
     made = deployment(count_sensitivity=3)
     put(A1, B1, made=made)
-    assert record() == {
-        "adjacency": ONE_PERSON,
-        "unit": UNIT,
-        "sensitivity": pytest.approx(3 * math.sqrt(2)),
-        "sensitivity_unit": "L2, persons",
-        "mechanism": "discrete Gaussian noise on every count, capacity calibration",
-        "model": "local",
-        "sampler": "seeded",
-        "taken_as_public": "",
-        "epsilon_delta": None,
-        "mu": 0.5,
-        "stays": [pytest.approx(0.5 * math.sqrt(stay)) for stay in (1, 2, 4, 8)],
-        "dp_event": {
-            "module_name": "dp_accounting.dp_event",
-            "class_name": "GaussianDpEvent",
-            "noise_multiplier": 2.0,
-        },
-        "mu_of_one_entity_alone": pytest.approx(0.5 / math.sqrt(2)),
-        "sha256": checksum(table(), record()),
-        "rows": 2,
-        "mu_over_all_outputs": 0.5,
-        "guarantee": ANY,
-        "releases": [{"run": 1, "date": ANY, "rows": 2, "imported": False, "head": ANY}],
-        "ledger": {
-            **{"id": ANY, "output": ANY, "run": 1, "token": ANY},
-            **{"head": ANY, "previous": None, "ended": None},
-        },
+    stated = record()
+    run = {"number": 1, "date": ANY, "rows": 2, "head": ANY}
+    assert stated == {
         "deployment": {"name": "d", "sha256": made.sha256()},
+        "ledger": {"id": ANY, "output": ANY},
+        "runs": [run],
+        "rows": 2,
+        "guarantee": {
+            "mechanism": "discrete Gaussian noise on every count, drawn once for each release",
+            "adjacency": "two streams that differ in one person in one period, counted elsewhere or"
+            " nowhere",
+            "unit": "one person in one period",
+            "sampler": "seeded",
+            "not_protected": ANY,
+            "noise": {"mu": "0.5", "count_sensitivity": "3", "scale": 8485283, "decimals": 6},
+            "mu": 0.5,
+            "longest_stay": 8,
+            "mu_of_stay": pytest.approx(0.5 * math.sqrt(8)),
+            "budget_mu": 100,
+        },
+        "key": Key(Path("dpol.key")).public,
+        "sha256": checksum(table(), stated),
+        "signature": ANY,
     }
+    assert verify(stated["key"], stated["signature"], stated["sha256"])
 
 
 def test_further_periods_are_added_and_do_not_add_up():
@@ -87,7 +86,7 @@ def test_further_periods_are_added_and_do_not_add_up():
     first = table()
     done = put(A1, A2, B1)
     assert table().startswith(first)
-    assert (done.added, done.skipped, len(output()), record()["mu"]) == (2, 1, 3, 0.5)
+    assert (done.added, done.skipped, len(output()), record()["guarantee"]["mu"]) == (2, 1, 3, 0.5)
 
 
 def test_a_period_is_not_released_twice():
@@ -99,11 +98,11 @@ def test_a_period_is_not_released_twice():
         " output; go on with the entities and the output of then",
         A2,
         A1,
-        to="b.csv",
+        to=Path("b"),
     )
     assert files() == before
     # Nor as a correction.
-    refuse("in another output", A1, to="b.csv", correct=[A1[1]])
+    refuse("in another output", A1, to=Path("b"), correct=[A1[1]])
 
 
 def test_a_correction_is_released_once_though_its_run_was_killed():
@@ -119,18 +118,25 @@ def test_a_correction_is_released_once_though_its_run_was_killed():
 
 
 def test_a_period_released_again_adds_up():
-    """mu 0.5 twice is 0.7071, and with 1 as well 1.2247; another period does not change that."""
+    """mu 0.5 twice is 0.7071, and another period does not change that."""
     put(A1, B1)
-    put(A1, correct=["2021-01-01"])
-    assert record()["mu"] == pytest.approx(math.sqrt(0.5))
-    one = deployment(mu=1)
-    put(A1, made=one, correct=["2021-01-01"])
-    put(A2, made=one)
-    assert record()["mu"] == pytest.approx(math.sqrt(1.5))
-    assert record()["mu_of_one_entity_alone"] == pytest.approx(math.sqrt(0.75))
-    levels = [(it["mu"], it["rows"]) for it in record()["guarantee"]["noise"]]
-    assert levels == [("0.5", 3), ("1", 2)]
-    assert [row["mu"] for row in output()] == ["0.5", "0.5", "0.5", "1", "1"]
+    put(A1, A2, correct=["2021-01-01"])
+    assert record()["guarantee"]["mu"] == pytest.approx(math.sqrt(0.5))
+    assert [row["period"] for row in output()] == ["2021-01-01"] * 3 + ["2021-01-08"]
+
+
+def test_a_correction_that_nobody_takes_is_refused_before_it_is_paid():
+    """A late period is no correction; where a row of it is late, the others are left out."""
+    made = deployment(corrections=False)
+    put(A1, A2, made=made)
+    message = f"--correct {A1[1]}: it was released, and the agreement d says corrections: false"
+    refuse(f"{message}.*nothing was spent", A1, made=made, correct=[A1[1]])
+    assert put(A1, A2, B1, made=made).added == 1
+    late = ("C", "2021-01-08", "1")
+    put(late, made=made)
+    assert put(A1, ("C", A1[1], "2"), late, made=made, correct=[A1[1]]).added == 1
+    done = put(("A", A1[1], "4"), made=made)
+    assert "(2021-01-01); the agreement takes no corrections" in describe(done, made)[1]
 
 
 @pytest.mark.parametrize(("name", "other"), [("Café", "CAFÉ"), ("050002", "50002")])
@@ -139,9 +145,10 @@ def test_names_that_are_spelt_alike_are_one_entity(name, other):
     week = "2021-01-01"
     put((name, week, "3"), made=deployment(entities={name: {}, "B": {}}))
     assert put((other, week, "3"), made=deployment(entities={other: {}, "B": {}})).skipped == 1
-    put((other, week, "3"), made=deployment(entities={other: {}}, name="e"), to="b.csv")
+    made = deployment(entities={other: {}}, name="e")
+    done = put((other, week, "3"), made=made, to=Path("b"))
     assert ask("SELECT entity, version FROM release") == [(1, 1), (1, 2)]
-    assert record("b.csv")["mu_over_all_outputs"] == pytest.approx(0.5**0.5)
+    assert done.worst.squared_mu == (0.25 + 0.25) / 2
 
 
 def test_of_two_releases_at_the_same_moment_none_is_lost():
@@ -174,18 +181,26 @@ def test_of_two_releases_at_the_same_moment_none_is_lost():
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"count_sensitivity": 2}, "was released with another count sensitivity"),
-        ({"name": "e"}, "was released for the deployment d; give its file again"),
         ({"periods": {"first": "2021-01-02"}}, "knows the deployment d with periods of 7 days"),
         ({"periods": {"first": "2021-01-01", "days": 14}}, "knows the deployment d with periods"),
     ],
 )
-def test_an_output_keeps_its_sensitivity_and_periods(keys, message):
-    own = {"entity": "A"}  # whose name the output has, not that of the deployment
-    put(A1, own=own)
+def test_a_deployment_keeps_its_periods(keys, message):
+    put(A1)
     made = deployment(**keys)
-    day = made.period_of(2).isoformat()
-    refuse(message, ("A", day, "3"), made=made, own=own)
+    refuse(message, ("A", made.period_of(2).isoformat(), "3"), made=made)
+
+
+def test_two_deployments_of_one_hospital_have_an_output_each():
+    """Their files would have the hospital's name both."""
+    own = {"entity": "A", "columns": COLUMNS}
+    for number, name in enumerate(("d", "e", "d", "e")):
+        rows = A1, A2, ("A", "2021-01-15", "4")
+        put(*rows[: 1 + number // 2], made=deployment(name=name), own=own)
+    found = sorted(it.name for it in NOISY.iterdir())
+    days = "2021-01-01.zip", "2021-01-08.zip"
+    assert found == [f"{name}-{day}" for name in ("A-2", "A") for day in days]
+    assert record(NOISY / "A-2-2021-01-08.zip")["deployment"]["name"] == "e"
 
 
 def test_an_output_that_cannot_be_is_refused_before_noise_is_drawn():
@@ -193,7 +208,7 @@ def test_an_output_that_cannot_be_is_refused_before_noise_is_drawn():
 
 
 def test_a_lone_hospital_releases():
-    alone = deployment(entities={"A": {"capacity": 20}}, budget_mu=1.42)
+    alone = deployment(entities={"A": {"capacity": 20}}, budget_mu=2)
     assert not list(alone.rules())
     assert put(A1, A2, made=alone).worst.kept
 
@@ -204,4 +219,5 @@ def test_plain_words():
     assert text[0] == "x/d-2021-01-01.zip: 1 row released for 2021-01-01, mu = 0.5 each."
     assert "a person who stays 8 periods has a mu of at most 0.3536" in text[2]
     assert text[3].startswith("x/new is new. It remembers every release")
+    assert text[4].startswith("x/dpol.key is new. It signs your releases")
     assert len(describe(put(B1, to="x", ledger="x/new"), USUAL)) == 2

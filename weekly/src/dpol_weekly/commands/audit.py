@@ -22,9 +22,6 @@ def add(commands: Commands) -> None:
     parser = add_command(commands, "audit", readers="Hospital", words=words, description=_AUDIT)
     words = "the mu of the agreement (default: 0.5)"
     parser.add_argument("--mu", type=between(0.001, 10), default=0.5, metavar="M", help=words)
-    words = "the memory of the noise in the agreement (default: none)"
-    memories = "none", "designed"
-    parser.add_argument("--memory", choices=memories, default="none", help=words)
     add_answer_options(parser)
     parser.set_defaults(run=_audit)
 
@@ -32,7 +29,7 @@ def add(commands: Commands) -> None:
 def _audit(options: argparse.Namespace) -> None:
     from dpol_weekly.holder.audit import audit, describe
 
-    found = audit(options.mu, options.memory)
+    found = audit(options.mu)
     facts = dataclasses.asdict(found)
     if not found.failed:
         answer(options, describe(found), facts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from pathlib import Path
 
 from dpol.core.options import Commands, add_answer_options, add_command, answer, path
@@ -34,4 +33,4 @@ def _history(options: argparse.Namespace) -> None:
         answer(options, [line], {"verified": True})
         return
     found = history(options.ledger)
-    answer(options, describe(found), dataclasses.asdict(found))
+    answer(options, describe(found), found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from dpol.core.options import (
 from dpol.core.words import printable
 
 if TYPE_CHECKING:
+    from dpol_weekly.holder.agreement import NotConfirmedError
     from dpol_weekly.holder.release import Release
     from dpol_weekly.holder.request import Request
     from dpol_weekly.sampler import NoiseSampler
@@ -32,15 +34,16 @@ _PRIVATIZE = """\
 Add privacy noise to the counts in your table, as the file of a deployment says. Your own file,
 hospital.yaml, says where the table is and how it is written; --init begins it. Each release is one
 file for the coordinator. Run dpol where the raw counts are kept; share only that file. The noise is
-exact and cannot be repeated (it needs dpol's extra `secure`). Noisy counts may be negative: they
-are not cut off. Nothing is released unless every row is good; no message shows a count. A ledger
-remembers every release, so that no period is released twice unnoticed."""
+exact and cannot be repeated. Noisy counts may be negative: they are not cut off. Nothing is
+released unless every row is good; no message shows a count. A ledger remembers every release, so
+that no period is released twice unnoticed."""
 
 # No first run needs these: the message that asks for one names it.
 _ANSWERS = {
     "gap": "nobody counted in the many periods between a row and the last one released",
     "over-capacity": "counts above their capacity are right, however many there are",
     "no-final-newline": "the table is complete although its last line has no line end",
+    "split": "an entity shares cells with another one, but counts other people",
     "write-again": "the last release is gone, and the ledger is the newest: write it again",
 }
 
@@ -62,10 +65,10 @@ def add(commands: Commands) -> None:
     add("--entity", type=given, metavar="ID", help=words)
     words = "release this period again, after its count was corrected: spends its privacy again"
     add("--correct", type=date, action="append", default=[], metavar="PERIOD", help=words)
-    words = "confirm the agreement by its hash, which the first run shows with its meaning"
+    words = "confirm the agreement by its whole hash, which the first run shows with its meaning"
     add("--agree", type=given, metavar="HASH", help=words)
     words = (
-        "the newest ledger is lost: go on from what the coordinator has, as dpol export wrote it"
+        "the ledger is lost: never release again what this table of dpol export says was released"
     )
     add("--continue-from", type=path, metavar="CSV", help=words)
     add_answer_options(parser)
@@ -97,12 +100,13 @@ def _privatize(options: argparse.Namespace) -> None:
         gap=options.gap,
         over_capacity=options.over_capacity,
         no_final_newline=options.no_final_newline,
+        split=options.split,
         write_again=options.write_again,
         continue_from=options.continue_from,
     )
     apart = options.json or options.quiet
     try:
-        done = _released(request, SecureNoise(), apart=apart)
+        done = _released(request, SecureNoise(), options.file, apart=apart)
     except OSError as error:
         place = error.filename or hospital.output
         raise DpolError(f"{place}: {error.strerror or error}; choose another path") from None
@@ -112,6 +116,7 @@ def _privatize(options: argparse.Namespace) -> None:
         "ledger": done.ledger,
         "added": done.added,
         "skipped": done.skipped,
+        "marked": done.marked,
         "outside": done.outside,
         "periods": done.periods,
         "differ": [{"entity": it.entity, "period": it.period} for it in done.differ],
@@ -159,12 +164,13 @@ def _chosen(question: str, choices: Sequence[str]) -> str | None:
     return choices[int(answer) - 1] if answer in map(str, range(1, len(choices) + 1)) else None
 
 
-def _released(request: Request, sampler: NoiseSampler, *, apart: bool) -> Release:
+def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: bool) -> Release:
     """Release, and before the first release under an agreement show it and have it confirmed.
 
     Args:
         request: what is to be released.
         sampler: where the noise comes from.
+        file: of the holder.
         apart: whether the agreement is shown as errors are, for the answer stands alone.
     """
     from dpol_weekly.holder.agreement import NotConfirmedError
@@ -174,11 +180,13 @@ def _released(request: Request, sampler: NoiseSampler, *, apart: bool) -> Releas
         return release(dataclasses.replace(request, agree=None), sampler)
     except NotConfirmedError as question:
         try:
+            told = f"{question.statement}\n\n{_how_to_confirm(question, file)}"
             if apart:
-                print(question.statement, file=sys.stderr)
+                print(told, file=sys.stderr)
             else:
-                show(question.statement)
-            agree = request.agree or _answer(question.sha256)
+                show(told)
+            scripted = None if question.in_person else request.agree
+            answer = None if scripted else _answer(question.sha256)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("nothing was released") from None
         except (OSError, ValueError) as error:
@@ -187,9 +195,17 @@ def _released(request: Request, sampler: NoiseSampler, *, apart: bool) -> Releas
                 f"nothing was released: the agreement cannot be shown ({_why(error)}); run again"
                 " where it can be read"
             ) from None
-        if agree is None:
+        if (agree := scripted or answer) is None:
             raise
-    return release(dataclasses.replace(request, agree=agree), sampler)
+    return release(dataclasses.replace(request, agree=agree, in_person=answer is not None), sampler)
+
+
+def _how_to_confirm(question: NotConfirmedError, file: Path) -> str:
+    """The last lines under an agreement: its whole hash, and the line for a script."""
+    if question.in_person:
+        return f"Its hash is {question.sha256}. Only a person on a terminal can confirm it."
+    line = shlex.join(["dpol", "privatize", str(file), "--agree", question.sha256])
+    return printable(f"In a script, this line confirms it: {line}")
 
 
 def _answer(sha256: str) -> str | None:

@@ -7,23 +7,20 @@ so nothing is released before the holder has confirmed what it says.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpol.core.errors import DataError
+from dpol.core.errors import ConfigError, DataError
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
-from dpol_weekly.deployment import Deployment, refuse_amendment, short
-from dpol_weekly.holder.entries import add_deployment, agreements
-from dpol_weekly.holder.ledger import Ledger, transaction
-from dpol_weekly.holder.settings import ColumnUse
-from dpol_weekly.memory import numbers_of, terms_of
+from dpol_weekly.deployment import Deployment, refuse_amendment
+from dpol_weekly.holder.entries import add_deployment, agreements, released_for
+from dpol_weekly.holder.ledger import Ledger
+from dpol_weekly.holder.request import Request
+from dpol_weekly.holder.restored import marked_for
 
 
 class NotConfirmedError(DataError):
@@ -32,91 +29,102 @@ class NotConfirmedError(DataError):
     Args:
         statement: the agreement in words, to be shown.
         deployment: the deployment.
+        in_person: whether only a person on a terminal may confirm it.
     """
 
-    def __init__(self, statement: str, deployment: Deployment) -> None:
+    def __init__(self, statement: str, deployment: Deployment, *, in_person: bool) -> None:
         self.statement, self.sha256 = statement, deployment.sha256()
+        self.in_person = in_person
+        remedy = (
+            "confirm it on a terminal: it does not amend the agreement of that name that you"
+            " confirmed before, so no script may confirm it"
+            if in_person
+            else "confirm it, on a terminal or by its whole hash"
+        )
         super().__init__(
             f"nothing was released: the agreement {deployment.name} is not confirmed; read what"
-            f" it says above, then add --agree {short(self.sha256)}"
+            f" it says above, then {remedy}"
         )
 
 
-def confirm(
-    ledger: Ledger,
-    deployment: Deployment,
-    use: ColumnUse,
-    *,
-    agree: bool,
-) -> None:
+def confirm(ledger: Ledger, request: Request) -> None:
     """Make sure that the holder has confirmed the agreement of a deployment.
 
-    The ledger remembers it in a transaction of its own: it stays if the rows are refused later.
-
     Raises:
-        NotConfirmedError: as `refuse_unconfirmed`, unless it was confirmed before.
-        ConfigError: it amends one that was confirmed, and changes more than it may.
+        NotConfirmedError: the agreement is not confirmed, or by a hash where a person has to.
+        ConfigError: it amends an agreement that was confirmed, and changes more than it may, or
+            periods that were released.
     """
-    with transaction(ledger):
-        confirmed = {it.sha256(): it for it in agreements(ledger)}
-        if deployment.sha256() in confirmed:
-            return
-        before = {key: it for key, it in confirmed.items() if it.name == deployment.name}
-        last = next(reversed(before.values()), None)
-        if deployment.amends and deployment.amends.agreement in before:
-            last = before[deployment.amends.agreement]
-            refuse_amendment(last, deployment, f"the agreement {deployment.name}")
-        refuse_unconfirmed(deployment, use, agree=agree, before=last)
-        add_deployment(ledger, deployment)
+    deployment = request.deployment
+    confirmed = {it.sha256(): it for it in agreements(ledger)}
+    if deployment.sha256() in confirmed:
+        return
+    of_this_name = [it for it in confirmed.values() if it.name == deployment.name]
+    before = of_this_name[-1] if of_this_name else None
+    amended = confirmed.get(deployment.amends.agreement) if deployment.amends else None
+    if amended and amended.name == deployment.name:
+        before = amended
+        refuse_amendment(amended, deployment, f"the agreement {deployment.name}")
+        _refuse_past(ledger, deployment)
+    refuse_unconfirmed(request, before=before)
+    add_deployment(ledger, deployment)
 
 
 def refuse_unconfirmed(
-    deployment: Deployment,
-    use: ColumnUse,
-    *,
-    agree: bool,
-    before: Deployment | None = None,
-    new_ledger: Path | None = None,
+    request: Request, *, before: Deployment | None = None, new_ledger: Path | None = None
 ) -> None:
     """Refuse to release for a deployment whose agreement is not confirmed.
 
     Args:
-        deployment: the deployment.
-        use: the columns that are read.
-        agree: whether the holder confirms it.
-        before: the deployment as it was confirmed last.
+        request: of the holder; it may confirm the agreement.
+        before: the agreement of that name that was confirmed last.
         new_ledger: the ledger, if it is still to be made.
 
     Raises:
         NotConfirmedError: the agreement is not confirmed.
     """
-    if not agree:
-        raise NotConfirmedError(_statement(deployment, use, before, new_ledger), deployment)
+    deployment = request.deployment
+    amends = deployment.amends and before and deployment.amends.agreement == before.sha256()
+    in_person = before is not None and not amends
+    if request.agree is None or (in_person and not request.in_person):
+        statement = _statement(request, before, new_ledger, in_person=in_person)
+        raise NotConfirmedError(statement, deployment, in_person=in_person)
+
+
+def _refuse_past(ledger: Ledger, deployment: Deployment) -> None:
+    """Refuse an amendment of periods that were released: they would be released again.
+
+    Raises:
+        ConfigError: it begins in a period that was released, or earlier.
+    """
+    released = [period for _, period in released_for(ledger, deployment.name)]
+    released += [row["period"] for row in marked_for(ledger, deployment.name)]
+    since = deployment.amends.since.isoformat() if deployment.amends else ""
+    if (last := max(released, default="")) >= since:
+        raise ConfigError(
+            f"the agreement {deployment.name}: amends.since = {since}: must be after {last}, which"
+            " was released under the agreement before; have it amended from a later period on"
+        )
 
 
 def _statement(
-    deployment: Deployment,
-    use: ColumnUse,
-    before: Deployment | None,
-    new_ledger: Path | None,
+    request: Request, before: Deployment | None, new_ledger: Path | None, *, in_person: bool
 ) -> str:
     """The agreement in plain words; guarantees rounded to the safe side."""
-    amended = deployment.amends and deployment.amends.agreement
+    deployment = request.deployment
+    # A person who is counted in full changes a count by 1.
+    whole = max(1.0, 1 / deployment.count_sensitivity)
     text = load_template("agreement.txt.j2", "dpol_weekly.holder").render(
         agreed=deployment,
-        short=short(deployment.sha256()),
         changes=list(changes(before.agreement(), deployment.agreement())) if before else [],
-        amends=before and before.sha256() == amended,
-        room=_room(deployment),
-        twice=math.sqrt(2) * deployment.mu,
-        deviation=_least_deviation(deployment),
+        in_person=in_person,
+        deviation=deployment.count_noise().standard_deviation,
+        guess=rounded_up(100 * best_guess(whole * deployment.budget_mu), 3),
         sensitivity=deployment.sensitivity_text,
-        use=use,
+        use=request.hospital.use(deployment),
         new_ledger=new_ledger and printable(str(new_ledger)),
-        mu_of_one=deployment.mu / deployment.count_sensitivity,
         counted=counted,
         up=lambda mu: rounded_up(mu, 4),
-        guess=lambda mu: rounded_up(100 * best_guess(mu), 3),
     )
     return "\n".join(map(printable, text.splitlines()))
 
@@ -128,27 +136,6 @@ def changes(before: str, now: str) -> Iterator[str]:
         was, will_be = _shown(old.get(key)), _shown(new.get(key))
         if was != will_be:
             yield f"{key}: {was} -> {will_be}"
-
-
-def _least_deviation(deployment: Deployment) -> float:
-    """The least standard deviation of the noise on any count, in people."""
-    noise, memory = deployment.count_noise(), deployment.memory()
-    if memory is None:
-        return noise.standard_deviation
-    beds = [entity.beds for entity in deployment.entities.values()]
-    numbers = numbers_of(noise, memory, [float(it) for it in beds if it is not None])
-    if None in beds:  # of a very large entity, whose noise remembers nothing
-        numbers.append((Decimal(0), Decimal(0)))
-    return min(terms_of(noise, own, memory).standard_deviation_after(0) for own in numbers)
-
-
-def _room(deployment: Deployment) -> str:
-    """The number of corrections of each count for which the budget has room."""
-    squared = Fraction(str(deployment.budget_mu)) ** 2
-    room = squared // deployment.squared_budget() - 1
-    if deployment.noise.memory == "none":
-        return str(room or "none")
-    return f"at least {room}" if room else "few or none"  # more, where little is remembered
 
 
 def _flat(plain: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

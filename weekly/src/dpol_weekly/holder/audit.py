@@ -1,15 +1,13 @@
 """An audit of an installation: whether `dpol privatize` draws the noise that its guarantee needs.
 
 A table of canaries, people who are made up, goes through the installed command in a folder of its
-own, in two runs. Their counts are known, so the noise of each cell is known too; where it has a
-memory, its fresh part is, by the public terms of the chains (`dpol_weekly.memory`). By the claim
-the fresh noise is independent and normal, with a deviation of sqrt(2) s N / mu, N the norm of the
-memory for one period.
+own, in two runs. Their counts are known, so the noise of each cell is known too. By the claim it is
+independent and normal, with a deviation of sqrt(2) s / mu.
 
 The guesses are the game of Gaussian differential privacy, in each cell at once: its count is one of
 two, g people apart, chosen by a coin, and an attacker names the likelier one. With the claimed
 deviation sigma the likelihood ratio is right with probability Phi(g / (2 sigma)), and no test of
-one cell does better. Fresh noise is independent, so the right guesses of a run are binomial. Their
+one cell does better. The noise is independent, so the right guesses of a run are binomial. Their
 interval gives a lower bound on mu, whatever the law of the noise. Many canaries in one run are the
 idea of Mahloujifar, Melis and Chaudhuri, "Auditing f-Differential Privacy in One Run", and of Xiang
 et al., "Tight Privacy Audit in One Run". Their canaries share one model. Each of ours has noise of
@@ -25,12 +23,10 @@ import math
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from scipy import special
@@ -39,7 +35,7 @@ from dpol.core.errors import DataError, DpolError
 from dpol.core.files import write_text
 from dpol.core.randomness import Floats
 from dpol_weekly.deployment import read_deployment
-from dpol_weekly.released import Report, read_release
+from dpol_weekly.released.read import read_release
 
 ERROR = 1e-4
 """The chance that a sound installation fails an audit, at most."""
@@ -85,21 +81,19 @@ def installed(arguments: Sequence[str]) -> None:
 
 def audit(
     mu: float,
-    memory: Literal["none", "designed"] = "none",
     command: Callable[[Sequence[str]], None] = installed,
 ) -> Audit:
     """Release canaries, and test the noise that they got.
 
     Args:
         mu: with which they are released, from 0.001 to 10.
-        memory: of the noise, as in an agreement.
         command: runs `dpol` with some arguments.
 
     Raises:
         DpolError: they cannot be released.
     """
     with tempfile.TemporaryDirectory(prefix="dpol-audit-") as folder:
-        draws, shifts, scale = _released(Path(folder), mu, memory, command)
+        draws, shifts, scale = _released(Path(folder), mu, command)
     chances, cells = tests(draws, shifts, scale), draws.size
     alpha = ERROR / len(chances)
     right = int(_right(draws, shifts).sum())
@@ -130,7 +124,7 @@ def tests(draws: Floats, shifts: Floats, scale: float) -> dict[str, float]:
     """The chance, for each test, that a sound installation looks as odd as this one.
 
     Args:
-        draws: (cells,) fresh noise in units of the claimed deviation, in the order of the rows.
+        draws: (cells,) noise in units of the claimed deviation, in the order of the rows.
         shifts: (cells,) the count of the other world of each cell less the true one, in that unit.
         scale: the claimed deviation in steps of the grid of the noise.
     """
@@ -168,12 +162,9 @@ def _right(draws: Floats, shifts: Floats) -> Floats:
 
 
 def _released(
-    folder: Path,
-    mu: float,
-    memory: str,
-    command: Callable[[Sequence[str]], None],
+    folder: Path, mu: float, command: Callable[[Sequence[str]], None]
 ) -> tuple[Floats, Floats, float]:
-    """The fresh noise of canaries, the other worlds and the scale, as in `tests`."""
+    """The noise of canaries, the other worlds and the scale, as in `tests`."""
     gap = math.ceil(_APART * math.sqrt(2) / mu)
     names = [f"canary-{number}" for number in range(ENTITIES)]
     agreement, own = folder / "deployment.yaml", folder / "hospital.yaml"
@@ -182,7 +173,6 @@ def _released(
         "periods": {"first": _FIRST.isoformat()},
         "entities": {name: {"capacity": 10 * gap} for name in names},
         "mu": mu,
-        "noise": {"memory": memory},
         "longest_stay": 1,
         "budget_mu": mu,
         "disjoint": True,
@@ -214,25 +204,9 @@ def _released(
         int((Decimal(row.cells.noisy_count) - Decimal(rows[place][2])).scaleb(decimals))
         for row, place in zip(report.rows, placed, strict=True)
     ]
-    fresh, norms = _fresh(report, noise)
-    deviations = math.sqrt(2) / mu * norms
-    shifts = gap * (1 - 2 * worlds.ravel()[placed])
-    scale = float(deviations.min()) * 10**decimals
-    return fresh / 10.0**decimals / deviations, shifts / deviations, scale
-
-
-def _fresh(report: Report, noise: Sequence[int]) -> tuple[Floats, Floats]:
-    """(cells,) the fresh part of noise, in steps, and the norm of its memory for one period."""
-    memories: dict[str, Fraction] = {}
-    draws, norms = [], []
-    for row, value in zip(report.rows, noise, strict=True):
-        part: Mapping[str, object] = row.part or {"a": 0, "b": 0}
-        a, b = (Fraction(str(part[name])) for name in ("a", "b"))
-        u = memories.get(row.cells.entity, Fraction(0)) if row.place > 1 else Fraction(0)
-        draws.append(value - math.floor(u + Fraction(1, 2)))
-        memories[row.cells.entity] = b * u + (a - b) * value
-        norms.append(math.sqrt(1 + (b - a) ** 2 / (1 - b**2)))
-    return np.array(draws, dtype=float), np.array(norms)
+    deviation = math.sqrt(2) / mu * 10**decimals
+    shifts = gap * (1 - 2 * worlds.ravel()[placed]) * 10**decimals
+    return np.array(noise) / deviation, shifts / deviation, deviation
 
 
 def describe(found: Audit) -> list[str]:

@@ -2,146 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.ceiling import Worst, most_in_a_period, worst_stay
+from dpol_weekly.holder.ceiling import Worst, spent, worst_stay
 from dpol_weekly.holder.entries import (
     Output,
-    Weighed,
     deployment_of,
     deployments,
-    heads_of,
     outputs,
+    path_of,
     runs_of,
     table_rows,
-    weighed_rows,
 )
 from dpol_weekly.holder.ledger import Ledger, open_ledger, transaction
-from dpol_weekly.holder.views import guarantee_of, releases_of
-from dpol_weekly.released import read_release
+from dpol_weekly.holder.nearby import is_of
+from dpol_weekly.holder.restored import marked_for
+from dpol_weekly.released.read import read_release
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunHistory:
-    """A run that released rows of an output.
-
-    Args:
-        date: YYYY-MM-DD, universal time.
-        rows: how many it released.
-        first: the earliest of their periods, YYYY-MM-DD.
-        last: the latest.
-        mus: of a row, each value once; decimal text.
-        again: how many of the rows are of a period released before.
-        imported: whether they were taken in after their ledger was lost.
-        withdrawn: how many left the output, drawn from an older copy.
-    """
-
-    date: str
-    rows: int
-    first: str
-    last: str
-    mus: tuple[str, ...]
-    again: int
-    imported: bool
-    withdrawn: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class OutputHistory:
-    """The runs that released rows of an output, and what they guarantee together.
-
-    Args:
-        output: its path.
-        deployment: its name.
-        runs: in their order.
-        unit: who is protected, in words.
-        mu: of the unit.
-        best_guess: see `dpol.privacy.account.best_guess`.
-    """
-
-    output: str
-    deployment: str
-    runs: tuple[RunHistory, ...]
-    unit: str
-    mu: float
-    best_guess: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class StayHistory:
-    """The most that a person of the longest stay of a deployment has lost in a ledger.
-
-    Args:
-        deployment: its name.
-        longest_stay: in periods.
-        start: of the first period of the worst stay, YYYY-MM-DD.
-        mu: of that stay.
-        budget_mu: the most that this should be.
-        budget: whether the budget holds, in words.
-    """
-
-    deployment: str
-    longest_stay: int
-    start: str
-    mu: float
-    budget_mu: float
-    budget: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class History:
-    """The releases of a ledger. No count is in it.
-
-    Args:
-        ledger: its path.
-        outputs: in their order.
-        most_in_a_period: mu of one entity in one period, over all outputs, at most.
-        stays: of each deployment.
-    """
-
-    ledger: str
-    outputs: tuple[OutputHistory, ...]
-    most_in_a_period: float
-    stays: tuple[StayHistory, ...]
-
-
-def history(path: Path) -> History:
-    """The history of a ledger.
+def history(path: Path) -> dict[str, Any]:
+    """The releases of a ledger as plain values, and what they cost.
 
     Raises:
         DataError: there is no ledger, or the file is not one.
         OutputError: it cannot be read.
     """
     with _opened(path) as ledger:
-        rows = weighed_rows(ledger)
-        return History(
-            ledger=str(path),
-            outputs=tuple(
-                _of_output(ledger, output, deployment_of(ledger, output), rows)
-                for output in outputs(ledger)
-            ),
-            most_in_a_period=most_in_a_period(rows),
-            stays=tuple(
-                StayHistory(
-                    deployment=deployment.name,
-                    longest_stay=deployment.longest_stay,
-                    start=worst.start.isoformat(),
-                    mu=worst.mu,
-                    budget_mu=deployment.budget_mu,
-                    budget=budget_in_words(deployment, worst),
-                )
-                for deployment in deployments(ledger)
-                for worst in [worst_stay(ledger, deployment)]
-            ),
+        stays = []
+        for deployment in deployments(ledger):
+            worst = worst_stay(ledger, deployment)
+            stays.append(
+                {
+                    "deployment": deployment.name,
+                    "longest_stay": deployment.longest_stay,
+                    "start": worst.start.isoformat(),
+                    "mu_in_a_period": math.sqrt(max(spent(ledger, deployment).values())),
+                    "mu": worst.mu,
+                    "budget_mu": deployment.budget_mu,
+                    "budget": budget_in_words(deployment, worst),
+                    "marked": len(marked_for(ledger, deployment.name)),
+                }
+            )
+        found = [_of_output(ledger, output) for output in outputs(ledger)]
+        return {"ledger": str(path), "outputs": found, "stays": stays}
+
+
+def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
+    """The runs of an output, and the mu of a person in one of its periods."""
+    deployment = deployment_of(ledger, output)
+    keys = "number", "date", "rows", "first", "last", "again"
+    runs = [{key: run[key] for key in keys} for run in runs_of(ledger, output)]
+    mu = math.sqrt(max(spent(ledger, deployment, output).values()))
+    return {"output": output.path, "deployment": deployment.name, "runs": runs, "mu": mu}
+
+
+def describe(found: dict[str, Any]) -> list[str]:
+    """The history line by line, in plain words; guarantees rounded to the safe side."""
+    if not found["outputs"]:
+        return [f"{found['ledger']}: nothing was released yet."]
+    lines = []
+    for output in found["outputs"]:
+        lines.append(f"{printable(output['output'])} (deployment {output['deployment']})")
+        for run in output["runs"]:
+            again = f", {counted(run['again'], 'row')} for a period released before"
+            lines.append(
+                f"  {run['date']}: {counted(run['rows'], 'row')} for"
+                f" {' to '.join(sorted({run['first'], run['last']}))}{again * bool(run['again'])}"
+            )
+        lines.append(
+            f"  One person in one period: mu = {rounded_up(output['mu'], 4)} in this output. A"
+            " guess between two equally likely possibilities is right at most"
+            f" {rounded_up(100 * best_guess(output['mu']), 3)}% of the time."
         )
+    for stay in found["stays"]:
+        lost = f"{counted(stay['marked'], 'period')} marked as released by a lost ledger. "
+        lines.append(
+            f"Deployment {stay['deployment']}: {lost * bool(stay['marked'])}over all outputs, a"
+            f" person has at most mu = {rounded_up(stay['mu_in_a_period'], 4)} in one period, and"
+            f" mu = {rounded_up(stay['mu'], 4)} in a stay of"
+            f" {counted(stay['longest_stay'], 'period')} (from {stay['start']} on)."
+            f" {stay['budget']}"
+        )
+    return lines
+
+
+def budget_in_words(deployment: Deployment, worst: Worst) -> str:
+    """The budget of a deployment, and whether a ledger keeps its part of it."""
+    if worst.kept:
+        return (
+            f"The budget of {deployment.budget_mu:g} also holds for people who move between the"
+            " holders that take part, if each ledger keeps to its share of it, as this one does."
+        )
+    return (
+        f"The budget of {deployment.budget_mu:g} does not hold: some period of an entity takes more"
+        " than its share, from releases made before the deployment or under an earlier agreement."
+    )
 
 
 def verify(path: Path) -> str:
@@ -156,26 +120,20 @@ def verify(path: Path) -> str:
     """
     files = runs = 0
     with _opened(path) as ledger:
-        heads = heads_of(ledger)
-        ended = {token for (token,) in ledger.execute("SELECT token FROM ended")}
         for output in outputs(ledger):
-            ever = table_rows(ledger, output, withdrawn=True)
-            runs += len(runs_of(ledger, output))
-            for file in releases_of(ledger.path.parent / output.path):
+            known, rows = runs_of(ledger, output), table_rows(ledger, output)
+            heads, runs = {run["number"]: run["head"] for run in known}, runs + len(known)
+            place = path_of(ledger, output)
+            for file in sorted(it for it in place.parent.glob("*.zip") if is_of(it, place)):
                 report, files = read_release(file), files + 1
-                # The ledger may know what a lost copy released, from the coordinator.
-                lost = report.facts["ledger"].get("token") in ended
-                other = [it for it in report.runs if heads.get(it.number) != it.head]
-                if other and not lost:
-                    if report.ledger != ledger.id:  # which --continue-from may have changed
-                        raise DataError(f"{file}: is of another ledger than {path}; move it away")
+                if report.ledger != ledger.id:
+                    raise DataError(f"{file}: is of another ledger than {path}; move it away")
+                if other := [it for it, head in report.heads.items() if heads.get(it) != head]:
                     raise DataError(
-                        f"{file}: knows another run {other[0].number} than {path}: the ledger was"
-                        " put back from an older copy, or was written again; put its newest copy"
-                        " back"
+                        f"{file}: knows another run {other[0]} than {path}: the ledger was put back"
+                        " from an older copy, or was written again; put its newest copy back"
                     )
-                cells, rest = [row.cells for row in report.rows], iter(ever)
-                if not ({*cells} <= {*ever} if lost else all(row in rest for row in cells)):
+                if [row.cells for row in report.rows] != rows[: len(report.rows)]:
                     raise DataError(
                         f"{file}: does not hold the rows of {path}: it is forged; move it away, and"
                         " run dpol privatize with --write-again"
@@ -193,80 +151,3 @@ def _opened(path: Path) -> Iterator[Ledger]:
         raise DataError(f"{path}: there is no ledger; name it with --ledger")
     with open_ledger(path) as ledger, transaction(ledger):
         yield ledger
-
-
-def describe(found: History) -> list[str]:
-    """The history line by line, in plain words; guarantees rounded to the safe side."""
-    if not found.outputs:
-        return [f"{found.ledger}: nothing was released yet."]
-    lines = [line for output in found.outputs for line in _describe_output(output)]
-    lines.append(
-        f"One entity has at most mu = {rounded_up(found.most_in_a_period, 4)} in one period: over"
-        " all outputs, and all their periods that overlap it."
-    )
-    lines += [
-        f"Deployment {stay.deployment}: a person who stays {counted(stay.longest_stay, 'period')}"
-        f" has at most mu = {rounded_up(stay.mu, 4)} in this ledger (the stay from {stay.start}"
-        f" on). {stay.budget}"
-        for stay in found.stays
-    ]
-    return lines
-
-
-def _of_output(
-    ledger: Ledger, output: Output, deployment: Deployment, released: Sequence[Weighed]
-) -> OutputHistory:
-    runs = []
-    for run in runs_of(ledger, output):
-        rows = [row for row in released if row.run == run.number]
-        runs.append(
-            RunHistory(
-                date=run.date,
-                rows=len(rows),
-                first=min(row.period for row in rows),
-                last=max(row.period for row in rows),
-                mus=tuple(sorted({row.mu for row in rows}, key=float)),
-                again=sum(row.version > 1 for row in rows),
-                imported=bool(run.imported),
-                withdrawn=run.withdrawn,
-            )
-        )
-    given = guarantee_of(ledger, output, deployment.count_sensitivity)
-    return OutputHistory(
-        output=output.path,
-        deployment=deployment.name,
-        runs=tuple(runs),
-        unit=given.unit.replace("round", "period"),
-        mu=given.mu,
-        best_guess=best_guess(given.mu),
-    )
-
-
-def _describe_output(output: OutputHistory) -> Iterator[str]:
-    yield f"{printable(output.output)} (deployment {output.deployment})"
-    for run in output.runs:
-        yield (
-            f"  {run.date}: {counted(run.rows, 'row')} for"
-            f" {' to '.join(sorted({run.first, run.last}))}, mu = {' or '.join(run.mus)} each"
-            + (f", {counted(run.again, 'row')} for a period released before" if run.again else "")
-            + (", taken in after their ledger was lost" if run.imported else "")
-            + (f"; {run.withdrawn} left the output, drawn from an older copy" * bool(run.withdrawn))
-        )
-    yield (
-        f"  {output.unit.capitalize()}: mu = {rounded_up(output.mu, 4)} in this output. A guess"
-        " between two equally likely possibilities is right at most"
-        f" {rounded_up(100 * output.best_guess, 3)}% of the time."
-    )
-
-
-def budget_in_words(deployment: Deployment, worst: Worst) -> str:
-    """The budget of a deployment, and whether a ledger keeps its part of it."""
-    if worst.kept:
-        return (
-            f"The budget of {deployment.budget_mu:g} also holds for people who move between the"
-            " holders that take part, if each ledger keeps to its half of it, as this one does."
-        )
-    return (
-        f"The budget of {deployment.budget_mu:g} does not hold: some period of an entity takes more"
-        " than its share, from releases made before the deployment or under an earlier agreement."
-    )

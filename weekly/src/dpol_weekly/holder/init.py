@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from dpol.core.errors import DataError
 from dpol.core.files import write_text
@@ -27,12 +27,13 @@ from dpol.data.sheets import BadWorkbookError, read_sheet
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import KEYS
 from dpol_weekly.holder.readings import date_formats, number_formats
+from dpol_weekly.holder.settings import KEY_NAME
 from dpol_weekly.keys import Key, make_key
 
 Ask = Callable[[str, Sequence[str]], str | None]
 """Asks a person to choose; None for no answer."""
-_KEY = "dpol.key"
 _LINES = 200
+_MOST_SUMS = 2  # rows without a date at the end of a table
 
 
 @dataclass
@@ -82,58 +83,42 @@ def begin(
     if entity is not None and entity not in deployment.entities:
         near = nearest(entity, deployment.entities)
         raise DataError(f"--entity: {deployment.name} has no entity {entity!r}{near}")
-    draft = _Draft(ask)
-    form = _form_of(table)
+    draft, form = _Draft(ask), _form_of(table)
     plain = read_plain(table, None, Format.model_validate(form), KEYS)
     columns = {
         name: [row[place].strip() for row in plain.rows] for place, name in enumerate(plain.header)
     }
     period = _period(draft, plain, columns, form)
-    dropped = _sums(columns, period)
-    columns = {
-        name: [cell for cell, day in zip(cells, columns[period], strict=True) if day]
-        for name, cells in columns.items()
-        if period
-    } or columns
+    columns, dropped = _without_sums(columns, period)
     ids = [entity] if entity else list(deployment.entities)
-    named, column = _entities(draft, ids, columns, period)
-    if column == "":
+    layout = _layout(draft, ids, columns, period)
+    own = [deployment.entities[name] for name in layout.texts or ids]
+    if layout.kind == "wide":
         form["layout"] = "wide"
-    own = [deployment.entities[name] for name in named or ids if name in deployment.entities]
-    reported = any(it.beds is None for it in own)
-    counts = (
-        [*named.values()] if column == "" else _numbers(draft, columns, period, reported=reported)
-    )
-    signs = number_formats({cell for name in counts for cell in columns[name]})
-    if counts and len(signs) == 1:
-        form |= signs[0]
-    elif counts:
-        shown = [_plain(keys) for keys in signs]
-        if chosen := draft.choose(
-            "format.decimal or format.thousands", shown, "How are its numbers written?"
-        ):
-            form |= signs[shown.index(chosen)]
-    names = {"entity": column or None, "period": period, **draft.keys}
-    folder = file.parent.resolve()
+        counts: Collection[str] = [*layout.texts.values()]
+    else:
+        reported = any(it.beds is None for it in own)
+        counts = _numbers(draft, columns, period, reported=reported)
+    _set_signs(draft, {cell for name in counts for cell in columns[name]}, bool(counts), form)
+    names = {"entity": layout.column, "period": period, **draft.keys}
+    folder, single = file.parent.resolve(), layout.kind == "single"
     whole = {
         "deployment": os.path.relpath(agreed.resolve(), folder),
-        "entity": next(iter(named)) if len(named) == 1 and column is None else None,
-        "entities": named or None if column is not None else None,
+        "entity": next(iter(layout.texts), None) if single else None,
+        "entities": None if single else layout.texts or None,
         "table": os.path.relpath(table.resolve(), folder),
         "columns": {key: name for key, name in names.items() if name},
         "format": form or None,
         "drop_where": dropped or None,
         "output": "released",
-        "key": _KEY,
+        "key": KEY_NAME,
     }
     lines = ["# Where this holder's counts are, and how they are written. It is never sent."]
-    for key, value in whole.items():
-        if value is not None:
-            lines.append(f"{key}: {_plain(value)}")
+    lines += [f"{key}: {_plain(value)}" for key, value in whole.items() if value is not None]
     for key, choices in draft.open.items():
         may = f": {' or '.join(choices[:9])}" if choices else ""
         lines.append(printable(f"# Still to be set: {key}{may}"))
-    secret = file.with_name(_KEY)
+    secret = file.with_name(KEY_NAME)
     public = Key(secret).public if secret.exists() else make_key(secret)
     lines.append(f"# Public half of the key, for the agreement: {public}")
     write_text(file, "\n".join(lines) + "\n")
@@ -199,8 +184,8 @@ def _period(
     draft: _Draft, plain: PlainTable, columns: Mapping[str, list[str]], form: dict[str, Any]
 ) -> str:
     """The column of periods, or ''; the form gets its dates."""
-    dates = {name: date_formats({*filter(None, cells)}) for name, cells in columns.items()}
-    dated = [name for name, formats in dates.items() if formats and any(columns[name])]
+    dates = {name: _dates(cells) for name, cells in columns.items()}
+    dated = [name for name, formats in dates.items() if formats]
     period = draft.choose("columns.period", dated, "Which column holds the start of the period?")
     if not dated:
         draft.open["columns.period"] = [
@@ -215,26 +200,60 @@ def _period(
     return period
 
 
-def _sums(columns: Mapping[str, list[str]], period: str) -> dict[str, str]:
-    """The rows without a period, such as sums, by a text that only they have."""
-    for name, cells in columns.items() if period else ():
-        without = {cell for cell, day in zip(cells, columns[period], strict=True) if not day}
-        others = {cell for cell, day in zip(cells, columns[period], strict=True) if day}
-        if len(without) == 1 and without.isdisjoint({*others, ""}):
-            (text,) = without
-            return {name: text} if not text[:1].isdigit() else {}
-    return {}
+def _dates(cells: Sequence[str]) -> list[str]:
+    """The formats in which all cells are dates, but for empty ones and sums at the end."""
+    body = cells
+    for _ in range(_MOST_SUMS + 1):
+        if any(body) and (formats := date_formats({*filter(None, body)})):
+            return formats
+        body = body[:-1]
+    return []
 
 
-def _entities(
-    draft: _Draft, ids: Sequence[str], columns: Mapping[str, list[str]], period: str
-) -> tuple[dict[str, str], str | None]:
-    """The holder's entities, with their texts, and the column that has them.
+def _without_sums(
+    columns: dict[str, list[str]], period: str
+) -> tuple[dict[str, list[str]], dict[str, object]]:
+    """The columns without rows at their end that have no date; a column and texts to know them by.
 
-    Its name is '' where each has a column of its own, None where all rows are of one.
+    No text that begins with a digit is taken: it might be a count.
     """
+    if not period:
+        return columns, {}
+    dates = columns[period]
+    rows = len(dates)
+    while rows and rows > len(dates) - _MOST_SUMS and not date_formats({dates[rows - 1]}):
+        rows -= 1
+    kept = {name: cells[:rows] for name, cells in columns.items()}
+    for name in (period, *columns):
+        texts = list(dict.fromkeys(columns[name][rows:]))
+        named = all(text and not text[0].isdigit() for text in texts)
+        if texts and named and {*texts}.isdisjoint(kept[name]):
+            return kept, {name: texts[0] if len(texts) == 1 else texts}
+    return kept, {}
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How a table tells entities apart.
+
+    Args:
+        kind: `wide`: a column for each entity; `long`: a column says whose a row is; `single`: all
+            rows are of one entity.
+        texts: the holder's entities, and what the table has for each; empty if that is not known.
+        column: of a long table, says whose a row is.
+    """
+
+    kind: Literal["wide", "long", "single"]
+    texts: Mapping[str, str]
+    column: str | None = None
+
+
+def _layout(
+    draft: _Draft, ids: Sequence[str], columns: Mapping[str, list[str]], period: str
+) -> _Layout:
+    """The layout of a table, as far as its cells show it or a person tells."""
     if own := [name for name in ids if name in columns]:
-        return {name: name for name in own}, ""
+        return _Layout("wide", {name: name for name in own})
     texts = {
         name: list(dict.fromkeys(cells))
         for name, cells in columns.items()
@@ -242,19 +261,31 @@ def _entities(
     }
     for name, held in texts.items():
         if own := [it for it in ids if it in held]:
-            return {it: it for it in own}, name
+            return _Layout("long", {it: it for it in own}, name)
     several = [name for name, held in texts.items() if len(held) > 1]
-    if not several:
+    dates = columns.get(period, [])
+    if not several or len({*dates}) == len(dates) > 1:  # no date twice: rows of one entity
         only = draft.choose("entity", ids, "Which of these are you?")
-        return ({only: only} if only else {}), None
+        return _Layout("single", {only: only} if only else {})
     column = draft.choose("columns.entity", several, "Which column holds the entities?")
     if column is None or draft.ask is None:
         block = ", ".join(f"{name}: TEXT" for name in ids)
         there = f" with the TEXT of the table: {', '.join(texts[column][:9])}" if column else ""
         draft.open["entities"] = [f"{{{block}}}{there}"]
-        return {}, column
+        return _Layout("long", {}, column)
     chosen = {name: draft.ask(f"Which of these is {name}?", texts[column]) for name in ids}
-    return {name: text for name, text in chosen.items() if text}, column
+    return _Layout("long", {name: text for name, text in chosen.items() if text}, column)
+
+
+def _set_signs(draft: _Draft, cells: Collection[str], known: bool, form: dict[str, Any]) -> None:
+    """Set the signs of the numbers, if they can mean one thing only or a person says which."""
+    if not known:
+        return
+    signs = number_formats(cells)
+    shown = [_plain(keys) for keys in signs]
+    open_key, question = "format.decimal or format.thousands", "How are its numbers written?"
+    if chosen := draft.choose(open_key, shown, question):
+        form |= signs[shown.index(chosen)]
 
 
 def _numbers(

@@ -1,8 +1,8 @@
 """The ledger: all that a holder has released, in one SQLite file.
 
-It is the truth; releases are views of it. A release is one transaction, so it is
-in the ledger as a whole or not at all. It is as secret as the raw counts: it holds
-keyed hashes of them with their key, and memories of noise.
+It is the truth; release files are views of it. A release is one transaction, so it is in the ledger
+as a whole or not at all. It is as secret as the raw counts: it holds keyed hashes of them, and the
+key.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LEDGER = Kind(
     name="ledger",
     script=Path(__file__).with_name("ledger.sql"),
     application=0x64706F6C,
-    version=6,
+    version=7,
     foreign="is not a ledger of dpol; choose another file in ledger",
     damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
     " back, or move it away and run again, which says how to go on",
@@ -91,7 +91,7 @@ def transaction(ledger: Ledger) -> Iterator[None]:
     with sqlite.transaction(base, settings=_SETTINGS):
         if prepare(base, ledger.path, _LEDGER):
             key = secrets.token_hex(32)
-            ledger.execute("INSERT INTO ledger VALUES (?, ?, '')", new_token(), key)
+            ledger.execute("INSERT INTO ledger VALUES (?, ?, '')", new_id(), key)
         else:
             if ledger.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise DataError(f"{ledger.path}: {_LEDGER.damaged}")
@@ -101,7 +101,7 @@ def transaction(ledger: Ledger) -> Iterator[None]:
         seal(base)
 
 
-def new_token() -> str:
+def new_id() -> str:
     """A text that nothing else has."""
     return secrets.token_hex(8)
 

@@ -1,4 +1,4 @@
-"""Releasing noisy counts: into the ledger first, then into the table that is shared."""
+"""Releasing noisy counts: into the ledger first, then into the file that is shared."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from dpol.core.files import check_writable
 from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import Worst, refuse_above, worst_stay
 from dpol_weekly.holder.counts import Count, in_time, read_counts
-from dpol_weekly.holder.differing import differing, not_the_same, remember
-from dpol_weekly.holder.draws import Place, draw
+from dpol_weekly.holder.due import due, refuse_mixed_columns
 from dpol_weekly.holder.entries import (
-    Output,
     add_deployment,
     add_rows,
     add_run,
-    knows_run,
+    heads_of,
     output_at,
     registered,
     runs_of,
 )
-from dpol_weekly.holder.ledger import Ledger, new_token, open_ledger, transaction
-from dpol_weekly.holder.repeats import (
-    check_output,
-    places,
-    refuse_mixed_columns,
-    unreleased,
-    with_beds_of_then,
+from dpol_weekly.holder.hashes import (
+    differing,
+    not_the_same,
+    refuse_renamed,
+    remember_cells,
+    remember_counts,
 )
+from dpol_weekly.holder.ledger import Ledger, open_ledger, transaction
+from dpol_weekly.holder.nearby import check_nearby
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.restored import continue_from, read_export
-from dpol_weekly.holder.views import check_newest, take_as_lost, write_views
-from dpol_weekly.keys import Key
+from dpol_weekly.holder.restored import mark, read_export
+from dpol_weekly.holder.seal import seal
+from dpol_weekly.holder.write import refuse_gone, write_release
+from dpol_weekly.keys import Key, make_key
 from dpol_weekly.sampler import NoiseSampler
 
 
@@ -46,22 +46,26 @@ class Release:
     """The result of a release; it knows no counts.
 
     Args:
-        file: of the last release.
+        file: of the last release; None: the output has no rows yet.
         ledger: the ledger.
         first: whether the ledger was begun.
+        new_key: the key, if it was made.
         added: rows that this release added to the table.
-        skipped: rows of the raw table that the output held already.
-        differ: those of them whose count is another one than was released, or left the output.
+        skipped: rows of the raw table that were released before.
+        marked: periods that this release marked as released.
+        differ: rows of the raw table whose count is another one than was released.
         outside: rows of the raw table outside the dates in which their entity takes part.
         periods: that this release added.
         worst: the stay that loses most by the ledger, of all that the deployment protects.
     """
 
-    file: Path
+    file: Path | None
     ledger: Path
     first: bool
+    new_key: Path | None
     added: int
     skipped: int
+    marked: int
     differ: Sequence[Count]
     outside: int
     periods: Sequence[str]
@@ -84,90 +88,163 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
         OutputError: ledger or output cannot be written; the message says what is released.
         KeyboardInterrupt: with a text that says what is released.
     """
-    hospital, deployment = request.hospital, request.deployment
-    use = hospital.use(deployment)
-    output, book = _files(hospital.table, hospital.output_of(deployment), hospital.ledger)
-    key = _key(hospital.key, [deployment.entities[name].key for name in hospital.texts])
-    agree, token, theirs = request.agree is not None, new_token(), None
+    releaser = Releaser(request, sampler)
+    releaser.check()
+    with releaser.opened() as ledger:
+        releaser.confirm(ledger)
+        releaser.repair(ledger)
+        return releaser.write(ledger)
 
-    def take_in(ledger: Ledger) -> None:
-        """Let the ledger know all that the output or the coordinator's numbers show."""
-        if theirs is None:
-            check_newest(ledger, output, write_again=request.write_again)
-            return
-        check_output(ledger, output, deployment)
-        continue_from(ledger, output, deployment, theirs, sampler=sampler.name, use=use)
-        take_as_lost(ledger, output)
 
-    def put(ledger: Ledger, noise: NoiseSampler, unfinished: Output | None = None) -> list[Place]:
-        """Release the counts that may be and are not yet into the ledger."""
-        check_output(ledger, output, deployment)
-        refuse_mixed_columns(ledger, use)
-        known, rows = registered(ledger, output), places(ledger, counts)
-        correct, gap = request.correct, request.gap
-        new = unreleased(ledger, known, deployment, rows, correct=correct, gap=gap)
-        new = with_beds_of_then(ledger, deployment, new)
-        if unfinished:  # it may have released the same corrections
-            new = not_the_same(ledger, unfinished, new)
+class Releaser:
+    """The four steps of a release, in their order.
+
+    Args:
+        request: what is to be released.
+        sampler: where the noise comes from.
+
+    Raises:
+        DataError: the files cannot be what they are for, or the key is not the agreed one.
+    """
+
+    def __init__(self, request: Request, sampler: NoiseSampler) -> None:
+        self.request, self.sampler = request, sampler
+        self.hospital, self.deployment = request.hospital, request.deployment
+        self.use = self.hospital.use(self.deployment)
+        self.base, self.book = _files(
+            self.hospital.table, self.hospital.output_of(self.deployment), self.hospital.ledger
+        )
+        agreed = [self.deployment.entities[name].key for name in self.hospital.texts]
+        self.key = _key(self.hospital.key, agreed)
+        self.new_key: Path | None = None
+        self.unfinished = False  # a run was killed, or failed, before its file was written
+        self.head: str | None = None  # of the run that releases, once it is in the ledger
+
+    def check(self) -> None:
+        """Read the table, and refuse what can be refused before a ledger is made.
+
+        Raises:
+            DataError: as `release`.
+        """
+        request = self.request
+        try:
+            table = read_counts(
+                self.hospital,
+                self.deployment,
+                over_capacity=request.over_capacity,
+                no_final_newline=request.no_final_newline,
+            )
+            self.counts = in_time(table, self.deployment, request.today)
+            self.outside = len(table) - len(self.counts)
+            self.exported = read_export(request)
+            self.first = not self.book.exists()
+            if self.first:  # a rehearsal without noise
+                with open_ledger(self.book, in_memory=True) as ledger, transaction(ledger):
+                    add_deployment(ledger, self.deployment)
+                    self._take_in(ledger)
+                    self.sampler.discrete_gaussian(self.deployment.count_noise().scale, 0)
+                    self._put(ledger, _NoNoise())
+                # Last, so that nobody confirms what is then refused.
+                refuse_unconfirmed(request, new_ledger=self.book)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("nothing was released") from None
+
+    @contextmanager
+    def opened(self) -> Iterator[Ledger]:
+        """The ledger; a failure in the block says whether the rows are in it."""
+        with open_ledger(self.book) as ledger:
+            try:
+                yield ledger
+            except (KeyboardInterrupt, DpolError, OSError, sqlite3.Error) as error:
+                raise self._saying_what_is_released(ledger, error) from error
+
+    def confirm(self, ledger: Ledger) -> None:
+        """Have the agreement confirmed, and make the key if there is none.
+
+        Both stay if the rows are refused later.
+        """
+        with transaction(ledger):
+            confirm(ledger, self.request)
+            if self.key is None:
+                if not self.hospital.key.exists():  # no other run has made it
+                    make_key(self.hospital.key)
+                    self.new_key = self.hospital.key
+                self.key = Key(self.hospital.key)
+
+    def repair(self, ledger: Ledger) -> None:
+        """Let the ledger know what is near it, and write the last release if it is older."""
+        with transaction(ledger):
+            self._take_in(ledger)
+            if known := output_at(ledger, self.base, self.deployment):
+                refuse_gone(ledger, known, write_again=self.request.write_again)
+                self.unfinished = known.written != runs_of(ledger, known)[-1]["number"]
+                write_release(ledger, known, self._signer())
+
+    def write(self, ledger: Ledger) -> Release:
+        """Release the rows that are due into the ledger, and write the file."""
+        with transaction(ledger):
+            new = self._put(ledger, self.sampler)
+            self.head = seal(ledger.connection) if new else None
+        with transaction(ledger):
+            output = output_at(ledger, self.base, self.deployment)
+            return Release(
+                file=write_release(ledger, output, self._signer()) if output else None,
+                ledger=self.book,
+                first=self.first,
+                new_key=self.new_key,
+                added=len(new),
+                skipped=len(self.counts) - len(new),
+                marked=len(self.exported),
+                differ=differing(ledger, output, self.counts) if output else (),
+                outside=self.outside,
+                periods=sorted({count.period for count in new}),
+                worst=worst_stay(ledger, self.deployment),
+            )
+
+    def _take_in(self, ledger: Ledger) -> None:
+        """Mark what the export says, and compare the ledger with the releases near it."""
+        mark(ledger, self.request, self.exported)
+        check_nearby(ledger, self.request, self.base, self.key.public if self.key else None)
+
+    def _put(self, ledger: Ledger, sampler: NoiseSampler) -> list[Count]:
+        """Release the counts that are due into the ledger; all refusals come before the noise."""
+        refuse_mixed_columns(ledger, self.use)
+        new = due(ledger, self.request, self.counts, self.base)
+        if self.unfinished:  # it may have released the same corrections
+            output = registered(ledger, self.base, self.deployment)
+            new = not_the_same(ledger, output, new)
+        refuse_renamed(ledger, self.hospital, new, split=self.request.split)
+        refuse_above(ledger, self.deployment, new)
         if new:
-            drawn = draw(ledger, known, new, deployment, noise)
-            run = add_run(ledger, known, deployment, token=token, sampler=noise.name, use=use)
-            add_rows(ledger, run, drawn)
-            remember(ledger, run, new)
-            refuse_above(ledger, run, new)
+            steps = sampler.discrete_gaussian(self.deployment.count_noise().scale, len(new))
+            output = registered(ledger, self.base, self.deployment)
+            run = add_run(ledger, output, self.deployment, sampler=sampler.name, use=self.use)
+            rows = add_rows(ledger, run, new, self.deployment, steps)
+            remember_counts(ledger, rows, new)
+            remember_cells(ledger, self.hospital, ((it.entity, it.period) for it in new))
         return new
 
-    try:
-        table = read_counts(
-            hospital,
-            deployment,
-            over_capacity=request.over_capacity,
-            no_final_newline=request.no_final_newline,
+    def _signer(self) -> Key:
+        assert self.key, "confirm() comes first"
+        return self.key
+
+    def _saying_what_is_released(self, ledger: Ledger, error: BaseException) -> BaseException:
+        """An error whose text says whether the rows are in the ledger."""
+        released: bool | None = None
+        with suppress(sqlite3.Error):
+            released = self.head is not None and self.head in heads_of(ledger).values()
+        written = (
+            f"the rows are released, and any further run writes their file, {self.base}-*.zip, from"
+            f" {ledger.path}"
         )
-        counts = in_time(table, deployment, request.today)
-        if request.continue_from is not None:
-            reported = {count.entity for count in counts}
-            members = hospital.texts
-            theirs = read_export(
-                request.continue_from, deployment, members=members, reported=reported
+        if isinstance(error, KeyboardInterrupt):
+            unknown = "run the same command again: it says what is released"
+            return KeyboardInterrupt(
+                {None: unknown, True: written, False: "nothing was released"}[released]
             )
-        if first := not book.exists():
-            # What has to be refused is refused before a ledger is made, without noise.
-            with open_ledger(book, in_memory=True) as ledger, transaction(ledger):
-                add_deployment(ledger, deployment)
-                take_in(ledger)
-                sampler.discrete_gaussian(deployment.count_noise().scale, 0)
-                put(ledger, _NoNoise())
-            # Last, so that nobody confirms what is then refused.
-            refuse_unconfirmed(deployment, use, agree=agree, new_ledger=book)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("nothing was released") from None
-    with open_ledger(book) as ledger, _saying_what_is_released(ledger, output, token):
-        confirm(ledger, deployment, use, agree=agree)
-        with transaction(ledger):
-            take_in(ledger)
-        with transaction(ledger):
-            unfinished = None
-            if known := output_at(ledger, output):
-                last = runs_of(ledger, known)[-1]
-                # Its run was killed, or failed, before its file was written.
-                unfinished = known if known.written != last.number else None
-                write_views(ledger, known, output, key)
-        with transaction(ledger):
-            new = put(ledger, sampler, unfinished)
-        with transaction(ledger):
-            known = registered(ledger, output)
-            return Release(
-                file=write_views(ledger, known, output, key),
-                ledger=book,
-                first=first,
-                added=len(new),
-                skipped=len(counts) - len(new),
-                differ=differing(ledger, known, places(ledger, counts)),
-                outside=len(table) - len(counts),
-                periods=sorted({place.count.period for place in new}),
-                worst=worst_stay(ledger, deployment),
-            )
+        if isinstance(error, OSError) and not isinstance(error, DpolError):
+            error = OutputError(f"cannot write {error.filename or self.base}: {error.strerror}")
+        return OutputError(f"{error}; {written}") if released else error
 
 
 class _NoNoise:
@@ -195,12 +272,16 @@ def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:
     return output, book
 
 
-def _key(path: Path | None, agreed: Sequence[str | None]) -> Key | None:
-    """The key that signs, if it is the one that the agreement names for all entities."""
-    key = Key(path) if path else None
-    if wrong := [it for it in agreed if it and not (key and key.public == it)]:
-        what = f"{path}: is not the key" if path else "key: is missing, and there is one"
-        raise DataError(f"{what} in the agreement ({wrong[0][:12]}...); name its file in key")
+def _key(path: Path, agreed: Sequence[str | None]) -> Key | None:
+    """The key that signs, if it is the one that the agreement names; None: it is to be made."""
+    wanted = [it for it in agreed if it]
+    if not path.exists() and not wanted:
+        return None
+    key = Key(path)
+    if wrong := [it for it in wanted if key.public != it]:
+        raise DataError(
+            f"{path}: is not the key in the agreement ({wrong[0][:12]}...); name its file in key"
+        )
     return key
 
 
@@ -210,27 +291,3 @@ def _followed(path: Path) -> Path:
     if found.is_symlink():  # of a circle, Python 3.13 says nothing
         raise RuntimeError
     return found
-
-
-@contextmanager
-def _saying_what_is_released(ledger: Ledger, output: Path, token: str) -> Iterator[None]:
-    """A failure in the block says whether the rows are in the ledger."""
-    try:
-        yield
-    except (KeyboardInterrupt, DpolError, OSError, sqlite3.Error) as error:
-        released = None
-        with suppress(sqlite3.Error):
-            released = knows_run(ledger, token)
-        written = (
-            f"the rows are released, and any further run writes their file, {output}-*.zip, from"
-            f" {ledger.path}"
-        )
-        if isinstance(error, KeyboardInterrupt):
-            unknown = "run the same command again: it says what is released"
-            said = {None: unknown, True: written, False: "nothing was released"}[released]
-            raise KeyboardInterrupt(said) from None
-        if isinstance(error, OSError):
-            error = OutputError(f"cannot write {error.filename or output}: {error.strerror}")
-        if released:
-            raise OutputError(f"{error}; {written}") from error
-        raise error

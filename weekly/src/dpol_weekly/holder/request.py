@@ -10,6 +10,8 @@ from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.settings import Hospital
 
+_DIGITS = 64
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -19,35 +21,48 @@ class Request:
         hospital: the table, and where releases go.
         deployment: says with which noise.
         correct: the periods to release again, or later than their turn, YYYY-MM-DD.
-        agree: the first 8 hex digits or more of the hash of the deployment's agreement, by which
-            the holder confirms it; None: it was confirmed before.
+        agree: the whole hash of the deployment's agreement, by which the holder confirms it; None:
+            it was confirmed before.
+        in_person: a person has read the agreement on a terminal and confirmed it there.
         gap: nothing was counted in the many periods before a row.
         over_capacity: counts above the capacity are right.
         no_final_newline: the table is complete although its last line has no line end.
+        split: a new entity counts other people than the entity that its cells were released as.
         write_again: the ledger is the newest; write again what is gone of the output.
-        continue_from: the newest copy of the ledger is lost; the table that the coordinator of the
-            deployment exported says what was released.
+        continue_from: the ledger is lost; the table that the coordinator of the deployment exported
+            says which periods were released.
         today: the date; None: that of the machine.
 
     Raises:
-        DataError: what is confirmed is not what the deployment says.
+        DataError: the hash is not the whole hash of what the deployment says.
     """
 
     hospital: Hospital
     deployment: Deployment
     correct: frozenset[str] = frozenset()
     agree: str | None = None
+    in_person: bool = False
     gap: bool = False
     over_capacity: bool = False
     no_final_newline: bool = False
+    split: bool = False
     write_again: bool = False
     continue_from: Path | None = None
     today: datetime.date | None = None
 
     def __post_init__(self) -> None:
-        agree, sha256 = self.agree, self.deployment.sha256()
-        if agree is not None and not (len(agree) >= 8 and sha256.startswith(agree.lower())):
+        agree, name = self.agree, self.deployment.name
+        if agree is None:
+            return
+        if len(agree) != _DIGITS:
             raise DataError(
-                f"--agree {agree}: is not the hash of the agreement {self.deployment.name}, or too"
-                " few digits of it; leave it out to read the agreement"
+                f"--agree {agree[:_DIGITS]}: is not a whole hash of {_DIGITS} digits. The author of"
+                " an agreement can make another one with the same first digits, so they confirm"
+                f" nothing; run without --agree, or run dpol deployment check, to see the whole"
+                f" hash of {name}"
+            )
+        if agree.lower() != self.deployment.sha256():
+            raise DataError(
+                f"--agree {agree}: is not the hash of the agreement {name}; leave it out to read"
+                " what the agreement says now"
             )

@@ -19,6 +19,8 @@ from dpol.data.values import TextOrTexts
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ledger import LEDGER_NAME
 
+KEY_NAME = "dpol.key"
+"""The name of a holder's private key, unless another one is given."""
 MANUAL = "The page 'Add noise to your own counts' of the documentation"
 
 
@@ -76,8 +78,8 @@ class Hospital(Settings):
     """Folder for the releases."""
     ledger: Path = Path(LEDGER_NAME)
     """The ledger of all releases; as secret as the table."""
-    key: Path | None = None
-    """The private key that signs releases."""
+    key: Path = Path(KEY_NAME)
+    """The private key that signs releases; the first release makes it."""
 
     def rules(self) -> Iterator[Problem]:
         """The rules across keys that are broken."""
@@ -136,6 +138,13 @@ class Hospital(Settings):
             keys=(*keys, columns.period),
         )
 
+    def cell_of(self, entity: str) -> tuple[str, str]:
+        """The column of an entity's counts, and the text that marks its rows: "" if none does."""
+        text = self.texts[entity]
+        if self.format.layout == "wide":
+            return text, text
+        return self.columns.count, text if self.columns.entity else ""
+
     def output_of(self, deployment: Deployment) -> Path:
         """The path that the names of all releases begin with: the entity's, or the deployment's."""
         name = next(iter(self.texts)) if len(self.texts) == 1 else deployment.name
@@ -158,6 +167,4 @@ def read_hospital(path: Path) -> Hospital:
     if problems := [*hospital.rules()]:
         raise refusal(str(path), problems, MANUAL)
     paths: Sequence[str] = ("deployment", "table", "output", "ledger", "key")
-    given = {key: getattr(hospital, key) for key in paths}
-    found = {key: path.parent / it for key, it in given.items() if it is not None}
-    return hospital.model_copy(update=found)
+    return hospital.model_copy(update={key: path.parent / getattr(hospital, key) for key in paths})

@@ -1,0 +1,176 @@
+"""The counts of a table that are due: no period twice unless it is corrected, and one quantity.
+
+A column that is a count in one release and a capacity in another would be published in full.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dpol.core.errors import DataError
+from dpol.core.names import folded
+from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.counts import Count
+from dpol_weekly.holder.entries import (
+    agreements,
+    columns_used,
+    deployments,
+    entities_of,
+    released_for,
+    seen_from,
+)
+from dpol_weekly.holder.ledger import Ledger
+from dpol_weekly.holder.request import Request
+from dpol_weekly.holder.restored import marked_for
+from dpol_weekly.holder.settings import ColumnUse
+
+LONGEST_GAP = 8
+"""The most periods between two releases of an entity, without a question."""
+
+
+def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -> list[Count]:
+    """The counts that were not released yet, and those to be corrected.
+
+    Args:
+        ledger: the ledger.
+        request: of the holder.
+        counts: of the table, in the order of their periods.
+        base: the path of the releases.
+
+    Raises:
+        DataError: a row was released for the deployment at another path, or is of a period before
+            the last one released and is not to be corrected, or long after it; or what is to be
+            corrected is not in the table, or must not be.
+    """
+    deployment, correct = request.deployment, request.correct
+    _refuse_other_periods(ledger, deployment)
+    numbers = entities_of(ledger, {it.entity for it in counts})
+    here, released = seen_from(ledger, base), released_for(ledger, deployment.name)
+    marked = {(row["entity"], row["period"]) for row in marked_for(ledger, deployment.name)}
+    last: dict[int, str] = {}
+    for entity, period in {key for key, bases in released.items() if here in bases} | marked:
+        last[entity] = max(last.get(entity, ""), period)
+    kept, corrected, why_not = [], set[str](), dict[str, str]()
+    for count in counts:
+        entity, period = numbers[count.entity], count.period
+        if (entity, period) in marked:
+            why_not[period] = "a ledger that is lost released it, and it stays as it was released"
+            continue
+        if here in released.get((entity, period), ()):
+            if not deployment.corrections:
+                why_not[period] = (
+                    f"it was released, and the agreement {deployment.name} says corrections: false,"
+                    " so that no coordinator takes it again"
+                )
+            elif period in correct:
+                corrected.add(period)
+                kept.append(count)
+            continue
+        if (entity, period) in released:
+            raise DataError(
+                f"{count.where}: this entity and period was released for the deployment"
+                f" {deployment.name} in another output; go on with the entities and the output of"
+                " then, and give others a file of their own with the same ledger"
+            )
+        _refuse_out_of_turn(count, last.get(entity), request)
+        if period < last.get(entity, ""):
+            corrected.add(period)
+        last[entity] = max(last.get(entity, period), period)
+        kept.append(count)
+    for period in sorted(correct - corrected):
+        if period in why_not:
+            raise DataError(
+                f"--correct {period}: {why_not[period]}; nothing was spent, leave --correct out"
+            )
+        raise DataError(
+            f"--correct: the table has no row of {period} to be corrected; give the start of a"
+            " period that is in it, and was released before"
+        )
+    return [*_with_beds_of_then(ledger, deployment, kept)]
+
+
+def _refuse_out_of_turn(count: Count, last: str | None, request: Request) -> None:
+    """Refuse a new row before the last period of its entity, or long after it, unless it is meant.
+
+    Raises:
+        DataError: it is.
+    """
+    deployment, period = request.deployment, count.period
+    if last is None:
+        return
+    if period < last and period not in request.correct:
+        raise DataError(
+            f"{count.where}: this period was not released, and a later one was; correct the date,"
+            f" leave the row out, or add --correct {period} to release it now"
+        )
+    first, second = (deployment.number_on(datetime.date.fromisoformat(it)) for it in (last, period))
+    if second - first > LONGEST_GAP and not request.gap:  # its date may be mistyped
+        raise DataError(
+            f"{count.where}: its entity released no period after that from {last},"
+            f" {second - first} periods earlier; correct the date, add the periods between, or add"
+            " --gap if nobody counted in them"
+        )
+
+
+def _with_beds_of_then(
+    ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
+) -> Iterator[Count]:
+    """Counts with the beds agreed for their periods; an amendment may have other ones.
+
+    Raises:
+        DataError: a row is of a period before an amendment, and the agreement of then is not known.
+    """
+    before = {it.sha256(): it for it in agreements(ledger)} if deployment.amends else {}
+    for count in counts:
+        then = deployment
+        while then.amends and count.period < then.amends.since.isoformat():
+            if then.amends.agreement not in before:
+                raise DataError(
+                    f"{count.where}: its period is before {then.amends.since}, and this ledger does"
+                    " not know the agreement of then; release it with the file of that agreement,"
+                    " or leave the row out"
+                )
+            then = before[then.amends.agreement]
+        entity = then.entities.get(count.entity, deployment.entities[count.entity])
+        yield replace(count, capacity=entity.beds or count.capacity)
+
+
+def _refuse_other_periods(ledger: Ledger, deployment: Deployment) -> None:
+    """Refuse a deployment that was released for with other periods: none could be compared.
+
+    Raises:
+        DataError: it was.
+    """
+    for before in deployments(ledger):
+        if before.name == deployment.name and before.periods != deployment.periods:
+            raise DataError(
+                f"{ledger.path}: knows the deployment {before.name} with periods of"
+                f" {before.periods.days} days from {before.periods.first} on; keep these, or give"
+                " the new deployment another name"
+            )
+
+
+def refuse_mixed_columns(ledger: Ledger, use: ColumnUse) -> None:
+    """Refuse a capacity that is or was a count, and the reverse.
+
+    Raises:
+        DataError: such a column is to be read.
+    """
+    with_noise = {*map(folded, columns_used(ledger, "counts")), *map(folded, use.counts)}
+    in_clear = {*map(folded, columns_used(ledger, "capacities"))}
+    for name in use.capacities:
+        if folded(name) in with_noise:
+            raise DataError(
+                f"columns.capacity: column {name} is, or was, released with noise, as a count of"
+                " people; as a capacity every cell of it would be published as it is; name the"
+                " column that holds the beds"
+            )
+    for name in use.counts:
+        if folded(name) in in_clear:
+            raise DataError(
+                f"columns.count: column {name} was published as a capacity, without noise; noise"
+                " does not hide it any more; count another column"
+            )

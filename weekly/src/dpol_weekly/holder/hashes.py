@@ -1,0 +1,135 @@
+"""Keyed hashes of what a holder's table has: counts that changed, and cells under another name.
+
+A hash is an HMAC-SHA256 under a secret key of the ledger. Without the key nobody learns anything
+from hashes, not even which counts are equal. The key is in the ledger too, and there are few
+possible counts. So a person who has the ledger can find the counts by trying all: it is as secret
+as the raw table.
+
+The hash of a cell is of its column, of the text that marks its rows, and of its period; not of the
+entity, whose name others choose. So the ledger knows a cell again that comes under another name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+
+from dpol.core.errors import DataError
+from dpol.core.names import folded
+from dpol_weekly.holder.counts import Count
+from dpol_weekly.holder.entries import Output, entities_of, select
+from dpol_weekly.holder.ledger import Ledger
+from dpol_weekly.holder.settings import Hospital
+
+
+def remember_counts(ledger: Ledger, rows: Sequence[int], counts: Sequence[Count]) -> None:
+    """Enter the hashes of the counts of released rows."""
+    hashed = _hashes_of_counts(ledger, counts)
+    ledger.connection.executemany(
+        "INSERT INTO counted VALUES (?, ?)", zip(rows, hashed, strict=True)
+    )
+
+
+def remember_cells(ledger: Ledger, hospital: Hospital, released: Iterable[tuple[str, str]]) -> None:
+    """Enter the hashes of the cells of released entities and periods."""
+    of_cell, numbers = _hash_of_cells(ledger, hospital), entities_of(ledger, hospital.texts)
+    ledger.connection.executemany(
+        "INSERT OR IGNORE INTO cell VALUES (?, ?)",
+        [(of_cell(entity, period), numbers[entity]) for entity, period in released],
+    )
+
+
+def refuse_renamed(
+    ledger: Ledger, hospital: Hospital, counts: Sequence[Count], *, split: bool
+) -> None:
+    """Refuse cells that were released as another entity, unless both count different people.
+
+    Args:
+        ledger: remembers which entities the holder has told apart.
+        hospital: the holder's table.
+        counts: that are to be released.
+        split: the holder tells the entities apart now.
+
+    Raises:
+        DataError: a cell was released as another entity.
+    """
+    of_cell = _hash_of_cells(ledger, hospital)
+    numbers = entities_of(ledger, {it.entity for it in counts})
+    known: dict[str, list[int]] = {}
+    for row in select(ledger, "SELECT hash, entity FROM cell"):
+        known.setdefault(row["hash"], []).append(row["entity"])
+    apart = {(row["one"], row["other"]) for row in select(ledger, "SELECT * FROM split")}
+    for count in counts:
+        own = numbers[count.entity]
+        for other in known.get(of_cell(count.entity, count.period), []):
+            pair = min(own, other), max(own, other)
+            if own == other or pair in apart:
+                continue
+            if not split:
+                raise DataError(
+                    f"{count.where}: this cell was released before under another name of its"
+                    f" entity than {count.entity}, so its people would pay twice; keep the name of"
+                    " then. Only if these are other people, in another table, add --split once"
+                )
+            ledger.execute("INSERT INTO split VALUES (?, ?)", *pair)
+            apart.add(pair)
+
+
+def differing(ledger: Ledger, output: Output, counts: Sequence[Count]) -> list[Count]:
+    """The counts of periods in an output that are not the last ones released there."""
+    last = _last(ledger, output)
+    known = zip(counts, _keys(ledger, counts), _hashes_of_counts(ledger, counts), strict=True)
+    return [it for it, key, hashed in known if key in last and last[key][0] != hashed]
+
+
+def not_the_same(ledger: Ledger, output: Output, counts: Sequence[Count]) -> list[Count]:
+    """The counts that an output does not hold already, equal and with an equal capacity."""
+    last = _last(ledger, output)
+    known = zip(counts, _keys(ledger, counts), _hashes_of_counts(ledger, counts), strict=True)
+    return [
+        it
+        for it, key, hashed in known
+        if last.get(key) != (hashed, Decimal(it.capacity).normalize())
+    ]
+
+
+def _last(ledger: Ledger, output: Output) -> dict[tuple[int, str], tuple[str, Decimal]]:
+    """Hash and capacity of the last row of each entity and period in an output."""
+    return {
+        (row["entity"], row["period"]): (row["hash"], Decimal(row["capacity"]).normalize())
+        for row in select(
+            ledger,
+            "SELECT entity, period, capacity, hash FROM release"
+            " JOIN run ON run.number = release.run JOIN counted ON counted.release = release.number"
+            " WHERE run.output = ? ORDER BY version",
+            output.number,
+        )
+    }
+
+
+def _keys(ledger: Ledger, counts: Sequence[Count]) -> list[tuple[int, str]]:
+    numbers = entities_of(ledger, {it.entity for it in counts})
+    return [(numbers[it.entity], it.period) for it in counts]
+
+
+def _hashes_of_counts(ledger: Ledger, counts: Sequence[Count]) -> list[str]:
+    hashed = _hasher(ledger)
+    return [
+        hashed(f"{entity}/{period}/{Decimal(it.count).normalize():f}")
+        for it, (entity, period) in zip(counts, _keys(ledger, counts), strict=True)
+    ]
+
+
+def _hash_of_cells(ledger: Ledger, hospital: Hospital) -> Callable[[str, str], str]:
+    """The hash of the cell of an entity and a period."""
+    hashed = _hasher(ledger)
+    cells = {name: [*map(folded, hospital.cell_of(name))] for name in hospital.texts}
+    return lambda entity, period: hashed(json.dumps(["cell", *cells[entity], period]))
+
+
+def _hasher(ledger: Ledger) -> Callable[[str], str]:
+    key = bytes.fromhex(ledger.execute("SELECT key FROM ledger").fetchone()[0])
+    return lambda text: hmac.new(key, text.encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,122 @@
+"""Judging the release files near a ledger: whether they show that it is not the newest.
+
+Anybody may have put a file there. So only a file that the holder's own key has signed can stop a
+run, or, where the ledger is new, a release of the same entities. Everything else is ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from dpol.core.errors import DataError
+from dpol.core.names import folded
+from dpol_weekly.holder.entries import (
+    heads_of,
+    output_at,
+    outputs,
+    path_of,
+    seen_from,
+)
+from dpol_weekly.holder.ledger import Ledger
+from dpol_weekly.holder.request import Request
+from dpol_weekly.holder.restored import marked_for
+from dpol_weekly.released.find import Parts, read_parts
+from dpol_weekly.released.read import Report, read_report
+
+DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+
+def check_nearby(ledger: Ledger, request: Request, base: Path, key: str | None) -> None:
+    """Make sure that the ledger knows what the releases near it tell.
+
+    An output whose folder was moved is known again by its releases.
+
+    Args:
+        ledger: the ledger.
+        request: of the holder.
+        base: the path of the releases.
+        key: the public half of the holder's key; None: there is none yet.
+
+    Raises:
+        DataError: a release shows that the ledger is older, or that another ledger released the
+            same entities and periods.
+    """
+    heads, name = heads_of(ledger), request.deployment.name
+    own = {*map(folded, request.hospital.texts)}
+    marked = {(row["folded"], row["period"]) for row in marked_for(ledger, name)}
+    for report in releases_near(ledger, base):
+        if report.ledger == ledger.id and report.key == key:
+            if any(heads.get(number) != head for number, head in report.heads.items()):
+                raise DataError(
+                    f"{report.file}: knows of releases that the ledger {ledger.path} does not know"
+                    " as they were; put its newest copy back, or name the right ledger in ledger."
+                    " If it is lost, move its older copy away, and go on from what the coordinator"
+                    " has collected, with --continue-from"
+                )
+            _move_output(ledger, request, base, report)
+        elif report.deployment == name and report.ledger != ledger.id:
+            pairs = {(folded(row.cells.entity), row.cells.period) for row in report.rows}
+            unknown = {pair for pair in pairs - marked if pair[0] in own}
+            if unknown and (report.key == key or not heads):
+                raise DataError(_unknown(report, request, ledger, anything_marked=bool(marked)))
+
+
+def releases_near(ledger: Ledger, base: Path) -> Iterator[Report]:
+    """The releases in the folders of all outputs and of the ledger; rows only of other ledgers."""
+    folders = {base.parent, ledger.path.parent}
+    folders |= {path_of(ledger, output).parent for output in outputs(ledger)}
+    # Each folder once, however its path is written.
+    for folder in sorted({it.resolve(): it for it in folders}.values()):
+        for file in sorted(folder.glob("[!.]*.zip")):
+            try:
+                if parts := read_parts(file):
+                    yield read_report(_without_rows(parts, ledger.id))
+            except DataError:
+                continue
+
+
+def is_of(file: Path, path: Path) -> bool:
+    """True if a file has the name of a release of an output."""
+    return bool(re.fullmatch(rf"{re.escape(path.name)}-{DATE}\.zip", file.name))
+
+
+def _without_rows(parts: Parts, ledger: str) -> Parts:
+    """The parts of a release; without rows if its ledger is this one, whose heads tell enough."""
+    origin = parts.facts.get("ledger")
+    own = isinstance(origin, dict) and origin.get("id") == ledger
+    return replace(parts, table=b"") if own else parts
+
+
+def _move_output(ledger: Ledger, request: Request, base: Path, report: Report) -> None:
+    """Remember that an output is where its release is, if the holder asks for that place."""
+    if output_at(ledger, base, request.deployment):
+        return
+    for output in outputs(ledger):
+        old = path_of(ledger, output)
+        if output.id == report.output and is_of(report.file, old):
+            here = report.file.parent == base.parent and Path(output.base).name == base.name
+            if here and not (old.parent / report.file.name).exists():
+                ledger.execute(
+                    "UPDATE output SET base = ?, path = ? WHERE number = ?",
+                    *(seen_from(ledger, base), seen_from(ledger, base.with_name(old.name))),
+                    output.number,
+                )
+
+
+def _unknown(report: Report, request: Request, ledger: Ledger, *, anything_marked: bool) -> str:
+    """The message about a release whose rows the ledger does not know."""
+    if anything_marked:
+        return (
+            f"{report.file}: holds periods of your entities that the coordinator's table lacks, and"
+            " that would be released twice; have the coordinator collect this file and export"
+            " again, or move it away if the coordinator refused it"
+        )
+    return (
+        f"{report.file}: was released from another ledger than {ledger.path}, which does not know"
+        " of it; name the right ledger in ledger, or put its newest copy back. If it is lost, go on"
+        " from what the coordinator has collected, with --continue-from and the table that dpol"
+        " export writes"
+    )

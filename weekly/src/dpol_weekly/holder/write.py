@@ -1,0 +1,120 @@
+"""Writing release files: each holds all rows of an output so far, as the ledger has them.
+
+Rows are added in the order of their release, and never leave. So a file that is missing or damaged
+can be written at any time.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from dpol.core.errors import DataError
+from dpol.core.files import atomic_path
+from dpol_weekly.holder.entries import (
+    Output,
+    deployment_of,
+    last_period,
+    path_of,
+    runs_of,
+    table_rows,
+)
+from dpol_weekly.holder.ledger import Ledger
+from dpol_weekly.holder.nearby import DATE
+from dpol_weekly.holder.record import facts_of, statement_of
+from dpol_weekly.holder.restored import marked_for
+from dpol_weekly.keys import Key
+from dpol_weekly.released.find import read_parts
+from dpol_weekly.released.format import RECORD, STATEMENT, TABLE, checksum, pack
+from dpol_weekly.released.row import Released
+
+
+def refuse_gone(ledger: Ledger, output: Output, *, write_again: bool) -> None:
+    """Refuse to go on where the last release of an output is gone: so may be the newest ledger.
+
+    Raises:
+        DataError: it is, and the holder does not want it written again.
+    """
+    if output.written and not write_again:
+        file = release_file(ledger, output, output.written)
+        if not file.exists():
+            raise DataError(
+                f"{file}: was written once, and is gone; put it back, or the newest ledger, if"
+                f" {ledger.path} is an older copy; if it is the newest, add --write-again, which"
+                " writes the file as the ledger has it"
+            )
+
+
+def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
+    """Write the last release of an output if it is not what the ledger says, and remember that.
+
+    Temporary files of killed runs are removed. Another file in its place is moved aside.
+
+    Args:
+        ledger: the ledger.
+        output: it has rows.
+        key: signs it.
+
+    Returns:
+        Its file.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    path = path_of(ledger, output)
+    left = re.compile(rf"\.{re.escape(path.name)}-{DATE}-[a-z0-9_]{{8}}\.zip")
+    for temporary in path.parent.glob(".*"):  # as `atomic_path` names them
+        if left.fullmatch(temporary.name):
+            with suppress(OSError):
+                temporary.unlink()
+    last, rows = runs_of(ledger, output)[-1]["number"], table_rows(ledger, output)
+    table = _table(rows)
+    file, content = release_file(ledger, output, last), _packed(ledger, output, table, rows, key)
+    if output.written != last:
+        ledger.execute("UPDATE output SET written = ? WHERE number = ?", last, output.number)
+    with suppress(OSError):
+        if file.is_file() and file.read_bytes() == content:  # a pipe would never end
+            return file
+    if file.exists() and not _is_earlier(file, table):
+        file.replace(file.with_name(f"{file.name}.aside"))
+    with atomic_path(file) as new:
+        new.write_bytes(content)
+    return file
+
+
+def release_file(ledger: Ledger, output: Output, run: int) -> Path:
+    """The file of the release by a run of an output, such as `north-2024-03-31.zip`."""
+    path = path_of(ledger, output)
+    return path.with_name(f"{path.name}-{last_period(ledger, output, run)}.zip")
+
+
+def _table(rows: Sequence[Released]) -> bytes:
+    table = io.StringIO(newline="")
+    csv.writer(table, lineterminator="\n").writerows([Released._fields, *rows])
+    return table.getvalue().encode()
+
+
+def _packed(
+    ledger: Ledger, output: Output, table: bytes, rows: Sequence[Released], key: Key
+) -> bytes:
+    """The bytes of a release."""
+    deployment = deployment_of(ledger, output)
+    facts = {**facts_of(ledger, output, deployment, rows), "key": key.public}
+    facts["sha256"] = checksum(table, facts)
+    facts["signature"] = key.sign(facts["sha256"])
+    record = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    marked = len(marked_for(ledger, deployment.name))
+    statement = statement_of(facts, rows, deployment, marked)
+    return pack({TABLE: table, RECORD: record.encode(), STATEMENT: statement.encode()})
+
+
+def _is_earlier(file: Path, table: bytes) -> bool:
+    """True if a file is a release whose rows are the first ones of a table."""
+    with suppress(DataError):
+        return bool((parts := read_parts(file)) and table.startswith(parts.table))
+    return False
