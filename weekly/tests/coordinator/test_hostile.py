@@ -108,7 +108,6 @@ IDS = {"id": "0" * 16, "output": "0" * 16}
 RECORDS = [
     ({"ledger": []}, "which ledger it is from"),
     ({"ledger": IDS | {"id": '=HYPERLINK("x")'}}, "which ledger it is from"),
-    ({"ledger": IDS | {"output": 10**15}}, "which ledger it is from"),
     ({"runs": [{"number": 10**400, "head": "1" * 64}]}, "the heads of its ledger are damaged"),
     ({"runs": [{"number": 1, "head": "1"}]}, "the heads of its ledger are damaged"),
     ({"deployment": None}, "does not say which agreement"),
@@ -177,23 +176,22 @@ def test_what_nobody_foresaw_loses_one_report_only(world, monkeypatch):
 # A mailbox.
 
 
-def bomb(path, name, size, method=zipfile.ZIP_DEFLATED):
-    """A zip of a table and a record, one of which is long."""
-    with zipfile.ZipFile(path, "w", method) as archive:
-        for member in (TABLE, RECORD):
-            with archive.open(member, "w", force_zip64=True) as stream:
-                for _ in range(size >> 20 if member == name else 1):
-                    stream.write(b" " * (1 << 20 if member == name else 10))
-
-
 def test_one_bad_mail_stops_nobody(world):
     """Bombs, pipes, links and names that are no UTF-8, in a process of 1 GB."""
     inbox = world.base / "inbox"
     good = world.file(V0, ledger="V", name="z.zip")
-    for number, (member, method) in enumerate(
-        [(TABLE, zipfile.ZIP_DEFLATED), (RECORD, zipfile.ZIP_LZMA), (RECORD, zipfile.ZIP_BZIP2)]
-    ):
-        bomb(inbox / f"bomb-{number}.zip", member, 200 << 20, method)
+    with zipfile.ZipFile(inbox / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(RECORD, '{"sha256": ""}')
+        with archive.open(TABLE, "w") as stream:
+            for _ in range(200):
+                stream.write(b" " * (1 << 20))
+    with zipfile.ZipFile(inbox / "memory.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr(TABLE, "")
+        archive.writestr(RECORD, '{"sha256": ""}')
+    packed = bytearray((inbox / "memory.zip").read_bytes())
+    place = packed.find(RECORD.encode()) + len(RECORD) + 5  # where its dictionary has its size
+    packed[place : place + 4] = b"\xff" * 4
+    (inbox / "memory.zip").write_bytes(packed)
     for number in range(40):
         (inbox / f"blank-{number}.zip").write_bytes(
             pack({TABLE: b"", RECORD: b" " * (250 << 10), "more": bytes(number)})
@@ -226,8 +224,8 @@ def test_one_bad_mail_stops_nobody(world):
     assert (ran.returncode, "Traceback" in ran.stderr) == (1, False), ran.stderr
     assert f"{good}: 1 new, 0 known\n" in ran.stdout
     assert "\\udcfcbersicht.zip: 1 new, 0 known\n" in ran.stdout
-    refused = "\\udcfc-damaged.zip: is damaged", "bomb-0.zip: its table.csv is larger"
-    for told in (*refused, "bomb-1.zip: is damaged", "many.zip: holds more than", "pipe: is not"):
+    refused = "\\udcfc-damaged.zip: is damaged", "bomb.zip: its table.csv is larger"
+    for told in (*refused, "memory.zip: is damaged", "many.zip: holds more than", "pipe: is not"):
         assert told in ran.stderr
     assert {row["file"] for row in world.rows()} == {"z.zip", "\\udcfcbersicht.zip"}
 
