@@ -23,7 +23,7 @@ from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.noise import CountNoise
 from dpol_weekly.released.format import pack
-from weekly import MU, agreed, coordinates, date, day, parts, report
+from weekly import MU, agreed, coordinates, date, day, report
 
 A0, A1, B0 = ("A", 0, "3.5"), ("A", 1, "-2.25"), ("B", 0, "7")
 
@@ -275,9 +275,10 @@ def test_the_log_is_exported_as_it_was_released_or_as_numbers(world):
     table = pd.read_parquet(world.base / "r.parquet")
     assert table.columns.tolist() == header.split(",")
     assert table.noisy_count.tolist() == [3.5, -2.25, 7.0]
-    assert table.noise_sd.tolist() == [
-        pytest.approx(CountNoise(MU).standard_deviation / 20, rel=1e-5)
-    ] * 3
+    assert (
+        table.noise_sd.tolist()
+        == [pytest.approx(CountNoise(MU).standard_deviation / 20, rel=1e-5)] * 3
+    )
     assert main(["export", str(world.folder), "--to", str(world.base / "r.xls")]) == 1
 
 

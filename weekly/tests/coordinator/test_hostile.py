@@ -203,11 +203,8 @@ def test_one_bad_mail_stops_nobody(world):
     (inbox / "loop").symlink_to(inbox / "loop")
     (inbox / "up").symlink_to(inbox)
     (inbox / "passwd").symlink_to("/etc/passwd")
-    foreign = os.fsencode(inbox) + b"/\xfcbersicht.zip"
-    os.rename(world.file(("C", 0, "4"), ledger="C"), foreign)  # noqa: PTH104: bytes
-    broken = os.fsencode(inbox) + b"/\xfc-damaged.zip"
-    with open(broken, "wb") as stream:  # noqa: PTH123: bytes
-        stream.write(b"PK")
+    world.file(("C", 0, "4"), ledger="C").rename(inbox / "\udcfcbersicht.zip")
+    (inbox / "\udcfc-damaged.zip").write_bytes(b"PK")
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30));"
         "from dpol.cli import main; sys.exit(main(sys.argv[1:]))"
