@@ -63,11 +63,11 @@ def shown(*outlooks, earlier=(), **facts):
 def test_it_says_where_how_many_how_likely_and_what_it_costs():
     page = shown()
     assert "nm · week of 23 January 2026 Send help to Hospital 0" in page
-    assert "The prediction is the largest share of beds taken: 40.0%." in page
-    assert "That is about 80 people, 9 times in 10 70 to 90, of 200 beds." in page
+    assert "It is predicted to have the largest share of beds taken: 40.0%." in page
+    assert "That is about 80 people in 200 beds (90% interval: 70 to 90)." in page
     assert "Next: Hospital 1, 39.0%." in page
     assert "The chance that Hospital 0 really is the fullest is 77%." in page
-    assert "Hospital 3 37.0% about 74 people, 9 times in 10 64 to 84, of 200 beds" in page
+    assert "Hospital 3 37.0% about 74 people in 200 beds (90% interval: 64 to 84)" in page
     # Phi(0.25) and Phi(0.70715), rounded up.
     assert "in one week: a guess whether he or she was there is right at most 60 times" in page
     assert "μ is at most 1.42 in all releases so far: at most 77 times in 100" in page
@@ -95,7 +95,10 @@ def test_several_are_named_with_the_number_of_each():
     outlooks = [outlook(it, named=it < 3, chance=0.9 - 0.1 * it) for it in range(4)]
     page = shown(*outlooks)
     assert "Send help to Hospital 0, Hospital 1 and Hospital 2" in page
-    assert "3 largest: Hospital 0 40.0%, Hospital 1 39.0%, Hospital 2 38.0%." in page
+    assert (
+        "They are predicted to have the 3 largest shares of beds taken: Hospital 0 40.0%, Hospital 1 39.0%, Hospital 2 38.0%."
+        in page
+    )
     assert "Next: Hospital 3, 37.0%." in page
     assert "Every hospital that may be chosen" not in page
     page = shown(*[outlook(it, named=True, chance=1.0) for it in range(4)])
@@ -133,11 +136,11 @@ def test_a_chance_is_one_among_those_that_may_be_chosen():
     others = [outlook(it, rank=None, chance=None) for it in (1, 2)]
     asked = Coordination(cannot_be_chosen=["e1", "e2"])
     page = shown(outlook(0), *others, outlook(3), coordination=asked)
-    assert "is the largest share of beds taken of those that may be chosen: 40.0%." in page
+    assert "have the largest share of beds taken of those that may be chosen: 40.0%." in page
     assert "Next: Hospital 3, 37.0%." in page
     assert page.count("not in the choice this time") == 2
     alone = shown(outlook(0), *others, coordination=asked)
-    assert "The prediction: 40.0%." in alone
+    assert "Its prediction is 40.0%." in alone
     assert "Every hospital that may be chosen this week is named." in alone
 
 
@@ -153,8 +156,10 @@ def test_a_question_of_counts_is_shown_in_counts():
     asked = Coordination(question=Gain(of="count", bound=1000, min_capacity=50))
     small = outlook(2, rank=None, chance=None, share=0.5, low=0.4, high=0.6, capacity=20.0)
     page = shown(outlook(0), outlook(1), small, coordination=asked)
-    assert "The prediction is the most people of those with at least 50 beds: 80 people." in page
-    assert "Hospital 2 10 people about 10 people, 9 times in 10 8 to 12, of 20 beds" in page
+    assert (
+        "It is predicted to have the most people of those with at least 50 beds: 80 people." in page
+    )
+    assert "Hospital 2 10 people about 10 people in 20 beds (90% interval: 8 to 12)" in page
     assert "on one scale, from 0 to 90 people." in page
 
 

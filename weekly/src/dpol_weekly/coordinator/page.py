@@ -75,7 +75,7 @@ def people(one: Outlook) -> str:
     if found is None:
         return ""
     count, low, high = (f"{it:.0f}" for it in found)
-    return f"about {count} people, 9 times in 10 {low} to {high}, of {one.capacity:g} beds"
+    return f"about {count} people in {one.capacity:g} beds (90% interval: {low} to {high})"
 
 
 def of_those(decision: Decision) -> str:
