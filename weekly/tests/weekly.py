@@ -1,38 +1,41 @@
-"""Deployments, and the reports of their holders, for tests of collecting and deciding."""
+"""Deployments, and signed reports by hand, for tests of collecting and deciding."""
 
 from __future__ import annotations
 
 import datetime
 import hashlib
+import io
 import json
+import math
+import zipfile
+from collections import Counter
 from decimal import Decimal
 
 import numpy as np
 import yaml
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from dpol_weekly.coordinator.collect import collect
 from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.coordinator.settings import FILE, Coordination
 from dpol_weekly.deployment import read_deployment
-from dpol_weekly.holder.release import release
-from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.settings import Hospital
-from dpol_weekly.memory import Memory, stated_terms, terms_of
-from dpol_weekly.noise import CountNoise, interval
-from dpol_weekly.released import ChainRows, checksum
-from dpol_weekly.sampler import SeededNoise
+from dpol_weekly.released.format import HEADER, RECORD, STATEMENT, TABLE, checksum, pack
+from dpol_weekly.released.row import released_row
 
 FIRST = datetime.date(2021, 1, 3)
 MU = Decimal("0.5")
+COORDINATORS = set(Coordination.model_fields)
+"""Keys of the coordinator's own file."""
+
+
+def date(number):
+    """The start of a period."""
+    return FIRST + datetime.timedelta(days=7 * number)
 
 
 def day(number):
-    """The start of a period."""
-    return (FIRST + datetime.timedelta(days=7 * number)).isoformat()
-
-
-COORDINATORS = set(Coordination.model_fields)
-"""Keys of the coordinator's own file."""
+    """The start of a period, as it is written."""
+    return date(number).isoformat()
 
 
 def agreed(folder, entities="ABC", **keys):
@@ -64,47 +67,73 @@ def identity(name):
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
-def report(path, deployment, rows, *, mu="0.5", ledger="L", output="O", chains=(), record=None):
+def key_of(name):
+    """A holder's private key."""
+    return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(name.encode()).digest())
+
+
+def public(name):
+    """The public half of a holder's key, as it is written."""
+    return key_of(name).public_key().public_bytes_raw().hex()
+
+
+def report(path, deployment, rows, *, ledger="L", output="O", key=None, heads=None, **facts):
     """A report by hand: rows are (entity, number of the period, noisy count[, capacity]).
 
-    `chains` are those of the rows; `record` replaces parts of the record.
+    Facts replace those of the record. The key is that of the ledger if none is named.
     """
-    noise = CountNoise(Decimal(mu))
-    parts = ChainRows(chains)
-    lines = [
-        "entity,period,noisy_count,capacity,noisy_share,mu,count_sensitivity,noise_sd,low,high"
-    ]
-    for place, (entity, number, count, *rest) in enumerate(rows, start=1):
-        capacity = rest[0] if rest else "20"
-        when = day(number) if isinstance(number, int) else number
-        count = f"{Decimal(count):.{noise.decimals}f}"
-        part, of_chain = parts.of(place, entity)
-        deviation = noise.standard_deviation
-        if part:
-            deviation = stated_terms(noise, part).standard_deviation_after(of_chain - 1)
-        share, sd = f"{float(count) / float(capacity):.9g}", f"{deviation / float(capacity):.6g}"
-        cells = entity, when, count, capacity, share, mu, "1", sd, *interval(share, sd)
+    made = read_deployment(deployment)
+    noise, lines = made.count_noise(), [HEADER]
+    for entity, number, count, *rest in rows:
+        cells = released_row(
+            entity=entity,
+            period=day(number) if isinstance(number, int) else number,
+            noisy_count=f"{Decimal(count):.{noise.decimals}f}",
+            capacity=rest[0] if rest else "20",
+            noise=noise,
+        )
         lines.append(",".join(cells))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines) + "\n")
-    facts = {
-        "deployment": {"name": "test", "sha256": read_deployment(deployment).sha256()},
-        "ledger": {"id": identity(ledger), "output": identity(output)},
-        "chains": list(chains),
+    heads = heads or {1: hashlib.sha256(ledger.encode()).hexdigest()}
+    times = max(Counter(row[:2] for row in rows).values(), default=1)
+    mu = made.mu * math.sqrt(times)
+    stated = {
+        "noise": {
+            "mu": f"{noise.mu}",
+            "count_sensitivity": f"{noise.count_sensitivity.normalize():f}",
+            "decimals": noise.decimals,
+            "scale": noise.scale,
+        },
+        "mu": mu,
+        "longest_stay": made.longest_stay,
+        "mu_of_stay": mu * math.sqrt(made.longest_stay),
+        "budget_mu": made.budget_mu,
     }
-    return recorded(path, facts | (record or {}))
+    record = {
+        "deployment": {"name": made.name, "sha256": made.sha256()},
+        "ledger": {"id": identity(ledger), "output": identity(output)},
+        "runs": [{"number": run, "date": day(9), "head": head} for run, head in heads.items()],
+        "rows": len(rows),
+        "guarantee": stated,
+    }
+    table = "\n".join([*lines, ""]).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return signed(path, table, record | facts, key or ledger)
 
 
-def record_of(path):
-    """The record of a table by hand."""
-    return path.with_name(f"{path.name}.guarantee.json")
-
-
-def recorded(path, facts):
-    """A table with a record by hand; a checksum in its facts is kept."""
-    whole = {"sha256": checksum(path.read_bytes(), facts)} | facts
-    record_of(path).write_text(json.dumps(whole))
+def signed(path, table, facts, key="L"):
+    """A release of a table and of facts, with its checksum and signature."""
+    facts = {"key": public(key), **facts}
+    facts["sha256"] = checksum(table, facts)
+    facts["signature"] = key_of(key).sign(facts["sha256"].encode()).hex()
+    members = {TABLE: table, RECORD: json.dumps(facts).encode(), STATEMENT: b"In words.\n"}
+    path.write_bytes(pack(members))
     return path
+
+
+def parts(path):
+    """The table and the record of a release."""
+    with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+        return archive.read(TABLE), json.loads(archive.read(RECORD))
 
 
 class Coordinator:
@@ -123,10 +152,11 @@ class Coordinator:
     def file(self, *rows, name=None, **options):
         """A report: rows are (entity, number of the period, noisy count[, capacity])."""
         self.count += 1
-        path = self.base / "inbox" / (name or f"{self.count}.csv")
+        path = self.base / "inbox" / (name or f"{self.count}.zip")
         return report(path, self.deployment, rows, **options)
 
     def collect(self, *files, **options):
+        """The outcomes of collecting files."""
         return collect(files, self.folder, self.deployment, **options)
 
     def put(self, *rows, new_ledgers=(), **options):
@@ -135,62 +165,31 @@ class Coordinator:
         return done
 
     def rows(self, where="1"):
+        """Rows of the log, periods as they are written."""
         with open_log(self.folder) as log:
-            return [dict(row) for row in log.releases(where)]
-
-
-def chain_of(entity, *, b="0.6", a="0.2", releases=2, first_row=1, first_period=0, weeks=1):
-    """A chain of a record, as `dpol privatize` states it."""
-    numbers = Decimal(a), Decimal(b)
-    terms = terms_of(CountNoise(MU), numbers, Memory(numbers, weeks))
-    return {
-        "a": float(a),
-        "b": float(b),
-        "mu": float(MU),
-        "unit_weeks": weeks,
-        "chain_periods": terms.chain_periods,
-        "decimals": terms.decimals,
-        "scale": terms.scale,
-        "entity": entity,
-        "first_row": first_row,
-        "first_period": day(first_period),
-        "releases": releases,
-    }
+            return [dict(row) | {"period": day(row["period"])} for row in log.releases(where)]
 
 
 def released(folder, deployment, counts, capacity, names, *, holders=1, step=1):
-    """Release and collect a panel (T, n), `step` weeks at once; yields how many are collected.
+    """Report and collect a panel (T, n) with noise, `step` weeks at once; the noisy counts.
 
-    NaN in the counts: no report. The noise is that of `dpol privatize`, from a seeded sampler.
+    NaN in the counts: no report.
     """
-    sampler, made = SeededNoise(np.random.default_rng(1)), read_deployment(deployment)
-    for start in range(0, len(counts), step):
-        weeks, outputs = range(start, min(start + step, len(counts))), []
+    noise = read_deployment(deployment).count_noise()
+    drawn = np.random.default_rng(1).normal(0, noise.standard_deviation, np.shape(counts))
+    noisy = np.round(counts + drawn, noise.decimals)
+    for start in range(0, len(noisy), step):
+        weeks, files = range(start, min(start + step, len(noisy))), []
         for holder in range(holders):
-            own = folder / f"holder-{holder}"
-            own.mkdir(parents=True, exist_ok=True)
-            lines = [
-                f"{names[i]},{day(number)},{counts[number][i]:g},{capacity[number][i]:g}"
-                for number in weeks
-                for i in range(holder, len(names), holders)
-                if not np.isnan(counts[number][i])
+            rows = [
+                (names[place], week, f"{noisy[week, place]:f}", f"{capacity[week, place]:g}")
+                for week in weeks
+                for place in range(holder, len(names), holders)
+                if not np.isnan(noisy[week, place])
             ]
-            (own / "raw.csv").write_text("\n".join(["entity,period,count,capacity", *lines, ""]))
-            hospital = Hospital(
-                deployment=deployment,
-                entities={name: name for name in made.entities},
-                table=own / "raw.csv",
-                columns={"entity": "entity", "capacity": "capacity"},
-                output=own,
-                ledger=own / "ledger.sqlite",
-            )
-            request = Request(
-                hospital=hospital,
-                deployment=made,
-                agree=made.sha256(),
-                over_capacity=True,
-            )
-            outputs.append(release(request, sampler).file)
-        done = collect(outputs, folder / "coordinator", deployment)
+            path = folder / f"{holder}-{start}.zip"
+            name = f"{holder}-{start}"
+            files.append(report(path, deployment, rows, ledger=str(holder), output=name))
+        done = collect(files, folder / "coordinator", deployment)
         assert not [line for it in done for line in it.refused]
-        yield weeks.stop
+    return noisy

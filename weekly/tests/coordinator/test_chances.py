@@ -1,21 +1,12 @@
-"""Chances to be among the k largest, and how well predictions fitted."""
+"""Chances to be among the k largest."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import scoringrules
 from scipy.stats import norm
 
 from dpol_weekly.coordinator.chances import chances_of
-from dpol_weekly.coordinator.evidence import _REPORT, Reports
-from dpol_weekly.coordinator.game import Law
-from dpol_weekly.coordinator.past import (
-    ALPHAS,
-    expected_share,
-    scores_of,
-    weighted_interval_score,
-)
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (6, 1), (6, 3), (6, 5), (40, 4), (100, 2)])
@@ -71,58 +62,3 @@ def test_thousands_are_no_burden():
     rng = np.random.default_rng(1)
     chances = chances_of(rng.normal(0.3, 0.05, 5_000), rng.uniform(0.005, 0.08, 5_000), 3)
     assert chances.sum() == pytest.approx(3, abs=1e-6)
-
-
-def test_the_interval_score_is_that_of_scoringrules():
-    rng = np.random.default_rng(0)
-    error, deviation = rng.normal(0, 2, 50), rng.uniform(0.1, 3, 50)
-    half = deviation[:, None] * norm.ppf(1 - np.array(ALPHAS) / 2)
-    seen = error * deviation
-    intervals = sum(
-        alpha / 2 * scoringrules.interval_score(seen, -width, width, alpha)
-        for alpha, width in zip(ALPHAS, half.T, strict=True)
-    )
-    known = (np.abs(seen) / 2 + intervals) / (len(ALPHAS) + 1 / 2)
-    np.testing.assert_allclose(weighted_interval_score(error, deviation), known, rtol=1e-9)
-
-
-def reported(true, noise, rng):
-    cells = np.full(true.shape, np.nan, dtype=_REPORT)
-    cells["share"] = true + noise * rng.standard_normal(true.shape)
-    cells["noise"] = noise
-    return Reports(cells)
-
-
-def test_scores_tell_right_predictions_from_wrong_ones():
-    """6,000 reports: the share inside has a standard deviation of .004, a tenth one of .004."""
-    rng = np.random.default_rng(2)
-    mean = rng.uniform(0.2, 0.6, (61, 100))
-    reports = reported(mean + 0.05 * rng.standard_normal(mean.shape), 0.04, rng)
-    made = {}
-    for width in (0.02, 0.05, 0.1):
-        laws = [Law(share=mean[it], apart=np.full(100, width), level=0.0) for it in range(61)]
-        made[width] = scores_of(reports, list(enumerate(laws)), 1.0, None)
-    right, narrow, wide = made[0.05], made[0.02], made[0.1]
-    assert right.reports == 6_000, "the first report of each is no test"
-    assert right.inside == pytest.approx(0.9, abs=0.02)
-    assert right.pit == pytest.approx([0.1] * 10, abs=0.02)
-    assert narrow.inside < 0.85 < 0.95 < wide.inside
-    assert min(narrow.wis, wide.wis) > right.wis
-    assert narrow.pit[0] + narrow.pit[-1] > 0.25
-    assert scores_of(reports, [], 1.0, None) is None
-
-
-def test_the_expected_share_is_one_only_for_certain_choices():
-    many, mean = np.ones(4, dtype=bool), np.array([0.5, 0.3, 0.3, 0.1])
-
-    def share(apart, names=1, among=many):
-        law = Law(share=mean, apart=np.full(4, apart), level=0.2)
-        return expected_share([(law, among)], names)
-
-    assert share(1e-6) == pytest.approx(1)
-    # Of four alike, the largest is 1.029 deviations above the mean, and the choice is random.
-    flat = Law(share=np.zeros(4), apart=np.ones(4), level=0.0)
-    assert expected_share([(flat, many)], 1) == pytest.approx(0, abs=0.02)
-    assert share(1e-6) > share(0.1) > share(0.4) > 0
-    assert share(0.1, names=4) is None
-    assert share(0.1, 1, np.array([True, False, False, False])) is None

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dpol.experts.registry import make_members
-from dpol.privacy.chains import Chains
 from dpol_weekly.coordinator.game import Game
 
 NAMES = tuple("abcdef")
@@ -106,25 +105,10 @@ def test_who_never_reported_is_at_the_prior(spec):
     assert new.decide().ranked[0] == 5
 
 
-def test_noise_that_begins_anew_is_forgotten():
-    """A new chain: as a filter that never saw the old one's noise, the deviation kept."""
-    gains, noise = shares()
-    memory = Chains(np.zeros(6), np.full(6, 0.6))
-    game = played("empirical-bayes", gains, noise, memory=memory)
-    begun = np.array([True, *[False] * 5])
-    anew = game.learn(15, gains[0], noise[0], fresh_scale=noise[0], begun=begun).decide().law.share
-    on = game.learn(15, gains[0], noise[0], fresh_scale=noise[0]).decide().law.share
-    assert anew[0] != on[0]
-    np.testing.assert_allclose(anew[1:], on[1:], atol=2e-3)
-
-
 def test_what_does_not_fit_is_refused():
     gains, noise = shares()
     with pytest.raises(ValueError, match="needs raw counts"):
         Game(made("noisy-max"), NAMES)
-    memory = Chains(np.zeros(6), np.full(6, 0.5))
-    with pytest.raises(ValueError, match="this noise has a memory"):
-        Game(made(RIDGE), NAMES, memory=memory)
     game = played("rw-ftpl", gains, noise)
     with pytest.raises(ValueError, match="period 14 must be above the last one, 14"):
         game.learn(14, gains[0], noise[0])

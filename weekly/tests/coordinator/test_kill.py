@@ -10,6 +10,7 @@ import contextlib
 import io
 import os
 import random
+import re
 import shutil
 import sqlite3
 from contextlib import closing, contextmanager
@@ -31,10 +32,18 @@ def run(arguments):
         return main(arguments), told.getvalue()
 
 
+HEAD = re.compile(b"[0-9a-f]{64}")
+
+
+def seen(path):
+    """The bytes of a file, without heads of the log's chain, which cover the time of day."""
+    return HEAD.sub(b"", path.read_bytes())
+
+
 def visible(path=Path()):
     """Files in a folder and their bytes; of the log the rows, without the time of day and the heads
-    of its chain, which cover it. Hidden ones are left by kills, and nobody reads them."""
-    found = {str(it): it.read_bytes() for it in path.rglob("[!.]*") if it.is_file()}
+    of its chain. Hidden ones are left by kills, and nobody reads them."""
+    found = {str(it): seen(it) for it in path.rglob("[!.]*") if it.is_file()}
     for name in found:
         if name.endswith(".sqlite"):
             with closing(sqlite3.connect(name)) as base:
@@ -59,7 +68,7 @@ def killed(arguments, template, after, how, k):
         for it in Path().rglob("[!.]*")
         if it.is_file()
         and ".sqlite" not in it.name
-        and it.read_bytes() not in (before.get(str(it)), after.get(str(it)))
+        and seen(it) not in (before.get(str(it)), after.get(str(it)))
     ]
     code, told = run(arguments)
     if code:
@@ -90,7 +99,7 @@ def world(work, monkeypatch):
     deployment = agreed(case, HOLDERS)
     monkeypatch.chdir(case)
     for week in range(WEEKS):
-        tables = [Path(f"{name}.csv") for name in HOLDERS]
+        tables = [Path(f"{name}.zip") for name in HOLDERS]
         for name, table in zip(HOLDERS, tables, strict=True):
             rows = [(name, it, str(10 + it)) for it in range(week + 1)]
             report(table, deployment, rows, ledger=name, output=name)
@@ -137,7 +146,7 @@ UNSAFE = [
 
 
 def test_unsafe_commands_are_noticed(tmp_path, monkeypatch):
-    wrong = set(wrong_after_kills(tmp_path, monkeypatch, 30, UNSAFE))
+    wrong = set(wrong_after_kills(tmp_path, monkeypatch, 20, UNSAFE))
     assert {who for who, _ in wrong} == {"collect", "decide"}
-    assert ("collect", "state/log.sqlite differs") in wrong
+    assert any(who == "collect" and "log.sqlite" in told for who, told in wrong)
     assert ("decide", "state/index.html is half written") in wrong

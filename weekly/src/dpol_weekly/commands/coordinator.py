@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import math
 import sys
 from collections.abc import Callable
@@ -26,15 +25,15 @@ _SIZE = between(1e-6, 1e12)
 
 _COLLECT = """\
 Add the releases that holders have sent to the log in a folder. Name files, or the folder in which
-they arrived: releases are found by what they hold, whatever they are called, packed or not. Each is
-checked against its record, the deployment and the log. They may repeat rows that were collected
-before. Each refused row is reported on a line; all other rows
-are collected. An entity reports from one ledger: that of its first report."""
+they arrived: releases are found by what they hold, whatever they are called. Each is checked
+against its record, the deployment and the log. They may repeat rows that were collected before.
+Each refused row is reported on a line; all other rows are collected. An entity reports from one
+ledger, with one key: those of its first report."""
 
 _SET_ASIDE = """\
-Set aside what should never have been collected: all that the log holds of an entity, or of one
-period of it. The rows stay in the log, with the reason and the time, and decisions ignore them from
-now on. They stay set aside if they are collected again. Other rows may be reported in their place,
+Exclude rows that were collected by mistake: all that the log holds of an entity, or of one period
+of it. The rows stay in the log, with the reason and the time, and decisions ignore them from now
+on. They stay set aside if they are collected again. Other rows may be reported in their place,
 without counting as corrections. What the rows cost a patient is still counted. Decisions and the
 page name what is set aside."""
 
@@ -45,7 +44,8 @@ on."""
 
 _EXPORT = """\
 Write everything collected to one table, for anybody. Or verify the log: each report and act is in a
-hash chain. A person who has noted its head notices later that the log was changed."""
+hash chain, which every command verifies, and whose head collect and decide show. A person who has
+noted a head notices later that the log was written again."""
 
 
 def add(commands: Commands) -> None:
@@ -63,7 +63,7 @@ def add(commands: Commands) -> None:
     words = "an entity that lost its ledger: its rows are taken from another one from now on"
     parser.add_argument("--new-ledger", action="append", default=[], metavar="ENTITY", help=words)
 
-    words = "let rows that should not have been collected not count"
+    words = "exclude rows that were collected by mistake"
     parser = _command(commands, "set-aside", words, _SET_ASIDE, _set_aside)
     words = "identifier of the entity"
     parser.add_argument("--entity", type=given, required=True, metavar="ID", help=words)
@@ -90,18 +90,10 @@ def add(commands: Commands) -> None:
     parser.add_argument("--names", type=int, metavar="NUMBER", help=words)
     words = "a further entity that cannot be chosen, this time"
     parser.add_argument("--without", action="append", default=[], metavar="ENTITY", help=words)
-    words = "use the log as it was at the end of that day (universal time)"
-    parser.add_argument("--as-of", type=date, metavar="DATE", help=words)
     words = "exit with 1, after all is written, if an entity is silent for so many periods or more"
     parser.add_argument("--fail-on-missing", type=between(1, 10_000), metavar="N", help=words)
-    instead = parser.add_mutually_exclusive_group()
     words = "write nothing: make a decision again and compare it with the written one"
-    instead.add_argument("--check", action="store_true", help=words)
-    words = (
-        "write nothing: show the entities that another algorithm would have named, in this period"
-        " and in all before"
-    )
-    instead.add_argument("--algorithm", type=given, metavar="NAME", help=words)
+    parser.add_argument("--check", action="store_true", help=words)
 
     words = "write everything collected to one table, or verify the log"
     parser = _command(commands, "export", words, _EXPORT, _export)
@@ -134,6 +126,7 @@ def _command(
 
 def _collect(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.collect import check_reports, collect
+    from dpol_weekly.coordinator.words import escaped, listed
 
     if options.check:
         if options.deployment is None:
@@ -143,23 +136,29 @@ def _collect(options: argparse.Namespace) -> None:
         done = collect(
             options.reports, options.into, options.deployment, new_ledgers=options.new_ledger
         )
-    lines = []
-    for report in done:
-        if report.ignored:
-            lines.append(f"{report.file}: {counted(report.ignored, 'other file')} ignored")
-        elif options.check:
+    reports, lines = [it for it in done if not it.ignored], []
+    for report in reports:
+        file = escaped(str(report.file))
+        if options.check:
             rows = counted(report.taken + report.known, "row")
-            lines += [] if report.refused else [f"{report.file}: {rows}, all as agreed"]
+            lines += [] if report.refused else [f"{file}: {rows}, all as agreed"]
         elif report.taken or report.known or not report.refused:
             more = f", {report.corrections} of them corrections" if report.corrections else ""
             aside = f", {report.aside} of them set aside" if report.aside else ""
-            lines.append(f"{report.file}: {report.taken} new{more}, {report.known} known{aside}")
-    lines += [line for report in done for line in report.above]
-    if all(report.ignored for report in done):
+            lines.append(f"{file}: {report.taken} new{more}, {report.known} known{aside}")
+    lines += [line for report in reports for line in report.above]
+    ignored = [escaped(str(it.file)) for it in done if it.ignored]
+    if ignored:
+        told = f"ignored, as they are no releases: {listed(ignored)}"
+        lines.append(f"{counted(len(ignored), 'other file')} {told}")
+    if not reports:
         lines.append("No release was found; name the folder in which the reports arrived.")
-    reports = [
+    head = None if options.check or not done else done[-1].head
+    if head:
+        lines.append(f"The head of the log is {head}")
+    facts = [
         {
-            "file": it.file,
+            "file": escaped(str(it.file)),
             "new": it.taken,
             "known": it.known,
             "set_aside": it.aside,
@@ -167,12 +166,10 @@ def _collect(options: argparse.Namespace) -> None:
             "refused": it.refused,
             "above_budget": it.above,
         }
-        for it in done
-        if not it.ignored
+        for it in reports
     ]
-    ignored = sum(it.ignored for it in done)
-    answer(options, lines, {"reports": reports, "ignored": ignored})
-    refused = [line for report in done for line in report.refused]
+    answer(options, lines, {"reports": facts, "ignored": ignored, "log_head": head})
+    refused = [line for report in reports for line in report.refused]
     if refused:
         sys.stdout.flush()
         print(*map(printable, refused), sep="\n", file=sys.stderr)
@@ -184,18 +181,19 @@ def _collect(options: argparse.Namespace) -> None:
 def _set_aside(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.collect import set_aside
 
-    rows = set_aside(options.folder, options.entity, options.reason, options.period)
+    entity = options.entity
+    rows, head = set_aside(options.folder, entity, options.reason, options.period)
     lines = []
-    for row in rows:
-        again = f", version {row['version']}" if row["version"] > 1 else ""
-        lines.append(f"set aside: {row['entity']}, {row['period']}{again}")
-    keys = "entity", "period", "version"
-    answer(options, lines, {"set_aside": [{key: row[key] for key in keys} for row in rows]})
+    for period, version in rows:
+        again = f", version {version}" if version > 1 else ""
+        lines.append(f"set aside: {entity}, {period}{again}")
+    lines.append(f"The head of the log is {head}")
+    facts = [{"entity": entity, "period": period, "version": version} for period, version in rows]
+    answer(options, lines, {"set_aside": facts, "log_head": head})
 
 
 def _decide(options: argparse.Namespace) -> None:
     from dpol.data.question import THE_PAPERS
-    from dpol_weekly.coordinator.alternative import alternative
     from dpol_weekly.coordinator.decide import check, decide
 
     # What the command says goes before what coordinator.yaml says.
@@ -211,41 +209,32 @@ def _decide(options: argparse.Namespace) -> None:
             "min_capacity": options.min_capacity,
         }
     if options.check:
-        if changes or options.as_of:
+        if changes:
             raise UsageError(
                 "--check makes a written decision again from what it states; leave out what"
-                " changes it (--names, --without, --by-count, --min-capacity, --as-of)"
+                " changes it (--names, --without, --by-count, --min-capacity)"
             )
         decision = check(options.folder, options.period)
         line = f"{decision.period}: the same decision again: {', '.join(decision.named)}"
         answer(options, [line], {"same": True, **decision.facts()})
-    elif options.algorithm:
-        found = alternative(
-            options.folder, options.algorithm, options.period, as_of=options.as_of, **changes
+        return
+    decision = decide(options.folder, options.period, **changes)
+    lines = [decision.asked] if decision.gain != THE_PAPERS else []
+    lines.append(f"{decision.period}: {', '.join(decision.named)}")
+    if decision.all_named:
+        lines.append("Every entity that may be chosen is named.")
+    if decision.missing:
+        lines.append(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
+    lines.append(f"The ranking, on a page: {options.folder / 'index.html'}")
+    lines.append(f"The head of the log is {decision.log_head}")
+    answer(options, lines, decision.facts())
+    least = options.fail_on_missing or math.inf
+    if long := [it for it in decision.outlooks if it.silent >= least]:
+        told = ", ".join(f"{it.entity} ({it.silent})" for it in long)
+        raise DpolError(
+            f"silent for {counted(int(least), 'period')} or more: {told}; ask for their"
+            " reports. The decision is written"
         )
-        lines = []
-        for it in found.choices:
-            other = "" if it.agrees else f" ({found.deployed}: {', '.join(it.deployed)})"
-            lines.append(f"{it.period}: {', '.join(it.named)}{other}")
-        agreed = f"{sum(it.agrees for it in found.choices)} of"
-        agreed += f" {counted(len(found.choices), 'period')}"
-        lines.append(f"{found.algorithm} names the same as {found.deployed} in {agreed}.")
-        answer(options, lines, dataclasses.asdict(found))
-    else:
-        decision = decide(options.folder, options.period, as_of=options.as_of, **changes)
-        lines = [decision.asked] if decision.gain != THE_PAPERS else []
-        lines.append(f"{decision.period}: {', '.join(decision.named)}")
-        if decision.missing:
-            lines.append(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
-        lines.append(f"The ranking, on a page: {options.folder / 'index.html'}")
-        answer(options, lines, decision.facts())
-        least = options.fail_on_missing or math.inf
-        if long := [it for it in decision.outlooks if it.silent >= least]:
-            told = ", ".join(f"{it.entity} ({it.silent})" for it in long)
-            raise DpolError(
-                f"silent for {counted(int(least), 'period')} or more: {told}; ask for their"
-                " reports. The decision is written"
-            )
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -253,11 +242,8 @@ def _export(options: argparse.Namespace) -> None:
 
     if options.to is None:
         head = verify(options.folder, options.verify)
-        lines = [
-            "Nothing in the log was removed, changed or reordered. Note its head, and verify with"
-            f" it later: {head}"
-        ]
-        answer(options, lines, {"head": head})
+        line = "Nothing in the log was removed, changed or reordered. Note its head, and verify"
+        answer(options, [f"{line} with it later: {head}"], {"head": head})
         return
     count = export(options.folder, options.to)
     answer(options, [f"{options.to}: {count} releases"], {"table": options.to, "releases": count})

@@ -1,25 +1,18 @@
-"""Checks of a row that was reported: exactly what `dpol privatize` writes, and what was agreed.
-
-`CHECKS` is the list of them, in their order: each may rely on those before. The first line of a
-check says what it asks for; the table of checks in the manual is made of these lines.
-"""
+"""Checks of what was reported: exactly what `dpol privatize` writes, and what was agreed."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+import math
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from decimal import Decimal
-from functools import cache, cached_property
 
 from dpol.core.errors import DataError
 from dpol.core.words import printable, shortened
-from dpol_weekly.coordinator.log import Release
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.memory import ChainTerms, stated_terms
-from dpol_weekly.noise import CountNoise, decimal_text, deviation_of_share, interval
-from dpol_weekly.released import PATTERNS, Cells, Row, check_numbers
+from dpol_weekly.released.read import Report
+from dpol_weekly.released.row import Released, check_cells
 
 MOST_DEVIATIONS = 40
 """A noisy count is at most the capacity and so many standard deviations of its noise.
@@ -27,231 +20,100 @@ MOST_DEVIATIONS = 40
 Noise reaches so far with a probability below 1e-340.
 """
 
+_CLOSE = 1e-9
 
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """A row of a report, and what it is compared with.
 
-    Args:
-        row: as it was reported.
-        deployment: what is agreed now.
-        earlier: the agreements that it amends, as far as they are known.
-        today: the date.
+def check_guarantee(report: Report, agreed: Deployment) -> None:
+    """Refuse a report whose record states another guarantee than its agreement and table give.
+
+    Raises:
+        DataError: it does.
     """
-
-    row: Row
-    deployment: Deployment
-    earlier: Sequence[Deployment]
-    today: datetime.date
-
-    @property
-    def cells(self) -> Cells:
-        """The cells of the row."""
-        return self.row.cells
-
-    @property
-    def noise(self) -> CountNoise:
-        """The noise that its mu and count sensitivity state."""
-        return _noise(self.cells.mu, self.cells.count_sensitivity)
-
-    @cached_property
-    def terms(self) -> ChainTerms:
-        """The public terms of its noise."""
-        if self.row.part:
-            return stated_terms(self.noise, self.row.part)
-        return _independent_terms(self.noise)
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of its noise on the count, in people."""
-        return self.terms.standard_deviation_after(self.row.place - 1)
-
-
-def known_entity(claim: Claim) -> None:
-    """The entity is one of the deployment."""
-    if claim.cells.entity not in claim.deployment.entities:
-        shown = printable(shortened(claim.cells.entity))
-        raise DataError(f"{shown} is not an entity of the deployment; ask who it is")
-
-
-def known_period(claim: Claim) -> None:
-    """A period of the deployment starts on the date."""
-    periods, text, day = claim.deployment.periods, claim.cells.period, None
-    with suppress(ValueError):
-        day = datetime.date.fromisoformat(text)
-    if not day or day.isoformat() != text or claim.deployment.number_of(day) is None:
-        raise DataError(
-            f"no period of the deployment starts at {printable(shortened(text))!r}; they start"
-            f" every {periods.days} days from {periods.first} on"
-        )
-
-
-def takes_part(claim: Claim) -> None:
-    """The entity takes part in the period, by its `since` and `until`."""
-    entity, period = claim.cells.entity, claim.cells.period
-    if not claim.deployment.entities[entity].takes_part(datetime.date.fromisoformat(period)):
-        raise DataError(f"{entity} does not take part in {period}, says the deployment")
-
-
-def has_ended(claim: Claim) -> None:
-    """The period has ended, by the date of the coordinator's computer."""
-    begun = datetime.date.fromisoformat(claim.cells.period)
-    if (claim.today - begun).days < claim.deployment.periods.days:
-        raise DataError(
-            f"the period from {begun} has not ended on {claim.today}, the date of this computer;"
-            " collect again when it has, or ask for the right date"
-        )
-
-
-def written_noise(claim: Claim) -> None:
-    """μ and count sensitivity are written as `dpol privatize` writes them."""
-    for column in ("mu", "count_sensitivity"):
-        text = getattr(claim.cells, column)
-        if not PATTERNS[column].fullmatch(text) or decimal_text(Decimal(text)) != text:
+    releases = Counter((it.cells.entity, it.cells.period) for it in report.rows)
+    noise, mu = agreed.count_noise(), agreed.mu * math.sqrt(max(releases.values(), default=1))
+    stated = {key: it for key, it in report.guarantee.items() if key != "noise"}
+    if isinstance(of_noise := report.guarantee.get("noise"), dict):
+        stated |= {f"noise.{key}": it for key, it in of_noise.items()}
+    due = {
+        "longest_stay": agreed.longest_stay,
+        "budget_mu": agreed.budget_mu,
+        "noise.mu": float(noise.mu),
+        "noise.count_sensitivity": float(noise.count_sensitivity),
+        "noise.decimals": noise.decimals,
+        "noise.scale": noise.scale,
+        "mu": mu,
+        "mu_of_stay": mu * math.sqrt(agreed.longest_stay),
+    }
+    for name, number in due.items():
+        if not _is(stated.get(name), number):
             raise DataError(
-                "mu or its count sensitivity is not a number as dpol privatize writes it; ask for"
-                " the table that it wrote"
+                f"{report.file}: its record states another {name} than its agreement and its table"
+                f" give ({number:.10g}); ask for the release that dpol privatize wrote"
             )
 
 
-def agreed_mu(claim: Claim) -> None:
-    """μ is at most the agreed one."""
-    agreed = claim.deployment.mu
-    if claim.noise.mu > Decimal(str(agreed)):
-        raise DataError(f"mu is {claim.cells.mu}, larger than agreed ({agreed:g})")
+def _is(stated: object, due: float) -> bool:
+    """True if what a record states is a number, up to rounding."""
+    with suppress(TypeError, ValueError, OverflowError):
+        return abs(float(stated) - due) <= _CLOSE * due  # type: ignore[arg-type]
+    return False
 
 
-def agreed_sensitivity(claim: Claim) -> None:
-    """The count sensitivity is the agreed one."""
-    given, agreed = claim.noise.count_sensitivity, claim.deployment.count_sensitivity
-    if given != Decimal(str(agreed)):
-        raise DataError(f"the count sensitivity is {given}, and {agreed:g} was agreed")
+def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.date) -> None:
+    """Refuse a row that `dpol privatize` does not write under what was agreed.
 
+    Args:
+        row: as it was reported.
+        agreements: that are known, each an amendment of the one before.
+        today: the date.
 
-def agreed_unit(claim: Claim) -> None:
-    """The scale of the noise is what μ and memory ask for, and it protects stays as agreed."""
-    given, agreed = claim.terms.unit_weeks, claim.deployment.unit_weeks
-    if given < agreed:
-        raise DataError(f"its noise protects stays of {given} periods, and {agreed} were agreed")
-
-
-def agreed_memory(claim: Claim) -> None:
-    """The noise has a memory only where one was agreed."""
-    if claim.terms.a != claim.terms.b and claim.deployment.noise.memory == "none":
-        raise DataError("its noise has a memory, and independent noise was agreed")
-
-
-def written_numbers(claim: Claim) -> None:
-    """Count and capacity are written as `dpol privatize` writes them, and the share is theirs."""
-    _count_and_capacity(claim)
-
-
-def agreed_capacity(claim: Claim) -> None:
-    """The capacity is the agreed one, or that before an amendment, unless it is `reported`."""
-    name, given = claim.cells.entity, claim.cells.capacity
+    Raises:
+        DataError: the row breaks a rule; the text says which, without its count.
+    """
+    deployment = agreements[-1]
+    entity, period = deployment.entities.get(row.entity), _period(row.period)
+    if entity is None:
+        shown = printable(shortened(row.entity))
+        raise DataError(f"{shown} is not an entity of the deployment; ask who it is")
+    if period is None or deployment.number_of(period) is None:
+        grid = deployment.periods
+        raise DataError(
+            f"no period of the deployment starts at {printable(shortened(row.period))!r}; they"
+            f" start every {grid.days} days from {grid.first} on; ask for the right table"
+        )
+    if not entity.takes_part(period):
+        raise DataError(
+            f"{row.entity} does not take part in {period}, says the deployment; amend that, or ask"
+            " why it reports"
+        )
+    if (today - period).days < deployment.periods.days:
+        raise DataError(
+            f"the period from {period} has not ended on {today}, the date of this computer;"
+            " collect again when it has, or set the right date"
+        )
+    noise = deployment.count_noise()
+    count, capacity = check_cells(row, noise)
     # A holder that has not taken an amendment yet releases by the agreement before it.
     held = [
-        it.entities[name].capacity
-        for it in (*claim.earlier, claim.deployment)
-        if name in it.entities
-        and not (it.amends and claim.cells.period < it.amends.since.isoformat())
+        it.entities[row.entity].capacity
+        for it in agreements
+        if row.entity in it.entities and not (it.amends and period < it.amends.since)
     ]
-    if held and not {"reported", float(given)} & {*held}:
-        raise DataError(f"its capacity is {given}, and the deployment says {held[-1]:g}")
-
-
-def count_in_range(claim: Claim) -> None:
-    """The noisy count is at most 40 standard deviations of its noise above the capacity."""
-    count, capacity = _count_and_capacity(claim)
-    if abs(count) > capacity + MOST_DEVIATIONS * claim.deviation:
+    if held and not {"reported", capacity} & {*held}:
+        raise DataError(
+            f"its capacity is {row.capacity}, and the deployment says {held[-1]:g}; ask for it"
+            " again, or amend the deployment"
+        )
+    if abs(count) > capacity + MOST_DEVIATIONS * noise.standard_deviation:
         raise DataError(
             f"its noisy count is out of range: more than {MOST_DEVIATIONS} standard deviations of"
             " its noise above the capacity; ask for it again"
         )
 
 
-def stated_deviation(claim: Claim) -> None:
-    """`noise_sd` is that of the noise that the record states for the row."""
-    if deviation_of_share(claim.deviation, claim.cells.capacity) != claim.cells.noise_sd:
-        raise DataError(
-            "its noise_sd is not that of the noise that its record states; ask for table and"
-            " record again"
-        )
-
-
-def stated_interval(claim: Claim) -> None:
-    """`low` and `high` are the 95% interval of the share."""
-    cells = claim.cells
-    if interval(cells.noisy_share, cells.noise_sd) != [cells.low, cells.high]:
-        raise DataError("low and high are not the interval of its noisy share; ask again")
-
-
-CHECKS: tuple[Callable[[Claim], None], ...] = (
-    known_entity,
-    known_period,
-    takes_part,
-    has_ended,
-    written_noise,
-    agreed_mu,
-    agreed_sensitivity,
-    agreed_unit,
-    agreed_memory,
-    written_numbers,
-    agreed_capacity,
-    count_in_range,
-    stated_deviation,
-    stated_interval,
-)
-"""All checks. Each raises DataError if a row breaks it; the text says which, without its count."""
-
-
-def checked(
-    row: Row, agreements: Sequence[Deployment], today: datetime.date, origin: str
-) -> Release:
-    """A row as it goes into the log.
-
-    Args:
-        row: as it was reported.
-        agreements: that are known, each an amendment of the one before.
-        today: the date.
-        origin: the name of its chain begins with it.
-
-    Raises:
-        DataError: the row breaks one of `CHECKS`.
-    """
-    claim = Claim(row=row, deployment=agreements[-1], earlier=agreements[:-1], today=today)
-    for check in CHECKS:
-        check(claim)
-    return Release(
-        cells=row.cells,
-        terms=claim.terms,
-        chain=f"{origin}/{row.part['first_row']}" if row.part else "",
-        place=row.place,
-    )
-
-
-def _count_and_capacity(claim: Claim) -> tuple[float, float]:
-    return check_numbers(
-        noisy_count=claim.cells.noisy_count,
-        capacity=claim.cells.capacity,
-        noisy_share=claim.cells.noisy_share,
-        decimals=claim.terms.decimals,
-    )
-
-
-@cache
-def _noise(mu: str, count_sensitivity: str) -> CountNoise:
-    return CountNoise(Decimal(mu), Decimal(count_sensitivity))
-
-
-@cache
-def _independent_terms(noise: CountNoise) -> ChainTerms:
-    return ChainTerms(
-        a="0",
-        b="0",
-        unit_weeks=1,
-        chain_periods=1,
-        mu=decimal_text(noise.mu),
-        decimals=noise.decimals,
-        scale=noise.scale,
-    )
+def _period(text: str) -> datetime.date | None:
+    """The date in a cell, if it is written as a date is."""
+    with suppress(ValueError):
+        if (day := datetime.date.fromisoformat(text)).isoformat() == text:
+            return day
+    return None

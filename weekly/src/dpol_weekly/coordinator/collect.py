@@ -9,45 +9,39 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
 from dpol.core.near import nearest
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted, printable, shortened
-from dpol_weekly.coordinator.checks import checked
-from dpol_weekly.coordinator.log import Log, Release, open_log
-from dpol_weekly.coordinator.settings import FILE
-from dpol_weekly.coordinator.spent import mu_of_such_stay, period_budget, weight_of
-from dpol_weekly.deployment import Deployment
-from dpol_weekly.released import Found, Parts, Report, Row, find_releases, read_report
+from dpol_weekly.coordinator.checks import check_guarantee, check_row
+from dpol_weekly.coordinator.log import Log, open_log
+from dpol_weekly.coordinator.spent import most_releases, mu_of_stay
+from dpol_weekly.coordinator.words import escaped
+from dpol_weekly.released.find import Ignored, Parts, Refused, find_releases
+from dpol_weekly.released.read import Report, Reported, read_report
 
-_KEY = "period", "noisy_count", "capacity", "noisy_share", "mu"
-"""The cells that show that a row was collected before."""
 _LONGEST_REASON = 200
 _SET_ASIDE = "If the earlier report was wrong, set it aside with dpol set-aside"
-_CONTINUE = (
-    "If its ledger was put back from an older copy, the holder goes on from your export of the log:"
-    " dpol export, then dpol privatize ... --continue-from"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Collected:
-    """The outcome of collecting a report.
+    """The outcome of collecting a file.
 
     Args:
-        file: of the release; or a folder that was looked through.
+        file: the file.
         taken: how many rows were new.
         known: how many were collected before.
         aside: how many of the known rows were set aside, and stay so.
         corrections: how many of the new rows supersede another one.
         refused: why rows, or all of the report, were refused; empty if nothing was.
         above: what the new rows have spent above the budget, a sentence for each period.
-        ignored: how many files of the folder hold no part of a release.
+        ignored: whether it was found in a folder, and is no release.
+        head: of the log's hash chain afterwards.
     """
 
     file: Path
@@ -57,7 +51,28 @@ class Collected:
     corrections: int = 0
     refused: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
-    ignored: int = 0
+    ignored: bool = False
+    head: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """The rows of a report, sorted by what becomes of them.
+
+    Args:
+        known: rows of the log that it repeats.
+        fresh: those that are new.
+        corrections: how many of these supersede another one.
+        refused: why others are not taken.
+        moved: entities that report from another ledger or with another key than before, which was
+            to be accepted.
+    """
+
+    known: list[sqlite3.Row]
+    fresh: list[Reported]
+    corrections: int
+    refused: list[str]
+    moved: list[str]
 
 
 def collect(
@@ -84,9 +99,7 @@ def collect(
     with open_log(folder, deployment=deployment, new=True) as log:
         if unknown := sorted(may_change - log.deployment.entities.keys()):
             raise DataError(f"{unknown[0]} is not an entity of the deployment; write it as there")
-        found = find_releases(reports)
-        done = [_collect(log, parts, may_change, today) for parts in found.releases]
-        return _in_order(found, done)
+        return [_collect(log, found, may_change, today) for found in find_releases(reports)]
 
 
 def check_reports(
@@ -103,25 +116,16 @@ def check_reports(
         DataError, OutputError: as `collect`.
     """
     with tempfile.TemporaryDirectory() as name:
-        (Path(name) / FILE).write_text("corrections: true\n")
         return collect(reports, Path(name), deployment, today=today)
-
-
-def _in_order(found: Found, done: Sequence[Collected]) -> list[Collected]:
-    """The outcomes of all files, in their order, and then of the folders."""
-    refused = [Collected(file=file, refused=(why,)) for file, why in found.refused]
-    ignored = [Collected(file=folder, ignored=count) for folder, count in found.ignored.items()]
-    place = {file: number for number, file in enumerate(found.files)}
-    return [*sorted([*done, *refused], key=lambda it: place[it.file]), *ignored]
 
 
 def set_aside(
     folder: Path, entity: str, reason: str, period: datetime.date | None = None
-) -> list[sqlite3.Row]:
-    """Let nothing count that the log holds of an entity, or of one period of it; the rows.
+) -> tuple[list[tuple[str, int]], str]:
+    """Let nothing count that the log holds of an entity, or of one period of it.
 
-    They stay in the log, with the reason, and what they cost is still counted. The same rows stay
-    set aside if they are collected again; other ones may be reported for these periods.
+    It stays in the log, with the reason, and what it cost is still counted. The same rows stay set
+    aside if they are collected again; other ones may be reported for these periods.
 
     Args:
         folder: of the coordinator.
@@ -129,216 +133,237 @@ def set_aside(
         reason: for the log, the decisions and the page.
         period: its start; None: all that was collected so far.
 
+    Returns:
+        The period and the version of each row, and the head of the log's hash chain.
+
     Raises:
         DataError: as `open_log`; no such row counts, or the reason is not a line of text.
         OutputError: the log cannot be written.
     """
     if not (reason.strip() and reason.isprintable() and len(reason) <= _LONGEST_REASON):
         raise DataError(
-            f"the reason must be one line of text, of {_LONGEST_REASON} characters at most"
+            f"the reason must be one line of text, of {_LONGEST_REASON} characters at most; write"
+            " it again"
         )
     with open_log(folder, write=True) as log:
-        if entity not in log.deployment.entities:
-            told = nearest(entity, log.deployment.entities)
+        deployment = log.deployment
+        if entity not in deployment.entities:
+            told = nearest(entity, deployment.entities)
             raise DataError(f"the deployment has no entity {entity!r}{told}")
-        start = "" if period is None else period.isoformat()
-        counting = "released.set_aside IS NULL AND entity = ? AND ? IN ('', period)"
-        rows = list(log.releases(counting, entity, start))
-        if not rows:
-            when = f" for {start}" if start else ""
-            raise DataError(f"{log.path}: holds nothing of {entity}{when} that counts")
-        log.add_act(kind="set aside", entity=entity, period=start, reason=reason)
-    return rows
+        number = None if period is None else deployment.number_of(period)
+        where = "set_aside IS NULL AND entity = ? AND period = IFNULL(?, period)"
+        rows = log.releases(where, entity, number).fetchall()
+        if not rows or (period is not None and number is None):
+            when = f" for {period}" if period else ""
+            raise DataError(
+                f"{log.path}: holds nothing of {entity}{when} that counts; dpol export shows what"
+                " it holds"
+            )
+        log.add_act(kind="set aside", entity=entity, period=number, reason=reason)
+        done = [(deployment.period_of(it["period"]).isoformat(), it["version"]) for it in rows]
+        return done, log.head
 
 
-def _collect(log: Log, parts: Parts, may_change: set[str], today: datetime.date) -> Collected:
-    """One report; entities whose new ledger is taken leave `may_change`."""
-    file, left = parts.file, set(may_change)
+def _collect(
+    log: Log, found: Parts | Refused | Ignored, may_change: set[str], today: datetime.date
+) -> Collected:
+    """One file; entities whose new ledger is taken leave `may_change`."""
+    file, left = found.file, set(may_change)
+    if isinstance(found, Ignored):
+        return Collected(file=file, ignored=True, head=log.head)
+    if isinstance(found, Refused):
+        return Collected(file=file, refused=(escaped(found.why),), head=log.head)
     try:
         with log.as_a_whole():
-            collected = _take(log, parts, left, today)
-    except DataError as error:
-        return Collected(file=file, refused=(str(error),))
+            collected = _take(log, read_report(found), left, today)
     except (sqlite3.Error, OutputError):
         raise  # of the log, not of the report
+    except DataError as error:
+        return Collected(file=file, refused=(escaped(str(error)),), head=log.head)
     except Exception as error:  # nobody foresaw it, and others must not suffer
         why = f"{file}: cannot be taken ({type(error).__name__}); ask for the release again"
-        return Collected(file=file, refused=(why,))
+        return Collected(file=file, refused=(escaped(why),), head=log.head)
     may_change &= left
     return collected
 
 
-def _take(log: Log, parts: Parts, may_change: set[str], today: datetime.date) -> Collected:
+def _take(log: Log, report: Report, may_change: set[str], today: datetime.date) -> Collected:
     """Enter the new rows of a report, as `_collect`."""
-    file, report = parts.file, read_report(parts)
     if report.agreement not in log.hashes:
         raise DataError(
-            f"{file}: is of another deployment ({printable(shortened(report.deployment))}), or of"
-            " an amendment that is not known here; everybody takes the same file: --deployment FILE"
-            " names an amendment"
+            f"{report.file}: is of another deployment ({printable(shortened(report.deployment))}),"
+            " or of an amendment that is not known here; everybody takes the same file:"
+            " --deployment FILE names an amendment"
         )
-    rows_of: dict[str, list[Row]] = {}
-    for row in report.rows:
-        rows_of.setdefault(row.cells.entity, []).append(row)
-    put_back = _put_back(report, log.ledger_heads(report.ledger, report.output))
-    new: list[Release] = []
-    refused: list[str] = []
-    known = aside = corrections = 0
+    check_guarantee(report, log.agreements[log.hashes.index(report.agreement)])
+    rows, name = sort_rows(report, log, may_change, today), escaped(report.file.name)
+    for entity in rows.moved:
+        reason = f"{report.ledger}, collected from {name}"
+        log.add_act(kind="new ledger", entity=entity, reason=reason)
+        may_change.discard(entity)
+    if rows.fresh:
+        log.add_report(report, name, rows.fresh)
     periods_of: dict[str, set[str]] = {}
-    for entity, rows in rows_of.items():
-        logged = list(log.releases("entity = ?", entity))
-        before = {tuple(it[name] for name in _KEY): it["set_aside"] for it in logged}
-        fresh = dict[tuple[str, ...], Row]()
-        for row in rows:
-            key = tuple(getattr(row.cells, name) for name in _KEY)
-            if key in before:
-                known, aside = known + 1, aside + (before[key] is not None)
+    for row in rows.fresh:
+        periods_of.setdefault(row.cells.entity, set()).add(row.cells.period)
+    return Collected(
+        file=report.file,
+        taken=len(rows.fresh),
+        known=len(rows.known),
+        aside=sum(it["set_aside"] is not None for it in rows.known),
+        corrections=rows.corrections,
+        refused=tuple(map(escaped, rows.refused)),
+        above=tuple(line for it in periods_of.items() for line in _above(log, *it)),
+        head=log.head,
+    )
+
+
+def sort_rows(report: Report, log: Log, may_change: Collection[str], today: datetime.date) -> Rows:
+    """Sort the rows of a report into those that are known, new, and refused.
+
+    Args:
+        report: whose guarantee was checked.
+        log: that it is collected into.
+        may_change: entities that may report from another ledger than so far.
+        today: the date.
+    """
+    rows = Rows(known=[], fresh=[], corrections=0, refused=[], moved=[])
+    corrections, day_of = 0, log.deployment.period_of
+    put_back = _put_back(report, log.ledger_heads(report.ledger, report.output))
+    of_entity: dict[str, list[Reported]] = {}
+    for row in report.rows:
+        of_entity.setdefault(row.cells.entity, []).append(row)
+    for entity, own in of_entity.items():
+        logged = {
+            (day_of(it["period"]).isoformat(), it["noisy_count"], it["capacity"]): it
+            for it in log.releases("entity = ?", entity)
+        }
+        new = dict[tuple[str, str, str], Reported]()
+        for row in own:
+            key = row.cells.period, row.cells.noisy_count, row.cells.capacity
+            if key in logged:
+                rows.known.append(logged[key])
             else:
-                fresh.setdefault(key, row)
-        keys = [it.entities[entity].key for it in log.agreements if entity in it.entities]
-        why = _another_ledger(report, rows, logged, keys) or put_back
-        obstacle = _unsigned(report, log.deployment, entity)
-        if not obstacle and entity not in may_change:
-            obstacle = why
-        if fresh and obstacle:
-            refused.append(f"{file}: {counted(len(fresh), 'row')} of {entity}: {obstacle}")
+                new.setdefault(key, row)
+        standing = {key: it for key, it in logged.items() if it["set_aside"] is None}
+        why = put_back or _another_ledger(report, entity, own, standing, log)
+        obstacle = _unsigned(report, entity, log) or ("" if entity in may_change else why)
+        if new and obstacle:
+            told = f"{report.file}: {counted(len(new), 'row')} of {entity}: {obstacle}"
+            rows.refused.append(told)
             continue
-        origins = {it["period"]: _origin(it) for it in logged if it["set_aside"] is None}
-        for row in fresh.values():
-            period = row.cells.period
+        origins = {period: _origin(it) for (period, *_), it in standing.items()}
+        taken = len(rows.fresh)
+        for (period, *_), row in new.items():
             try:
-                release = checked(row, log.agreements, today, f"{report.ledger}/{report.output}")
-                if period in origins and not log.coordination.corrections:
+                check_row(row.cells, log.agreements, today)
+                if period in origins and not log.deployment.corrections:
                     raise DataError(
                         f"{entity} has reported {period} already, with other numbers"
-                        f" ({origins[period]}); ask the holder. If it corrects them, set"
-                        f" corrections: true in {FILE}. {_SET_ASIDE}. {_CONTINUE}"
+                        f" ({origins[period]}), and the agreement allows no corrections; ask the"
+                        f" holder. {_SET_ASIDE}"
                     )
             except DataError as error:
-                refused.append(f"{file}, line {row.line}: {error}")
+                rows.refused.append(f"{report.file}, line {row.line}: {error}")
                 continue
             corrections += period in origins
-            origins[period] = f"{file.name}, line {row.line}"
-            periods_of.setdefault(entity, set()).add(period)
-            new.append(release)
-        if why and entity in periods_of:
-            reason = f"{report.ledger}, collected from {file.name}"
-            log.add_act(kind="new ledger", entity=entity, period="", reason=reason)
-            may_change.discard(entity)
-    if new:
-        log.add_report(
-            new,
-            sha256=report.sha256,
-            file=file.name,
-            ledger=report.ledger,
-            output=report.output,
-            key=report.key,
-            heads={run.number: run.head for run in report.runs},
-        )
-    return Collected(
-        file=file,
-        taken=len(new),
-        known=known,
-        aside=aside,
-        corrections=corrections,
-        refused=tuple(refused),
-        above=tuple(line for it in periods_of.items() for line in _above(log, *it)),
-    )
+            origins[period] = f"{report.file.name}, line {row.line}"
+            rows.fresh.append(row)
+        if why and len(rows.fresh) > taken:
+            rows.moved.append(entity)
+    return replace(rows, corrections=corrections)
 
 
 def _origin(row: sqlite3.Row) -> str:
     return f"{row['file']}, collected on {row['received'][:10]}"
 
 
-def _unsigned(report: Report, deployment: Deployment, entity: str) -> str:
+def _unsigned(report: Report, entity: str, log: Log) -> str:
     """The reason why a report about an entity is nobody's; empty if its holder signed it."""
-    agreed = deployment.entities.get(entity)
+    agreed = log.deployment.entities.get(entity)
     if agreed is None or agreed.key in (None, report.key):
         return ""
-    how = "is signed with another key than" if report.key else "is not signed with"
     return (
-        f"the report {how} the key of {entity} in the agreement; ask the holder, who names the file"
-        " of that key in its own file"
+        f"the report is signed with another key than that of {entity} in the agreement; ask the"
+        " holder, who names the file of that key in its own file"
     )
 
 
 def _put_back(report: Report, known: Mapping[int, str]) -> str:
     """The reason why the ledger of a report is an older copy, or was changed; or empty.
 
-    A ledger that took in what is known here (`--continue-from`) goes on from an older copy rightly.
-
     Args:
         report: with the heads of its ledger's hash chain.
         known: those that earlier reports stated, by the number of their run.
     """
-    stated = {run.number: run for run in report.runs}
-    others = [it for it in known if it not in stated or stated[it].head != known[it]]
-    if not others or any(it.imported for it in report.runs if it.number >= min(others)):
+    others = [run for run, head in known.items() if report.heads.get(run) != head]
+    if not others:
         return ""
     return (
         "the ledger of this report does not go on from what it reported before (run"
-        f" {min(others)}): it was put back from an older copy, or changed; ask the holder."
-        f" {_SET_ASIDE}. {_CONTINUE}"
+        f" {min(others)}): it was put back from an older copy, or changed; ask the holder, who"
+        " begins a new ledger then (collect that with --new-ledger)"
     )
 
 
 def _another_ledger(
     report: Report,
-    rows: Sequence[Row],
-    logged: Sequence[sqlite3.Row],
-    keys: Sequence[str | None],
+    entity: str,
+    rows: Iterable[Reported],
+    standing: Mapping[tuple[str, str, str], sqlite3.Row],
+    log: Log,
 ) -> str:
     """The reason why a report is of another ledger, or of an older copy of it; or empty.
 
     Args:
         report: that brings the rows.
-        rows: those of one entity.
-        logged: what the log has of it.
-        keys: of it in the agreements, the last one now; one that they name or named binds no
-            longer than they do.
+        entity: that they are about.
+        rows: those of it.
+        standing: what counts of it in the log, by period, count and capacity.
+        log: its agreements may name a key; one that they name or named binds no longer than they
+            do.
     """
-    standing = sorted(
-        (it for it in logged if it["set_aside"] is None), key=lambda row: row["report"]
-    )
+    if not standing:
+        return ""
     # Those of another ledger that was accepted later are the last ones.
-    if standing and standing[-1]["ledger"] != report.ledger:
-        first = next(it for it in standing if it["ledger"] == standing[-1]["ledger"])
-        entity = first["entity"]
+    last = max(standing.values(), key=lambda it: int(it["report"]))
+    lost = f"collect with --new-ledger {entity}. {_SET_ASIDE}"
+    if last["ledger"] != report.ledger:
+        of_last = [it for it in standing.values() if it["ledger"] == last["ledger"]]
+        first = min(of_last, key=lambda it: int(it["report"]))
         return (
             f"the ledger of this report is not that of the first one about {entity}"
-            f" ({_origin(first)}); ask the holder. If it lost that ledger, collect with"
-            f" --new-ledger {entity}. {_SET_ASIDE}"
+            f" ({_origin(first)}); ask the holder. If it lost that ledger, {lost}"
         )
-    bound = standing[-1]["key"] if standing else ""
-    if bound and bound not in (report.key, *keys) and report.key not in keys[-1:]:
+    keys = [it.entities[entity].key for it in log.agreements if entity in it.entities]
+    if last["key"] not in (report.key, *keys) and report.key not in keys[-1:]:
         return (
-            f"the key of this report is not that of the earlier ones ({_origin(standing[-1])}); ask"
-            f" the holder. If it lost that key, collect with --new-ledger {standing[-1]['entity']}."
-            f" {_SET_ASIDE}"
+            f"the key of this report is not that of the earlier ones ({_origin(last)}); ask the"
+            f" holder. If it lost that key, {lost}"
         )
-    there = {(row.cells.period, row.cells.noisy_count) for row in rows}
-    for it in standing:
-        if it["output"] == report.output and (it["period"], it["noisy_count"]) not in there:
+    there = {(it.cells.period, it.cells.noisy_count, it.cells.capacity) for it in rows}
+    for key, it in standing.items():
+        if it["output"] == report.output and key not in there:
             return (
-                f"the table lacks what was reported for {it['period']} ({_origin(it)}); ask the"
-                f" holder. {_SET_ASIDE}. {_CONTINUE}"
+                f"the table lacks what was reported for {key[0]} ({_origin(it)}): its ledger was"
+                f" put back from an older copy, or changed; ask the holder. {_SET_ASIDE}"
             )
     return ""
 
 
 def _above(log: Log, entity: str, periods: set[str]) -> Iterator[str]:
     """Sentences on those of some periods in which an entity is above its part of the budget."""
-    stay, budget = log.deployment.longest_stay, period_budget(log.deployment)
-    weights: dict[str, list[Fraction]] = {}
+    deployment, times = log.deployment, dict[str, int]()
     for row in log.releases("entity = ?", entity):
-        weight = weight_of(row["mu"], row["a"], row["b"], row["unit_weeks"], stay)
-        weights.setdefault(row["period"], []).append(weight)
+        period = deployment.period_of(row["period"]).isoformat()
+        times[period] = times.get(period, 0) + 1
     for period in sorted(periods):
-        if (spent := sum(weights[period], Fraction(0))) > budget:
+        if times[period] > most_releases(deployment):
             yield (
                 f"above the budget: {entity} has released {period}"
-                f" {counted(len(weights[period]), 'time')}; a stay of"
-                f" {counted(stay, 'such period')} has mu"
-                f" {rounded_up(mu_of_such_stay(spent, stay), 4)}, and the deployment allows"
-                f" {log.deployment.budget_mu:g}; the rows are collected, as they are public already"
+                f" {counted(times[period], 'time')}; a stay of"
+                f" {counted(deployment.longest_stay, 'such period')} has mu"
+                f" {rounded_up(mu_of_stay(deployment, times[period]), 4)}, and the deployment"
+                f" allows {deployment.budget_mu:g}; the rows are collected, as they are public"
+                " already"
             )

@@ -6,20 +6,17 @@ import csv
 import dataclasses
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
 from dpol.data.question import Gain
 from dpol_weekly.coordinator.evidence import SetAside
-from dpol_weekly.coordinator.past import Scores
 from dpol_weekly.coordinator.settings import Coordination
 from dpol_weekly.coordinator.spent import Spent
 
@@ -64,6 +61,19 @@ class Outlook:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """How often later noisy reports lay where they were predicted, noise included.
+
+    Args:
+        reports: how many were compared: all but the first one of each entity.
+        inside: how many of them lay inside their 90% interval.
+    """
+
+    reports: int
+    inside: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Decision:
     """The choice of entities for a period, and all that is needed to check it.
 
@@ -74,16 +84,14 @@ class Decision:
         last_period: start of the last period whose reports were read, the one before.
         named: identifiers of who is chosen, best first.
         outlooks: of all entities, in the order of the deployment.
-        scores: how well earlier predictions fitted; None if there were none.
+        coverage: how well earlier predictions fitted; None if there were none.
         spent: what the releases cost a person.
         coordination: the coordinator's own choices that were used.
         randomness: keys that the random numbers of the algorithm were drawn from.
         dpol: version of dpol.
-        releases: how many releases were read, superseded ones included.
-        read: the periods that each entity had released, counted from 0; of one that was released
-            again there are several.
-        set_aside: those of them that did not count.
-        log_sha256: of all that was read, see `dpol_weekly.coordinator.evidence`.
+        releases: how many releases counted, superseded ones included.
+        set_aside: those that did not count.
+        log_head: head of the log's hash chain: it says what could be read.
     """
 
     deployment: str
@@ -92,15 +100,14 @@ class Decision:
     last_period: str
     named: tuple[str, ...]
     outlooks: tuple[Outlook, ...]
-    scores: Scores | None
+    coverage: Coverage | None
     spent: Spent
     coordination: Coordination
     randomness: Mapping[str, Any]
     dpol: str
     releases: int
-    read: Mapping[str, str]
     set_aside: tuple[SetAside, ...]
-    log_sha256: str
+    log_head: str
 
     @property
     def gain(self) -> Gain:
@@ -111,6 +118,12 @@ class Decision:
     def missing(self) -> tuple[str, ...]:
         """Identifiers of who was to report for the last period, and did not."""
         return tuple(it.entity for it in self.outlooks if it.silent)
+
+    @property
+    def all_named(self) -> bool:
+        """True if every entity that may be chosen is named."""
+        ranked = [it for it in self.outlooks if it.rank is not None]
+        return all(it.named for it in ranked) and (len(self.named) > 1 or bool(ranked))
 
     @property
     def asked(self) -> str:
@@ -142,45 +155,6 @@ class Decision:
 
 
 _TEXTS = "entity", "title"
-
-
-def as_ranges(versions: NDArray[np.int_], entities: Sequence[str]) -> dict[str, str]:
-    """The periods that each entity has released, such as `0-5 7`.
-
-    >>> as_ranges(np.array([[1, 0], [2, 0], [0, 1]]), ["a", "b"])
-    {'a': '0-1 1', 'b': '2'}
-
-    Args:
-        versions: (T, n) how often.
-        entities: n identifiers.
-    """
-    texts: dict[str, list[str]] = {name: [] for name in entities}
-    for least in range(1, versions.max(initial=0) + 1):
-        there = np.pad(versions >= least, ((1, 1), (0, 0))).astype(int)
-        for name, changes in zip(entities, np.diff(there, axis=0).T, strict=True):
-            starts, ends = (changes == 1).nonzero()[0], (changes == -1).nonzero()[0] - 1
-            for first, last in zip(starts, ends, strict=True):
-                texts[name].append(f"{first}-{last}" if first < last else f"{first}")
-    return {name: " ".join(runs) for name, runs in texts.items()}
-
-
-def from_ranges(texts: Mapping[str, str], entities: Sequence[str], rounds: int) -> NDArray[np.int_]:
-    """(T, n) how often each entity released a period, of what `as_ranges` writes.
-
-    Raises:
-        DataError: the texts are not of these entities and periods.
-    """
-    versions = np.zeros((rounds + 1, len(entities)), dtype=int)
-    try:
-        for place, name in enumerate(entities):
-            for run in texts.get(name, "").split():
-                first, _, last = run.partition("-")
-                if not 0 <= int(first) <= int(last or first) < rounds:
-                    raise ValueError(run)
-                versions[int(first) : int(last or first) + 1, place] += 1
-    except (ValueError, AttributeError):
-        raise DataError("a decision does not say what it read; put it back as it was") from None
-    return versions[:-1]
 
 
 def read_decision(path: Path) -> Decision:

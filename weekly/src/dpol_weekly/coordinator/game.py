@@ -19,7 +19,6 @@ from dpol.core.intervals import NORMAL_90
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.experts.interface import Forecast, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.registry import label_of
-from dpol.privacy.chains import Chains
 from dpol_weekly.coordinator.settings import unfit
 
 LEVEL_CHANGE = 0.02
@@ -71,7 +70,6 @@ class Played:
         change: sum of the squared changes of the level so far, each over its periods.
         changes: their number.
         forecast: of the algorithm for the next period; None if it has none.
-        past: each period that was learned, with the law before its reports, if there was one.
     """
 
     period: int
@@ -83,7 +81,6 @@ class Played:
     change: float = 0.0
     changes: int = 0
     forecast: Forecast | None = None
-    past: tuple[tuple[int, Law], ...] = ()
 
     @property
     def law(self) -> Law | None:
@@ -105,14 +102,19 @@ class Choice:
     """The choice of a game for the next period.
 
     Args:
-        ranked: experts, best first; one only where the algorithm does not rank.
+        ranked: experts that may be chosen, best first; one only where the algorithm does not rank.
+        ordered: whether they are in an order at all.
         law: of the true shares; None where the algorithm predicts none.
-        past: each period before, with the law before its reports, if there was one.
+        compared: how many later reports the earlier laws were compared with: all but the first
+            one of each entity.
+        inside: how many of them lay inside their 90% interval, noise included.
     """
 
     ranked: tuple[int, ...]
+    ordered: bool = True
     law: Law | None = None
-    past: tuple[tuple[int, Law], ...] = ()
+    compared: int = 0
+    inside: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +129,12 @@ class Game:
         algorithm: a local one that does not need to know the number of rounds.
         entities: identifiers of the n experts.
         capacity: (n,) first capacities, for algorithms that read them.
-        memory: of the noise; None for independent noise.
         seed: root of the algorithm's random numbers.
         name: these are keyed by it, and by the period.
         played: state of the game; None before the first period.
 
     Raises:
-        ValueError: the algorithm cannot play a live game, or not on noise with this memory.
+        ValueError: the algorithm cannot play a live game, or there are fewer than 2 experts.
 
     >>> import dpol
     >>> game = Game(dpol.LearnerAlone(dpol.EmpiricalBayesBank()), ("north", "south", "west"))
@@ -148,13 +149,12 @@ class Game:
     entities: tuple[str, ...]
     _: KW_ONLY
     capacity: Floats | None = None
-    memory: Chains | None = None
     seed: int = 0
     name: str = "live"
     played: Played | None = None
 
     def __post_init__(self) -> None:
-        if wrong := unfit(self.algorithm, self.memory is not None):
+        if wrong := unfit(self.algorithm):
             raise ValueError(wrong)
         if len(self.entities) < 2:
             raise ValueError(f"at least 2 entities are needed, got {len(self.entities)}")
@@ -164,23 +164,18 @@ class Game:
         """True if `decide` ranks all experts; False before the first period."""
         return self.played is not None and self.played.forecast is not None
 
-    def learn(
-        self,
-        period: int,
-        shares: Floats,
-        noise_scale: Floats,
-        *,
-        fresh_scale: Floats | None = None,
-        begun: NDArray[np.bool_] | None = None,
-    ) -> Game:
+    @property
+    def law(self) -> Law | None:
+        """The law of the next period; None where the algorithm predicts none."""
+        return None if self.played is None else self.played.law
+
+    def learn(self, period: int, shares: Floats, noise_scale: Floats) -> Game:
         """The game after a period; periods in between that are left out had no reports.
 
         Args:
             period: its number, above that of the last one.
             shares: (n,) noisy shares; NaN: no report.
             noise_scale: (n,) standard deviation of their noise.
-            fresh_scale: (n,) of what is fresh in it; None if all is.
-            begun: (n,) whose noise forgets the past in this period; None: nobody's.
 
         Raises:
             ValueError: the period is over, an array has another shape, or the noise of a report is
@@ -202,8 +197,7 @@ class Game:
         nothing = np.full(n, np.nan)
         for _ in range(played.period + 1, period):
             played = _step(self, played, nothing, nothing)
-        played = _step(self, played, shares, noise_scale, fresh_scale=fresh_scale, begun=begun)
-        return dataclasses.replace(self, played=played)
+        return dataclasses.replace(self, played=_step(self, played, shares, noise_scale))
 
     def decide(self, among: NDArray[np.bool_] | None = None) -> Choice:
         """The choice for the period after the last one.
@@ -226,9 +220,9 @@ class Game:
                     f"{label_of(self.algorithm)} names one entity of all, and"
                     f" {self.entities[played.action]} is not among those that may be chosen"
                 )
-            return Choice(ranked=(played.action,))
+            return Choice(ranked=(played.action,), ordered=False)
         order = np.argsort(-played.forecast.scores[0], kind="stable")
-        return Choice(ranked=tuple(order[among[order]].tolist()), law=played.law, past=played.past)
+        return Choice(ranked=tuple(order[among[order]].tolist()), law=played.law)
 
 
 def _start(game: Game, period: int, shares: Floats, noise_scale: Floats) -> Played:
@@ -243,7 +237,6 @@ def _start(game: Game, period: int, shares: Floats, noise_scale: Floats) -> Play
         gain_range=1.0,
         initial=key.standard_normal(n) * first,
         noise_scale=first,
-        memory=game.memory,
         capacity=None if game.capacity is None else game.capacity[None],
     )
     state, actions = game.algorithm.step(
@@ -258,30 +251,19 @@ def _start(game: Game, period: int, shares: Floats, noise_scale: Floats) -> Play
     )
 
 
-def _step(
-    game: Game,
-    before: Played,
-    shares: Floats,
-    noise_scale: Floats,
-    *,
-    fresh_scale: Floats | None = None,
-    begun: NDArray[np.bool_] | None = None,
-) -> Played:
+def _step(game: Game, before: Played, shares: Floats, noise_scale: Floats) -> Played:
     """The game one period later; arguments as of `Game.learn`."""
     period, reported = before.period + 1, ~np.isnan(shares)
     joined = before.joined | reported
     mean = _mean(shares, noise_scale) if reported.any() else before.mean
-    fresh = noise_scale if fresh_scale is None else fresh_scale
     observation = Observation(
         gains=np.where(reported, shares, mean[0])[None],
         noise_scale=np.where(reported, noise_scale, mean[1]),
-        fresh_scale=None if game.memory is None else np.where(reported, fresh, mean[1]),
         reported=None if reported.all() else reported.astype(float),
         joined=None if joined.all() else joined,
-        begun=begun,
     )
     state, actions = game.algorithm.step(before.state, observation, _generators(game, period))
-    forecast, law = game.algorithm.forecast(state), before.law
+    forecast = game.algorithm.forecast(state)
     level, change, changes = before.level, before.change, before.changes
     if forecast is not None and forecast.level is not None and not observation.silent:
         level = float(forecast.level[0, 0]), period
@@ -298,7 +280,6 @@ def _step(
         change=change,
         changes=changes,
         forecast=forecast,
-        past=before.past if law is None else (*before.past, (period, law)),
     )
 
 

@@ -1,6 +1,7 @@
 """The log of a coordinator: every noisy row that was collected, in one SQLite file.
 
-It is all the state there is: decisions are replayed from it. Rows are only ever added.
+It is all the state there is: decisions are played again from it. Rows are only ever added. A hash
+chain over all of it is verified whenever the log is opened.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ import hashlib
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from dpol.core.errors import DataError
+from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import output_error, write_text
 from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination, read_coordination
 from dpol_weekly.deployment import (
@@ -25,8 +26,7 @@ from dpol_weekly.deployment import (
     read_deployment,
     refuse_amendment,
 )
-from dpol_weekly.memory import ChainTerms
-from dpol_weekly.released import Cells
+from dpol_weekly.released.read import Report, Reported
 from dpol_weekly.sqlite import Kind, opened, prepare, transaction
 
 LOG_NAME = "log.sqlite"
@@ -34,51 +34,33 @@ LOG_NAME = "log.sqlite"
 
 _BACK = "put the last backup of the log back"
 _NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
-_ENTERED = " UNION ALL ".join(
-    f"SELECT number FROM {table}" for table in ("deployment", "report", "act")
-)
 _LOG = Kind(
     name="log",
     script=Path(__file__).with_name("log.sql"),
     application=0x64706F6D,
-    version=5,
+    version=6,
     foreign=_NO_LOG,
     damaged=_NO_LOG,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release:
-    """A row that was checked, as it goes into the log.
-
-    Args:
-        cells: as they were released.
-        terms: what is public of its noise.
-        chain: the name of its chain of noise; empty if it is of none.
-        place: in that chain, from 1.
-    """
-
-    cells: Cells
-    terms: ChainTerms
-    chain: str
-    place: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Log:
-    """An open log.
+    """An open log, whose hash chain was verified.
 
     Args:
         path: its file.
         connection: to the database.
         agreements: that its reports are of, each an amendment of the one before, at least one.
         coordination: the coordinator's own choices.
+        last: the number of the last agreement, report or act that decisions read.
     """
 
     path: Path
     connection: sqlite3.Connection
     agreements: tuple[Deployment, ...]
     coordination: Coordination
+    last: int = 2**62
 
     @property
     def deployment(self) -> Deployment:
@@ -90,106 +72,76 @@ class Log:
         """The hashes of its agreements."""
         return [it.sha256() for it in self.agreements]
 
-    def add_report(
-        self,
-        rows: Sequence[Release],
-        *,
-        sha256: str,
-        file: str,
-        ledger: str,
-        output: str,
-        key: str,
-        heads: Mapping[int, str],
-    ) -> None:
-        """Enter a report with its rows, and the heads of its ledger that were not known.
+    @property
+    def head(self) -> str:
+        """The head of its hash chain."""
+        return _head(self.connection, self.last)
+
+    def at(self, head: str) -> Log:
+        """The log as it was when its hash chain had this head.
+
+        Raises:
+            DataError: it never had.
+        """
+        base = self.connection
+        found = base.execute("SELECT number FROM link WHERE head = ?", (head,)).fetchone()
+        if found is None:
+            raise DataError(
+                f"{self.path}: its hash chain never had the head {head}: it was put back from an"
+                " older copy, or written again, or that head is of another log. Put the newest copy"
+                f" of {LOG_NAME} back"
+            )
+        (known,) = base.execute(
+            "SELECT COUNT(*) FROM deployment WHERE number <= ?", (found["number"],)
+        ).fetchone()
+        return replace(self, agreements=self.agreements[:known], last=found["number"])
+
+    def add_report(self, report: Report, file: str, rows: Sequence[Reported]) -> None:
+        """Enter a report with those of its rows that are new, and the heads of its ledger that are.
 
         A further row for a period supersedes those before.
         """
-        base, number_of = self.connection, self.deployment.number_of
-        known = self.ledger_heads(ledger, output)
-        report = _add(base, "report", sha256, file, ledger, output, key)
-        new = [(report, run, head) for run, head in heads.items() if known.get(run) != head]
-        base.executemany("INSERT INTO ledger_head VALUES (?, ?, ?)", new)
-        starts = {row.cells.period for row in rows}
-        periods = [(number_of(datetime.date.fromisoformat(it)), it) for it in starts]
-        base.executemany("INSERT OR IGNORE INTO period VALUES (?, ?)", periods)
-        names = sorted({it for row in rows for it in (row.cells.entity, row.chain)})
-        base.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", [(it,) for it in names])
-        values = [
-            row.cells._asdict()
-            | row.terms._asdict()
-            | {"mu": row.cells.mu, "report": report, "chain": row.chain, "place": row.place}
-            for row in rows
-        ]
-        noise = "mu, count_sensitivity, a, b, unit_weeks, scale, decimals"
-        of_row = ":mu, :count_sensitivity, :a, :b, :unit_weeks, :scale, :decimals"
-        base.executemany(f"INSERT OR IGNORE INTO noise ({noise}) VALUES ({of_row})", values)
+        base, deployment = self.connection, self.deployment
+        known = self.ledger_heads(report.ledger, report.output)
+        cells = report.sha256, file, report.ledger, report.output, report.key
+        number = _add(base, "report", *cells)
+        heads = [(number, run, it) for run, it in report.heads.items() if known.get(run) != it]
+        base.executemany("INSERT INTO ledger_head VALUES (?, ?, ?)", heads)
         base.executemany(
-            "INSERT INTO release (report, entity, period, version, noisy_count, capacity,"
-            " noisy_share, chain, place, noise) SELECT :report, who.number, week.number,"
-            " (SELECT 1 + COUNT(*) FROM release"
-            " WHERE entity = who.number AND period = week.number),"
-            " :noisy_count, :capacity, :noisy_share, linked.number, :place, noise.number"
-            " FROM name AS who, period AS week, name AS linked, noise WHERE who.text = :entity"
-            f" AND start = :period AND linked.text = :chain AND ({noise}) = ({of_row})",
-            values,
+            "INSERT INTO release SELECT ?1, ?2, ?3, 1 + COUNT(*), ?4, ?5 FROM release"
+            " WHERE entity = ?2 AND period = ?3",
+            [
+                (
+                    number,
+                    it.cells.entity,
+                    deployment.number_of(datetime.date.fromisoformat(it.cells.period)),
+                    it.cells.noisy_count,
+                    it.cells.capacity,
+                )
+                for it in rows
+            ],
         )
-        _link(base, report)
+        _link(base, number)
 
     def ledger_heads(self, ledger: str, output: str) -> dict[int, str]:
         """The heads of a ledger after its runs for an output, as reports that count state them."""
         found = self.connection.execute(
-            "SELECT report.number, run, head FROM report JOIN ledger_head"
-            " ON report = report.number WHERE ledger = ? AND output = ? AND EXISTS (SELECT 1"
-            " FROM released WHERE released.report = report.number AND set_aside IS NULL)"
-            " ORDER BY report.number, run",
+            "SELECT report, run, head FROM report JOIN ledger_head ON report = report.number"
+            " WHERE ledger = ? AND output = ? AND EXISTS (SELECT 1 FROM released"
+            " WHERE released.report = report.number AND set_aside IS NULL) ORDER BY report, run",
             (ledger, output),
         )
         heads: dict[int, str] = {}
-        for _, rows in itertools.groupby(found, key=lambda row: row["number"]):
+        for _, rows in itertools.groupby(found, key=lambda row: row["report"]):
             new = {row["run"]: row["head"] for row in rows}
             heads = {run: head for run, head in heads.items() if run < min(new)} | new
         return heads
 
-    def add_act(self, *, kind: str, entity: str, period: str, reason: str) -> None:
-        """Note what is done about an entity, see log.sql; period '': about all its periods."""
+    def add_act(self, *, kind: str, entity: str, reason: str, period: int | None = None) -> None:
+        """Note what is done about an entity, see log.sql; None: about all its periods."""
         _link(self.connection, _add(self.connection, "act", kind, entity, period, reason))
 
-    def verified_head(self, noted: str = "") -> str:
-        """The head of the hash chain, if the log holds what was collected, in order of arrival.
-
-        Args:
-            noted: a head, or its first digits, that was noted earlier; it must be in the chain.
-
-        Raises:
-            DataError: an agreement, a report, an act or a row was removed, changed or put in
-                another place.
-        """
-        links = self.connection.execute("SELECT number, head FROM link ORDER BY number").fetchall()
-        entered = [row["number"] for row in self.connection.execute(f"{_ENTERED} ORDER BY number")]
-        lost = "SELECT COUNT(*) FROM release WHERE report NOT IN (SELECT number FROM report)"
-        good = entered == [row["number"] for row in links] == list(range(len(links)))
-        if not good or self.connection.execute(lost).fetchone()[0]:
-            raise DataError(
-                f"{self.path}: agreements, reports or rows were removed or added; {_BACK}"
-            )
-        before, known = "", not noted
-        for row in links:
-            if _digest(self.connection, row["number"], before) != row["head"]:
-                raise DataError(
-                    f"{self.path}: number {row['number']} of its agreements, reports and acts was"
-                    f" changed, or put in another place; {_BACK}"
-                )
-            before = row["head"]
-            known |= before.startswith(noted)
-        if not known:
-            raise DataError(
-                f"{self.path}: was never at the head {noted}: it was written again, or that head is"
-                f" of another log; {_BACK}"
-            )
-        return before
-
-    def releases(self, where: str = "1", *values: str) -> Iterator[sqlite3.Row]:
+    def releases(self, where: str = "1", *values: str | int | None) -> sqlite3.Cursor:
         """Rows by entity, period and version, those that were set aside included.
 
         A row has the columns of `released` (log.sql), and `ledger`, `output`, `file` and `received`
@@ -217,14 +169,9 @@ class Log:
 
 @contextmanager
 def open_log(
-    folder: Path,
-    *,
-    deployment: Path | None = None,
-    new: bool = False,
-    write: bool = False,
-    as_of: datetime.date | None = None,
+    folder: Path, *, deployment: Path | None = None, new: bool = False, write: bool = False
 ) -> Iterator[Log]:
-    """Open the log of a folder.
+    """Open the log of a folder, and verify its hash chain.
 
     What is added in the block is added as a whole or not at all; one such block at a time, the
     others wait. A new log keeps the agreement, and gets a `coordinator.yaml` to be edited.
@@ -234,12 +181,12 @@ def open_log(
         deployment: the file of the agreement, or of an amendment of the last one; None: as before.
         new: whether it is made if there is none; rows may be added then.
         write: whether rows may be added.
-        as_of: show the log as it was at the end of that day, in universal time.
 
     Raises:
         ConfigError: the deployment's file, or the coordinator's, breaks a rule; or the former is
             neither an agreement of the log nor an amendment of the last one.
-        DataError: there is no log, no deployment was given for a new one, or the file is not a log.
+        DataError: there is no log, no deployment was given for a new one, the file is not a log,
+            or something in it was removed, changed or put in another place.
         OutputError: the log cannot be written, or another run holds it too long.
     """
     path = folder / LOG_NAME
@@ -260,11 +207,11 @@ def open_log(
             if prepare(base, path, _LOG, new=new) and given is not None:
                 _keep_rows(base)
                 _add_agreement(base, given)
-            if as_of is not None:
-                _hide_later(base, path, as_of)
+            _verify(base, path)
             agreements = _agreements(base, path)
             if given is not None and given not in agreements:
                 refuse_amendment(agreements[-1], given, str(deployment))
+                _refuse_late(base, given, str(deployment))
                 _add_agreement(base, given)
                 agreements.append(given)
             if (new or write) and not (folder / FILE).exists():
@@ -290,37 +237,47 @@ def _keep_rows(base: sqlite3.Connection) -> None:
             )
 
 
-def _hide_later(base: sqlite3.Connection, path: Path, day: datetime.date) -> None:
-    """Hide what was received after a day: temporary views go before the tables they are called as.
-
-    Views of the log are made again, for those that it has read its tables.
+def _verify(base: sqlite3.Connection, path: Path) -> None:
+    """Make sure that all of the log is what was entered, in that order.
 
     Raises:
-        DataError: the log is younger.
+        DataError: something was removed, changed or put in another place.
     """
-    after = (day + datetime.timedelta(days=1)).isoformat()
-    for table in ("deployment", "report", "act"):
-        base.execute(
-            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE received < '{after}'"
-        )
-    base.execute(
-        "CREATE TEMP VIEW release AS SELECT * FROM main.release"
-        " WHERE EXISTS (SELECT 1 FROM report WHERE report.number = release.report)"
+    head, number = "", -1
+    for number, row in enumerate(base.execute("SELECT * FROM entered ORDER BY number")):
+        head = _next_head(head, row["content"])
+        if row["number"] != number or _head(base, number) != head:
+            raise DataError(
+                f"{path}: number {number} of its agreements, reports and acts was removed, changed"
+                f" or put in another place; {_BACK}"
+            )
+    stray = (
+        "SELECT 1 FROM link WHERE number > ?"
+        " UNION ALL SELECT 1 FROM release WHERE report NOT IN (SELECT number FROM report)"
     )
-    if not base.execute("SELECT COUNT(*) FROM deployment").fetchone()[0]:
-        raise DataError(f"{path}: was begun after {day}; give a later day with --as-of")
-    views = base.execute("SELECT sql FROM sqlite_master WHERE type = 'view' ORDER BY rowid")
-    for view in views.fetchall():
-        base.execute(view["sql"].replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
+    if base.execute(stray, (number,)).fetchone():
+        raise DataError(f"{path}: its last reports were removed, or rows were added; {_BACK}")
+
+
+def _refuse_late(base: sqlite3.Connection, given: Deployment, place: str) -> None:
+    """Refuse an amendment of periods that were collected already."""
+    (newest,) = base.execute("SELECT MAX(period) FROM release").fetchone()
+    since = given.amends and given.number_of(given.amends.since)
+    if newest is not None and since is not None and since <= newest:
+        raise ConfigError(
+            f"{place}: amends.since must be after every period that was collected; reports for"
+            f" {given.period_of(newest)} are in the log, so take {given.period_of(newest + 1)} or"
+            " later"
+        )
 
 
 def _add_agreement(base: sqlite3.Connection, agreed: Deployment) -> None:
     _link(base, _add(base, "deployment", agreed.sha256(), agreed.agreement()))
 
 
-def _add(base: sqlite3.Connection, table: str, *cells: str) -> int:
+def _add(base: sqlite3.Connection, table: str, *cells: str | int | None) -> int:
     """Enter an agreement, a report or an act with the next number, and the time; the number."""
-    (number,) = base.execute(f"SELECT IFNULL(MAX(number) + 1, 0) FROM ({_ENTERED})").fetchone()
+    (number,) = base.execute("SELECT COUNT(*) FROM link").fetchone()
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     values = ", ".join("?" * (2 + len(cells)))
     base.execute(f"INSERT INTO {table} VALUES ({values})", (number, now, *cells))
@@ -329,28 +286,19 @@ def _add(base: sqlite3.Connection, table: str, *cells: str) -> int:
 
 def _link(base: sqlite3.Connection, number: int) -> None:
     """Add an agreement, a report with its rows, or an act to the hash chain."""
-    head = _digest(base, number, _head(base))
+    (content,) = base.execute("SELECT content FROM entered WHERE number = ?", (number,)).fetchone()
+    head = _next_head(_head(base, number - 1), content)
     base.execute("INSERT INTO link VALUES (?, ?)", (number, head))
 
 
-def _head(base: sqlite3.Connection) -> str:
-    last = "SELECT head FROM link ORDER BY number DESC LIMIT 1"
-    return "".join(row["head"] for row in base.execute(last))
+def _head(base: sqlite3.Connection, last: int) -> str:
+    """The head of the chain after a number; empty before the first."""
+    found = "SELECT head FROM link WHERE number <= ? ORDER BY number DESC LIMIT 1"
+    return "".join(head for (head,) in base.execute(found, (last,)))
 
 
-def _digest(base: sqlite3.Connection, number: int, before: str) -> str:
-    """The head of the chain after an agreement, report or act, from the head before it."""
-    parts: list[object] = [before]
-    for rows in (
-        "deployment WHERE number = ?",
-        "report WHERE number = ?",
-        "act WHERE number = ?",
-        "ledger_head WHERE report = ? ORDER BY run",
-        "spelled WHERE report = ? ORDER BY number",
-    ):
-        found = base.execute(f"SELECT * FROM {rows}", (number,))
-        parts.append([list(row) for row in found])
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+def _next_head(before: str, content: str) -> str:
+    return hashlib.sha256((before + content).encode()).hexdigest()
 
 
 def _agreements(base: sqlite3.Connection, path: Path) -> list[Deployment]:

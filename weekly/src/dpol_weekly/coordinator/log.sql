@@ -11,7 +11,7 @@ CREATE TABLE deployment (
 
 CREATE TABLE report (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL,
-    ledger TEXT NOT NULL, output TEXT NOT NULL, key TEXT NOT NULL  -- '': nobody signed it
+    ledger TEXT NOT NULL, output TEXT NOT NULL, key TEXT NOT NULL
 );
 
 CREATE INDEX report_output ON report (ledger, output);
@@ -21,60 +21,47 @@ CREATE INDEX report_output ON report (ledger, output);
 CREATE TABLE ledger_head (
     report INTEGER NOT NULL REFERENCES report, run INTEGER NOT NULL, head TEXT NOT NULL,
     PRIMARY KEY (report, run)
-);
+) WITHOUT ROWID;
 
--- The hash chain of the log: after each agreement, report and act, the digest of it and of the head
--- before.
-CREATE TABLE link (number INTEGER PRIMARY KEY, head TEXT NOT NULL);
+-- The rows that a report was first to bring. Periods are counted from 0. Counts and capacities are
+-- the text that was released; all else of a row follows from them and the agreement. A version
+-- above 1 supersedes those before.
+CREATE TABLE release (
+    report INTEGER NOT NULL REFERENCES report, entity TEXT NOT NULL, period INTEGER NOT NULL,
+    version INTEGER NOT NULL, noisy_count TEXT NOT NULL, capacity TEXT NOT NULL,
+    PRIMARY KEY (report, entity, period, version)
+) WITHOUT ROWID;
+
+CREATE UNIQUE INDEX release_version ON release (entity, period, version);
 
 -- What the coordinator did about an entity. `set aside`: what was released before for a period, or
--- for all ('') periods, does not count. `new ledger`: it reports from another ledger from now on.
+-- for all periods (NULL), does not count. `new ledger`: it reports from another ledger from now on.
 CREATE TABLE act (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('set aside', 'new ledger')), entity TEXT NOT NULL,
-    period TEXT NOT NULL, reason TEXT NOT NULL
+    period INTEGER, reason TEXT NOT NULL
 );
 
 CREATE INDEX act_entity ON act (entity, kind);
 
--- What is public of the noise of releases, a row for each kind: of fresh noise `scale` steps of
--- 10^-decimals persons, and memory (a, b). Noise without memory has a = b.
-CREATE TABLE noise (
-    number INTEGER PRIMARY KEY, mu TEXT NOT NULL, count_sensitivity TEXT NOT NULL, a TEXT NOT NULL,
-    b TEXT NOT NULL, unit_weeks INTEGER NOT NULL, scale INTEGER NOT NULL,
-    decimals INTEGER NOT NULL,
-    UNIQUE (mu, count_sensitivity, a, b, unit_weeks, scale, decimals)
-);
+-- The hash chain: the SHA-256 of the head before and of what was entered.
+CREATE TABLE link (number INTEGER PRIMARY KEY, head TEXT NOT NULL UNIQUE);
 
--- Names of entities and of chains of noise, and periods by their number in the deployment.
-CREATE TABLE name (number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
-
-CREATE TABLE period (number INTEGER PRIMARY KEY, start TEXT NOT NULL UNIQUE);
-
--- Counts, capacities and shares are the text that was released. A version above 1 supersedes those
--- before. The row is number `place` of its chain of noise, from 1.
-CREATE TABLE release (
-    number INTEGER PRIMARY KEY, report INTEGER NOT NULL REFERENCES report,
-    entity INTEGER NOT NULL REFERENCES name, period INTEGER NOT NULL REFERENCES period,
-    version INTEGER NOT NULL, noisy_count TEXT NOT NULL, capacity TEXT NOT NULL,
-    noisy_share TEXT NOT NULL, chain INTEGER NOT NULL REFERENCES name, place INTEGER NOT NULL,
-    noise INTEGER NOT NULL REFERENCES noise,
-    UNIQUE (entity, period, version)
-);
-
-CREATE INDEX release_report ON release (report);
-
--- Releases in words.
-CREATE VIEW spelled AS
-SELECT release.number, report, entity.text AS entity, period.start AS period, version, noisy_count,
-    capacity, noisy_share, chain.text AS chain, place, mu, count_sensitivity, a, b, unit_weeks,
-    scale, decimals
-FROM release JOIN name AS entity ON entity.number = release.entity
-JOIN period ON period.number = release.period JOIN name AS chain ON chain.number = release.chain
-JOIN noise ON noise.number = release.noise;
+-- All of what was entered, as text.
+CREATE VIEW entered AS
+SELECT number, json_array('agreement', received, sha256, agreement) AS content FROM deployment
+UNION ALL
+SELECT number, json_array('report', received, sha256, file, ledger, output, key,
+    (SELECT json_group_array(json_array(run, head)) FROM ledger_head WHERE report = number),
+    (SELECT json_group_array(json_array(entity, period, version, noisy_count, capacity))
+        FROM release WHERE report = number)
+) AS content FROM report
+UNION ALL
+SELECT number, json_array('act', received, kind, entity, period, reason) AS content FROM act;
 
 -- `set_aside` is the reason; NULL: the row counts.
-CREATE VIEW released AS SELECT spelled.*, (
-    SELECT reason FROM act WHERE act.entity = spelled.entity AND kind = 'set aside'
-    AND act.number > report AND act.period IN ('', spelled.period) ORDER BY act.number LIMIT 1
-) AS set_aside FROM spelled;
+CREATE VIEW released AS SELECT release.*, (
+    SELECT reason FROM act WHERE act.entity = release.entity AND kind = 'set aside'
+    AND act.number > report AND IFNULL(act.period, release.period) = release.period
+    ORDER BY act.number LIMIT 1
+) AS set_aside FROM release;

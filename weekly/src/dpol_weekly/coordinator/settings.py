@@ -18,14 +18,14 @@ from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import AlgorithmSpec, Problem, Settings
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.experts.interface import Algorithm, LocalAlgorithm, can_read
+from dpol.experts.interface import Algorithm, LocalAlgorithm
 from dpol.experts.registry import REGISTRY, label_of, make_members
 from dpol_weekly.deployment import Deployment
 
 FILE = "coordinator.yaml"
 """Its name in the coordinator's folder."""
 TEMPLATE = Path(__file__).with_name(FILE)
-"""A file with comments, in which every key has its default."""
+"""A file in which every key is a comment, with its default: a line may be put anywhere."""
 MANUAL = "The file that dpol collect writes"
 
 
@@ -42,8 +42,6 @@ class Coordination(Settings):
     """Entities that report, and are not named."""
     algorithm: AlgorithmSpec = "empirical-bayes"
     """A local algorithm that decides from the noisy shares, as in a suite of a config."""
-    corrections: bool = False
-    """True if a report may supersede an earlier one for the same period."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     """Root of the random numbers of a randomised algorithm; public."""
 
@@ -57,12 +55,8 @@ class Coordination(Settings):
         for name, title in self.titles.items():
             if fault := fault_of(title):
                 yield Problem(("titles", name), title, fault)
-        # A lone hospital releases, and nobody decides among several.
-        if self.names >= max(2, len(deployment.entities)):
-            allowed = f"must be below the number of entities ({len(deployment.entities)})"
-            yield Problem(("names",), self.names, allowed)
         try:
-            algorithm_of(self.algorithm, deployment)
+            algorithm_of(self.algorithm)
         except ValueError as error:
             yield Problem(("algorithm",), self.algorithm, str(error))
 
@@ -113,19 +107,14 @@ def _checked(raw: Mapping[str, Any], deployment: Deployment, place: str) -> Coor
     return coordination
 
 
-def algorithm_of(spec: AlgorithmSpec, deployment: Deployment) -> LocalAlgorithm[Any]:
-    """The algorithm of a coordinator's choice, if it can decide for a deployment.
-
-    Args:
-        spec: as an entry of a suite.
-        deployment: whose noise it reads.
+def algorithm_of(spec: AlgorithmSpec) -> LocalAlgorithm[Any]:
+    """The algorithm of a coordinator's choice, an entry of a suite, if it can decide.
 
     Raises:
         ValueError: it is unknown or several, or cannot play a live game; the text lists those that
             can.
     """
     name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
-    memory = deployment.noise.memory != "none"
     try:
         if name not in tuple(REGISTRY):
             raise ValueError(f"is not an algorithm{did_you_mean(name, REGISTRY)}")
@@ -133,23 +122,20 @@ def algorithm_of(spec: AlgorithmSpec, deployment: Deployment) -> LocalAlgorithm[
         if len(members) > 1:
             labels = ", ".join(member.label for member in members)
             raise ValueError(f"stands for {len(members)}: {labels}; set parameters so that one is")
-        if wrong := unfit(members[0].algorithm, memory):
+        if wrong := unfit(members[0].algorithm):
             raise ValueError(wrong)
     except ValueError as error:
         made = map(make_members, REGISTRY)
-        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm, memory)]
+        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm)]
         raise ValueError(f"{error}; these can decide: {', '.join(able)}") from None
     return cast("LocalAlgorithm[Any]", members[0].algorithm)
 
 
-def unfit(algorithm: Algorithm[Any, Any], memory: bool) -> str:
+def unfit(algorithm: Algorithm[Any, Any]) -> str:
     """The reason why an algorithm cannot play a live game; empty if it can."""
+    why = ""
     if not isinstance(algorithm, LocalAlgorithm):
         why = "needs raw counts; take a local algorithm, such as empirical-bayes"
     elif algorithm.needs_all_rounds:
         why = "must know beforehand how many rounds there will be; take another one"
-    elif not can_read(algorithm.reads_noise, "chains" if memory else "none"):
-        why = "takes noise as independent, and this noise has a memory; take another one"
-    else:
-        return ""
-    return f"{label_of(algorithm)} {why}"
+    return why and f"{label_of(algorithm)} {why}"

@@ -159,6 +159,8 @@ def _unpacked(archive: zipfile.ZipFile, name: str, most: int, path: Path) -> byt
         DataError: it is too large, or packed too well to be a member of a release.
     """
     member = archive.getinfo(name)
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise zipfile.BadZipFile  # of another method, which may ask for any memory
     if member.file_size > min(most, MOST_RATIO * max(member.compress_size, 1)):
         raise DataError(
             f"{path}: its {name} is larger than {most >> 20} MiB, or than {MOST_RATIO} times what"
