@@ -38,7 +38,7 @@ def weekly(tmp_path_factory):
 DECISION = {"deployment", "period", "last_period", "named", "missing", "outlooks", "spent"}
 COMMANDS = [
     ("privatize hospital.yaml", {"file", "ledger", "added", "periods", "differ", "mu_of_stay"}),
-    ("history", {"ledger", "outputs", "most_in_a_period", "stays"}),
+    ("history", {"ledger", "outputs", "stays"}),
     ("collect o --into state --deployment d.yaml", {"reports"}),
     ("decide state", DECISION),
     ("decide state --check", {"same", *DECISION}),

@@ -114,6 +114,7 @@ class Year:
         self.happened, self.post = Counter[str](), list[tuple[int, Mail]]()
         self.log = defaultdict[str, list[Row]](list)
         self.aside, self.bound = set[tuple[str, Row]](), dict[str, str]()
+        self.numbers = itertools.count()
         self.origin: dict[tuple[str, Row], str] = {}
         self.renewed = set[str]()
         self.decided: list[datetime.date] = []
@@ -325,7 +326,7 @@ class Year:
         elif self.happens("lost", 0.04):
             return
         for _ in range(1 + self.happens("doubled", 0.1)):
-            place = self.folder / "post" / f"{len(self.post):05}.zip"
+            place = self.folder / "post" / f"{next(self.numbers):05}.zip"
             place.parent.mkdir(exist_ok=True)
             shutil.copy(file, place)
             whole = True
@@ -401,7 +402,7 @@ class Year:
         verify(self.state)
         with open_log(self.state) as log:
             held = [
-                (row["entity"], (self.week(row["period"]), row["noisy_count"]))
+                (row["entity"], (row["period"], row["noisy_count"]))
                 for row in log.releases()
             ]
         expected = [(name, row) for name, rows in self.log.items() for row in rows]

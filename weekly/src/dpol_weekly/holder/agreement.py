@@ -65,7 +65,7 @@ def confirm(ledger: Ledger, request: Request) -> None:
     if amended and amended.name == deployment.name:
         before = amended
         refuse_amendment(amended, deployment, f"the agreement {deployment.name}")
-        _refuse_past(ledger, deployment)
+        _refuse_past(ledger, request, amended)
     refuse_unconfirmed(request, before=before)
     add_deployment(ledger, deployment)
 
@@ -91,19 +91,29 @@ def refuse_unconfirmed(
         raise NotConfirmedError(statement, deployment, in_person=in_person)
 
 
-def _refuse_past(ledger: Ledger, deployment: Deployment) -> None:
-    """Refuse an amendment of periods that were released: they would be released again.
+def _refuse_past(ledger: Ledger, request: Request, before: Deployment) -> None:
+    """Refuse an amendment that concerns the holder in periods that it has released.
+
+    They could be released again, under another name. An amendment that leaves the holder's own
+    entities as they were may be read late.
 
     Raises:
-        ConfigError: it begins in a period that was released, or earlier.
+        ConfigError: it does.
     """
+    deployment = request.deployment
     released = [period for _, period in released_for(ledger, deployment.name)]
     released += [row["period"] for row in marked_for(ledger, deployment.name)]
+    changed = [
+        name
+        for name in request.hospital.texts
+        if before.entities.get(name) != deployment.entities[name]
+    ]
     since = deployment.amends.since.isoformat() if deployment.amends else ""
-    if (last := max(released, default="")) >= since:
+    if changed and (last := max(released, default="")) >= since:
         raise ConfigError(
-            f"the agreement {deployment.name}: amends.since = {since}: must be after {last}, which"
-            " was released under the agreement before; have it amended from a later period on"
+            f"the agreement {deployment.name}: amends.since = {since}: must be after {last}, the"
+            f" last period that you have released, as it changes {min(changed)}; have it amended"
+            " from a later period on"
         )
 
 
