@@ -45,14 +45,15 @@ def decide(folder: Path, period: datetime.date | None = None, **changes: Any) ->
             far; or the period was decided already, from other reports or with other choices.
         OutputError: the decision cannot be written.
     """
-    with open_log(folder) as log, locked(folder / "decisions"):
-        written = _written(log, folder / "decisions")
+    with open_log(folder) as log:
         number = number_of(log, period)
         coordination = changed(log.coordination, log.deployment, **changes)
         decision = _decided(log, number, coordination)
-        decision = _write(log, _path(folder, decision.period), decision)
-        shown = {it.period: it for it in [*written, decision]}
-        write_page(folder, *sorted(shown.values(), key=lambda it: it.period, reverse=True))
+        with locked(folder / "decisions"):
+            written = _written(log, folder / "decisions")
+            decision = _write(log, _path(folder, decision.period), decision)
+            shown = {it.period: it for it in [*written, decision]}
+            write_page(folder, *sorted(shown.values(), key=lambda it: it.period, reverse=True))
     return decision
 
 
