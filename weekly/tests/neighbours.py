@@ -173,7 +173,7 @@ def _related(units):
     one, other = pairs[:, :, 0].ravel(), pairs[:, :, 1].ravel()
     r = (one * other).sum() / math.sqrt((one**2).sum() * (other**2).sum() or 1)
     freedom = one.size - 1
-    return 2 * stats.t.sf(abs(r) * math.sqrt(freedom / (1 - r * r)), freedom)
+    return 2 * stats.t.sf(abs(r) * math.sqrt(freedom / max(1 - r * r, 1e-12)), freedom)
 
 
 def _right(evidence, mu):

@@ -76,7 +76,7 @@ def test_a_script_does_not_confirm_another_agreement_of_a_known_name():
         put(A1, A2, made=BAD, in_person=False, sampler=Halted())
     code, said, err = on_terminal("yes\n", "privatize")
     assert (code, err) == (0, "")
-    assert "d-2-2021-01-08.zip: 1 row released for 2021-01-08, mu = 35.0 each; 1 row" in said
+    assert "d-2-2021-01-08.zip: 1 row released for 2021-01-08, mu = 35 each; 1 row" in said
     assert table(NOISY / "d-2021-01-01.zip") == before
     assert [row["mu"] for row in output(NOISY / "d-2-2021-01-08.zip")] == ["35"]
     stated = record(NOISY / "d-2-2021-01-08.zip")

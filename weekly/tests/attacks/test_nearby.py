@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from dpol.core.errors import DataError
 from dpol_weekly.holder.seal import seal
 from dpol_weekly.keys import make_key
 from dpol_weekly.released.format import pack
@@ -22,15 +21,12 @@ from releases import (
     B1,
     LEDGER,
     NOISY,
-    ask,
     forge,
     newest,
     output,
     put,
     record,
     refuse,
-    repack,
-    table,
 )
 
 A3 = ("A", "2021-01-15", "2")
@@ -154,25 +150,9 @@ def test_a_lost_ledger_is_noticed_even_if_the_key_is_lost(lose):
     refuse("was released from another ledger", A2, write_again=True)
 
 
-def test_a_changed_table_is_written_again():
-    put(A1)
-    whole = table()
-    repack(table=whole.replace(b"A", b"C"))
-    put(A2)
-    assert table().startswith(whole)
-    assert ask("SELECT COUNT(*) FROM release") == [(2,)]
-
-
 def test_a_release_that_is_gone_is_asked_about():
     put(A1)
     newest().unlink()
     refuse("d-2021-01-01.zip: was written once, and is gone.*--write-again", A2)
     put(A2, write_again=True)
     assert len(output()) == 2
-
-
-def test_damage_of_a_ledger_is_noticed():
-    put(A1)
-    ask("UPDATE release SET capacity = '7'")
-    with pytest.raises(DataError, match="run 1, or one of its rows, was changed"):
-        put(A2)

@@ -123,7 +123,7 @@ garbage = st.builds(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(good_rows(), st.sampled_from(["utf-8", "utf-8-sig"]), st.booleans())
 def test_every_good_table_is_released_completely(rows, encoding, blank_lines):
     table = as_csv(rows, encoding)
@@ -131,7 +131,7 @@ def test_every_good_table_is_released_completely(rows, encoding, blank_lines):
     assert released(*run_on(table, *MEANT), rows=len(rows) - 1)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(garbage | st.binary(max_size=300))
 @example((",".join(HEADER) + "\n" + "A,2021-01-01,1,1\n" * 2).encode())
 def test_garbage_is_refused_in_one_line(table):

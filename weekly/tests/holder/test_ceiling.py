@@ -222,7 +222,7 @@ def run_sequences(count):
 
 
 def test_no_sequence_of_runs_passes_the_ceiling():
-    run_sequences(40)
+    run_sequences(25)
 
 
 def one_day_long(deployment, period, made, right=ceiling._overlapped):
@@ -247,4 +247,4 @@ def without_other_deployments(ledger, deployment, output=None, right=ceiling.spe
 def test_the_sequences_notice_a_broken_rule(monkeypatch, broken, by):
     monkeypatch.setattr(f"dpol_weekly.{broken}", by)
     with pytest.raises(AssertionError):
-        run_sequences(40)
+        run_sequences(25)

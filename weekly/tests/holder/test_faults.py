@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections import Counter
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
@@ -111,7 +112,7 @@ def outcomes(before):
 
         _, wrong, changes, size = outcome()
         assert not wrong
-        rooms = [*range(300, 4096, 500), *range(5000, size, 9000)]
+        rooms = [*range(300, 4096, 900), *range(5000, size, 16000)]
         faults = [(how, k) for how in ("full", "cut") for k in rooms]
         faults += [(how, k + 1) for how in ("kill", "fail") for k in range(changes)]
         for how, k in faults:
@@ -133,7 +134,7 @@ def test_no_fault_bricks_a_ledger_or_releases_a_period_twice(before):
     ("broken", "by"),
     [
         ("dpol_weekly.sqlite._patiently", lambda base, statement: None),  # no transaction
-        ("dpol_weekly.holder.release.heads_of", lambda ledger: {1: None}),
+        ("dpol_weekly.holder.release.heads_of", lambda ledger: {1: ANY}),
     ],
 )
 def test_a_broken_rule_is_noticed(monkeypatch, broken, by):

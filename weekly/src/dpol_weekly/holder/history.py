@@ -67,7 +67,7 @@ def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
 
 def describe(found: dict[str, Any]) -> list[str]:
     """The history line by line, in plain words; guarantees rounded to the safe side."""
-    if not found["outputs"]:
+    if not found["stays"]:
         return [f"{found['ledger']}: nothing was released yet."]
     lines = []
     for output in found["outputs"]:

@@ -166,7 +166,8 @@ class Releaser:
         with transaction(ledger):
             confirm(ledger, self.request)
             if self.key is None:
-                if not self.hospital.key.exists():  # no other run has made it
+                if not _is_there(self.hospital.key):  # no other run has made it
+                    self.hospital.key.unlink(missing_ok=True)
                     make_key(self.hospital.key)
                     self.new_key = self.hospital.key
                 self.key = Key(self.hospital.key)
@@ -275,7 +276,7 @@ def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:
 def _key(path: Path, agreed: Sequence[str | None]) -> Key | None:
     """The key that signs, if it is the one that the agreement names; None: it is to be made."""
     wanted = [it for it in agreed if it]
-    if not path.exists() and not wanted:
+    if not (_is_there(path) or wanted):
         return None
     key = Key(path)
     if wrong := [it for it in wanted if key.public != it]:
@@ -283,6 +284,11 @@ def _key(path: Path, agreed: Sequence[str | None]) -> Key | None:
             f"{path}: is not the key in the agreement ({wrong[0][:12]}...); name its file in key"
         )
     return key
+
+
+def _is_there(key: Path) -> bool:
+    """True if a key is there; a run that was killed while it made one leaves an empty file."""
+    return key.exists() and (not key.is_file() or key.stat().st_size > 0)
 
 
 def _followed(path: Path) -> Path:
