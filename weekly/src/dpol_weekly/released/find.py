@@ -106,7 +106,8 @@ def read_parts(path: Path) -> Parts | None:
         raise DataError(f"{path}: is not there, or is not a file; check the path")
     try:
         if not zipfile.is_zipfile(path):
-            return _not_packed(path)
+            _refuse_parts(path)
+            return None
         if path.stat().st_size > MOST_BYTES:
             raise DataError(f"{path}: is larger than {MOST_BYTES >> 20} MiB; {ASK}")
         _check_directory(path)
@@ -126,7 +127,7 @@ def read_parts(path: Path) -> Parts | None:
     raise DataError(f"{path}: its record is not about its table: one was changed; {ASK}")
 
 
-def _not_packed(path: Path) -> None:
+def _refuse_parts(path: Path) -> None:
     """Refuse what is cut short, or was a part of a release; anything else is none of ours."""
     if path.suffix == ".zip":
         raise DataError(f"{path}: is damaged or cut short; {ASK}")
