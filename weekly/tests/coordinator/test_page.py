@@ -64,10 +64,10 @@ def test_it_says_where_how_many_how_likely_and_what_it_costs():
     page = shown()
     assert "nm · week of 23 January 2026 Send help to Hospital 0" in page
     assert "It is predicted to have the largest share of beds taken: 40.0%." in page
-    assert "That is about 80 people in 200 beds (90% interval: 70 to 90)." in page
+    assert "That is about 80 people (70 to 90) in 200 beds." in page
     assert "Next: Hospital 1, 39.0%." in page
     assert "The chance that Hospital 0 really is the fullest is 77%." in page
-    assert "Hospital 3 37.0% about 74 people in 200 beds (90% interval: 64 to 84)" in page
+    assert "Hospital 3 37.0% about 74 people (64 to 84) in 200 beds" in page
     # Phi(0.25) and Phi(0.70715), rounded up.
     assert "in one week: a guess whether he or she was there is right at most 60 times" in page
     assert "μ is at most 1.42 in all releases so far: at most 77 times in 100" in page
@@ -157,7 +157,7 @@ def test_a_question_of_counts_is_shown_in_counts():
     assert (
         "It is predicted to have the most people of those with at least 50 beds: 80 people." in page
     )
-    assert "Hospital 2 10 people about 10 people in 20 beds (90% interval: 8 to 12)" in page
+    assert "Hospital 2 10 people about 10 people (8 to 12) in 20 beds" in page
     assert "on one scale, from 0 to 90 people." in page
 
 
