@@ -64,8 +64,8 @@ class Rows:
         fresh: those that are new.
         corrections: how many of these supersede another one.
         refused: why others are not taken.
-        moved: entities that report from another ledger or with another key than before, which was
-            to be accepted.
+        moved: entities whose new rows are from another ledger, or signed with another key, as was
+            allowed.
     """
 
     known: list[sqlite3.Row]
@@ -302,7 +302,7 @@ def _put_back(report: Report, known: Mapping[int, str]) -> str:
     return (
         "the ledger of this report does not go on from what it reported before (run"
         f" {min(others)}): it was put back from an older copy, or changed; ask the holder, who"
-        " begins a new ledger then (collect that with --new-ledger)"
+        " begins a new ledger then; collect that with --new-ledger ENTITY"
     )
 
 
