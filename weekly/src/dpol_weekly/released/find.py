@@ -110,7 +110,7 @@ def read_parts(path: Path) -> Parts | None:
         raise DataError(f"{path}: is not there, or is not a file; check the path")
     try:
         if not zipfile.is_zipfile(path):
-            _refuse_parts(path)
+            _not_packed(path)
             return None
         if path.stat().st_size > MOST_BYTES:
             raise DataError(f"{path}: is larger than {MOST_BYTES >> 20} MiB; {ASK}")
@@ -131,7 +131,7 @@ def read_parts(path: Path) -> Parts | None:
     raise DataError(f"{path}: its record is not about its table: one was changed; {ASK}")
 
 
-def _refuse_parts(path: Path) -> None:
+def _not_packed(path: Path) -> None:
     """Refuse what is cut short, or was a part of a release; anything else is none of ours."""
     if path.suffix == ".zip":
         raise DataError(f"{path}: is damaged or cut short; {ASK}")
