@@ -110,8 +110,7 @@ def read_parts(path: Path) -> Parts | None:
         raise DataError(f"{path}: is not there, or is not a file; check the path")
     try:
         if not zipfile.is_zipfile(path):
-            _not_packed(path)
-            return None
+            return _not_packed(path)
         if path.stat().st_size > MOST_BYTES:
             raise DataError(f"{path}: is larger than {MOST_BYTES >> 20} MiB; {ASK}")
         _check_directory(path)
