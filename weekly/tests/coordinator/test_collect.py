@@ -23,7 +23,7 @@ from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.noise import CountNoise
 from dpol_weekly.released.format import pack
-from weekly import MU, agreed, coordinates, date, day, report
+from weekly import MU, agreed, day, report
 
 A0, A1, B0 = ("A", 0, "3.5"), ("A", 1, "-2.25"), ("B", 0, "7")
 
@@ -359,9 +359,3 @@ def test_a_release_is_checked_before_it_is_sent(world, capsys):
     assert not (world.folder / LOG_NAME).exists()
     assert main(["collect", "--check", str(good)]) == 1
     assert "name the agreed file with --deployment" in capsys.readouterr().err
-
-
-def test_names_of_the_coordinator_may_be_set_before_the_first_report(world):
-    coordinates(world.folder, names=2)
-    world.put(A0, B0, ("C", 0, "5"))
-    assert decide(world.folder, date(1)).named == ("B", "C")

@@ -19,16 +19,13 @@ import pytest
 
 from dpol.cli import main
 from dpol.core.errors import ConfigError, DataError
-from dpol.data.question import Gain
 from dpol_weekly.coordinator import log as log_module
-from dpol_weekly.coordinator.choices import choose
 from dpol_weekly.coordinator.collect import collect, set_aside
 from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.coordinator.decision import read_decision
 from dpol_weekly.coordinator.evidence import read_evidence
 from dpol_weekly.coordinator.export import export, verify
 from dpol_weekly.coordinator.log import LOG_NAME, open_log
-from dpol_weekly.coordinator.settings import Coordination
 from weekly import Coordinator, coordinates, date, day
 
 SHARES = {"A": 0.2, "B": 0.4, "C": 0.6}
@@ -130,19 +127,6 @@ def test_choices_of_the_coordinator_may_change_on_any_day(world):
     coordinates(world.folder, cannot_be_chosen=["X"], algorithm="l2p")
     with pytest.raises(ConfigError, match=r"(?s)2 problems.*'X'.*needs raw"):
         decide(world.folder)
-
-
-def test_counts_with_one_size_are_decided_as_shares(world):
-    """All capacities are the bound: both questions are the same."""
-    world.report(*range(6))
-    reports = world.evidence(6).reports
-    with open_log(world.folder) as log:
-        shares, counts = (
-            choose(log.deployment, Coordination(question=it), reports, 6)
-            for it in (Gain(), Gain(of="count", bound=200))
-        )
-    assert shares.ranked == counts.ranked
-    np.testing.assert_allclose(counts.law.share, shares.law.share, rtol=1e-12)
 
 
 def test_a_decision_says_all(world):

@@ -86,11 +86,11 @@ def add(commands: Commands) -> None:
     parser.add_argument("--by-count", type=_SIZE, metavar="BOUND", help=words)
     words = "name only entities whose capacity was at least this in all their reports"
     parser.add_argument("--min-capacity", type=_SIZE, metavar="NUMBER", help=words)
-    words = "name so many entities"
+    words = "how many entities to name"
     parser.add_argument("--names", type=int, metavar="NUMBER", help=words)
     words = "a further entity that cannot be chosen, this time"
     parser.add_argument("--without", action="append", default=[], metavar="ENTITY", help=words)
-    words = "exit with 1, after all is written, if an entity is silent for so many periods or more"
+    words = "exit with 1, after all is written, if an entity is silent for N periods or more"
     parser.add_argument("--fail-on-missing", type=between(1, 10_000), metavar="N", help=words)
     words = "write nothing: make a decision again and compare it with the written one"
     parser.add_argument("--check", action="store_true", help=words)

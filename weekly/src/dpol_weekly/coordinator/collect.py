@@ -10,7 +10,7 @@ import datetime
 import sqlite3
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
@@ -62,15 +62,15 @@ class Rows:
     Args:
         known: rows of the log that it repeats.
         fresh: those that are new.
-        corrections: how many of these supersede another one.
+        corrections: those of the new ones that supersede another one.
         refused: why others are not taken.
-        moved: entities that report from another ledger or with another key than before, which was
-            to be accepted.
+        moved: entities whose new rows are from another ledger, or signed with another key, as was
+            allowed.
     """
 
     known: list[sqlite3.Row]
     fresh: list[Reported]
-    corrections: int
+    corrections: list[Reported]
     refused: list[str]
     moved: list[str]
 
@@ -211,7 +211,7 @@ def _take(log: Log, report: Report, may_change: set[str], today: datetime.date) 
         taken=len(rows.fresh),
         known=len(rows.known),
         aside=sum(it["set_aside"] is not None for it in rows.known),
-        corrections=rows.corrections,
+        corrections=len(rows.corrections),
         refused=tuple(map(escaped, rows.refused)),
         above=tuple(line for it in periods_of.items() for line in _above(log, *it)),
         head=log.head,
@@ -227,8 +227,8 @@ def sort_rows(report: Report, log: Log, may_change: Collection[str], today: date
         may_change: entities that may report from another ledger than so far.
         today: the date.
     """
-    rows = Rows(known=[], fresh=[], corrections=0, refused=[], moved=[])
-    corrections, day_of = 0, log.deployment.period_of
+    rows = Rows(known=[], fresh=[], corrections=[], refused=[], moved=[])
+    day_of = log.deployment.period_of
     put_back = _put_back(report, log.ledger_heads(report.ledger, report.output))
     of_entity: dict[str, list[Reported]] = {}
     for row in report.rows:
@@ -249,7 +249,7 @@ def sort_rows(report: Report, log: Log, may_change: Collection[str], today: date
         why = put_back or _another_ledger(report, entity, own, standing, log)
         obstacle = _unsigned(report, entity, log) or ("" if entity in may_change else why)
         if new and obstacle:
-            told = f"{report.file}: {counted(len(new), 'row')} of {entity}: {obstacle}"
+            told = f"{report.file}: {counted(len(new), 'row')} of {shortened(entity)}: {obstacle}"
             rows.refused.append(told)
             continue
         origins = {period: _origin(it) for (period, *_), it in standing.items()}
@@ -266,12 +266,13 @@ def sort_rows(report: Report, log: Log, may_change: Collection[str], today: date
             except DataError as error:
                 rows.refused.append(f"{report.file}, line {row.line}: {error}")
                 continue
-            corrections += period in origins
+            if period in origins:
+                rows.corrections.append(row)
             origins[period] = f"{report.file.name}, line {row.line}"
             rows.fresh.append(row)
         if why and len(rows.fresh) > taken:
             rows.moved.append(entity)
-    return replace(rows, corrections=corrections)
+    return rows
 
 
 def _origin(row: sqlite3.Row) -> str:
@@ -302,7 +303,7 @@ def _put_back(report: Report, known: Mapping[int, str]) -> str:
     return (
         "the ledger of this report does not go on from what it reported before (run"
         f" {min(others)}): it was put back from an older copy, or changed; ask the holder, who"
-        " begins a new ledger then (collect that with --new-ledger)"
+        " begins a new ledger then; collect that with --new-ledger ENTITY"
     )
 
 

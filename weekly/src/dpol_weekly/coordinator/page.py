@@ -75,7 +75,7 @@ def people(one: Outlook) -> str:
     if found is None:
         return ""
     count, low, high = (f"{it:.0f}" for it in found)
-    return f"about {count} people in {one.capacity:g} beds (90% interval: {low} to {high})"
+    return f"about {count} people ({low} to {high}) in {one.capacity:g} beds"
 
 
 def of_those(decision: Decision) -> str:

@@ -87,6 +87,10 @@ def find_releases(paths: Sequence[Path]) -> Iterator[Parts | Refused | Ignored]:
             except DataError as error:
                 yield Refused(file=file, why=str(error))
                 continue
+            except Exception as error:  # nobody foresaw it, and others must not suffer
+                why = f"{file}: cannot be read ({type(error).__name__}); {ASK}"
+                yield Refused(file=file, why=why)
+                continue
             if parts:
                 yield parts
             elif inside:
