@@ -401,10 +401,7 @@ class Year:
         """The log holds what the model says, and its hash chain is whole."""
         verify(self.state)
         with open_log(self.state) as log:
-            held = [
-                (row["entity"], (row["period"], row["noisy_count"]))
-                for row in log.releases()
-            ]
+            held = [(row["entity"], (row["period"], row["noisy_count"])) for row in log.releases()]
         expected = [(name, row) for name, rows in self.log.items() for row in rows]
         assert Counter(held) == Counter(expected)
 
