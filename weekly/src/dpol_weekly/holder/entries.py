@@ -72,7 +72,7 @@ def add_deployment(ledger: Ledger, deployment: Deployment) -> None:
 
 
 def agreements(ledger: Ledger, which: str = "") -> list[Deployment]:
-    """The agreements that were confirmed, or those that fit; the one of the last run comes last."""
+    """The agreements that were confirmed, all or the ones that fit, by their last run."""
     found = select(
         ledger,
         "SELECT agreement FROM deployment LEFT JOIN run ON run.deployment = deployment.number"
@@ -198,7 +198,7 @@ def columns_used(ledger: Ledger, what: Literal["counts", "capacities"]) -> set[s
 
 
 def entities_of(ledger: Ledger, names: Iterable[str]) -> dict[str, int]:
-    """The numbers of the entities with some names; those that are new are registered."""
+    """The numbers of entities by their names; new entities are registered."""
     folds = {name: folded(name) for name in names}
     insert = "INSERT OR IGNORE INTO entity (folded) VALUES (?)"
     ledger.connection.executemany(insert, ((fold,) for fold in folds.values()))
