@@ -151,7 +151,13 @@ def _origin(ledger: Ledger, deployment: Deployment) -> int:
 
 
 def add_run(
-    ledger: Ledger, output: Output, deployment: Deployment, *, sampler: str, use: ColumnUse
+    ledger: Ledger,
+    output: Output,
+    deployment: Deployment,
+    *,
+    sampler: str,
+    use: ColumnUse,
+    key: str,
 ) -> int:
     """Begin a run for a deployment that was confirmed; its number.
 
@@ -161,13 +167,14 @@ def add_run(
         deployment: as it was confirmed.
         sampler: where the noise comes from.
         use: the columns that were read.
+        key: the public half of the holder's key.
     """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     return ledger.insert(
-        "INSERT INTO run (date, output, deployment, sampler, counts, capacities)"
-        " VALUES (?, ?, (SELECT number FROM deployment WHERE sha256 = ?), ?, ?, ?)",
+        "INSERT INTO run (date, output, deployment, sampler, counts, capacities, key)"
+        " VALUES (?, ?, (SELECT number FROM deployment WHERE sha256 = ?), ?, ?, ?, ?)",
         *(today, output.number, deployment.sha256(), sampler),
-        *(json.dumps(use.counts), json.dumps(use.capacities)),
+        *(json.dumps(use.counts), json.dumps(use.capacities), key),
     )
 
 
