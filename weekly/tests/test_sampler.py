@@ -11,7 +11,7 @@ from dpol_weekly.sampler import SecureNoise, SeededNoise
 
 # Secure draws differ in every run of the tests; each test of them fails with probability 1e-6.
 SAMPLERS = {"seeded": lambda: SeededNoise(np.random.default_rng(5)), "secure": SecureNoise}
-DRAWS = 60_000
+DRAWS = 40_000
 FINE = 2**20 + 3
 
 

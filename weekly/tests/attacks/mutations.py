@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import datetime
-import json
 import signal
 
 import yaml
@@ -35,11 +34,6 @@ def within(seconds, call, *arguments):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def as_json(tree):
-    """A tree as JSON, with dates as text."""
-    return json.dumps(tree, default=str, ensure_ascii=False).encode(errors="surrogatepass")
 
 
 def as_yaml(tree):

@@ -299,13 +299,6 @@ def cut_at_commas(text, form, known=texts.decimal_of):
     [
         ("dpol_weekly.holder", "decimal_of", cut_at_commas, table, "silently another number"),
         ("dpol.core", "_UniqueKeys", yaml.SafeLoader, deployment, "something else than it says"),
-        (
-            "dpol_weekly.holder",
-            "read_parts",
-            lambda file: 1 / 0 if file.stat().st_size < 900 else None,
-            nearby,
-            "ZeroDivisionError",
-        ),
     ],
 )
 def test_a_broken_check_is_noticed(below, name, broken, campaign, message, monkeypatch):

@@ -113,6 +113,8 @@ def test_an_older_copy_of_the_ledger_is_noticed_by_any_release():
     shutil.copy("backup", LEDGER)
     for name, entity in ((NOISY, "A"), (Path("b"), "B"), (Path("c"), "C")):
         refuse(UNKNOWN, (entity, A3[1], "2"), to=name, own={"entities": {entity: entity}})
+    Path("dpol.key").unlink()  # the ledger knows the keys that it had
+    refuse(UNKNOWN, A3)
     LEDGER.write_bytes(newer)
     put(A3)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import traceback
@@ -17,7 +16,7 @@ import pytest
 
 from dpol_weekly import sampler
 from neighbours import agreed_on
-from releases import NOISY, ask, files, output, own_file, run
+from releases import NOISY, ask, files, own_file, run
 
 FIRST = "2024-01-07"
 KEYS = {
@@ -39,11 +38,6 @@ DRAW = (
 )
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def privatize(*rows, to=NOISY, **keys):
     """Release rows (entity, date, count) as a deployment says."""
     _, options = agreed_on(Path("agreed.yaml"), {**KEYS, **keys})
@@ -52,10 +46,6 @@ def privatize(*rows, to=NOISY, **keys):
     own = {"entities": [*KEYS["entities"]], "columns": {"entity": "entity"}, "output": to}
     own_file(deployment="agreed.yaml", table="raw.csv", **own)
     return run("privatize", *options)
-
-
-def released():
-    return [(row["entity"], row["period"]) for row in output()]
 
 
 ROWS = [("north", it, "3") for it in DATES] + [(it, FIRST, "3") for it in NAMES]
@@ -69,24 +59,6 @@ def test_another_date_or_spelling_of_a_released_week_is_refused_or_known(row):
     code, out, err = privatize(row)
     assert code == 1 or KNOWN in out, err
     assert files() | before == files()
-
-
-def test_another_grid_of_a_deployment_is_refused():
-    assert privatize(("north", FIRST, "3"))[0] == 0
-    before = released()
-    for periods in ({"first": "2024-01-08"}, {"first": FIRST, "days": 1}):
-        code, _, err = privatize(("north", "2024-01-15", "3"), periods=periods)
-        assert (code, released()) == (1, before)
-        assert err.startswith("error: ")
-
-
-def test_a_copy_of_an_output_does_not_release_its_weeks_again():
-    assert privatize(("north", FIRST, "3"))[0] == 0
-    shutil.copytree(NOISY, "copy")
-    for to in ("copy", NOISY):
-        code, out, err = privatize(("north", FIRST, "3"), to=to)
-        assert code == 1 or KNOWN in out, err
-    assert ask("SELECT COUNT(*) FROM release") == [(1,)]
 
 
 def test_a_sampler_that_fails_releases_and_shows_nothing(monkeypatch):

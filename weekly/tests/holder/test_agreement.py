@@ -317,26 +317,6 @@ def test_the_ends_of_the_range_of_capacities_are_released(capacity):
     assert "2 rows released" in confirmed()
 
 
-# ---- repeats ------------------------------------------------------------------------------------
-
-
-def test_no_other_flag_releases_a_period_twice():
-    agreed(budget_mu=9)
-    confirmed()
-    own(to="second")
-    for more in ([], ["--write-again"], ["--gap"]):
-        code, _, err = privatize(*more)
-        assert code == 1
-        assert "line 2: this entity and period was released for the deployment winter" in err
-    assert "in another output" in privatize("--correct", "2024-01-07")[2]
-    assert ask("SELECT MAX(version) FROM release") == [(1,)]
-    # Another deployment about the same hospitals is another question.
-    agreed(name="other", budget_mu=9)
-    own(to="other")
-    confirmed()
-    assert ask("SELECT MAX(version) FROM release") == [(2,)]
-
-
 # ---- standard output ----------------------------------------------------------------------------
 
 WRITTEN = "the rows are released and written to noisy/winter-2024-01-14.zip"

@@ -112,7 +112,7 @@ def outcomes(before):
 
         _, wrong, changes, size = outcome()
         assert not wrong
-        rooms = [*range(300, 4096, 900), *range(5000, size, 16000)]
+        rooms = [*range(300, 4096, 1300), *range(5000, size, 25000)]
         faults = [(how, k) for how in ("full", "cut") for k in rooms]
         faults += [(how, k + 1) for how in ("kill", "fail") for k in range(changes)]
         for how, k in faults:

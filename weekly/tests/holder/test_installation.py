@@ -140,4 +140,4 @@ def test_the_command_audits_what_is_installed(smaller, folder, monkeypatch):
     code, out, err = run("audit", "--mu", "2", "--json")
     assert code == 1
     assert '"the noise is too small"' in out
-    assert "the noise of this installation is not that of mu = 2" in err
+    assert "the noise of this installation is not what mu = 2 asks for" in err

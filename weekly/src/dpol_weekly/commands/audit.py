@@ -37,7 +37,7 @@ def _audit(options: argparse.Namespace) -> None:
     answer(options, [], facts)
     sys.stdout.flush()
     raise DpolError(
-        f"the noise of this installation is not that of mu = {found.mu:g}:"
+        f"the noise of this installation is not what mu = {found.mu:g} asks for:"
         f" {'; '.join(found.failed)}. Release nothing with it: install"
         " dpol and opendp again, and audit again"
     )

@@ -110,7 +110,9 @@ def _privatize(options: argparse.Namespace) -> None:
     except OSError as error:
         place = error.filename or hospital.output
         raise DpolError(f"{place}: {error.strerror or error}; choose another path") from None
-    written = f"the rows are released and written to {done.file}"
+    written = "nothing was released"
+    if done.file:
+        written = f"the rows are released and written to {done.file}"
     facts = {
         "file": done.file,
         "ledger": done.ledger,

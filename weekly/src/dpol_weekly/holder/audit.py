@@ -40,9 +40,9 @@ from dpol_weekly.released.read import read_release
 ERROR = 1e-4
 """The chance that a sound installation fails an audit, at most."""
 ENTITIES, PERIODS = 200, 100
-"""The canaries: so many entities in so many periods."""
+"""The number of entities with canaries, and of periods."""
 _FIRST = datetime.date(2000, 1, 2)
-_APART = 3.2  # Guesses between worlds so many deviations apart tell most about the deviation.
+_APART = 3.2  # In deviations: guesses between worlds this far apart tell most about mu.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +51,8 @@ class Audit:
 
     Args:
         mu: the claim.
-        cells: how many were released.
-        failed: the tests that a sound installation passes, and this one does not, in words.
+        cells: the number of cells that were released.
+        failed: in words, the tests that a sound installation passes and this one fails.
         least_mu: a lower bound on mu by the guesses; it fails with probability `ERROR` at most.
         power: the chance to notice noise that is 10% too small.
         shortfall: noise too small by this share is noticed with a chance of 99%.
@@ -131,7 +131,7 @@ def tests(draws: Floats, shifts: Floats, scale: float) -> dict[str, float]:
     cells, total = draws.size, float((draws**2).sum())
     right = int(_right(draws, shifts).sum())
     most = special.ndtr(np.abs(shifts).max() / 2)
-    # Sums of products of draws that are so many rows apart, around a circle.
+    # Sums of products of draws at each distance in rows, around a circle.
     products = np.fft.irfft(np.abs(np.fft.rfft(draws)) ** 2, cells)[1 : cells // 2 + 1]
     products[-1] /= 1 if cells % 2 else math.sqrt(2)  # there each product is counted twice
     farthest = np.abs(products).max() / math.sqrt(cells)
@@ -146,7 +146,7 @@ def tests(draws: Floats, shifts: Floats, scale: float) -> dict[str, float]:
         ),
         "the noise is too small": special.chdtr(cells, total),
         "the noise is larger than stated": special.chdtrc(cells, total),
-        "the noise of some cells depends on that of others": min(
+        "the noise of some cells depends on the noise of other cells": min(
             1.0, 2 * len(products) * special.ndtr(-farthest)
         ),
         "the same noise comes back": special.pdtrc(again - 1, equal) if again else 1.0,

@@ -58,7 +58,7 @@ def read_counts(
 
     Args:
         hospital: the table.
-        deployment: its capacities replace those of the table.
+        deployment: its capacities replace the capacities in the table.
         over_capacity: counts above the capacity are right.
         no_final_newline: the table is complete although its last line has no line end.
 
@@ -96,7 +96,7 @@ def in_time(
     Args:
         counts: of a table.
         deployment: says who takes part, and how long a period is.
-        today: the date; None: that of the machine.
+        today: the date; None: the date of the machine.
 
     Raises:
         DataError: a period is not over, or no count is of a period in which its entity takes part.

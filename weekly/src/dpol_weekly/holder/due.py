@@ -32,7 +32,7 @@ LONGEST_GAP = 8
 
 
 def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -> list[Count]:
-    """The counts that were not released yet, and those to be corrected.
+    """The counts that are to be released: new ones, and corrections.
 
     Args:
         ledger: the ledger.

@@ -72,7 +72,7 @@ def add_deployment(ledger: Ledger, deployment: Deployment) -> None:
 
 
 def agreements(ledger: Ledger, which: str = "") -> list[Deployment]:
-    """The agreements that were confirmed, or those that fit; the one of the last run comes last."""
+    """The agreements that were confirmed, all or the ones that fit, by their last run."""
     found = select(
         ledger,
         "SELECT agreement FROM deployment LEFT JOIN run ON run.deployment = deployment.number"
@@ -151,7 +151,13 @@ def _origin(ledger: Ledger, deployment: Deployment) -> int:
 
 
 def add_run(
-    ledger: Ledger, output: Output, deployment: Deployment, *, sampler: str, use: ColumnUse
+    ledger: Ledger,
+    output: Output,
+    deployment: Deployment,
+    *,
+    sampler: str,
+    use: ColumnUse,
+    key: str,
 ) -> int:
     """Begin a run for a deployment that was confirmed; its number.
 
@@ -161,13 +167,14 @@ def add_run(
         deployment: as it was confirmed.
         sampler: where the noise comes from.
         use: the columns that were read.
+        key: the public half of the holder's key.
     """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     return ledger.insert(
-        "INSERT INTO run (date, output, deployment, sampler, counts, capacities)"
-        " VALUES (?, ?, (SELECT number FROM deployment WHERE sha256 = ?), ?, ?, ?)",
+        "INSERT INTO run (date, output, deployment, sampler, counts, capacities, key)"
+        " VALUES (?, ?, (SELECT number FROM deployment WHERE sha256 = ?), ?, ?, ?, ?)",
         *(today, output.number, deployment.sha256(), sampler),
-        *(json.dumps(use.counts), json.dumps(use.capacities)),
+        *(json.dumps(use.counts), json.dumps(use.capacities), key),
     )
 
 
@@ -198,7 +205,7 @@ def columns_used(ledger: Ledger, what: Literal["counts", "capacities"]) -> set[s
 
 
 def entities_of(ledger: Ledger, names: Iterable[str]) -> dict[str, int]:
-    """The numbers of the entities with some names; those that are new are registered."""
+    """The numbers of entities by their names; new entities are registered."""
     folds = {name: folded(name) for name in names}
     insert = "INSERT OR IGNORE INTO entity (folded) VALUES (?)"
     ledger.connection.executemany(insert, ((fold,) for fold in folds.values()))

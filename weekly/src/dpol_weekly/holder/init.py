@@ -38,7 +38,7 @@ _MOST_SUMS = 2  # rows without a date at the end of a table
 
 @dataclass
 class _Draft:
-    """The keys of the file so far, and those that are still to be set, with what may be right."""
+    """The keys of the file so far, and the keys still to be set, with what may be right."""
 
     ask: Ask | None
     keys: dict[str, Any] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Judging the release files near a ledger: whether they show that it is not the newest.
 
-Anybody may have put a file there. So only a file that the holder's own key has signed can stop a
+Anybody may have put a file there. So only a file that a key of the holder has signed can stop a
 run, or, where the ledger is new, a release of the same entities. Everything else is ignored.
 """
 
@@ -29,7 +29,7 @@ from dpol_weekly.released.read import Report, read_report
 DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
-def check_nearby(ledger: Ledger, request: Request, base: Path, key: str | None) -> None:
+def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None:
     """Make sure that the ledger knows what the releases near it tell.
 
     An output whose folder was moved is known again by its releases.
@@ -38,17 +38,18 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str | None) 
         ledger: the ledger.
         request: of the holder.
         base: the path of the releases.
-        key: the public half of the holder's key; None: there is none yet.
+        key: the public half of the holder's key; earlier keys are in the ledger.
 
     Raises:
         DataError: a release shows that the ledger is older, or that another ledger released the
             same entities and periods.
     """
     heads, name = heads_of(ledger), request.deployment.name
+    keys = {key, *(it for (it,) in ledger.execute("SELECT key FROM run"))}
     own = {*map(folded, request.hospital.texts)}
     marked = {(row["folded"], row["period"]) for row in marked_for(ledger, name)}
     for report in releases_near(ledger, base):
-        if report.ledger == ledger.id and report.key == key:
+        if report.ledger == ledger.id and report.key in keys:
             if any(heads.get(number) != head for number, head in report.heads.items()):
                 raise DataError(
                     f"{report.file}: knows of releases that the ledger {ledger.path} does not know"
@@ -60,7 +61,7 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str | None) 
         elif report.deployment == name and report.ledger != ledger.id:
             pairs = {(folded(row.cells.entity), row.cells.period) for row in report.rows}
             unknown = {pair for pair in pairs - marked if pair[0] in own}
-            if unknown and (report.key == key or not heads):
+            if unknown and (report.key in keys or not heads):
                 raise DataError(_unknown(report, request, ledger, anything_marked=bool(marked)))
 
 

@@ -205,7 +205,7 @@ class Releaser:
     def _take_in(self, ledger: Ledger) -> None:
         """Mark what the export says, and compare the ledger with the releases near it."""
         mark(ledger, self.request, self.exported)
-        check_nearby(ledger, self.request, self.base, self.key.public if self.key else None)
+        check_nearby(ledger, self.request, self.base, self.key.public if self.key else "")
 
     def _put(self, ledger: Ledger, sampler: NoiseSampler) -> list[Count]:
         """Release the counts that are due into the ledger; all refusals come before the noise."""
@@ -219,7 +219,14 @@ class Releaser:
         if new:
             steps = sampler.discrete_gaussian(self.deployment.count_noise().scale, len(new))
             output = registered(ledger, self.base, self.deployment)
-            run = add_run(ledger, output, self.deployment, sampler=sampler.name, use=self.use)
+            run = add_run(
+                ledger,
+                output,
+                self.deployment,
+                sampler=sampler.name,
+                use=self.use,
+                key=self.key.public if self.key else "",  # of a rehearsal
+            )
             rows = add_rows(ledger, run, new, self.deployment, steps)
             remember_counts(ledger, rows, new)
             remember_cells(ledger, self.hospital, ((it.entity, it.period) for it in new))

@@ -31,7 +31,7 @@ class Request:
         write_again: the ledger is the newest; write again what is gone of the output.
         continue_from: the ledger is lost; the table that the coordinator of the deployment exported
             says which periods were released.
-        today: the date; None: that of the machine.
+        today: the date; None: the date of the machine.
 
     Raises:
         DataError: the hash is not the whole hash of what the deployment says.

@@ -68,7 +68,7 @@ def _runs(base: sqlite3.Connection) -> Iterator[tuple[bytes | None, tuple[Any, .
 
 
 def _whole(base: sqlite3.Connection, head: bytes) -> bytes:
-    """The digest of the last head and of all tables but those of runs, rows and the seal."""
+    """The digest of the last head and of all tables except runs, rows and the seal."""
     tables = base.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table'"
         " AND name NOT IN ('ledger', 'run', 'release') ORDER BY name"

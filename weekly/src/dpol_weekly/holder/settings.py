@@ -33,7 +33,7 @@ class Columns(Settings):
     """The columns of a holder's table, in its own words."""
 
     entity: str | None = None
-    """Column that says of which entity a row is; not needed for one entity."""
+    """Column that names the entity of a row; not needed for one entity."""
     period: str = "period"
     """Column with the start of the period."""
     count: str = "count"
@@ -73,7 +73,7 @@ class Hospital(Settings):
     format: Format = DEFAULT
     """The signs, dates and encoding of the table."""
     drop_where: dict[str, TextOrTexts] = {}
-    """Rows to leave out, such as sums: a column, and the text of it in those rows."""
+    """Rows to leave out, such as sums: a column, and its text in these rows."""
     output: Path = Path("released")
     """Folder for the releases."""
     ledger: Path = Path(LEDGER_NAME)
