@@ -108,7 +108,7 @@ ONE_LINE = [
     (1, "decide state --period 2024-01-07", "nothing was reported before 2024-01-07"),
     (1, "decide state --check --period 2024-02-04", "there is no such decision"),
     (2, "decide state --check --names 2", "leave out what changes it"),
-    (1, "export state --to x.txt", "must end in .csv or .parquet"),
+    (1, "export state --to x.txt", "must end in .csv"),
     (1, "export nope --to x.csv", "there is no log yet"),
     (1, "deployment cost nope", "check the path"),
     (1, "deployment check nope", "check the path"),

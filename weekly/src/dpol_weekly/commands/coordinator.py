@@ -98,7 +98,7 @@ def add(commands: Commands) -> None:
     words = "write everything collected to one table, or verify the log"
     parser = _command(commands, "export", words, _EXPORT, _export)
     instead = parser.add_mutually_exclusive_group(required=True)
-    words = "the table: .csv or .parquet"
+    words = "the table, a .csv"
     instead.add_argument("--to", type=path, metavar="TABLE", help=words)
     words = (
         "write nothing: check that nothing in the log was removed, changed or reordered, and show"
