@@ -12,10 +12,9 @@ from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
 from dpol_weekly.coordinator.chances import chances_of
-from dpol_weekly.coordinator.choices import choose
-from dpol_weekly.coordinator.decision import Coverage, Decision, Outlook, read_decision
+from dpol_weekly.coordinator.choices import Choice, choose
+from dpol_weekly.coordinator.decision import Decision, Outlook, read_decision
 from dpol_weekly.coordinator.evidence import Reports, read_evidence
-from dpol_weekly.coordinator.game import Choice
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
 from dpol_weekly.coordinator.settings import FILE, Coordination, changed
@@ -231,9 +230,7 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
         last_period=deployment.period_of(number - 1).isoformat(),
         named=tuple(names[place] for place in choice.ranked[: coordination.names]),
         outlooks=_outlooks(deployment, coordination, reports, choice),
-        coverage=Coverage(reports=choice.compared, inside=choice.inside)
-        if choice.compared
-        else None,
+        coverage=choice.coverage,
         spent=evidence.spent,
         coordination=coordination,
         # The keys of all random numbers, see `dpol.core.randomness`.

@@ -59,6 +59,11 @@ class Reports:
     capacity: Floats
     noise: Floats
 
+    def of(self, places: NDArray[np.bool_]) -> Reports:
+        """The reports of some entities, (n,) flags."""
+        share, capacity, noise = (it[:, places] for it in (self.share, self.capacity, self.noise))
+        return Reports(share=share, capacity=capacity, noise=noise)
+
     def as_counts(self, bound: float) -> Reports:
         """The counts as shares of a public bound, which takes the place of the capacities."""
         factor = self.capacity / bound
