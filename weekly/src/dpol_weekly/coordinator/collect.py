@@ -36,10 +36,10 @@ class Collected:
         file: the file.
         taken: how many rows were new.
         known: how many were collected before.
-        aside: how many of the known rows were set aside, and stay so.
+        set_aside: how many of the known rows were set aside, and stay so.
         corrections: how many of the new rows supersede another one.
         refused: why rows, or all of the report, were refused; empty if nothing was.
-        above: what the new rows have spent above the budget, a sentence for each period.
+        above_budget: what the new rows have spent above the budget, a sentence for each period.
         ignored: whether it was found in a folder, and is no release.
         head: of the log's hash chain afterwards.
     """
@@ -47,10 +47,10 @@ class Collected:
     file: Path
     taken: int = 0
     known: int = 0
-    aside: int = 0
+    set_aside: int = 0
     corrections: int = 0
     refused: tuple[str, ...] = ()
-    above: tuple[str, ...] = ()
+    above_budget: tuple[str, ...] = ()
     ignored: bool = False
     head: str
 
@@ -204,10 +204,10 @@ def _take(log: Log, report: Report, may_change: set[str], today: datetime.date) 
         file=report.file,
         taken=len(rows.fresh),
         known=len(rows.known),
-        aside=sum(it["set_aside"] is not None for it in rows.known),
+        set_aside=sum(it["set_aside"] is not None for it in rows.known),
         corrections=len(rows.corrections),
         refused=tuple(map(escaped, rows.refused)),
-        above=tuple(_above(log, number)),
+        above_budget=tuple(_above(log, number)),
         head=log.head,
     )
 

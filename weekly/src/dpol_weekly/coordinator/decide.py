@@ -233,11 +233,6 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
         coverage=choice.coverage,
         spent=evidence.spent,
         coordination=coordination,
-        # The keys of all random numbers, see `dpol.core.randomness`.
-        randomness={
-            "key": [deployment.name, number, 0, "decision"],
-            "initial_noise": [deployment.name, 0, "initial noise"],
-        },
         dpol=__version__,
         releases=evidence.releases,
         set_aside=evidence.set_aside,

@@ -6,7 +6,6 @@ import csv
 import dataclasses
 import io
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,7 +86,6 @@ class Decision:
         coverage: how well earlier predictions fitted; None if there were none.
         spent: what the releases cost a person.
         coordination: the coordinator's own choices that were used.
-        randomness: keys that the random numbers of the algorithm were drawn from.
         dpol: version of dpol.
         releases: how many releases counted, superseded ones included.
         set_aside: those that did not count.
@@ -103,7 +101,6 @@ class Decision:
     coverage: Coverage | None
     spent: Spent
     coordination: Coordination
-    randomness: Mapping[str, Any]
     dpol: str
     releases: int
     set_aside: tuple[SetAside, ...]
