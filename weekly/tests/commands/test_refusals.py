@@ -113,7 +113,7 @@ ONE_LINE = [
     (1, "deployment cost nope", "check the path"),
     (1, "deployment check nope", "check the path"),
     (2, "deployment new", "required: FILE"),
-    (1, "deployment new folder/x/y", "cannot be written"),
+    (1, "deployment new c.csv/y", "cannot write c.csv/y: a part of the path is a file"),
     (1, "deployment new d.yaml", "exists already; choose another file"),
     (2, "colect o", "argument COMMAND: 'colect' is unknown; did you mean collect?; see dpol"),
     (2, "deployment chek d.yaml", "'chek' is unknown; did you mean check?"),

@@ -42,15 +42,11 @@ def add(commands: Commands) -> None:
 
 
 def _new(options: argparse.Namespace) -> None:
-    text = TEMPLATE.read_text(encoding="utf-8")
-    try:
-        with options.file.open("x", encoding="utf-8") as stream:
-            stream.write(text)
-    except FileExistsError:
-        raise OutputError(f"{options.file}: exists already; choose another file") from None
-    except OSError as error:
-        wrong = f"cannot be written ({error.strerror}); choose another file"
-        raise OutputError(f"{options.file}: {wrong}") from None
+    from dpol.core.files import write_text
+
+    if options.file.exists():
+        raise OutputError(f"{options.file}: exists already; choose another file")
+    write_text(options.file, TEMPLATE.read_text(encoding="utf-8"))
     print(f"{options.file}: fill it in, and check it with dpol deployment check {options.file}")
 
 

@@ -147,11 +147,9 @@ class Decision:
         writer.writeheader()
         for it in self.outlooks:
             cells = {"period": self.period, **vars(it)}
-            writer.writerow(cells | {key: spreadsheet_text(cells[key]) for key in _TEXTS})
+            texts = {key: spreadsheet_text(cells[key]) for key in ("entity", "title")}
+            writer.writerow(cells | texts)
         return text.getvalue()
-
-
-_TEXTS = "entity", "title"
 
 
 def read_decision(path: Path) -> Decision:
