@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from dataclasses import asdict, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -254,17 +256,13 @@ def _outlooks(
         chances = dict(zip(places, likely.tolist(), strict=True))
     outlooks = []
     for place, (name, entity) in enumerate(deployment.entities.items()):
-        last = last_of[place] if last_of[place] >= 0 else None
-        capacity = None if last is None else float(reports.capacity[last, place])
+        last = last_of[place]  # -1 where nothing was reported, so that each number is NaN
+        capacity = _known(reports.capacity[last, place])
         ends: list[float | None] = [None] * 3
         if law is not None and (bound is None or capacity is not None):
             unit = 1.0 if bound is None else bound / (capacity or 1.0)
             ends = [end * unit for end in law.interval(place)]
-        silent = 0
-        for number in range(len(there) - 1, -1 if last is None else last, -1):
-            if not entity.takes_part(deployment.period_of(number)):
-                break
-            silent += 1
+        unheard = map(deployment.period_of, range(len(there) - 1, last, -1))
         outlooks.append(
             Outlook(
                 entity=name,
@@ -275,15 +273,20 @@ def _outlooks(
                 share=ends[0],
                 low=ends[1],
                 high=ends[2],
-                noisy_share=None if last is None else float(reports.share[last, place]),
-                noise=None if last is None else float(reports.noise[last, place]),
+                noisy_share=_known(reports.share[last, place]),
+                noise=_known(reports.noise[last, place]),
                 capacity=capacity,
-                last_report=None if last is None else deployment.period_of(last).isoformat(),
+                last_report=None if last < 0 else deployment.period_of(last).isoformat(),
                 reports=int(there[:, place].sum()),
-                silent=silent,
+                silent=len([*takewhile(entity.takes_part, unheard)]),
             )
         )
     return tuple(outlooks)
+
+
+def _known(number: float) -> float | None:
+    """A number of an array; None for NaN."""
+    return None if math.isnan(number) else float(number)
 
 
 def _difference(before: Any, again: Any, place: str = "") -> str:
