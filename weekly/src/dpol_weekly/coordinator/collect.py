@@ -168,7 +168,7 @@ def _collect(
     log: Log, file: Path, found: Parts | str | None, may_change: set[str], today: datetime.date
 ) -> Collected:
     """One file, see `find_releases`; entities whose new ledger is taken leave `may_change`."""
-    left, why = set(may_change), found
+    left, why = set(may_change), found if isinstance(found, str) else ""
     if isinstance(found, Parts):
         try:
             with log.as_a_whole():
@@ -181,7 +181,7 @@ def _collect(
             why = str(error)
         except Exception as error:  # nobody foresaw it, and others must not suffer
             why = f"{file}: cannot be taken ({type(error).__name__}); ask for the release again"
-    refused = () if why is None else (escaped(str(why)),)
+    refused = (escaped(why),) if why else ()
     return Collected(file=file, refused=refused, ignored=found is None, head=log.head)
 
 
