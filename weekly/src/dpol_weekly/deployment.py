@@ -29,8 +29,6 @@ from dpol_weekly.noise import CountNoise, decimal_text
 
 MANUAL = "The template that dpol deployment new FILE writes"
 _LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol collect` take them.
-USUAL_CAPACITY = 100.0
-"""Capacity assumed for what noise means, where it is reported with every count."""
 MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
 
 

@@ -476,7 +476,7 @@ def test_what_cannot_be_decided_is_refused(world):
     with pytest.raises(DataError, match="no period starts at 2021-01-04: every 7 days"):
         decide(world.folder, datetime.date(2021, 1, 4))
     for entities, keys, message in (
-        ("A", {}, "at least 2 entities are needed, got 1"),
+        ("A", {}, "two entities must have reported before a decision, not 1"),
         ("ABC", {"algorithm": "rw-meta", "names": 2}, "does not rank, and 2 are to be named"),
     ):
         world.folder = world.base / entities

@@ -254,7 +254,7 @@ def test_91_rows_about_another_hospital_are_found_and_set_aside(world, capsys):
     assert (done.taken, done.corrections, done.refused) == (2, 0, ())
     # The hostile table comes again, and changes nothing.
     again = world.put(X0, ("V", 0, "19"), X1, ("V", 1, "18"), name="x.zip")
-    assert (again.taken, again.known, again.aside) == (1, 2, 1)
+    assert (again.taken, again.known, again.set_aside) == (1, 2, 1)
     assert "is not that of the first one about V (" in again.refused[-1]
     assert decide(world.folder).spent.corrections == 0
 
@@ -407,10 +407,10 @@ def test_the_budget_is_compared_exactly(world):
     world.put(V0, ledger="V")
     rows = [("X", 0, str(count)) for count in range(4)]
     done = world.put(*rows[:3])
-    assert (done.taken, done.above) == (3, ())
+    assert (done.taken, done.above_budget) == (3, ())
     assert decide(world.folder).spent.above_budget == ()
     done = world.put(*rows)
-    assert (done.taken, len(done.above)) == (1, 1)
+    assert (done.taken, len(done.above_budget)) == (1, 1)
 
 
 # Tables for a spreadsheet.

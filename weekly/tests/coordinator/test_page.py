@@ -42,7 +42,6 @@ def decision(*outlooks, **facts):
         "coverage": Coverage(reports=15, inside=13),
         "spent": SPENT,
         "coordination": Coordination(),
-        "randomness": "none",
         "dpol": "0.1.0",
         "releases": 12,
         "set_aside": (),

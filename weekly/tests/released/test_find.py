@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from dpol.core.errors import DataError
-from dpol_weekly.released.find import Ignored, Parts, Refused, find_releases, read_parts
+from dpol_weekly.released.find import Parts, find_releases, read_parts
 from dpol_weekly.released.format import HEADER, RECORD, TABLE, checksum, pack
 
 TEXT = f"{HEADER}\nn,2024-01-07,31.5,120,0.2625,0.5,1,0.02357,0.2163,0.3087\n".encode()
@@ -29,7 +29,7 @@ def released(path, **members):
 
 def test_a_release_is_found_whatever_its_file_is_called(tmp_path):
     for name in ("a.zip", "download (1).zip", "x.dat"):
-        (found,) = find_releases([released(tmp_path / name)])
+        ((_, found),) = find_releases([released(tmp_path / name)])
         assert isinstance(found, Parts)
         assert found.table == TEXT
 
@@ -45,15 +45,14 @@ def test_each_other_file_in_a_folder_is_named(tmp_path):
     (tmp_path / "inner/photo.jpg").write_bytes(b"\xff\xd8")
     (tmp_path / "more.zip").write_bytes(pack({"a.zip": (tmp_path / "a.zip").read_bytes()}))
     found = list(find_releases([tmp_path]))
-    assert [type(it) for it in found] == [Parts, Ignored, Ignored]
-    assert [it.file.name for it in found[1:]] == ["photo.jpg", "more.zip"]
+    assert isinstance(found[0][1], Parts)
+    assert [(file.name, it) for file, it in found[1:]] == [("photo.jpg", None), ("more.zip", None)]
 
 
 def test_a_file_that_is_named_and_no_release_is_refused(tmp_path):
     (tmp_path / "counts.csv").write_text("period,count\n2024-01-07,31\n")
-    (found,) = find_releases([tmp_path / "counts.csv"])
-    assert isinstance(found, Refused)
-    assert "may hold raw counts" in found.why
+    ((_, why),) = find_releases([tmp_path / "counts.csv"])
+    assert "may hold raw counts" in why
 
 
 @pytest.mark.parametrize("content", [TEXT, b"\xef\xbb\xbf" + TEXT, record()])
@@ -98,10 +97,10 @@ def test_harmful_files_are_refused_by_themselves(tmp_path, kind):
     make(tmp_path / "b.zip")
     released(tmp_path / "a.zip")
     released(tmp_path / "c.zip")
-    first, second, third = find_releases([tmp_path])
+    (_, first), (_, second), (_, third) = find_releases([tmp_path])
     assert isinstance(first, Parts)
     assert isinstance(third, Parts)
-    assert isinstance(second, Refused)
+    assert isinstance(second, str)
     with pytest.raises(DataError, match=message):
         read_parts(tmp_path / "b.zip")
 
@@ -131,8 +130,8 @@ def test_what_is_no_file_is_refused(tmp_path):
     (tmp_path / "gone.zip").symlink_to(tmp_path / "nowhere")
     (tmp_path / "folder.zip").mkdir()
     found = list(find_releases([tmp_path]))
-    assert [it.file.name for it in found] == ["gone.zip", "pipe"]
-    assert all("is not a file" in it.why for it in found)
+    assert [file.name for file, _ in found] == ["gone.zip", "pipe"]
+    assert all("is not a file" in why for _, why in found)
 
 
 def test_equal_contents_are_packed_into_equal_bytes():

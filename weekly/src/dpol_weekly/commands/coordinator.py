@@ -6,6 +6,7 @@ import argparse
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from dpol.core.errors import DpolError, UsageError
@@ -98,7 +99,7 @@ def add(commands: Commands) -> None:
     words = "write everything collected to one table, or verify the log"
     parser = _command(commands, "export", words, _EXPORT, _export)
     instead = parser.add_mutually_exclusive_group(required=True)
-    words = "the table: .csv or .parquet"
+    words = "the table, a .csv"
     instead.add_argument("--to", type=path, metavar="TABLE", help=words)
     words = (
         "write nothing: check that nothing in the log was removed, changed or reordered, and show"
@@ -144,30 +145,19 @@ def _collect(options: argparse.Namespace) -> None:
             lines += [] if report.refused else [f"{file}: {rows}, all as agreed"]
         elif report.taken or report.known or not report.refused:
             more = f", {report.corrections} of them corrections" if report.corrections else ""
-            aside = f", {report.aside} of them set aside" if report.aside else ""
+            aside = f", {report.set_aside} of them set aside" if report.set_aside else ""
             lines.append(f"{file}: {report.taken} new{more}, {report.known} known{aside}")
-    lines += [line for report in reports for line in report.above]
+    lines += [line for report in reports for line in report.above_budget]
     ignored = [escaped(str(it.file)) for it in done if it.ignored]
     if ignored:
-        told = f"ignored, as they are no releases: {listed(ignored)}"
+        told = f"ignored, not a release: {listed(ignored)}"
         lines.append(f"{counted(len(ignored), 'other file')} {told}")
     if not reports:
         lines.append("No release was found; name the folder in which the reports arrived.")
     head = None if options.check or not done else done[-1].head
     if head:
         lines.append(f"The head of the log is {head}")
-    facts = [
-        {
-            "file": escaped(str(it.file)),
-            "new": it.taken,
-            "known": it.known,
-            "set_aside": it.aside,
-            "corrections": it.corrections,
-            "refused": it.refused,
-            "above_budget": it.above,
-        }
-        for it in reports
-    ]
+    facts = [asdict(it) | {"file": escaped(str(it.file))} for it in reports]
     answer(options, lines, {"reports": facts, "ignored": ignored, "log_head": head})
     refused = [line for report in reports for line in report.refused]
     if refused:
@@ -197,17 +187,14 @@ def _decide(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.decide import check, decide
 
     # What the command says goes before what coordinator.yaml says.
-    changes: dict[str, Any] = {}
-    if options.names is not None:
-        changes["names"] = options.names
-    if options.without:
-        changes["without"] = options.without
+    asked: dict[str, Any] = {"names": options.names, "without": options.without or None}
     if options.by_count is not None or options.min_capacity is not None:
-        changes["question"] = {
+        asked["question"] = {
             "of": "share" if options.by_count is None else "count",
             "bound": options.by_count,
             "min_capacity": options.min_capacity,
         }
+    changes = {key: it for key, it in asked.items() if it is not None}
     if options.check:
         if changes:
             raise UsageError(

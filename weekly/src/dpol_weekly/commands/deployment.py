@@ -12,6 +12,9 @@ from dpol.core.options import Commands, add_command, path
 TEMPLATE = Path(__file__).parents[1] / "deployment.yaml"
 """A file of a deployment with comments, to be filled in."""
 
+USUAL_CAPACITY = 100
+"""Capacity assumed for what noise means, where it is reported with every count."""
+
 _COST = """\
 Show what a deployment costs: the noise on the share of every entity, and how often a guess about a
 person is right."""
@@ -42,15 +45,11 @@ def add(commands: Commands) -> None:
 
 
 def _new(options: argparse.Namespace) -> None:
-    text = TEMPLATE.read_text(encoding="utf-8")
-    try:
-        with options.file.open("x", encoding="utf-8") as stream:
-            stream.write(text)
-    except FileExistsError:
-        raise OutputError(f"{options.file}: exists already; choose another file") from None
-    except OSError as error:
-        wrong = f"cannot be written ({error.strerror}); choose another file"
-        raise OutputError(f"{options.file}: {wrong}") from None
+    from dpol.core.files import write_text
+
+    if options.file.exists():
+        raise OutputError(f"{options.file}: exists already; choose another file")
+    write_text(options.file, TEMPLATE.read_text(encoding="utf-8"))
     print(f"{options.file}: fill it in, and check it with dpol deployment check {options.file}")
 
 
@@ -76,19 +75,18 @@ def _cost(options: argparse.Namespace) -> None:
     from dpol.core.intervals import NORMAL_95
     from dpol.core.rounding import rounded_up
     from dpol.privacy.account import best_guess
-    from dpol_weekly.deployment import USUAL_CAPACITY, read_deployment
+    from dpol_weekly.deployment import read_deployment
 
     deployment = read_deployment(options.file)
     deviation = deployment.count_noise().standard_deviation
     print(f"{'entity':20} {'capacity':>10} {'noise on the share: sd':>24} {'95% within':>16}")
     for name, entity in deployment.entities.items():
-        beds = USUAL_CAPACITY if isinstance(entity.capacity, str) else entity.capacity
-        shown = entity.capacity if isinstance(entity.capacity, str) else f"{beds:g}"
-        points = 100 * deviation / beds
+        points = 100 * deviation / float(entity.beds or USUAL_CAPACITY)
         within = f"±{NORMAL_95 * points:.3g}"
-        print(f"{name:20} {shown:>10} {points:>17.3g} points {within:>9} points")
-    if any(it.capacity == "reported" for it in deployment.entities.values()):
-        print(f"Where the capacity is reported, {USUAL_CAPACITY:g} is taken.")
+        beds = entity.beds or "reported"
+        print(f"{name:20} {beds:>10} {points:>17.3g} points {within:>9} points")
+    if any(it.beds is None for it in deployment.entities.values()):
+        print(f"Where the capacity is reported, {USUAL_CAPACITY} is taken.")
     print(f"On a count of people the noise has a standard deviation of {deviation:.3g}.")
     one, stay = (
         f"{rounded_up(100 * best_guess(mu), 3)} times in 100 (mu = {rounded_up(mu, 4)})"

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import deque
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.intervals import NORMAL_90
 from dpol.experts.registry import label_of
+from dpol_weekly.coordinator.decision import Coverage
 from dpol_weekly.coordinator.evidence import Reports
-from dpol_weekly.coordinator.game import Choice, Game
+from dpol_weekly.coordinator.game import Law, Played, play
 from dpol_weekly.coordinator.settings import Coordination, algorithm_of
 from dpol_weekly.deployment import Deployment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The choice for a period.
+
+    Args:
+        ranked: places of the entities that may be chosen, best first; one only where the algorithm
+            does not rank.
+        ordered: whether they are in an order at all.
+        law: of the true shares; None where the algorithm predicts none.
+        coverage: how well earlier predictions fitted; None if there were none.
+    """
+
+    ranked: tuple[int, ...]
+    ordered: bool = True
+    law: Law | None = None
+    coverage: Coverage | None = None
 
 
 def choose(
@@ -26,13 +45,16 @@ def choose(
         deployment: the entities, and the key of all random numbers.
         coordination: the algorithm, the question, and how many are named. Asked for counts, the
             game is played with counts / bound, and so are the predicted shares of its choice.
-        reports: of all periods before; somebody must have reported.
+        reports: of all periods before.
         number: of the period.
 
     Raises:
-        ValueError: as `Game` and `algorithm_of`; nobody may be chosen; or the algorithm does not
-            rank, and several entities are to be named.
+        ValueError: as `algorithm_of`; fewer than two have reported; nobody may be chosen; or the
+            algorithm does not rank, and several entities are to be named.
     """
+    count = int(reports.there.any(axis=0).sum())
+    if count < 2:
+        raise ValueError(f"two entities must have reported before a decision, not {count}")
     among = may_be_chosen(deployment, coordination, reports, number)
     if not among.any():
         raise ValueError(
@@ -41,20 +63,21 @@ def choose(
         )
     if coordination.question.bound is not None:
         reports = reports.as_counts(coordination.question.bound)
-    everybody = np.ones(len(among), dtype=bool)
-    game, compared, inside = _played(deployment, coordination, reports, everybody)
-    if not game.ranks:
-        if among.sum() <= coordination.names:
-            return Choice(ranked=tuple(among.nonzero()[0].tolist()), ordered=False)
-        if coordination.names > 1:
-            raise ValueError(
-                f"{label_of(game.algorithm)} does not rank, and {coordination.names} are to be"
-                " named; name 1, or take another algorithm"
-            )
-        game, *_ = _played(deployment, coordination, reports, among)
-        (place,) = game.decide().ranked
-        return Choice(ranked=(int(among.nonzero()[0][place]),), ordered=False)
-    return replace(game.decide(among), compared=compared, inside=inside)
+    places = among.nonzero()[0]
+    last = _played(deployment, coordination, reports)
+    if last.scores is not None:
+        order = np.argsort(-last.scores, kind="stable")
+        coverage = Coverage(reports=last.compared, inside=last.inside) if last.compared else None
+        return Choice(ranked=tuple(order[among[order]].tolist()), law=last.law, coverage=coverage)
+    if len(places) <= coordination.names:
+        return Choice(ranked=tuple(places.tolist()), ordered=False)
+    if coordination.names > 1:
+        raise ValueError(
+            f"{label_of(algorithm_of(coordination.algorithm))} does not rank, and"
+            f" {coordination.names} are to be named; name 1, or take another algorithm"
+        )
+    last = _played(deployment, coordination, reports.of(among))
+    return Choice(ranked=(int(places[last.action]),), ordered=False)
 
 
 def may_be_chosen(
@@ -72,28 +95,8 @@ def may_be_chosen(
     return np.asarray(among & large & reports.there.any(axis=0))
 
 
-def _played(
-    deployment: Deployment,
-    coordination: Coordination,
-    reports: Reports,
-    places: NDArray[np.bool_],
-) -> tuple[Game, int, int]:
-    """The game of some entities after all reports; how many were compared, and were inside."""
-    game = Game(
-        algorithm_of(coordination.algorithm),
-        tuple(np.array(list(deployment.entities), dtype=object)[places]),
-        capacity=reports.first_capacity()[places],
-        seed=coordination.seed,
-        name=deployment.name,
-    )
-    compared = inside = 0
-    for period, (shares, noise) in enumerate(
-        zip(reports.share[:, places], reports.noise[:, places], strict=True)
-    ):
-        if game.played is not None and game.law is not None:
-            at = game.played.joined & ~np.isnan(shares)
-            width = NORMAL_90 * np.hypot(game.law.deviation[at], noise[at])
-            compared += int(at.sum())
-            inside += int((np.abs(shares[at] - game.law.share[at]) <= width).sum())
-        game = game.learn(period, shares, noise)
-    return game, compared, inside
+def _played(deployment: Deployment, coordination: Coordination, reports: Reports) -> Played:
+    """The game after all reports; somebody must have reported."""
+    algorithm = algorithm_of(coordination.algorithm)
+    game = play(algorithm, reports, seed=coordination.seed, name=deployment.name)
+    return deque(game, maxlen=1).pop()

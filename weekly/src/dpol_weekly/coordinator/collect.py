@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from dpol_weekly.coordinator.checks import check_guarantee, check_row
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.spent import most_releases, mu_of_stay
 from dpol_weekly.coordinator.words import escaped
-from dpol_weekly.released.find import Ignored, Parts, Refused, find_releases
+from dpol_weekly.released.find import Parts, find_releases
 from dpol_weekly.released.read import Report, Reported, read_report
 
 _LONGEST_REASON = 200
@@ -36,10 +36,10 @@ class Collected:
         file: the file.
         taken: how many rows were new.
         known: how many were collected before.
-        aside: how many of the known rows were set aside, and stay so.
+        set_aside: how many of the known rows were set aside, and stay so.
         corrections: how many of the new rows supersede another one.
         refused: why rows, or all of the report, were refused; empty if nothing was.
-        above: what the new rows have spent above the budget, a sentence for each period.
+        above_budget: what the new rows have spent above the budget, a sentence for each period.
         ignored: whether it was found in a folder, and is no release.
         head: of the log's hash chain afterwards.
     """
@@ -47,10 +47,10 @@ class Collected:
     file: Path
     taken: int = 0
     known: int = 0
-    aside: int = 0
+    set_aside: int = 0
     corrections: int = 0
     refused: tuple[str, ...] = ()
-    above: tuple[str, ...] = ()
+    above_budget: tuple[str, ...] = ()
     ignored: bool = False
     head: str
 
@@ -99,7 +99,7 @@ def collect(
     with open_log(folder, deployment=deployment, new=True) as log:
         if unknown := sorted(may_change - log.deployment.entities.keys()):
             raise DataError(f"{unknown[0]} is not an entity of the deployment; write it as there")
-        return [_collect(log, found, may_change, today) for found in find_releases(reports)]
+        return [_collect(log, *found, may_change, today) for found in find_releases(reports)]
 
 
 def check_reports(
@@ -165,26 +165,24 @@ def set_aside(
 
 
 def _collect(
-    log: Log, found: Parts | Refused | Ignored, may_change: set[str], today: datetime.date
+    log: Log, file: Path, found: Parts | str | None, may_change: set[str], today: datetime.date
 ) -> Collected:
-    """One file; entities whose new ledger is taken leave `may_change`."""
-    file, left = found.file, set(may_change)
-    if isinstance(found, Ignored):
-        return Collected(file=file, ignored=True, head=log.head)
-    if isinstance(found, Refused):
-        return Collected(file=file, refused=(escaped(found.why),), head=log.head)
-    try:
-        with log.as_a_whole():
-            collected = _take(log, read_report(found), left, today)
-    except (sqlite3.Error, OutputError):
-        raise  # of the log, not of the report
-    except DataError as error:
-        return Collected(file=file, refused=(escaped(str(error)),), head=log.head)
-    except Exception as error:  # nobody foresaw it, and others must not suffer
-        why = f"{file}: cannot be taken ({type(error).__name__}); ask for the release again"
-        return Collected(file=file, refused=(escaped(why),), head=log.head)
-    may_change &= left
-    return collected
+    """One file, see `find_releases`; entities whose new ledger is taken leave `may_change`."""
+    left, why = set(may_change), found if isinstance(found, str) else ""
+    if isinstance(found, Parts):
+        try:
+            with log.as_a_whole():
+                collected = _take(log, read_report(found), left, today)
+            may_change &= left
+            return collected
+        except (sqlite3.Error, OutputError):
+            raise  # of the log, not of the report
+        except DataError as error:
+            why = str(error)
+        except Exception as error:  # nobody foresaw it, and others must not suffer
+            why = f"{file}: cannot be taken ({type(error).__name__}); ask for the release again"
+    refused = (escaped(why),) if why else ()
+    return Collected(file=file, refused=refused, ignored=found is None, head=log.head)
 
 
 def _take(log: Log, report: Report, may_change: set[str], today: datetime.date) -> Collected:
@@ -201,19 +199,15 @@ def _take(log: Log, report: Report, may_change: set[str], today: datetime.date) 
         reason = f"{report.ledger}, collected from {name}"
         log.add_act(kind="new ledger", entity=entity, reason=reason)
         may_change.discard(entity)
-    if rows.fresh:
-        log.add_report(report, name, rows.fresh)
-    periods_of: dict[str, set[str]] = {}
-    for row in rows.fresh:
-        periods_of.setdefault(row.cells.entity, set()).add(row.cells.period)
+    number = log.add_report(report, name, rows.fresh) if rows.fresh else None
     return Collected(
         file=report.file,
         taken=len(rows.fresh),
         known=len(rows.known),
-        aside=sum(it["set_aside"] is not None for it in rows.known),
+        set_aside=sum(it["set_aside"] is not None for it in rows.known),
         corrections=len(rows.corrections),
         refused=tuple(map(escaped, rows.refused)),
-        above=tuple(line for it in periods_of.items() for line in _above(log, *it)),
+        above_budget=tuple(_above(log, number)),
         head=log.head,
     )
 
@@ -230,21 +224,17 @@ def sort_rows(report: Report, log: Log, may_change: Collection[str], today: date
     rows = Rows(known=[], fresh=[], corrections=[], refused=[], moved=[])
     day_of = log.deployment.period_of
     put_back = _put_back(report, log.ledger_heads(report.ledger, report.output))
-    of_entity: dict[str, list[Reported]] = {}
+    of_entity: dict[str, dict[tuple[str, str, str], Reported]] = {}
     for row in report.rows:
-        of_entity.setdefault(row.cells.entity, []).append(row)
+        key = row.cells.period, row.cells.noisy_count, row.cells.capacity
+        of_entity.setdefault(row.cells.entity, {}).setdefault(key, row)
     for entity, own in of_entity.items():
         logged = {
             (day_of(it["period"]).isoformat(), it["noisy_count"], it["capacity"]): it
             for it in log.releases("entity = ?", entity)
         }
-        new = dict[tuple[str, str, str], Reported]()
-        for row in own:
-            key = row.cells.period, row.cells.noisy_count, row.cells.capacity
-            if key in logged:
-                rows.known.append(logged[key])
-            else:
-                new.setdefault(key, row)
+        rows.known.extend(logged[key] for key in own if key in logged)
+        new = {key: row for key, row in own.items() if key not in logged}
         standing = {key: it for key, it in logged.items() if it["set_aside"] is None}
         why = put_back or _another_ledger(report, entity, own, standing, log)
         obstacle = _unsigned(report, entity, log) or ("" if entity in may_change else why)
@@ -310,7 +300,7 @@ def _put_back(report: Report, known: Mapping[int, str]) -> str:
 def _another_ledger(
     report: Report,
     entity: str,
-    rows: Iterable[Reported],
+    rows: Collection[tuple[str, str, str]],
     standing: Mapping[tuple[str, str, str], sqlite3.Row],
     log: Log,
 ) -> str:
@@ -319,8 +309,8 @@ def _another_ledger(
     Args:
         report: that brings the rows.
         entity: that they are about.
-        rows: those of it.
-        standing: what counts of it in the log, by period, count and capacity.
+        rows: those of it, by period, count and capacity.
+        standing: what counts of it in the log, likewise.
         log: its agreements may name a key; one that they name or named binds no longer than they
             do.
     """
@@ -342,9 +332,8 @@ def _another_ledger(
             f"the key of this report is not that of the earlier ones ({_origin(last)}); ask the"
             f" holder. If it lost that key, {lost}"
         )
-    there = {(it.cells.period, it.cells.noisy_count, it.cells.capacity) for it in rows}
     for key, it in standing.items():
-        if it["output"] == report.output and key not in there:
+        if it["output"] == report.output and key not in rows:
             return (
                 f"the table lacks what was reported for {key[0]} ({_origin(it)}): its ledger was"
                 f" put back from an older copy, or changed; ask the holder. {_SET_ASIDE}"
@@ -352,19 +341,20 @@ def _another_ledger(
     return ""
 
 
-def _above(log: Log, entity: str, periods: set[str]) -> Iterator[str]:
-    """Sentences on those of some periods in which an entity is above its part of the budget."""
-    deployment, times = log.deployment, dict[str, int]()
-    for row in log.releases("entity = ?", entity):
-        period = deployment.period_of(row["period"]).isoformat()
-        times[period] = times.get(period, 0) + 1
-    for period in sorted(periods):
-        if times[period] > most_releases(deployment):
-            yield (
-                f"above the budget: {entity} has released {period}"
-                f" {counted(times[period], 'time')}; a stay of"
-                f" {counted(deployment.longest_stay, 'such period')} has mu"
-                f" {rounded_up(mu_of_stay(deployment, times[period]), 4)}, and the deployment"
-                f" allows {deployment.budget_mu:g}; the rows are collected, as they are public"
-                " already"
-            )
+def _above(log: Log, report: int | None) -> Iterator[str]:
+    """Sentences on periods in a report in which an entity is above its part of the budget."""
+    deployment = log.deployment
+    found = log.connection.execute(
+        "SELECT entity, period, COUNT(*) FROM release WHERE (entity, period) IN"
+        " (SELECT entity, period FROM release WHERE report = ?)"
+        " GROUP BY entity, period HAVING COUNT(*) > ?",
+        (report, most_releases(deployment)),
+    )
+    for entity, period, times in found:
+        yield (
+            f"above the budget: {entity} has released {deployment.period_of(period)}"
+            f" {counted(times, 'time')}; a stay of"
+            f" {counted(deployment.longest_stay, 'such period')} has mu"
+            f" {rounded_up(mu_of_stay(deployment, times), 4)}, and the deployment allows"
+            f" {deployment.budget_mu:g}; the rows are collected, as they are public already"
+        )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from dataclasses import asdict, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,9 @@ from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
 from dpol_weekly.coordinator.chances import chances_of
-from dpol_weekly.coordinator.choices import choose
-from dpol_weekly.coordinator.decision import Coverage, Decision, Outlook, read_decision
+from dpol_weekly.coordinator.choices import Choice, choose
+from dpol_weekly.coordinator.decision import Decision, Outlook, read_decision
 from dpol_weekly.coordinator.evidence import Reports, read_evidence
-from dpol_weekly.coordinator.game import Choice
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
 from dpol_weekly.coordinator.settings import FILE, Coordination, changed
@@ -231,16 +232,9 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
         last_period=deployment.period_of(number - 1).isoformat(),
         named=tuple(names[place] for place in choice.ranked[: coordination.names]),
         outlooks=_outlooks(deployment, coordination, reports, choice),
-        coverage=Coverage(reports=choice.compared, inside=choice.inside)
-        if choice.compared
-        else None,
+        coverage=choice.coverage,
         spent=evidence.spent,
         coordination=coordination,
-        # The keys of all random numbers, see `dpol.core.randomness`.
-        randomness={
-            "key": [deployment.name, number, 0, "decision"],
-            "initial_noise": [deployment.name, 0, "initial noise"],
-        },
         dpol=__version__,
         releases=evidence.releases,
         set_aside=evidence.set_aside,
@@ -262,17 +256,13 @@ def _outlooks(
         chances = dict(zip(places, likely.tolist(), strict=True))
     outlooks = []
     for place, (name, entity) in enumerate(deployment.entities.items()):
-        last = last_of[place] if last_of[place] >= 0 else None
-        capacity = None if last is None else float(reports.capacity[last, place])
+        last = last_of[place]  # -1 where nothing was reported, so that each number is NaN
+        capacity = _known(reports.capacity[last, place])
         ends: list[float | None] = [None] * 3
         if law is not None and (bound is None or capacity is not None):
             unit = 1.0 if bound is None else bound / (capacity or 1.0)
             ends = [end * unit for end in law.interval(place)]
-        silent = 0
-        for number in range(len(there) - 1, -1 if last is None else last, -1):
-            if not entity.takes_part(deployment.period_of(number)):
-                break
-            silent += 1
+        unheard = map(deployment.period_of, range(len(there) - 1, last, -1))
         outlooks.append(
             Outlook(
                 entity=name,
@@ -283,15 +273,20 @@ def _outlooks(
                 share=ends[0],
                 low=ends[1],
                 high=ends[2],
-                noisy_share=None if last is None else float(reports.share[last, place]),
-                noise=None if last is None else float(reports.noise[last, place]),
+                noisy_share=_known(reports.share[last, place]),
+                noise=_known(reports.noise[last, place]),
                 capacity=capacity,
-                last_report=None if last is None else deployment.period_of(last).isoformat(),
+                last_report=None if last < 0 else deployment.period_of(last).isoformat(),
                 reports=int(there[:, place].sum()),
-                silent=silent,
+                silent=len([*takewhile(entity.takes_part, unheard)]),
             )
         )
     return tuple(outlooks)
+
+
+def _known(number: float) -> float | None:
+    """A number of an array; None for NaN."""
+    return None if math.isnan(number) else float(number)
 
 
 def _difference(before: Any, again: Any, place: str = "") -> str:

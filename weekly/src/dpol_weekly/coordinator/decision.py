@@ -6,7 +6,6 @@ import csv
 import dataclasses
 import io
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,7 +86,6 @@ class Decision:
         coverage: how well earlier predictions fitted; None if there were none.
         spent: what the releases cost a person.
         coordination: the coordinator's own choices that were used.
-        randomness: keys that the random numbers of the algorithm were drawn from.
         dpol: version of dpol.
         releases: how many releases counted, superseded ones included.
         set_aside: those that did not count.
@@ -103,7 +101,6 @@ class Decision:
     coverage: Coverage | None
     spent: Spent
     coordination: Coordination
-    randomness: Mapping[str, Any]
     dpol: str
     releases: int
     set_aside: tuple[SetAside, ...]
@@ -150,11 +147,9 @@ class Decision:
         writer.writeheader()
         for it in self.outlooks:
             cells = {"period": self.period, **vars(it)}
-            writer.writerow(cells | {key: spreadsheet_text(cells[key]) for key in _TEXTS})
+            texts = {key: spreadsheet_text(cells[key]) for key in ("entity", "title")}
+            writer.writerow(cells | texts)
         return text.getvalue()
-
-
-_TEXTS = "entity", "title"
 
 
 def read_decision(path: Path) -> Decision:

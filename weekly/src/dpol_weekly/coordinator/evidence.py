@@ -17,16 +17,6 @@ from dpol.core.randomness import Floats
 from dpol_weekly.coordinator.log import Log
 from dpol_weekly.coordinator.spent import Spent, spent_of
 
-_ROW = np.dtype(
-    [
-        ("period", np.int32),
-        ("place", np.int32),
-        ("noisy_count", float),
-        ("capacity", float),
-        ("ignored", bool),
-    ]
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class SetAside:
@@ -58,6 +48,11 @@ class Reports:
     share: Floats
     capacity: Floats
     noise: Floats
+
+    def of(self, places: NDArray[np.bool_]) -> Reports:
+        """The reports of some entities, (n,) flags."""
+        share, capacity, noise = (it[:, places] for it in (self.share, self.capacity, self.noise))
+        return Reports(share=share, capacity=capacity, noise=noise)
 
     def as_counts(self, bound: float) -> Reports:
         """The counts as shares of a public bound, which takes the place of the capacities."""
@@ -111,17 +106,17 @@ def read_evidence(log: Log, periods: int) -> Evidence:
     """
     deployment = log.deployment
     reasons = _set_aside(log, periods)
-    rows = _rows(log, periods, reasons)
-    counting = rows[~rows["ignored"]]
-    if not len(counting):
+    places, numbers, counts = _rows(log, periods, reasons)
+    if not counts.any():
         ends = deployment.period_of(periods)
         raise DataError(f"{log.path}: nothing was reported before {ends}; take a later one")
     shape = periods, len(deployment.entities)
     count, capacity = np.full((2, *shape), np.nan)
-    at = counting["period"], counting["place"]
-    count[at], capacity[at] = counting["noisy_count"], counting["capacity"]  # the last version's
+    at = tuple(places[:, counts])
+    count[at], capacity[at] = numbers[:, counts]  # the last version's
     released = np.zeros(shape, dtype=int)
-    np.add.at(released, (rows["period"], rows["place"]), 1)
+    np.add.at(released, tuple(places), 1)
+    releases = int(counts.sum())
     return Evidence(
         reports=Reports(
             share=count / capacity,
@@ -137,10 +132,8 @@ def read_evidence(log: Log, periods: int) -> Evidence:
             )
             for (entity, period, version), reason in reasons.items()
         ),
-        releases=len(counting),
-        spent=spent_of(
-            deployment, released, corrections=len(counting) - int((~np.isnan(count)).sum())
-        ),
+        releases=releases,
+        spent=spent_of(deployment, released, corrections=releases - int((~np.isnan(count)).sum())),
     )
 
 
@@ -157,8 +150,15 @@ def _set_aside(log: Log, periods: int) -> dict[tuple[str, int, int], str]:
     return {(entity, period, version): reason for entity, period, version, reason, _ in found}
 
 
-def _rows(log: Log, periods: int, ignored: Mapping[tuple[str, int, int], str]) -> NDArray[Any]:
-    """The releases of the first periods, later versions after those that they supersede."""
+def _rows(
+    log: Log, periods: int, ignored: Mapping[tuple[str, int, int], str]
+) -> tuple[NDArray[np.intp], Floats, NDArray[np.bool_]]:
+    """The releases of the first periods, later versions after those that they supersede.
+
+    Returns:
+        (2, rows) periods and places of entities, (2, rows) noisy counts and capacities, and (rows,)
+        flags of the rows that count.
+    """
     place = {name: number for number, name in enumerate(log.deployment.entities)}
     found = log.connection.execute(
         "SELECT period, entity, noisy_count, capacity, version FROM release"
@@ -166,10 +166,11 @@ def _rows(log: Log, periods: int, ignored: Mapping[tuple[str, int, int], str]) -
         (log.last, periods),
     )
     found.row_factory = None
-    return np.fromiter(
+    rows: NDArray[Any] = np.fromiter(
         (
             (period, place[entity], float(count), float(beds), (entity, period, version) in ignored)
             for period, entity, count, beds, version in found
         ),
-        dtype=_ROW,
-    )
+        dtype=np.dtype((float, 5)),
+    ).T
+    return rows[:2].astype(int), rows[2:4], rows[4] == 0

@@ -96,10 +96,10 @@ class Log:
         ).fetchone()
         return replace(self, agreements=self.agreements[:known], last=found["number"])
 
-    def add_report(self, report: Report, file: str, rows: Sequence[Reported]) -> None:
+    def add_report(self, report: Report, file: str, rows: Sequence[Reported]) -> int:
         """Enter a report with those of its rows that are new, and the heads of its ledger that are.
 
-        A further row for a period supersedes those before.
+        A further row for a period supersedes those before. Returns the number of the report.
         """
         base, deployment = self.connection, self.deployment
         known = self.ledger_heads(report.ledger, report.output)
@@ -122,6 +122,7 @@ class Log:
             ],
         )
         _link(base, number)
+        return number
 
     def ledger_heads(self, ledger: str, output: str) -> dict[int, str]:
         """The heads of a ledger after its runs for an output, as reports that count state them."""

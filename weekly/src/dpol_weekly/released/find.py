@@ -53,28 +53,12 @@ class Parts:
     facts: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Refused:
-    """A file that should be a release, and is none as it was written.
+def find_releases(paths: Sequence[Path]) -> Iterator[tuple[Path, Parts | str | None]]:
+    """Each of some files, and each file in some folders, and what it holds; one at a time.
 
-    Args:
-        file: the file.
-        why: the fault and the remedy, with the name of the file.
+    That is a release; or why it is none as it was written, and the remedy; or None for a file in a
+    folder that has nothing to do with releases.
     """
-
-    file: Path
-    why: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ignored:
-    """A file in a folder that has nothing to do with releases."""
-
-    file: Path
-
-
-def find_releases(paths: Sequence[Path]) -> Iterator[Parts | Refused | Ignored]:
-    """What each of some files, and each file in some folders, holds; one at a time."""
     seen = set[Path]()
     for path in paths:
         inside = path.is_dir()
@@ -83,20 +67,11 @@ def find_releases(paths: Sequence[Path]) -> Iterator[Parts | Refused | Ignored]:
                 continue
             seen.add(file)
             try:
-                parts = read_parts(file)
+                yield file, read_parts(file) or (None if inside else f"{file}: {_NO_RELEASE}")
             except DataError as error:
-                yield Refused(file=file, why=str(error))
-                continue
+                yield file, str(error)
             except Exception as error:  # nobody foresaw it, and others must not suffer
-                why = f"{file}: cannot be read ({type(error).__name__}); {ASK}"
-                yield Refused(file=file, why=why)
-                continue
-            if parts:
-                yield parts
-            elif inside:
-                yield Ignored(file=file)
-            else:
-                yield Refused(file=file, why=f"{file}: {_NO_RELEASE}")
+                yield file, f"{file}: cannot be read ({type(error).__name__}); {ASK}"
 
 
 def read_parts(path: Path) -> Parts | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from decimal import Decimal
 from typing import NamedTuple
@@ -88,31 +87,24 @@ def check_cells(row: Released, noise: CountNoise) -> tuple[float, float]:
     Raises:
         DataError: a cell is not; the text says which, without its number.
     """
-    if (row.mu, row.count_sensitivity) != (
-        decimal_text(noise.mu),
-        decimal_text(noise.count_sensitivity),
-    ):
+    if [row.mu, row.count_sensitivity] != [*map(decimal_text, (noise.mu, noise.count_sensitivity))]:
         raise DataError(
             f"its mu and count sensitivity are not those of the agreement ({noise.mu} and"
             f" {noise.count_sensitivity}); ask for the release that dpol privatize wrote"
         )
     if not CAPACITY.fullmatch(row.capacity):
         raise DataError(f"its capacity {_NOT_WRITTEN}")
-    count = math.nan
-    if COUNT.fullmatch(row.noisy_count):
-        steps = Decimal(int(row.noisy_count.replace(".", "")))
-        if f"{steps.scaleb(-noise.decimals):f}" == row.noisy_count:  # each number has one text
-            count = float(row.noisy_count)
-    if math.isnan(count):
+    count = row.noisy_count
+    if not (COUNT.fullmatch(count) and noisy_count(count, noise, 0) == count):  # its only text
         raise DataError(f"its noisy count {_NOT_WRITTEN}")
     whole = released_row(
         entity=row.entity,
         period=row.period,
-        noisy_count=row.noisy_count,
+        noisy_count=count,
         capacity=row.capacity,
         noise=noise,
     )
     for name, expected, given in zip(Released._fields, whole, row, strict=True):
         if expected != given:
             raise DataError(f"its {name} does not follow from its count and capacity; ask again")
-    return count, float(row.capacity)
+    return float(count), float(row.capacity)
