@@ -34,7 +34,7 @@ class Output:
 
     Args:
         number: in the ledger.
-        id: chosen at random; its record tells it, so that a moved output is known again.
+        id: chosen at random; its record tells it.
         base: the path that the holder's file asks for, relative to the folder of the ledger.
         path: likewise, the path that the names of its releases begin with.
         origin: the number of the agreement that it began with.
