@@ -102,9 +102,8 @@ def _last(ledger: Ledger, output: Output) -> dict[tuple[int, str], tuple[str, De
         (row["entity"], row["period"]): (row["hash"], Decimal(row["capacity"]).normalize())
         for row in select(
             ledger,
-            "SELECT entity, period, capacity, hash FROM release"
-            " JOIN run ON run.number = release.run JOIN counted ON counted.release = release.number"
-            " WHERE run.output = ? ORDER BY version",
+            "SELECT entity, period, capacity, hash FROM released"
+            " JOIN counted ON counted.release = number WHERE output = ? ORDER BY version",
             output.number,
         )
     }

@@ -32,6 +32,11 @@ CREATE TABLE release (
     version INTEGER NOT NULL, noisy_count TEXT NOT NULL, capacity TEXT NOT NULL,
     UNIQUE (entity, period, version)
 );
+-- Each row with the output and the agreement of its run.
+CREATE VIEW released AS
+SELECT release.*, run.output, base, run.deployment, deployment.name AS deployment_name, agreement
+FROM release JOIN run ON run.number = release.run JOIN output ON output.number = run.output
+JOIN deployment ON deployment.number = run.deployment;
 -- Keyed hashes, see `dpol_weekly.holder.hashes`: of the raw count of a row; and of the place of a
 -- cell in the holder's table, with each entity as which it was released.
 CREATE TABLE counted (release INTEGER PRIMARY KEY REFERENCES release, hash TEXT NOT NULL);

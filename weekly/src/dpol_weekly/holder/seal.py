@@ -61,17 +61,18 @@ def _chain(base: sqlite3.Connection) -> list[tuple[int, bytes | None, bytes]]:
 
 
 def _whole(base: sqlite3.Connection, head: bytes) -> bytes:
-    """The digest of the last head, of the number of rows, and of all tables except runs and rows.
+    """The digest of the last head, of the number of rows, and of all else except runs and rows.
 
     The seal itself is left out.
     """
-    tables = base.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table'"
-        " AND name NOT IN ('ledger', 'run', 'release') ORDER BY name"
-    ).fetchall()
-    rest = [base.execute(f"SELECT * FROM {name.decode()}").fetchall() for (name,) in tables]
+    schema = base.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
+    tables = {name.decode() for kind, name, _ in schema if kind == b"table"}
+    rest = [
+        base.execute(f"SELECT * FROM {name}").fetchall()
+        for name in sorted(tables - {"ledger", "run", "release"})
+    ]
     ledger = base.execute("SELECT id, key, (SELECT COUNT(*) FROM release) FROM ledger").fetchall()
-    return _digest(head, ledger, tables, rest)
+    return _digest(head, ledger, schema, rest)
 
 
 def _digest(*parts: object) -> bytes:

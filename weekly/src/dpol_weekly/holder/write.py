@@ -19,7 +19,6 @@ from dpol.core.files import atomic_path
 from dpol_weekly.holder.entries import (
     Output,
     deployment_of,
-    last_period,
     path_of,
     runs_of,
     table_rows,
@@ -89,8 +88,9 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
 
 def release_file(ledger: Ledger, output: Output, run: int) -> Path:
     """The file of the release by a run of an output, such as `north-2024-03-31.zip`."""
-    path = path_of(ledger, output)
-    return path.with_name(f"{path.name}-{last_period(ledger, output, run)}.zip")
+    path, last = path_of(ledger, output), "SELECT MAX(period) FROM released"
+    found = ledger.execute(f"{last} WHERE output = ? AND run <= ?", output.number, run)
+    return path.with_name(f"{path.name}-{found.fetchone()[0]}.zip")
 
 
 def _table(rows: Sequence[Released]) -> bytes:
