@@ -25,8 +25,7 @@ from dpol_weekly.holder.entries import (
     runs_of,
 )
 from dpol_weekly.holder.hashes import (
-    differing,
-    not_the_same,
+    compared,
     refuse_renamed,
     remember_cells,
     remember_counts,
@@ -188,6 +187,7 @@ class Releaser:
             self.head = seal(ledger.connection) if new else None
         with transaction(ledger):
             output = output_at(ledger, self.base, self.deployment)
+            known = compared(ledger, output, self.counts) if output else ()
             return Release(
                 file=write_release(ledger, output, self._signer()) if output else None,
                 ledger=self.book,
@@ -196,7 +196,7 @@ class Releaser:
                 added=len(new),
                 skipped=len(self.counts) - len(new),
                 marked=len(self.exported),
-                differ=differing(ledger, output, self.counts) if output else (),
+                differ=[it for it, same in known if same is False],
                 outside=self.outside,
                 periods=sorted({count.period for count in new}),
                 worst=worst_stay(ledger, self.deployment),
@@ -213,7 +213,7 @@ class Releaser:
         new = due(ledger, self.request, self.counts, self.base)
         if self.unfinished:  # it may have released the same corrections
             output = registered(ledger, self.base, self.deployment)
-            new = not_the_same(ledger, output, new)
+            new = [it for it, same in compared(ledger, output, new) if not same]
         refuse_renamed(ledger, self.hospital, new, split=self.request.split)
         refuse_above(ledger, self.deployment, new)
         if new:
