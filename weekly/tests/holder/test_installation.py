@@ -119,7 +119,7 @@ def test_an_audit_tells_a_sound_sampler_from_one_whose_noise_is_too_small(smalle
     assert sound.failed == ()
     assert sound.cells == 5000
     assert 0.45 < sound.least_mu < 0.5
-    assert sound.power > 0.99
+    assert sound.shortfall < 0.1
     assert "consistent with mu = 0.5" in describe(sound)[0]
     part = 0.9
     faulty = audit(0.5, in_process)
