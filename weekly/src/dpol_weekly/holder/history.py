@@ -20,13 +20,12 @@ from dpol_weekly.holder.entries import (
     deployment_of,
     deployments,
     outputs,
-    path_of,
     runs_of,
     table_rows,
 )
 from dpol_weekly.holder.ledger import Ledger, open_ledger, transaction
-from dpol_weekly.holder.nearby import is_of
 from dpol_weekly.holder.restored import marked_for
+from dpol_weekly.holder.write import release_files
 from dpol_weekly.released.read import read_release
 
 
@@ -96,8 +95,7 @@ def verify(path: Path) -> str:
         for output in outputs(ledger):
             known, rows = runs_of(ledger, output), table_rows(ledger, output)
             heads, runs = {run["number"]: run["head"] for run in known}, runs + len(known)
-            place = path_of(ledger, output)
-            for file in sorted(it for it in place.parent.glob("*.zip") if is_of(it, place)):
+            for file in release_files(ledger, output):
                 report, files = read_release(file), files + 1
                 if report.ledger != ledger.id and marked_for(ledger, report.deployment):
                     continue  # of the ledger that was lost
