@@ -41,12 +41,6 @@ def test_a_sound_installation_fails_as_rarely_as_is_said():
     assert failed > 0
 
 
-def stuck(draws, rng):
-    """One value of each hundred is that of the row before."""
-    draws[1::100] = draws[::100]
-    return draws
-
-
 def seeded_runs(draws, rng):
     """The second run draws what the first one drew."""
     return np.tile(draws[: CELLS // 2], 2)
@@ -72,7 +66,6 @@ FAULTS = {
     "3.3% too small": (lambda z, _: 0.967 * z, "too small"),
     "10% too large": (lambda z, _: 1.1 * z, "larger than stated"),
     "known in part": (lambda z, _: np.where(np.arange(CELLS) % 9, z, 0), "guesses"),
-    "stuck": (stuck, "comes back"),
     "the same in both runs": (seeded_runs, "comes back"),
     "correlated": (correlated, "depends"),
     "of another law": (heavy, "shape"),
