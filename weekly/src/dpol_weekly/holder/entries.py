@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from dpol.core.names import folded
 from dpol_weekly.deployment import Deployment
@@ -187,12 +186,6 @@ def runs_of(ledger: Ledger, output: Output) -> list[sqlite3.Row]:
 def heads_of(ledger: Ledger) -> dict[int, str]:
     """The heads of the ledger's hash chain, by the number of the run."""
     return dict(ledger.execute("SELECT number, head FROM run").fetchall())
-
-
-def columns_used(ledger: Ledger, what: Literal["counts", "capacities"]) -> set[str]:
-    """The columns that got noise, or whose cells were released as they are."""
-    found = select(ledger, f"SELECT DISTINCT {what} AS columns FROM run")
-    return {name for row in found for name in json.loads(row["columns"])}
 
 
 # ---- Entities and rows. --------------------------------------------------------------------------
