@@ -129,6 +129,8 @@ def test_symbolic_links_do_not_split_a_ledger():
     Path("link.sqlite").symlink_to(LEDGER)
     put(B1, ledger="link.sqlite")
     assert Path("link.sqlite").is_symlink()
+    Path("away").symlink_to("nowhere")
+    assert put(B1, to="away", made=deployment(name="e")).file == Path("nowhere/e-2021-01-01.zip")
     loop = Path("loop")
     loop.symlink_to(loop)
     refuse("symbolic links in a circle", B2, to=loop)

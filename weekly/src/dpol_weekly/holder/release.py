@@ -257,9 +257,10 @@ class Releaser:
 
 
 def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:
-    """The output and the ledger, whose link is followed, if they can be what they are for."""
+    """The output and the ledger, links resolved, if the files can be what they are for."""
     try:
-        book = book.resolve() if book.is_symlink() else book
+        output = _followed(output.parent) / output.name
+        book = _followed(book)
         str(output.resolve()).encode()
     except (OSError, RuntimeError, UnicodeEncodeError) as error:
         why = getattr(error, "strerror", None) or "symbolic links in a circle, or not UTF-8"
@@ -287,3 +288,11 @@ def _key(path: Path, agreed: Sequence[str | None]) -> Key | None:
 def _is_there(key: Path) -> bool:
     """True if a key is there; a run that was killed while it made one leaves an empty file."""
     return key.exists() and (not key.is_file() or key.stat().st_size > 0)
+
+
+def _followed(path: Path) -> Path:
+    """The target of a path that is a symbolic link. Raises RuntimeError for links in a circle."""
+    found = path.resolve() if path.is_symlink() else path
+    if found.is_symlink():  # of a circle, Python 3.13 says nothing
+        raise RuntimeError
+    return found
