@@ -17,7 +17,8 @@ CREATE TABLE output (
     written INTEGER NOT NULL DEFAULT 0
 );
 -- counts and capacities: the columns, as JSON, that got noise, and the columns that were published
--- as they are. key: the public half of the key that signs it. head: a digest of the head before and of this run with its rows.
+-- as they are. key: the public half of the key that signs it. head: a digest of the head before and
+-- of this run with its rows.
 CREATE TABLE run (
     number INTEGER PRIMARY KEY, date TEXT NOT NULL, output INTEGER NOT NULL REFERENCES output,
     deployment INTEGER NOT NULL REFERENCES deployment, sampler TEXT NOT NULL, counts TEXT NOT NULL,
