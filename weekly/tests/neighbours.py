@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,13 +26,6 @@ SENSITIVITY = 2
 def in_process(*arguments):
     """Run the command in this process."""
     assert run(*arguments)[::2] == (0, "")
-
-
-def in_real_process(*arguments):
-    """Run the installed command."""
-    command = [sys.executable, "-m", "dpol", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run(command, env=environment, check=True, capture_output=True)
 
 
 def agreed_on(path, keys):

@@ -246,40 +246,10 @@ def _counts_are_those_of_the_table():
     return True
 
 
-# ---- A release nearby. ---------------------------------------------------------------------------
-
-
-def nearby(rng):
-    """The last release with a fault: it is written again, or left alone where it is readable."""
-    shutil.rmtree("holder")
-    shutil.copytree("before", "holder")
-    file = newest("holder")
-    whole = file.read_bytes()
-    start = rng.randrange(len(whole))
-    flipped = bytes([whole[start] ^ 1 << rng.randrange(8)])
-    kinds = {
-        "flipped": whole[:start] + flipped + whole[start + 1 :],
-        "cut": whole[:start],
-        "doubled": whole + whole,
-        "before": b"x" * rng.randrange(1, 99) + whole,
-        "empty": b"",
-    }
-    what = rng.choice([*kinds])
-    file.write_bytes(kinds[what])
-
-    def test():
-        RAW.write_text(as_csv(raw_rows(2)))
-        assert privatize(Path("holder")) == 0
-        assert len(output(newest("holder"))) == 6
-        return what in ("flipped", "cut")
-
-    return f"{what} at {start}", test
-
-
 # ---- The laws, and that they fail where a check is broken. ---------------------------------------
 
 
-@pytest.mark.parametrize("campaign", [deployment, table, nearby])
+@pytest.mark.parametrize("campaign", [deployment, table])
 def test_a_changed_file_is_refused_or_read_as_what_it_says(campaign):
     """Good files and bad ones are among them: otherwise all might be refused."""
     accepted = Counter()

@@ -149,7 +149,7 @@ def test_a_lost_ledger_is_noticed_even_if_the_key_is_lost(lose):
     put(A1)
     lose()
     Path("dpol.key").unlink()
-    refuse("was released from another ledger", A2, write_again=True)
+    refuse("was released from another ledger.*with --continue-from", A2, write_again=True)
 
 
 def test_a_release_that_is_gone_is_asked_about():

@@ -41,12 +41,6 @@ def test_a_sound_installation_fails_as_rarely_as_is_said():
     assert failed > 0
 
 
-def stuck(draws, rng):
-    """One value of each hundred is that of the row before."""
-    draws[1::100] = draws[::100]
-    return draws
-
-
 def seeded_runs(draws, rng):
     """The second run draws what the first one drew."""
     return np.tile(draws[: CELLS // 2], 2)
@@ -61,22 +55,13 @@ def heavy(draws, rng):
     return rng.laplace(scale=np.sqrt(0.5), size=draws.size)
 
 
-def zeros(draws, rng):
-    """Every fiftieth draw is 0."""
-    draws[::50] = 0
-    return draws
-
-
 FAULTS = {
-    "10% too small": (lambda z, _: 0.9 * z, "too small"),
     "3.3% too small": (lambda z, _: 0.967 * z, "too small"),
     "10% too large": (lambda z, _: 1.1 * z, "larger than stated"),
     "known in part": (lambda z, _: np.where(np.arange(CELLS) % 9, z, 0), "guesses"),
-    "stuck": (stuck, "comes back"),
     "the same in both runs": (seeded_runs, "comes back"),
     "correlated": (correlated, "depends"),
     "of another law": (heavy, "shape"),
-    "sometimes 0": (zeros, "comes back"),
 }
 
 
@@ -119,7 +104,7 @@ def test_an_audit_tells_a_sound_sampler_from_one_whose_noise_is_too_small(smalle
     assert sound.failed == ()
     assert sound.cells == 5000
     assert 0.45 < sound.least_mu < 0.5
-    assert sound.power > 0.99
+    assert sound.shortfall < 0.1
     assert "consistent with mu = 0.5" in describe(sound)[0]
     part = 0.9
     faulty = audit(0.5, in_process)

@@ -89,6 +89,9 @@ CHANGES = {
         "UPDATE release SET number = CASE number WHEN 1 THEN -2 WHEN 2 THEN -1 ELSE number END"
     ),
     "a removed run": "DELETE FROM run WHERE number = 2",
+    "a row of no run": "UPDATE release SET run = 9 WHERE number = 3",
+    "an added row": "INSERT INTO release VALUES (9, 9, 1, 'A', '2021-02-05', 1, '1', '1')",
+    "a changed view": "DROP VIEW released",
     "a changed run": "UPDATE run SET sampler = 1 WHERE number = 1",
     "a changed head": f"UPDATE run SET head = '{'0' * 64}' WHERE number = 1",
 }

@@ -44,15 +44,6 @@ def test_no_row_is_there_twice_in_one_version():
         ask(f"INSERT INTO release SELECT NULL, {', '.join(names)} FROM release")
 
 
-def test_a_row_stores_only_what_does_not_follow_from_its_agreement():
-    put(A1)
-    names = {name for _, name, *_ in ask("PRAGMA table_info(release)")}
-    assert names == {"number", "run", "entity", "name", "period", "version"} | {
-        "noisy_count",
-        "capacity",
-    }
-
-
 def test_raw_counts_are_never_in_it(monkeypatch):
     """Nor in its journal, which is looked at before every statement."""
     canaries = [f"{n}.97531" for n in (86420, 75319, 64208)]

@@ -129,22 +129,22 @@ def test_symbolic_links_do_not_split_a_ledger():
     Path("link.sqlite").symlink_to(LEDGER)
     put(B1, ledger="link.sqlite")
     assert Path("link.sqlite").is_symlink()
+    Path("away").symlink_to("nowhere")
+    assert put(B1, to="away", made=deployment(name="e")).file == Path("nowhere/e-2021-01-01.zip")
     loop = Path("loop")
     loop.symlink_to(loop)
     refuse("symbolic links in a circle", B2, to=loop)
 
 
-def test_a_moved_output_and_a_moved_folder_are_known_again():
+def test_a_moved_folder_is_known_again_and_a_moved_output_is_asked_for():
     put(A1)
     NOISY.rename("moved")
-    put(A2, to="moved")
-    assert weeks("moved") == [A1[:2], A2[:2]]
-    assert not NOISY.exists()
+    refuse("in another output; go on with the entities and the output of then", A1, to="moved")
     Path("new").mkdir()
-    for file in ("moved", "dpol-ledger.sqlite"):
-        Path(file).rename(f"new/{file}")
-    put(B1, to="new/moved", ledger="new/dpol-ledger.sqlite")
-    assert len(weeks("new/moved")) == 3
+    Path("moved").rename("new/noisy")
+    LEDGER.rename(f"new/{LEDGER}")
+    put(A1, B1, to="new/noisy", ledger=f"new/{LEDGER}")
+    assert weeks("new/noisy") == [A1[:2], B1[:2]]
 
 
 # ---- what a receiver notices ---------------------------------------------------------------------

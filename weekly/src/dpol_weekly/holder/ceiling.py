@@ -114,16 +114,13 @@ def spent(ledger: Ledger, deployment: Deployment, output: Output | None = None) 
         deployment: says what a period is.
         output: whose rows count; None: all rows count, and all that is marked.
     """
-    statement = (
-        "SELECT entity, period, agreement, COUNT(*) AS times FROM release"
-        " JOIN run ON run.number = release.run"
-        " JOIN deployment ON deployment.number = run.deployment"
-        f" {f'WHERE run.output = {output.number}' if output else ''}"
-        " GROUP BY entity, period, deployment.number"
-    )
-    if output is None:
+    statement = "SELECT entity, period, agreement, COUNT(*) AS times FROM released"
+    rows = " GROUP BY entity, period, deployment"
+    if output:
+        statement += f" WHERE output = {output.number}{rows}"
+    else:
         statement += (
-            " UNION ALL SELECT entity, period, agreement, times FROM marked"
+            f"{rows} UNION ALL SELECT entity, period, agreement, times FROM marked"
             " JOIN deployment ON deployment.number = marked.deployment"
         )
     found: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)

@@ -125,16 +125,17 @@ def in_time(
 def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
     columns, table = hospital.columns, _table(hospital, deployment)
     places: dict[tuple[str, str], str] = {}
+    held = {name: [row[place] for row in table.rows] for place, name in enumerate(table.header)}
     forms = {
-        name: table.typed.get(name) or hospital.format.of_column(_column(table, name))
-        for name in table.header
+        name: table.typed.get(name) or hospital.format.of_column(cells)
+        for name, cells in held.items()
     }
     for column, cell in _cells(hospital, deployment, table):
         day = date_of(cell.period, forms[columns.period])
         if day is None or not _MIDNIGHT.fullmatch(cell.period):
-            raise _no_date(cell.where, columns.period, _column(table, columns.period))
+            raise _no_date(cell.where, columns.period, held[columns.period])
         entity = deployment.entities[cell.entity]
-        if not cell.count and hospital.format.layout == "wide" and not entity.takes_part(day):
+        if not cell.count and hospital.wide and not entity.takes_part(day):
             continue
         if deployment.number_of(day) is None:
             begun, days = deployment.periods.first, deployment.periods.days
@@ -152,13 +153,13 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
         # Suppressed cells are small counts: rows left out because of their count would tell it.
         if count is None or not _COUNT.fullmatch(count):
             more = "put the true count in its place; do not leave out rows because of their count"
-            raise _no_number(cell.where, column, "from 0", _column(table, column), more)
+            raise _no_number(cell.where, column, "from 0", held[column], more)
         capacity = entity.beds
         if capacity is None:
             name = str(columns.capacity)
             capacity = decimal_of(cell.capacity, forms[name])
             if capacity is None or not (_COUNT.fullmatch(capacity) and capacity.strip("0.")):
-                raise _no_number(cell.where, name, "above 0", _column(table, name), "fix the cell")
+                raise _no_number(cell.where, name, "above 0", held[name], "fix the cell")
         yield replace(cell, period=day.isoformat(), count=count, capacity=capacity)
 
 
@@ -181,7 +182,7 @@ def _cells(
     hospital: Hospital, deployment: Deployment, table: PlainTable
 ) -> Iterator[tuple[str, Count]]:
     """The counts of the holder's entities, as they are written, and their columns, row by row."""
-    columns, wide = hospital.columns, hospital.format.layout == "wide"
+    columns, wide = hospital.columns, hospital.wide
     place_of = {name: place for place, name in enumerate(table.header)}
     names = {text: name for name, text in hospital.texts.items()}
     capacity = place_of.get(str(columns.capacity))
@@ -209,11 +210,6 @@ def _cells(
                 capacity="" if capacity is None else row[capacity],
             )
             yield column, cell
-
-
-def _column(table: PlainTable, name: str) -> list[str]:
-    place = table.header.index(name)
-    return [row[place] for row in table.rows]
 
 
 def _no_date(where: str, column: str, cells: Sequence[str]) -> DataError:

@@ -6,6 +6,7 @@ A column that is a count in one release and a capacity in another would be publi
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,6 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.entries import (
     agreements,
-    columns_used,
     deployments,
     entities_of,
     released_for,
@@ -159,8 +159,10 @@ def refuse_mixed_columns(ledger: Ledger, use: ColumnUse) -> None:
     Raises:
         DataError: such a column is to be read.
     """
-    with_noise = {*map(folded, columns_used(ledger, "counts")), *map(folded, use.counts)}
-    in_clear = {*map(folded, columns_used(ledger, "capacities"))}
+    with_noise, in_clear = {*map(folded, use.counts)}, set[str]()
+    for counts, capacities in ledger.execute("SELECT DISTINCT counts, capacities FROM run"):
+        with_noise |= {*map(folded, json.loads(counts))}
+        in_clear |= {*map(folded, json.loads(capacities))}
     for name in use.capacities:
         if folded(name) in with_noise:
             raise DataError(

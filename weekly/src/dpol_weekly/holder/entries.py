@@ -8,11 +8,9 @@ import itertools
 import json
 import os
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from dpol.core.names import folded
 from dpol_weekly.deployment import Deployment
@@ -22,11 +20,6 @@ from dpol_weekly.holder.settings import ColumnUse
 from dpol_weekly.noise import CountNoise
 from dpol_weekly.released.row import Released, noisy_count, released_row
 
-_ROWS = (
-    "release JOIN run ON run.number = release.run"
-    " JOIN deployment ON deployment.number = run.deployment"
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
@@ -34,7 +27,7 @@ class Output:
 
     Args:
         number: in the ledger.
-        id: chosen at random; its record tells it, so that a moved output is known again.
+        id: chosen at random; its record tells it.
         base: the path that the holder's file asks for, relative to the folder of the ledger.
         path: likewise, the path that the names of its releases begin with.
         origin: the number of the agreement that it began with.
@@ -195,12 +188,6 @@ def heads_of(ledger: Ledger) -> dict[int, str]:
     return dict(ledger.execute("SELECT number, head FROM run").fetchall())
 
 
-def columns_used(ledger: Ledger, what: Literal["counts", "capacities"]) -> set[str]:
-    """The columns that got noise, or whose cells were released as they are."""
-    found = select(ledger, f"SELECT DISTINCT {what} AS columns FROM run")
-    return {name for row in found for name in json.loads(row["columns"])}
-
-
 # ---- Entities and rows. --------------------------------------------------------------------------
 
 
@@ -227,43 +214,33 @@ def add_rows(
         steps: the noise on each count.
     """
     numbers, noise = entities_of(ledger, {it.entity for it in counts}), deployment.count_noise()
-    found = "SELECT entity, period, COUNT(*) FROM release GROUP BY entity, period"
-    versions = Counter({(entity, period): n for entity, period, n in ledger.execute(found)})
+    versions = "(SELECT COUNT(*) + 1 FROM release WHERE entity = ? AND period = ?)"
     rows = []
     for count, noisy in zip(counts, steps, strict=True):
-        versions[key := (numbers[count.entity], count.period)] += 1
+        place = numbers[count.entity], count.period
         rows.append(
             ledger.insert(
-                "INSERT INTO release (run, entity, name, period, version, noisy_count, capacity)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                *(run, key[0], count.entity, count.period, versions[key]),
+                "INSERT INTO release (run, entity, period, version, name, noisy_count, capacity)"
+                f" VALUES (?, ?, ?, {versions}, ?, ?, ?)",
+                *(run, *place, *place, count.entity),
                 *(noisy_count(count.count, noise, noisy), count.capacity),
             )
         )
     return rows
 
 
-def last_period(ledger: Ledger, output: Output, run: int) -> str:
-    """The last period in an output after a run; empty before the first one."""
-    last = f"SELECT MAX(period) FROM {_ROWS} WHERE run.output = ? AND run.number <= ?"
-    return str(ledger.execute(last, output.number, run).fetchone()[0] or "")
-
-
 def released_for(ledger: Ledger, name: str) -> Mapping[tuple[int, str], set[str]]:
     """Entities and periods released for the deployment of a name: the bases of their outputs."""
     found: dict[tuple[int, str], set[str]] = {}
-    for row in select(
-        ledger,
-        f"SELECT DISTINCT entity, period, base FROM {_ROWS}"
-        " JOIN output ON output.number = run.output WHERE deployment.name = ?",
-        name,
-    ):
+    periods = "SELECT DISTINCT entity, period, base FROM released WHERE deployment_name = ?"
+    for row in select(ledger, periods, name):
         found.setdefault((row["entity"], row["period"]), set()).add(row["base"])
     return found
 
 
 def table_rows(ledger: Ledger, output: Output) -> list[Released]:
     """The rows of an output, in the order of their release."""
+    rows = "SELECT * FROM released WHERE output = ? ORDER BY number"
     return [
         released_row(
             entity=row["name"],
@@ -272,10 +249,5 @@ def table_rows(ledger: Ledger, output: Output) -> list[Released]:
             capacity=row["capacity"],
             noise=_noise(row["agreement"]),
         )
-        for row in select(
-            ledger,
-            "SELECT release.name, period, noisy_count, capacity, agreement"
-            f" FROM {_ROWS} WHERE run.output = ? ORDER BY release.number",
-            output.number,
-        )
+        for row in select(ledger, rows, output.number)
     ]

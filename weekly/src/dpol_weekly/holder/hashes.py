@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from dpol.core.errors import DataError
@@ -27,7 +27,7 @@ from dpol_weekly.holder.settings import Hospital
 
 def remember_counts(ledger: Ledger, rows: Sequence[int], counts: Sequence[Count]) -> None:
     """Enter the hashes of the counts of released rows."""
-    hashed = _hashes_of_counts(ledger, counts)
+    hashed = (it for _, it in _hashed(ledger, counts))
     ledger.connection.executemany(
         "INSERT INTO counted VALUES (?, ?)", zip(rows, hashed, strict=True)
     )
@@ -78,49 +78,26 @@ def refuse_renamed(
             apart.add(pair)
 
 
-def differing(ledger: Ledger, output: Output, counts: Sequence[Count]) -> list[Count]:
-    """The counts of periods in an output that are not the last ones released there."""
-    last = _last(ledger, output)
-    known = zip(counts, _keys(ledger, counts), _hashes_of_counts(ledger, counts), strict=True)
-    return [it for it, key, hashed in known if key in last and last[key][0] != hashed]
+def compared(
+    ledger: Ledger, output: Output, counts: Sequence[Count]
+) -> Iterator[tuple[Count, bool | None]]:
+    """Counts, each with whether it is the one released last in an output; None: none was."""
+    rows = (
+        "SELECT entity, period, hash FROM released JOIN counted ON counted.release = number"
+        " WHERE output = ? ORDER BY version"
+    )
+    found = select(ledger, rows, output.number)
+    last = {(row["entity"], row["period"]): row["hash"] for row in found}
+    for count, (key, hashed) in zip(counts, _hashed(ledger, counts), strict=True):
+        yield count, last[key] == hashed if key in last else None
 
 
-def not_the_same(ledger: Ledger, output: Output, counts: Sequence[Count]) -> list[Count]:
-    """The counts that an output does not hold already, equal and with an equal capacity."""
-    last = _last(ledger, output)
-    known = zip(counts, _keys(ledger, counts), _hashes_of_counts(ledger, counts), strict=True)
-    return [
-        it
-        for it, key, hashed in known
-        if last.get(key) != (hashed, Decimal(it.capacity).normalize())
-    ]
-
-
-def _last(ledger: Ledger, output: Output) -> dict[tuple[int, str], tuple[str, Decimal]]:
-    """Hash and capacity of the last row of each entity and period in an output."""
-    return {
-        (row["entity"], row["period"]): (row["hash"], Decimal(row["capacity"]).normalize())
-        for row in select(
-            ledger,
-            "SELECT entity, period, capacity, hash FROM release"
-            " JOIN run ON run.number = release.run JOIN counted ON counted.release = release.number"
-            " WHERE run.output = ? ORDER BY version",
-            output.number,
-        )
-    }
-
-
-def _keys(ledger: Ledger, counts: Sequence[Count]) -> list[tuple[int, str]]:
-    numbers = entities_of(ledger, {it.entity for it in counts})
-    return [(numbers[it.entity], it.period) for it in counts]
-
-
-def _hashes_of_counts(ledger: Ledger, counts: Sequence[Count]) -> list[str]:
-    hashed = _hasher(ledger)
-    return [
-        hashed(f"{entity}/{period}/{Decimal(it.count).normalize():f}")
-        for it, (entity, period) in zip(counts, _keys(ledger, counts), strict=True)
-    ]
+def _hashed(ledger: Ledger, counts: Sequence[Count]) -> Iterator[tuple[tuple[int, str], str]]:
+    """The entity and period of each count, and its hash."""
+    hashed, numbers = _hasher(ledger), entities_of(ledger, {it.entity for it in counts})
+    for it in counts:
+        entity, period = key = numbers[it.entity], it.period
+        yield key, hashed(f"{entity}/{period}/{Decimal(it.count).normalize():f}")
 
 
 def _hash_of_cells(ledger: Ledger, hospital: Hospital) -> Callable[[str, str], str]:

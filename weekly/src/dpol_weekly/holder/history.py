@@ -12,20 +12,20 @@ from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
+from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.ceiling import Worst, spent, worst_stay
+from dpol_weekly.holder.ceiling import spent, worst_stay
 from dpol_weekly.holder.entries import (
     Output,
     deployment_of,
     deployments,
     outputs,
-    path_of,
     runs_of,
     table_rows,
 )
 from dpol_weekly.holder.ledger import Ledger, open_ledger, transaction
-from dpol_weekly.holder.nearby import is_of
 from dpol_weekly.holder.restored import marked_for
+from dpol_weekly.holder.write import release_files
 from dpol_weekly.released.read import read_release
 
 
@@ -37,23 +37,26 @@ def history(path: Path) -> dict[str, Any]:
         OutputError: it cannot be read.
     """
     with _opened(path) as ledger:
-        stays = []
-        for deployment in deployments(ledger):
-            worst = worst_stay(ledger, deployment)
-            stays.append(
-                {
-                    "deployment": deployment.name,
-                    "longest_stay": deployment.longest_stay,
-                    "start": worst.start.isoformat(),
-                    "mu_in_a_period": math.sqrt(max(spent(ledger, deployment).values())),
-                    "mu": worst.mu,
-                    "budget_mu": deployment.budget_mu,
-                    "budget": budget_in_words(deployment, worst),
-                    "marked": len(marked_for(ledger, deployment.name)),
-                }
-            )
-        found = [_of_output(ledger, output) for output in outputs(ledger)]
-        return {"ledger": str(path), "outputs": found, "stays": stays}
+        return {
+            "ledger": str(path),
+            "outputs": [_of_output(ledger, output) for output in outputs(ledger)],
+            "stays": [_of_stays(ledger, deployment) for deployment in deployments(ledger)],
+        }
+
+
+def _of_stays(ledger: Ledger, deployment: Deployment) -> dict[str, Any]:
+    """What a person may have lost over all outputs, in a period and in the worst stay."""
+    worst = worst_stay(ledger, deployment)
+    return {
+        "deployment": deployment.name,
+        "longest_stay": deployment.longest_stay,
+        "start": worst.start.isoformat(),
+        "mu_in_a_period": math.sqrt(max(spent(ledger, deployment).values())),
+        "mu": worst.mu,
+        "budget_mu": deployment.budget_mu,
+        "kept": worst.kept,
+        "marked": len(marked_for(ledger, deployment.name)),
+    }
 
 
 def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
@@ -67,45 +70,14 @@ def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
 
 def describe(found: dict[str, Any]) -> list[str]:
     """The history line by line, in plain words; guarantees rounded to the safe side."""
-    if not found["stays"]:
-        return [f"{found['ledger']}: nothing was released yet."]
-    lines = []
-    for output in found["outputs"]:
-        lines.append(f"{printable(output['output'])} (deployment {output['deployment']})")
-        for run in output["runs"]:
-            again = f", {counted(run['again'], 'row')} for a period released before"
-            lines.append(
-                f"  {run['date']}: {counted(run['rows'], 'row')} for"
-                f" {' to '.join(sorted({run['first'], run['last']}))}{again * bool(run['again'])}"
-            )
-        lines.append(
-            f"  One person in one period: mu = {rounded_up(output['mu'], 4)} in this output. A"
-            " guess between two equally likely possibilities is right at most"
-            f" {rounded_up(100 * best_guess(output['mu']), 3)}% of the time."
-        )
-    for stay in found["stays"]:
-        lost = f"{counted(stay['marked'], 'period')} marked as released by a lost ledger. "
-        lines.append(
-            f"Deployment {stay['deployment']}: {lost * bool(stay['marked'])}over all outputs, a"
-            f" person has at most mu = {rounded_up(stay['mu_in_a_period'], 4)} in one period, and"
-            f" mu = {rounded_up(stay['mu'], 4)} in a stay of"
-            f" {counted(stay['longest_stay'], 'period')} (from {stay['start']} on)."
-            f" {stay['budget']}"
-        )
-    return lines
-
-
-def budget_in_words(deployment: Deployment, worst: Worst) -> str:
-    """The budget of a deployment, and whether a ledger keeps its part of it."""
-    if worst.kept:
-        return (
-            f"The budget of {deployment.budget_mu:g} also holds for people who move between the"
-            " holders that take part, if each ledger keeps to its share of it, as this one does."
-        )
-    return (
-        f"The budget of {deployment.budget_mu:g} does not hold: some period of an entity takes more"
-        " than its share, from releases made before the deployment or under an earlier agreement."
+    text = load_template("history.txt.j2", "dpol_weekly.holder").render(
+        **found,
+        printable=printable,
+        counted=counted,
+        rounded_up=rounded_up,
+        best_guess=best_guess,
     )
+    return text.splitlines()
 
 
 def verify(path: Path) -> str:
@@ -123,8 +95,7 @@ def verify(path: Path) -> str:
         for output in outputs(ledger):
             known, rows = runs_of(ledger, output), table_rows(ledger, output)
             heads, runs = {run["number"]: run["head"] for run in known}, runs + len(known)
-            place = path_of(ledger, output)
-            for file in sorted(it for it in place.parent.glob("*.zip") if is_of(it, place)):
+            for file in release_files(ledger, output):
                 report, files = read_release(file), files + 1
                 if report.ledger != ledger.id and marked_for(ledger, report.deployment):
                     continue  # of the ledger that was lost

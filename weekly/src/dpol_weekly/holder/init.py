@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dpol.core.errors import DataError
 from dpol.core.files import write_text
@@ -38,11 +38,25 @@ _MOST_SUMS = 2  # rows without a date at the end of a table
 
 @dataclass
 class _Draft:
-    """The keys of the file so far, and the keys still to be set, with what may be right."""
+    """The file so far.
+
+    Args:
+        ask: asks a person; None: nobody is there.
+        form: the keys of its block `format`.
+        names: the keys of its block `columns`.
+        open: the keys that are still to be set, with what may be right.
+    """
 
     ask: Ask | None
-    keys: dict[str, Any] = field(default_factory=dict)
+    form: dict[str, Any]
+    names: dict[str, str] = field(default_factory=dict)
     open: dict[str, list[str]] = field(default_factory=dict)
+
+    def name(self, key: str, choices: Sequence[str], question: str, *, guess: bool = True) -> str:
+        """Set a key of the block `columns`, as `choose` does; its column, or ''."""
+        if chosen := self.choose(f"columns.{key}", choices, question, guess=guess):
+            self.names[key] = chosen
+        return chosen or ""
 
     def choose(
         self, key: str, choices: Sequence[str], question: str, *, guess: bool = True
@@ -83,32 +97,28 @@ def begin(
     if entity is not None and entity not in deployment.entities:
         near = nearest(entity, deployment.entities)
         raise DataError(f"--entity: {deployment.name} has no entity {entity!r}{near}")
-    draft, form = _Draft(ask), _form_of(table)
-    plain = read_plain(table, None, Format.model_validate(form), KEYS)
+    draft = _Draft(ask, _form_of(table))
+    plain = read_plain(table, None, Format.model_validate(draft.form), KEYS)
     columns = {
         name: [row[place].strip() for row in plain.rows] for place, name in enumerate(plain.header)
     }
-    period = _period(draft, plain, columns, form)
+    period = _period(draft, plain, columns)
     columns, dropped = _without_sums(columns, period)
     ids = [entity] if entity else list(deployment.entities)
-    layout = _layout(draft, ids, columns, period)
-    own = [deployment.entities[name] for name in layout.texts or ids]
-    if layout.kind == "wide":
-        form["layout"] = "wide"
-        counts: Collection[str] = [*layout.texts.values()]
-    else:
-        reported = any(it.beds is None for it in own)
+    own = _entities(draft, ids, columns, period)
+    counts: Collection[str] = own.get("entities", {}).values()
+    if "layout" not in draft.form:
+        names = own.get("entities") or own.values() or ids
+        reported = any(deployment.entities[name].beds is None for name in names)
         counts = _numbers(draft, columns, period, reported=reported)
-    _set_signs(draft, {cell for name in counts for cell in columns[name]}, bool(counts), form)
-    names = {"entity": layout.column, "period": period, **draft.keys}
-    folder, single = file.parent.resolve(), layout.kind == "single"
+    _set_signs(draft, {cell for name in counts for cell in columns[name]})
+    folder = file.parent.resolve()
     whole = {
         "deployment": os.path.relpath(agreed.resolve(), folder),
-        "entity": next(iter(layout.texts), None) if single else None,
-        "entities": None if single else layout.texts or None,
+        **own,
         "table": os.path.relpath(table.resolve(), folder),
-        "columns": {key: name for key, name in names.items() if name},
-        "format": form or None,
+        "columns": draft.names,
+        "format": draft.form or None,
         "drop_where": dropped or None,
         "output": "released",
         "key": KEY_NAME,
@@ -180,23 +190,20 @@ def _below_titles(rows: Sequence[Sequence[str]], skipped: Sequence[int]) -> dict
     return {}
 
 
-def _period(
-    draft: _Draft, plain: PlainTable, columns: Mapping[str, list[str]], form: dict[str, Any]
-) -> str:
-    """The column of periods, or ''; the form gets its dates."""
+def _period(draft: _Draft, plain: PlainTable, columns: Mapping[str, list[str]]) -> str:
+    """The column of periods, or ''; the format gets its dates."""
     dates = {name: _dates(cells) for name, cells in columns.items()}
     dated = [name for name, formats in dates.items() if formats]
-    period = draft.choose("columns.period", dated, "Which column holds the start of the period?")
+    period = draft.name("period", dated, "Which column holds the start of the period?")
     if not dated:
         draft.open["columns.period"] = [
             "a column of days (2021-01-31, 31.1.2021)",
             "weeks (2021-W05)",
         ]
-    if period is None:
-        return ""
-    if period not in plain.typed and "YYYY-MM-DD" not in dates[period]:
-        date = draft.choose("format.date", dates[period], "How are its dates written?")
-        form |= {"date": date} if date else {}
+    if not period or period in plain.typed or "YYYY-MM-DD" in dates[period]:
+        return period
+    if date := draft.choose("format.date", dates[period], "How are its dates written?"):
+        draft.form["date"] = date
     return period
 
 
@@ -232,28 +239,17 @@ def _without_sums(
     return kept, {}
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """How a table tells entities apart.
-
-    Args:
-        kind: `wide`: a column for each entity; `long`: a column says whose a row is; `single`: all
-            rows are of one entity.
-        texts: the holder's entities, and what the table has for each; empty if that is not known.
-        column: of a long table, says whose a row is.
-    """
-
-    kind: Literal["wide", "long", "single"]
-    texts: Mapping[str, str]
-    column: str | None = None
-
-
-def _layout(
+def _entities(
     draft: _Draft, ids: Sequence[str], columns: Mapping[str, list[str]], period: str
-) -> _Layout:
-    """The layout of a table, as far as its cells show it or a person tells."""
+) -> dict[str, Any]:
+    """The key that says whose the rows are, as far as cells show it or a person tells.
+
+    A table is wide if entities have columns of their own; long if a column says whose a row is;
+    otherwise all rows are of one entity.
+    """
     if own := [name for name in ids if name in columns]:
-        return _Layout("wide", {name: name for name in own})
+        draft.form["layout"] = "wide"
+        return {"entities": {name: name for name in own}}
     texts = {
         name: list(dict.fromkeys(cells))
         for name, cells in columns.items()
@@ -261,48 +257,43 @@ def _layout(
     }
     for name, held in texts.items():
         if own := [it for it in ids if it in held]:
-            return _Layout("long", {it: it for it in own}, name)
+            draft.names["entity"] = name
+            return {"entities": {it: it for it in own}}
     several = [name for name, held in texts.items() if len(held) > 1]
     dates = columns.get(period, [])
     if not several or len({*dates}) == len(dates) > 1:  # no date twice: rows of one entity
         only = draft.choose("entity", ids, "Which of these are you?")
-        return _Layout("single", {only: only} if only else {})
-    column = draft.choose("columns.entity", several, "Which column holds the entities?")
-    if column is None or draft.ask is None:
+        return {"entity": only} if only else {}
+    column = draft.name("entity", several, "Which column holds the entities?")
+    if not column or draft.ask is None:
         block = ", ".join(f"{name}: TEXT" for name in ids)
         there = f" with the TEXT of the table: {', '.join(texts[column][:9])}" if column else ""
         draft.open["entities"] = [f"{{{block}}}{there}"]
-        return _Layout("long", {}, column)
+        return {}
     chosen = {name: draft.ask(f"Which of these is {name}?", texts[column]) for name in ids}
-    return _Layout("long", {name: text for name, text in chosen.items() if text}, column)
+    told = {name: text for name, text in chosen.items() if text}
+    return {"entities": told} if told else {}
 
 
-def _set_signs(draft: _Draft, cells: Collection[str], known: bool, form: dict[str, Any]) -> None:
+def _set_signs(draft: _Draft, cells: Collection[str]) -> None:
     """Set the signs of the numbers, if they can mean one thing only or a person says which."""
-    if not known:
-        return
     signs = number_formats(cells)
     shown = [_plain(keys) for keys in signs]
     open_key, question = "format.decimal or format.thousands", "How are its numbers written?"
     if chosen := draft.choose(open_key, shown, question):
-        form |= signs[shown.index(chosen)]
+        draft.form |= signs[shown.index(chosen)]
 
 
 def _numbers(
     draft: _Draft, columns: Mapping[str, list[str]], period: str, *, reported: bool
 ) -> Collection[str]:
-    """The columns of counts, and of capacities where they are reported; they become keys."""
+    """The columns of counts, and of capacities where they are reported; all that may be some."""
     numbers = [name for name, it in columns.items() if name != period and number_formats({*it})]
     counts = ["count"] if "count" in numbers else numbers
-    draft.keys["count"] = draft.choose(
-        "columns.count", counts, "Which column holds the counts of people?"
-    )
+    found = [draft.name("count", counts, "Which column holds the counts of people?")]
     if reported:  # Its cells are published, so that nothing is guessed.
-        beds = [name for name in numbers if name != draft.keys["count"]]
+        beds = [name for name in numbers if name != found[0]]
+        named = "capacity" in beds
         question = "Which holds the capacity (published as it is)?"
-        draft.keys["capacity"] = (
-            "capacity"
-            if "capacity" in beds
-            else draft.choose("columns.capacity", beds, question, guess=False)
-        )
-    return [name for name in draft.keys.values() if name] if draft.keys["count"] else numbers
+        found.append(draft.name("capacity", ["capacity"] if named else beds, question, guess=named))
+    return [*filter(None, found)] if found[0] else numbers

@@ -27,7 +27,7 @@ _LEDGER = Kind(
     name="ledger",
     script=Path(__file__).with_name("ledger.sql"),
     application=0x64706F6C,
-    version=7,
+    version=8,
     foreign="is not a ledger of dpol; choose another file in ledger",
     damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
     " back, or move it away and run again, which says how to go on",

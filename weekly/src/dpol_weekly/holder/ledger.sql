@@ -17,7 +17,8 @@ CREATE TABLE output (
     written INTEGER NOT NULL DEFAULT 0
 );
 -- counts and capacities: the columns, as JSON, that got noise, and the columns that were published
--- as they are. key: the public half of the key that signs it. head: a digest of the head before and of this run with its rows.
+-- as they are. key: the public half of the key that signs it. head: a digest of the head before and
+-- of this run with its rows.
 CREATE TABLE run (
     number INTEGER PRIMARY KEY, date TEXT NOT NULL, output INTEGER NOT NULL REFERENCES output,
     deployment INTEGER NOT NULL REFERENCES deployment, sampler TEXT NOT NULL, counts TEXT NOT NULL,
@@ -32,6 +33,11 @@ CREATE TABLE release (
     version INTEGER NOT NULL, noisy_count TEXT NOT NULL, capacity TEXT NOT NULL,
     UNIQUE (entity, period, version)
 );
+-- Each row with the output and the agreement of its run.
+CREATE VIEW released AS
+SELECT release.*, run.output, base, run.deployment, deployment.name AS deployment_name, agreement
+FROM release JOIN run ON run.number = release.run JOIN output ON output.number = run.output
+JOIN deployment ON deployment.number = run.deployment;
 -- Keyed hashes, see `dpol_weekly.holder.hashes`: of the raw count of a row; and of the place of a
 -- cell in the holder's table, with each entity as which it was released.
 CREATE TABLE counted (release INTEGER PRIMARY KEY REFERENCES release, hash TEXT NOT NULL);

@@ -6,33 +6,21 @@ run, or, where the ledger is new, a release of the same entities. Everything els
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.names import folded
-from dpol_weekly.holder.entries import (
-    heads_of,
-    output_at,
-    outputs,
-    path_of,
-    seen_from,
-)
+from dpol_weekly.holder.entries import heads_of, outputs, path_of
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.restored import marked_for
-from dpol_weekly.released.find import Parts, read_parts
+from dpol_weekly.released.find import read_parts
 from dpol_weekly.released.read import Report, read_report
-
-DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
 def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None:
     """Make sure that the ledger knows what the releases near it tell.
-
-    An output whose folder was moved is known again by its releases.
 
     Args:
         ledger: the ledger.
@@ -57,7 +45,6 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
                     " If it is lost, move its older copy away, and go on from what the coordinator"
                     " has collected, with --continue-from"
                 )
-            _move_output(ledger, request, base, report)
         elif report.deployment == name and report.ledger != ledger.id:
             pairs = {(folded(row.cells.entity), row.cells.period) for row in report.rows}
             unknown = {pair for pair in pairs - marked if pair[0] in own}
@@ -66,7 +53,7 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
 
 
 def releases_near(ledger: Ledger, base: Path) -> Iterator[Report]:
-    """The releases in the folders of all outputs and of the ledger; rows only of other ledgers."""
+    """The releases in the folders of all outputs and of the ledger."""
     folders = {base.parent, ledger.path.parent}
     folders |= {path_of(ledger, output).parent for output in outputs(ledger)}
     # Each folder once, however its path is written.
@@ -74,37 +61,9 @@ def releases_near(ledger: Ledger, base: Path) -> Iterator[Report]:
         for file in sorted(folder.glob("[!.]*.zip")):
             try:
                 if parts := read_parts(file):
-                    yield read_report(_without_rows(parts, ledger.id))
+                    yield read_report(parts)
             except DataError:
                 continue
-
-
-def is_of(file: Path, path: Path) -> bool:
-    """True if a file has the name of a release of an output."""
-    return bool(re.fullmatch(rf"{re.escape(path.name)}-{DATE}\.zip", file.name))
-
-
-def _without_rows(parts: Parts, ledger: str) -> Parts:
-    """The parts of a release; without rows if its ledger is this one, whose heads tell enough."""
-    origin = parts.facts.get("ledger")
-    own = isinstance(origin, dict) and origin.get("id") == ledger
-    return replace(parts, table=b"") if own else parts
-
-
-def _move_output(ledger: Ledger, request: Request, base: Path, report: Report) -> None:
-    """Remember that an output is where its release is, if the holder asks for that place."""
-    if output_at(ledger, base, request.deployment):
-        return
-    for output in outputs(ledger):
-        old = path_of(ledger, output)
-        if output.id == report.output and is_of(report.file, old):
-            here = report.file.parent == base.parent and Path(output.base).name == base.name
-            if here and not (old.parent / report.file.name).exists():
-                ledger.execute(
-                    "UPDATE output SET base = ?, path = ? WHERE number = ?",
-                    *(seen_from(ledger, base), seen_from(ledger, base.with_name(old.name))),
-                    output.number,
-                )
 
 
 def _unknown(report: Report, request: Request, ledger: Ledger, *, anything_marked: bool) -> str:

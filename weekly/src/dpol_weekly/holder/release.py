@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.core.files import check_writable
@@ -25,8 +24,7 @@ from dpol_weekly.holder.entries import (
     runs_of,
 )
 from dpol_weekly.holder.hashes import (
-    differing,
-    not_the_same,
+    compared,
     refuse_renamed,
     remember_cells,
     remember_counts,
@@ -138,12 +136,12 @@ class Releaser:
             self.outside = len(table) - len(self.counts)
             self.exported = read_export(request)
             self.first = not self.book.exists()
-            if self.first:  # a rehearsal without noise
+            if self.first:  # a rehearsal
                 with open_ledger(self.book, in_memory=True) as ledger, transaction(ledger):
                     add_deployment(ledger, self.deployment)
                     self._take_in(ledger)
                     self.sampler.discrete_gaussian(self.deployment.count_noise().scale, 0)
-                    self._put(ledger, _NoNoise())
+                    self._due(ledger)
                 # Last, so that nobody confirms what is then refused.
                 refuse_unconfirmed(request, new_ledger=self.book)
         except KeyboardInterrupt:
@@ -184,10 +182,12 @@ class Releaser:
     def write(self, ledger: Ledger) -> Release:
         """Release the rows that are due into the ledger, and write the file."""
         with transaction(ledger):
-            new = self._put(ledger, self.sampler)
-            self.head = seal(ledger.connection) if new else None
+            if new := self._due(ledger):
+                self._put(ledger, new)
+                self.head = seal(ledger.connection)
         with transaction(ledger):
             output = output_at(ledger, self.base, self.deployment)
+            known = compared(ledger, output, self.counts) if output else ()
             return Release(
                 file=write_release(ledger, output, self._signer()) if output else None,
                 ledger=self.book,
@@ -196,7 +196,7 @@ class Releaser:
                 added=len(new),
                 skipped=len(self.counts) - len(new),
                 marked=len(self.exported),
-                differ=differing(ledger, output, self.counts) if output else (),
+                differ=[it for it, same in known if same is False],
                 outside=self.outside,
                 periods=sorted({count.period for count in new}),
                 worst=worst_stay(ledger, self.deployment),
@@ -207,30 +207,31 @@ class Releaser:
         mark(ledger, self.request, self.exported)
         check_nearby(ledger, self.request, self.base, self.key.public if self.key else "")
 
-    def _put(self, ledger: Ledger, sampler: NoiseSampler) -> list[Count]:
-        """Release the counts that are due into the ledger; all refusals come before the noise."""
+    def _due(self, ledger: Ledger) -> list[Count]:
+        """The counts that are due; all refusals come before the noise."""
         refuse_mixed_columns(ledger, self.use)
         new = due(ledger, self.request, self.counts, self.base)
         if self.unfinished:  # it may have released the same corrections
             output = registered(ledger, self.base, self.deployment)
-            new = not_the_same(ledger, output, new)
+            new = [it for it, same in compared(ledger, output, new) if not same]
         refuse_renamed(ledger, self.hospital, new, split=self.request.split)
         refuse_above(ledger, self.deployment, new)
-        if new:
-            steps = sampler.discrete_gaussian(self.deployment.count_noise().scale, len(new))
-            output = registered(ledger, self.base, self.deployment)
-            run = add_run(
-                ledger,
-                output,
-                self.deployment,
-                sampler=sampler.name,
-                use=self.use,
-                key=self.key.public if self.key else "",  # of a rehearsal
-            )
-            rows = add_rows(ledger, run, new, self.deployment, steps)
-            remember_counts(ledger, rows, new)
-            remember_cells(ledger, self.hospital, ((it.entity, it.period) for it in new))
         return new
+
+    def _put(self, ledger: Ledger, new: Sequence[Count]) -> None:
+        """Release counts with noise into the ledger."""
+        steps = self.sampler.discrete_gaussian(self.deployment.count_noise().scale, len(new))
+        run = add_run(
+            ledger,
+            registered(ledger, self.base, self.deployment),
+            self.deployment,
+            sampler=self.sampler.name,
+            use=self.use,
+            key=self._signer().public,
+        )
+        rows = add_rows(ledger, run, new, self.deployment, steps)
+        remember_counts(ledger, rows, new)
+        remember_cells(ledger, self.hospital, ((it.entity, it.period) for it in new))
 
     def _signer(self) -> Key:
         assert self.key, "confirm() comes first"
@@ -253,15 +254,6 @@ class Releaser:
         if isinstance(error, OSError) and not isinstance(error, DpolError):
             error = OutputError(f"cannot write {error.filename or self.base}: {error.strerror}")
         return OutputError(f"{error}; {written}") if released else error
-
-
-class _NoNoise:
-    """A sampler without noise, for checks that release nothing."""
-
-    name: Literal["seeded"] = "seeded"
-
-    def discrete_gaussian(self, scale: int, size: int) -> list[int]:
-        return [0] * size
 
 
 def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:

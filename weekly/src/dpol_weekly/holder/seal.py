@@ -15,19 +15,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_AGREED = 3  # the place of a run's agreement among its columns
-
 
 def seal(base: sqlite3.Connection) -> str:
     """Give new runs their heads, and the ledger its seal; the last head."""
     with _as_bytes(base):
-        head, agreed = b"", _agreements(base)
-        for known, run in _runs(base):
+        head = b""
+        for number, known, head in _chain(base):
             if known is None:
-                rows = base.execute("SELECT * FROM release WHERE run = ? ORDER BY number", run[:1])
-                known = _digest(head, run, agreed[run[_AGREED]], rows.fetchall())
-                base.execute("UPDATE run SET head = ? WHERE number = ?", (known.decode(), run[0]))
-            head = known
+                base.execute("UPDATE run SET head = ? WHERE number = ?", (head.decode(), number))
         whole = _whole(base, head)
         if base.execute("SELECT seal FROM ledger").fetchone() != (whole,):
             base.execute("UPDATE ledger SET seal = ?", (whole.decode(),))
@@ -37,44 +32,47 @@ def seal(base: sqlite3.Connection) -> str:
 def changed(base: sqlite3.Connection) -> str:
     """A change by something else than a run of dpol, in words; empty if there is none."""
     with _as_bytes(base):
-        agreed = _agreements(base)
-        texts = dict(base.execute("SELECT sha256, agreement FROM deployment"))
-        if any(hashlib.sha256(text).hexdigest().encode() != it for it, text in texts.items()):
-            return "an agreement was changed"
-        rows: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
-        place = [name for _, name, *_ in base.execute("PRAGMA table_info(release)")].index(b"run")
-        for row in base.execute("SELECT * FROM release ORDER BY number"):
-            rows[row[place]].append(row)
+        for known, text in base.execute("SELECT sha256, agreement FROM deployment"):
+            if hashlib.sha256(text).hexdigest().encode() != known:
+                return "an agreement was changed"
         head = b""
-        for known, run in _runs(base):
-            head = _digest(head, run, agreed.get(run[_AGREED]), rows.pop(run[0], []))
+        for number, known, head in _chain(base):
             if head != known:
-                return f"run {run[0]}, or one of its rows, was changed, removed or put elsewhere"
-        if rows or base.execute("SELECT seal FROM ledger").fetchall() != [(_whole(base, head),)]:
+                return f"run {number}, or one of its rows, was changed, removed or put elsewhere"
+        if base.execute("SELECT seal FROM ledger").fetchall() != [(_whole(base, head),)]:
             return "runs were removed, or something other than the rows was changed"
         return ""
 
 
-def _agreements(base: sqlite3.Connection) -> dict[int, bytes]:
-    """The hash of each agreement, by its number."""
-    return dict(base.execute("SELECT number, sha256 FROM deployment"))
-
-
-def _runs(base: sqlite3.Connection) -> Iterator[tuple[bytes | None, tuple[Any, ...]]]:
-    """The head of each run, and everything else of it; its number is the first."""
-    found = base.execute("SELECT * FROM run ORDER BY number")
-    place = [name for name, *_ in found.description].index("head")
-    return ((run[place], run[:place] + run[place + 1 :]) for run in found.fetchall())
+def _chain(base: sqlite3.Connection) -> list[tuple[int, bytes | None, bytes]]:
+    """The runs: the number of each, its head as it is in the ledger, and as it has to be."""
+    rows: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    for run, *row in base.execute("SELECT run, * FROM release ORDER BY number"):
+        rows[run].append(tuple(row))
+    runs = base.execute(
+        "SELECT run.number, run.head, run.date, output, sampler, counts, capacities, key, sha256"
+        " FROM run LEFT JOIN deployment ON deployment.number = deployment ORDER BY run.number"
+    ).fetchall()
+    chain, head = [], b""
+    for number, known, *facts in runs:
+        head = _digest(head, number, facts, rows[number])
+        chain.append((number, known, head))
+    return chain
 
 
 def _whole(base: sqlite3.Connection, head: bytes) -> bytes:
-    """The digest of the last head and of all tables except runs, rows and the seal."""
-    tables = base.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table'"
-        " AND name NOT IN ('ledger', 'run', 'release') ORDER BY name"
-    ).fetchall()
-    rest = [base.execute(f"SELECT * FROM {name.decode()}").fetchall() for (name,) in tables]
-    return _digest(head, base.execute("SELECT id, key FROM ledger").fetchall(), tables, rest)
+    """The digest of the last head, of the number of rows, and of all else except runs and rows.
+
+    The seal itself is left out.
+    """
+    schema = base.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
+    tables = {name.decode() for kind, name, _ in schema if kind == b"table"}
+    rest = [
+        base.execute(f"SELECT * FROM {name}").fetchall()
+        for name in sorted(tables - {"ledger", "run", "release"})
+    ]
+    ledger = base.execute("SELECT id, key, (SELECT COUNT(*) FROM release) FROM ledger").fetchall()
+    return _digest(head, ledger, schema, rest)
 
 
 def _digest(*parts: object) -> bytes:

@@ -88,8 +88,7 @@ class Hospital(Settings):
         texts = [*self.texts.values()]
         if len({*texts}) < len(texts):
             yield Problem(("entities",), self.entities, "must not name one text twice")
-        wide = self.format.layout == "wide"
-        if len(texts) > 1 and self.columns.entity is None and not wide:
+        if len(texts) > 1 and self.columns.entity is None and not self.wide:
             allowed = "is missing: several entities are told apart by a column"
             yield Problem(("columns", "entity"), MISSING, allowed)
         counts = self._counts
@@ -107,9 +106,13 @@ class Hospital(Settings):
         return self.entities or {str(self.entity): str(self.entity)}
 
     @property
+    def wide(self) -> bool:
+        """Whether each entity has a column of its own."""
+        return self.format.layout == "wide"
+
+    @property
     def _counts(self) -> tuple[str, ...]:
-        wide = self.format.layout == "wide"
-        return tuple(self.texts.values()) if wide else (self.columns.count,)
+        return tuple(self.texts.values()) if self.wide else (self.columns.count,)
 
     def use(self, deployment: Deployment) -> ColumnUse:
         """The columns by what becomes of them.
@@ -124,14 +127,14 @@ class Hospital(Settings):
                     f" {name!r}{nearest(name, deployment.entities)}"
                 )
         reported = any(deployment.entities[name].beds is None for name in self.texts)
-        wide, columns = self.format.layout == "wide", self.columns
-        if reported and (wide or columns.capacity is None):
+        columns = self.columns
+        if reported and (self.wide or columns.capacity is None):
             raise DataError(
                 "columns.capacity: name the column of capacities, since the deployment"
                 f" {deployment.name} says reported"
-                + ("; in the wide layout there is none, so agree on a number" if wide else "")
+                + ("; in the wide layout there is none, so agree on a number" if self.wide else "")
             )
-        keys = [] if wide or columns.entity is None else [columns.entity]
+        keys = [] if self.wide or columns.entity is None else [columns.entity]
         return ColumnUse(
             counts=self._counts,
             capacities=(str(columns.capacity),) if reported else (),
@@ -141,7 +144,7 @@ class Hospital(Settings):
     def cell_of(self, entity: str) -> tuple[str, str]:
         """The column of an entity's counts, and the text that marks its rows: "" if none does."""
         text = self.texts[entity]
-        if self.format.layout == "wide":
+        if self.wide:
             return text, text
         return self.columns.count, text if self.columns.entity else ""
 

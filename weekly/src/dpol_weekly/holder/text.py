@@ -8,7 +8,6 @@ from dpol.core.rounding import rounded_up
 from dpol.core.words import counted, printable
 from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.history import budget_in_words
 from dpol_weekly.holder.release import Release
 
 
@@ -17,7 +16,6 @@ def describe(done: Release, deployment: Deployment) -> list[str]:
     text = load_template("done.txt.j2", "dpol_weekly.holder").render(
         done=done,
         deployment=deployment,
-        budget=budget_in_words(deployment, done.worst),
         shown=lambda path: printable(str(path)),  # A name may hold line ends.
         counted=counted,
         up=partial(rounded_up, digits=4),

@@ -19,19 +19,19 @@ from dpol.core.files import atomic_path
 from dpol_weekly.holder.entries import (
     Output,
     deployment_of,
-    last_period,
     path_of,
     runs_of,
     table_rows,
 )
 from dpol_weekly.holder.ledger import Ledger
-from dpol_weekly.holder.nearby import DATE
 from dpol_weekly.holder.record import facts_of, statement_of
 from dpol_weekly.holder.restored import marked_for
 from dpol_weekly.keys import Key
 from dpol_weekly.released.find import read_parts
 from dpol_weekly.released.format import RECORD, STATEMENT, TABLE, checksum, pack
 from dpol_weekly.released.row import Released
+
+_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
 def refuse_gone(ledger: Ledger, output: Output, *, write_again: bool) -> None:
@@ -67,7 +67,7 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
         OutputError: it cannot be written.
     """
     path = path_of(ledger, output)
-    left = re.compile(rf"\.{re.escape(path.name)}-{DATE}-[a-z0-9_]{{8}}\.zip")
+    left = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.zip")
     for temporary in path.parent.glob(".*"):  # as `atomic_path` names them
         if left.fullmatch(temporary.name):
             with suppress(OSError):
@@ -89,8 +89,16 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
 
 def release_file(ledger: Ledger, output: Output, run: int) -> Path:
     """The file of the release by a run of an output, such as `north-2024-03-31.zip`."""
+    path, last = path_of(ledger, output), "SELECT MAX(period) FROM released"
+    found = ledger.execute(f"{last} WHERE output = ? AND run <= ?", output.number, run)
+    return path.with_name(f"{path.name}-{found.fetchone()[0]}.zip")
+
+
+def release_files(ledger: Ledger, output: Output) -> list[Path]:
+    """The files that have the names of releases of an output."""
     path = path_of(ledger, output)
-    return path.with_name(f"{path.name}-{last_period(ledger, output, run)}.zip")
+    name = re.compile(rf"{re.escape(path.name)}-{_DATE}\.zip")
+    return sorted(it for it in path.parent.glob("*.zip") if name.fullmatch(it.name))
 
 
 def _table(rows: Sequence[Released]) -> bytes:
