@@ -1,13 +1,12 @@
 """The pictures of the documentation: `python tools/pictures.py results/demo results/panel ...`.
 
 Copies figures of finished runs to docs/images/RUN-FIGURE.png, as wide as a page shows them on a
-fine screen. Without a run it only draws the workflow and the limit of noise again.
+fine screen. Without a run it only draws the workflow again.
 """
 
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 from PIL import Image
@@ -15,12 +14,8 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parent))
 
 import workflow_picture as workflow
-from limit_picture import drawn_limit
-
-from dpol.show.style import save_figure
 
 IMAGES = workflow.PICTURE.parent
-LIMIT = IMAGES / "noise-limit.png"
 FIGURES = {
     "demo": (
         "privacy-utility", "decisions", "cumulative-gain", "rivals", "amplification", "lazy-rates",
@@ -64,10 +59,6 @@ def main(folders: list[Path]) -> int:
     for figure, picture in wanted:
         copied(figure, picture)
         print(picture.relative_to(workflow.ROOT))
-    with tempfile.TemporaryDirectory() as folder:
-        figure = Path(folder) / LIMIT.name
-        save_figure(drawn_limit(), [figure])
-        copied(figure, LIMIT)
     return 0
 
 
