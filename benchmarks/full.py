@@ -1,11 +1,11 @@
-"""Time and memory of everything the paper's config runs, at full size: `make bench-full`.
+"""Time and memory of everything the paper's config runs, at full size on the real hospitals.
 
 Runs benchmarks/full.yaml from nothing on two cores, in a folder of its own. Writes full.json next
 to this file and renews results.md. One job of 20,000 hospitals and nursing homes over ten years
 follows.
 
-    python full.py              # measures this checkout
-    python full.py CHECKOUT     # measures another one, as what it was before
+    OPENBLAS_NUM_THREADS=1 python benchmarks/full.py            # this checkout
+    OPENBLAS_NUM_THREADS=1 python benchmarks/full.py CHECKOUT   # another one, as "before"
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page results.md of what `make bench` and `make bench-full` measured."""
+"""The page results.md of what `make bench` and `benchmarks/full.py` measured."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _full(full: Mapping[str, Any]) -> list[str]:
     return [
         "## The whole paper",
         "",
-        "Everything in `benchmarks/full.yaml`, from nothing, two cores (`make bench-full`):",
+        "Everything in `benchmarks/full.yaml`, from nothing, two cores (`benchmarks/full.py`):",
         "",
         "| | date | wall, s | CPU, s | of others, s | wall / (CPU / 2) | largest process |",
         "|---|---|---:|---:|---:|---:|---:|",

@@ -418,8 +418,8 @@ def _kept(name: str) -> str:
     return kept[name[-1]]
 
 
-def of_the_artifact() -> Iterator[str]:
-    """The expected values of ARTIFACT.md, and the minutes of its commands."""
+def of_verify() -> Iterator[str]:
+    """The expected values of docs/how-to/verify.md, and the minutes of its commands."""
     # The demo draws what config/beyond.yaml draws: data, seed and numbers are the same.
     paper = listed(gains("beyond", "rw-meta", "isotropic", 1.0))
     ours = listed(gains("beyond", "random-effects", "capacity", 0.25))
@@ -499,7 +499,7 @@ def expected(check: str) -> dict[str, dict[str, Any]]:
 
 
 PAGES = {
-    "ARTIFACT.md": of_the_artifact,
+    "docs/how-to/verify.md": of_verify,
     "README.md": of_the_readme,
     "docs/explanation/papers.md": of_the_papers,
     "docs/explanation/locality.md": of_locality,
