@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make the virtual environment: setup.sh FOLDER base|runtime|dev|cluster
+# Make the virtual environment: setup.sh FOLDER run|dev|cluster
 # Installs the locked packages (hashes checked) and dpol itself, linked to this checkout.
 set -eu
 folder=$1
@@ -35,13 +35,12 @@ fi
 echo "Setting up $folder ($kind) ..."
 [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
 pip="$folder/bin/python -m pip --disable-pip-version-check --quiet"
-requirements/packages.sh "$kind" >"$folder/packages.txt"
 
 # pip installs one package after the other: two of it share them. No package needs another to be
 # installed, and pip compiles on one core what compileall below does on all, tests of others apart.
 half() {
-    awk -v half="$1" '/^[A-Za-z]/ { entry++ } entry % 2 == half' "$folder/packages.txt" >"$folder/packages-$1.txt"
-    $pip install --no-compile --no-deps --require-hashes --requirement "$folder/packages-$1.txt"
+    awk -v half="$1" '/^[a-z0-9]/ { entry++ } entry % 2 == half' "requirements/$kind.txt" |
+        $pip install --no-compile --no-deps --require-hashes --requirement /dev/stdin
 }
 half 0 &
 half 1
@@ -49,5 +48,4 @@ wait $!
 $pip install --no-deps --no-build-isolation --editable .
 site=$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 "$folder/bin/python" -m compileall -q -j 0 -x '/tests?/' "$site" src || true # some hold code of other Pythons
-touch "$folder/.runtime"
-touch "$folder/.$kind"
+touch "$folder/.run" "$folder/.$kind"

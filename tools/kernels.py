@@ -1,9 +1,9 @@
-"""Run pytest under two kernels of BLAS and NumPy: `python tools/kernels.py tests/privacy ...`.
+"""Run the numerical tests under two kernels of BLAS and NumPy: `python tools/kernels.py`.
 
 Processors round sums and products of matrices differently, because libraries choose code for what
 the processor has. The first kernel is for processors without AVX-512, the second for those with it;
 where this processor has none, the second is for those without AVX2 either. The exit status is 1 if
-a test fails under one of them.
+a test fails under one of them. `python tools/kernels.py tests/privacy` runs these tests only.
 """
 
 from __future__ import annotations
@@ -15,6 +15,12 @@ from collections.abc import Mapping
 
 from numpy._core import _multiarray_umath as built
 
+TESTS = (
+    *("tests/privacy", "tests/experts", "tests/noise", "tests/lazy", "tests/studies/claims"),
+    "tests/test_verify.py",
+    "tests/workflow/test_whole.py::test_values_of_the_whole_run_are_as_expected",
+)
+"""What sums, products of matrices and searches decide, and the small runs of verify/."""
 PLAIN, WIDE = {"X86_V2"}, {"X86_V2", "X86_V3"}
 """What NumPy may use: without AVX2, and with it but without AVX-512."""
 
@@ -36,6 +42,7 @@ def _variables(core: str, disabled: set[str]) -> dict[str, str]:
 
 def main(words: list[str]) -> int:
     """Run pytest once for each kernel."""
+    words = words or ["--numprocesses", str(os.cpu_count()), "--dist", "loadfile", *TESTS]
     failed = []
     chosen = kernels()
     if not chosen:

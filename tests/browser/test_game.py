@@ -1,4 +1,4 @@
-"""The game of the report, played in real Chromium as docs/teach.md has it: make test-report."""
+"""The game of the report, played in real Chromium as docs/teach.md has it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report in real headless Chromium: make test-report.
+"""The report in real headless Chromium.
 
 Every report in results/ of the checkout is opened, and one that is made by hand.
 """
@@ -24,7 +24,7 @@ CHROMIUM = shutil.which("chromium")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium (apt install chromium)"),
     pytest.mark.skipif(
-        not (HERE / "node_modules").is_dir(), reason="needs npm packages (make test-report)"
+        not (HERE / "node_modules").is_dir(), reason="needs npm packages (CONTRIBUTING.md)"
     ),
 ]
 

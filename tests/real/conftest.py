@@ -1,4 +1,4 @@
-"""Where `make test-real` puts the packages of `requirements/peers.txt`, and how exact jax is."""
+"""Where the packages of `requirements/peers.txt` are, and how exact jax is."""
 
 import os
 import sys

@@ -1,7 +1,7 @@
 """Factorisations and audits beside those of jax-privacy, and beside published counters.
 
-jax-privacy is not in the development environment: `make test-real` installs it in a folder of its
-own (400 MB) from `requirements/peers.txt`.
+jax-privacy is not in the development environment, but in a folder of its own (400 MB), which
+CONTRIBUTING.md tells how to fill from `requirements/peers.txt`.
 """
 
 from __future__ import annotations

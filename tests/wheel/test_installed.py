@@ -22,10 +22,7 @@ def installed(folder: Path, kind: str) -> Path:
     """`bin` of an environment with the locked packages of a kind and the wheel."""
     venv.create(folder, symlinks=True, with_pip=True)
     pip = [str(folder / "bin/python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    (folder / "packages.txt").write_bytes(
-        subprocess.check_output([ROOT / "requirements/packages.sh", kind])
-    )
-    locked = ["--require-hashes", "--requirement", str(folder / "packages.txt")]
+    locked = ["--require-hashes", "--requirement", str(ROOT / f"requirements/{kind}.txt")]
     succeed(run(*pip, "install", "--no-deps", *locked))
     succeed(run(*pip, "install", "--no-deps", str(built_wheel(folder))))
     succeed(run(*pip, "check"))
@@ -35,7 +32,7 @@ def installed(folder: Path, kind: str) -> Path:
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A stranger's, with the extra that experiments need."""
-    return installed(tmp_path_factory.mktemp("stranger"), "runtime")
+    return installed(tmp_path_factory.mktemp("stranger"), "run")
 
 
 @pytest.fixture(scope="module")
