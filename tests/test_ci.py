@@ -85,6 +85,9 @@ def test_the_host_runs_what_a_person_runs() -> None:
     made = [line for line in called if line.startswith("make ")]
     assert made
     assert [it for line in made for it in commands_unknown(line)] == []
+    named = re.findall(r"\b(?:tests|tools|requirements)/[\w./-]+", "\n".join(called))
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_the_check_finds_what_is_wrong() -> None:
