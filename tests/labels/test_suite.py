@@ -10,11 +10,10 @@ import math
 import numpy as np
 import pytest
 
-from dpol.studies.audits.bounds import audit_runs
-from dpol.studies.labels import game as module
-from dpol.studies.labels.bayes import ResponseBayes
-from dpol.studies.labels.clients import Messages, ResponseClient
-from dpol.studies.labels.game import (
+from dpol.labels import game as module
+from dpol.labels.bayes import ResponseBayes
+from dpol.labels.clients import Messages, ResponseClient
+from dpol.labels.game import (
     LabelGame,
     LabelGenerators,
     label_generators,
@@ -22,10 +21,11 @@ from dpol.studies.labels.game import (
     play_labels,
     realisable,
 )
-from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners import Terms
-from dpol.studies.labels.registry import make_learner, variants
-from studies.labels import plain
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import Terms
+from dpol.labels.registry import make_learner, variants
+from dpol.studies.audits.bounds import audit_runs
+from labels import plain
 
 T, R = 150, 6
 MEMBERS = list(variants())

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.studies.labels.accounting import scale_factor
-from dpol.studies.labels.clients import Messages
-from dpol.studies.labels.game import LabelGame, label_generators, play_labels
-from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners import PrivateEXP3, PrivateWMA, Terms
-from studies.labels import plain
+from dpol.labels.accounting import scale_factor
+from dpol.labels.clients import Messages
+from dpol.labels.game import LabelGame, label_generators, play_labels
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import PrivateEXP3, PrivateWMA, Terms
+from labels import plain
 
 
 def wma(masses=plain.TWO_FEATURES, T=50, epsilon=1.0, rule="exact"):

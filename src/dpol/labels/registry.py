@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dpol.studies.labels.bayes import MembershipBayes, MessageBayes, OpenBayes, ResponseBayes
-from dpol.studies.labels.clipping import SensitivityRule
-from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners import LabelLearner, PrivateEXP3, PrivateWMA, Terms
+from dpol.labels.bayes import MembershipBayes, MessageBayes, OpenBayes, ResponseBayes
+from dpol.labels.clipping import SensitivityRule
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import LabelLearner, PrivateEXP3, PrivateWMA, Terms
 
 LEARNERS: Mapping[str, type[LabelLearner]] = {
     "wma": PrivateWMA,
@@ -56,7 +56,7 @@ def make_learner(
     Raises:
         ValueError: the learner or its rule is unknown, or a term is out of range.
 
-    >>> from dpol.studies.labels.hypotheses import random_class
+    >>> from dpol.labels.hypotheses import random_class
     >>> learner = make_learner("exp3", random_class(4, 10, seed=1), Terms(1000, epsilon=1.0))
     >>> learner.client.guarantee.epsilon_delta
     (1.0, 0.0)

@@ -14,8 +14,8 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats, Key, ReplicateGenerators, replicate_generators
-from dpol.studies.labels.hypotheses import HypothesisClass, Ints, check_laws, draw_categories
-from dpol.studies.labels.learners import BlockLearner, LabelLearner
+from dpol.labels.hypotheses import HypothesisClass, Ints, check_laws, draw_categories
+from dpol.labels.learners import BlockLearner, LabelLearner
 
 # Entries of the largest array of weights that is held at once (8 MB of them).
 _CHUNK = 1 << 20
@@ -136,8 +136,8 @@ def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerat
         game: what Nature does.
         generators: of Nature and of the clients.
 
-    >>> from dpol.studies.labels.hypotheses import random_class
-    >>> from dpol.studies.labels.registry import Terms, make_learner
+    >>> from dpol.labels.hypotheses import random_class
+    >>> from dpol.labels.registry import Terms, make_learner
     >>> hypotheses = random_class(4, 10, seed=1)
     >>> learner = make_learner("exp3", hypotheses, Terms(n_rounds=500, epsilon=1.0))
     >>> game = realisable(hypotheses, np.zeros(500, dtype=int), replicates=2)

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.labels.accounting import scale_factor
+from dpol.labels.clipping import Clipping
+from dpol.labels.hypotheses import HypothesisClass, Ints
 from dpol.privacy.guarantee import Guarantee
-from dpol.studies.labels.accounting import scale_factor
-from dpol.studies.labels.clipping import Clipping
-from dpol.studies.labels.hypotheses import HypothesisClass, Ints
 
 ONE_LABEL = "two labels of the same round"
 LABEL_UNIT = "one person's label in one round"

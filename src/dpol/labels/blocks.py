@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.labels.clients import SampledClient, VectorClient
-from dpol.studies.labels.hypotheses import Ints, draw_categories
+from dpol.labels.clients import SampledClient, VectorClient
+from dpol.labels.hypotheses import Ints, draw_categories
 
 # Rounds in a block for each category from which on counts are faster than single draws.
 _MANY = 0.25

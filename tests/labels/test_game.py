@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.studies.labels import game as module
-from dpol.studies.labels.game import (
+from dpol.labels import game as module
+from dpol.labels.game import (
     LabelGame,
     label_generators,
     median_estimate,
@@ -18,7 +18,7 @@ from dpol.studies.labels.game import (
     realisable,
     round_risks,
 )
-from studies.labels import plain
+from labels import plain
 
 # Two laws; the second has zeros.
 LAWS = np.array(

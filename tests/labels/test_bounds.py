@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpol.studies.labels.accounting import scale_factor
-from dpol.studies.labels.bounds import (
+from dpol.labels.accounting import scale_factor
+from dpol.labels.bounds import (
     exp3_bound,
     informative_from,
     kept_by_design,
@@ -18,8 +18,8 @@ from dpol.studies.labels.bounds import (
     rounds_of_selection,
     wma_bound,
 )
-from dpol.studies.labels.hypotheses import hard_class
-from dpol.studies.labels.points import hardness
+from dpol.labels.hard_pairs import hardness
+from dpol.labels.hypotheses import hard_class
 
 
 def bound_by_hand(K, T, b_over_s, samples):

@@ -17,11 +17,11 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.labels.blocks import answer_sums
+from dpol.labels.clients import MembershipClient, Messages, ResponseClient, SampledClient
+from dpol.labels.hypotheses import Ints
+from dpol.labels.learners import BlockLearner, LabelLearner
 from dpol.privacy.guarantee import Origin
-from dpol.studies.labels.blocks import answer_sums
-from dpol.studies.labels.clients import MembershipClient, Messages, ResponseClient, SampledClient
-from dpol.studies.labels.hypotheses import Ints
-from dpol.studies.labels.learners import BlockLearner, LabelLearner
 
 # The log-likelihood of what cannot be: finite, so that weights are numbers even where every
 # hypothesis is refuted, and beyond all that other messages could make up for.

@@ -139,7 +139,7 @@ def hard_class(n_pairs: int, distance: float) -> HypothesisClass:
 
     Args:
         n_pairs: K of the construction, at least 1.
-        distance: a, in (0, 1]; `dpol.studies.labels.points.hardness` gives the paper's.
+        distance: a, in (0, 1]; `dpol.labels.hard_pairs.hardness` gives the paper's.
 
     Raises:
         ValueError: a is out of range.

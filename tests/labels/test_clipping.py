@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from studies.labels import plain
+from labels import plain
 
 # ---- blocks and cells ----------------------------------------------------------------------------
 

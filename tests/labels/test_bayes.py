@@ -11,12 +11,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpol.studies.labels.bayes import MembershipBayes, MessageBayes, ResponseBayes
-from dpol.studies.labels.clients import Messages
-from dpol.studies.labels.game import LabelGenerators, play_labels, realisable
-from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners import Terms
-from studies.labels import plain
+from dpol.labels.bayes import MembershipBayes, MessageBayes, ResponseBayes
+from dpol.labels.clients import Messages
+from dpol.labels.game import LabelGenerators, play_labels, realisable
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import Terms
+from labels import plain
 
 ROUNDS = 4
 KINDS = {"messages": MessageBayes, "membership": MembershipBayes, "response": ResponseBayes}

@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpol.studies.labels.bounds import (
+from dpol.labels.bounds import (
     kept_by_design,
     kept_by_response,
     posterior_risk,
     posterior_tv,
 )
-from dpol.studies.labels.clients import ResponseClient
-from dpol.studies.labels.design import DesignBayes, optimal_design, sets_of
-from dpol.studies.labels.game import (
+from dpol.labels.clients import ResponseClient
+from dpol.labels.design import DesignBayes, optimal_design, sets_of
+from dpol.labels.game import (
     block_length,
     label_generators,
     play_adversary,
     play_labels,
     realisable,
 )
-from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners import Terms
-from studies.labels import plain
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import Terms
+from labels import plain
 
 
 def excess(masses, chances, weights):

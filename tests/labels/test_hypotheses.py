@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.linalg import hadamard
 
-from dpol.studies.labels.hypotheses import (
+from dpol.labels.hard_pairs import hardness
+from dpol.labels.hypotheses import (
     BLEND,
     WINDOWS,
     HypothesisClass,
@@ -20,8 +21,7 @@ from dpol.studies.labels.hypotheses import (
     hard_class,
     random_class,
 )
-from dpol.studies.labels.points import hardness
-from studies.labels import plain
+from labels import plain
 
 
 def test_a_class_of_constants_has_one_feature_and_is_a_copy_that_nobody_can_change():

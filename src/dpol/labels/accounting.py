@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.studies.labels.clipping import SensitivityRule
-from dpol.studies.labels.hypotheses import Ints
+from dpol.labels.clipping import SensitivityRule
+from dpol.labels.hypotheses import Ints
 
 # Added to the accountant's delta: its Fourier transforms are exact to about this much.
 _ROUNDING = 1e-13

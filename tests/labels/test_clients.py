@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from dpol.core.randomness import replicate_generators
-from dpol.studies.labels.accounting import laplace_message_loss, scale_factor
-from dpol.studies.labels.clients import (
+from dpol.labels.accounting import laplace_message_loss, scale_factor
+from dpol.labels.clients import (
     MembershipClient,
     ResponseClient,
     SampledClient,
@@ -23,8 +23,8 @@ from dpol.studies.labels.clients import (
     laplace,
     uniform_index,
 )
-from dpol.studies.labels.hypotheses import HypothesisClass
-from studies.labels import plain
+from dpol.labels.hypotheses import HypothesisClass
+from labels import plain
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6

@@ -15,11 +15,11 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.labels.blocks import likelihood_sums
+from dpol.labels.clients import LabelClient, Messages, SampledClient, VectorClient
+from dpol.labels.clipping import Clipping, SensitivityRule
+from dpol.labels.hypotheses import HypothesisClass, Ints
 from dpol.privacy.guarantee import Origin
-from dpol.studies.labels.blocks import likelihood_sums
-from dpol.studies.labels.clients import LabelClient, Messages, SampledClient, VectorClient
-from dpol.studies.labels.clipping import Clipping, SensitivityRule
-from dpol.studies.labels.hypotheses import HypothesisClass, Ints
 
 
 @dataclass(frozen=True)

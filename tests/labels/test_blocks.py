@@ -11,14 +11,14 @@ from scipy.stats import ks_2samp
 
 from conftest import ERROR
 from dpol.core.randomness import ReplicateGenerators
-from dpol.studies.labels import blocks
-from dpol.studies.labels import game as module
-from dpol.studies.labels.clipping import Clipping
-from dpol.studies.labels.game import LabelGame, label_generators, play_labels, realisable
-from dpol.studies.labels.hypotheses import HypothesisClass
-from dpol.studies.labels.learners import BlockLearner, LossLearner, Terms
-from dpol.studies.labels.registry import LEARNERS, make_learner, variants
-from studies.labels import plain
+from dpol.labels import blocks
+from dpol.labels import game as module
+from dpol.labels.clipping import Clipping
+from dpol.labels.game import LabelGame, label_generators, play_labels, realisable
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import BlockLearner, LossLearner, Terms
+from dpol.labels.registry import LEARNERS, make_learner, variants
+from labels import plain
 
 # Nobody gives label 4 any mass at feature 1.
 CLASS = HypothesisClass(

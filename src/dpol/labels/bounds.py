@@ -20,9 +20,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpol.studies.labels.accounting import scale_factor
-from dpol.studies.labels.clipping import SensitivityRule
-from dpol.studies.labels.points import hardness
+from dpol.labels.accounting import scale_factor
+from dpol.labels.clipping import SensitivityRule
+from dpol.labels.hard_pairs import hardness
 
 
 def wma_bound(

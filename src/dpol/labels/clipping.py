@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.studies.labels.hypotheses import HypothesisClass, Ints, draw_categories
+from dpol.labels.hypotheses import HypothesisClass, Ints, draw_categories
 
 SensitivityRule = Literal["exact", "published"]
 """Rule for the noise: computed and always sufficient, or by the formulas of the paper."""

@@ -11,8 +11,8 @@ from dp_accounting.pld import privacy_loss_distribution
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpol.studies.labels.accounting import composed_delta, laplace_message_loss, scale_factor
-from studies.labels import plain
+from dpol.labels.accounting import composed_delta, laplace_message_loss, scale_factor
+from labels import plain
 
 EPSILONS = (0.25, 1.0, 4.0)
 sizes = st.integers(1, 64)

@@ -11,9 +11,9 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import special
 
-from dpol.studies.labels.clients import Messages
-from dpol.studies.labels.clipping import Clipping
-from dpol.studies.labels.hypotheses import HypothesisClass
+from dpol.labels.clients import Messages
+from dpol.labels.clipping import Clipping
+from dpol.labels.hypotheses import HypothesisClass
 
 # N' = 7 > KM = 6: the ranges exceed the published log(KT).
 COUNTEREXAMPLE = [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]

@@ -1,7 +1,7 @@
 """A reader for few labels whose averaged TV is of the order sqrt(K / T) / epsilon (ours).
 
 It asks whether the label is in a set, as membership response does, but draws the set by the
-D-optimal design for the differences of the hypotheses. `dpol.studies.labels.bounds` says what
+D-optimal design for the differences of the hypotheses. `dpol.labels.bounds` says what
 that proves. The design is over all 2^(M - 1) sets, so this reader is not in the registry.
 """
 
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.labels.bayes import MembershipBayes
-from dpol.studies.labels.clients import MembershipClient, Messages, round_uniforms
-from dpol.studies.labels.hypotheses import Ints, draw_categories
+from dpol.labels.bayes import MembershipBayes
+from dpol.labels.clients import MembershipClient, Messages, round_uniforms
+from dpol.labels.hypotheses import Ints, draw_categories
 
 # Hypotheses whose laws differ by less are one.
 _SAME = 1e-12
