@@ -13,6 +13,7 @@ import pytest
 
 import dpol
 import dpol.labels
+import dpol.lazy.convex
 from dpol.experts.registry import make_members
 from dpol.noise import CONSTANT, ISOTROPIC, NO_NOISE
 from dpol.studies.hospitals.runs import play_suite
@@ -116,7 +117,7 @@ def test_what_cannot_be_played_is_told_what_can(random_stream, algorithm, messag
         dpol.play(algorithm, random_stream(3, 2))
 
 
-@pytest.mark.parametrize("room", [dpol.labels])
+@pytest.mark.parametrize("room", [dpol.labels, dpol.lazy.convex])
 def test_every_public_name_of_a_room_is_there_and_its_own(room):
     assert dir(room) == room.__all__
     for name in room.__all__:

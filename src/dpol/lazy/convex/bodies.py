@@ -15,8 +15,8 @@ import scipy
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.lazy.convex.truncated_gaussian import into_ball, sample_truncated_gaussian
-from dpol.studies.lazy.convex.truncated_normal import sample_in_box, sample_in_simplex
+from dpol.lazy.convex.truncated_gaussian import into_ball, sample_truncated_gaussian
+from dpol.lazy.convex.truncated_normal import sample_in_box, sample_in_simplex
 
 BodyName = Literal["ball", "box", "simplex"]
 """Names of the bodies."""

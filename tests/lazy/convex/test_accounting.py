@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lazy_plain as plain
-from dpol.studies.lazy.convex.accounting import (
+from dpol.lazy.convex.accounting import (
     ConvexGame,
     ConvexParameters,
     choose_convex_parameters,

@@ -12,26 +12,26 @@ from scipy import integrate, stats
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
 from dpol.lazy import LazyParameters, advance, start
-from dpol.privacy.gaussian_dp import delta_of_epsilon
-from dpol.studies.lazy.convex.accounting import (
+from dpol.lazy.convex.accounting import (
     ConvexGame,
     choose_convex_parameters,
     convex_epsilon,
 )
-from dpol.studies.lazy.convex.bodies import BODIES, Ball, Body, BodyName, Box, Simplex
-from dpol.studies.lazy.convex.losses import (
+from dpol.lazy.convex.bodies import BODIES, Ball, Body, BodyName, Box, Simplex
+from dpol.lazy.convex.losses import (
     LINKS,
     LinkedLosses,
     LossName,
     drifting_losses,
     linked_losses,
 )
-from dpol.studies.lazy.convex.measure import (
+from dpol.lazy.convex.measure import (
     Absorbed,
     LinkedWeights,
     RegularisedWeights,
     measure_for,
 )
+from dpol.privacy.gaussian_dp import delta_of_epsilon
 from replicates import many
 
 ERROR = 1e-6
@@ -210,7 +210,7 @@ def test_linked_draws_in_ten_dimensions_have_the_moments_of_weighted_ones(
 
 
 def test_a_draw_that_needs_too_many_proposals_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpol.studies.lazy.convex.measure.MOST_TRIES", 2)
+    monkeypatch.setattr("dpol.lazy.convex.measure.MOST_TRIES", 2)
     measure, state, _ = linked_example("absolute", Ball(2, 2.0), 50.0, 1e-3, T=400)
     far = replace(state, anchor=np.array([0.9, 0.0]))
     with pytest.raises(DataError, match="too few proposals are accepted; take fewer rounds"):

@@ -15,10 +15,10 @@ import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.lazy.convex.bodies import Body
-from dpol.studies.lazy.convex.cone import cone_below
-from dpol.studies.lazy.convex.losses import LinearLosses, LinkedLosses
-from dpol.studies.lazy.convex.rejection import Accepted, Rows, first_accepted
+from dpol.lazy.convex.bodies import Body
+from dpol.lazy.convex.cone import cone_below
+from dpol.lazy.convex.losses import LinearLosses, LinkedLosses
+from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
 
 MOST_TRIES = 2_000
 """Attempts at a draw, of up to `MOST_AT_ONCE` proposals each."""

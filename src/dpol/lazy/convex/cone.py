@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.lazy.convex.bodies import Body
-from dpol.studies.lazy.convex.losses import LinkedLosses
-from dpol.studies.lazy.convex.minimum import descent
+from dpol.lazy.convex.bodies import Body
+from dpol.lazy.convex.losses import LinkedLosses
+from dpol.lazy.convex.minimum import descent
 
 WIDTH = 3.0
 """Residuals that count as zero, times beta T; it costs one in four of the proposals at most."""

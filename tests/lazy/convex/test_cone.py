@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpol.core.randomness import Floats
-from dpol.studies.lazy.convex.accounting import ConvexGame, choose_convex_parameters
-from dpol.studies.lazy.convex.bodies import BODIES, Body, BodyName
-from dpol.studies.lazy.convex.cone import Cone, cone_below, least_growth
-from dpol.studies.lazy.convex.losses import LINKS, LinkedLosses, drifting_losses
-from dpol.studies.lazy.convex.measure import Absorbed, LinkedWeights, measure_for
+from dpol.lazy.convex.accounting import ConvexGame, choose_convex_parameters
+from dpol.lazy.convex.bodies import BODIES, Body, BodyName
+from dpol.lazy.convex.cone import Cone, cone_below, least_growth
+from dpol.lazy.convex.losses import LINKS, LinkedLosses, drifting_losses
+from dpol.lazy.convex.measure import Absorbed, LinkedWeights, measure_for
+from lazy.convex.test_measure import ERROR, SETTINGS, first_coordinate
 from replicates import many
-from studies.lazy.convex.test_measure import ERROR, SETTINGS, first_coordinate
 
 BODY = pytest.mark.parametrize("body_name", BODIES)
 
@@ -110,7 +110,7 @@ def test_a_cone_above_the_losses_is_refused(monkeypatch: pytest.MonkeyPatch, cha
         more = cone.level + 1.0 if change == "level" else cone.slope * 3
         return replace(cone, **{change: more})
 
-    monkeypatch.setattr("dpol.studies.lazy.convex.measure.cone_below", too_much)
+    monkeypatch.setattr("dpol.lazy.convex.measure.cone_below", too_much)
     measure, x = draws_by_cone(monkeypatch, body, losses, 2.0, 0.5)
     grid, law = first_coordinate(measure, losses)
     assert stats.kstest(np.interp(x[:, 0], grid, law), "uniform").pvalue < ERROR

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.lazy.convex.rejection import Accepted, Rows, first_accepted
+from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
 
 HALF_LOG_2_PI = math.log(2 * math.pi) / 2
 FAR = -30.0

@@ -11,8 +11,8 @@ import pytest
 from scipy import integrate, stats
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.studies.lazy.convex.bodies import BODIES, Body, BodyName, Simplex
-from dpol.studies.lazy.convex.truncated_normal import (
+from dpol.lazy.convex.bodies import BODIES, Body, BodyName, Simplex
+from dpol.lazy.convex.truncated_normal import (
     truncated_normal_mean,
     truncated_normal_quantiles,
 )

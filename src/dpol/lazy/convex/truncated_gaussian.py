@@ -24,7 +24,7 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.studies.lazy.convex.rejection import Accepted, Rows, first_accepted
+from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
 
 # Tangents: multiples of the width of f around its mode, and of the mode itself.
 OFFSETS = np.array([-6.0, -3.0, -1.8, -1.0, -0.5, 0.0, 0.5, 1.0, 1.8, 3.0, 6.0])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpol.studies.lazy.convex.bodies import BODIES, Ball, Body, BodyName
-from dpol.studies.lazy.convex.losses import (
+from dpol.lazy.convex.bodies import BODIES, Ball, Body, BodyName
+from dpol.lazy.convex.losses import (
     LINKS,
     LinearLosses,
     LinkedLosses,
@@ -140,6 +140,6 @@ def test_the_least_total_is_that_of_a_conic_solver(name: LossName, body_name: Bo
 
 
 def test_a_search_without_a_bound_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpol.studies.lazy.convex.minimum.SLOWEST", 2)
+    monkeypatch.setattr("dpol.lazy.convex.minimum.SLOWEST", 2)
     with pytest.raises(ArithmeticError, match="no bound within"):
         example("absolute", Ball(3, 2.0)).least_total(Ball(3, 2.0))

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.lazy.convex.bodies import Body
+from dpol.lazy.convex.losses import ConvexLosses
 from dpol.privacy.factorizations import prefix_sums_largest, prefix_sums_times
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
-from dpol.studies.lazy.convex.bodies import Body
-from dpol.studies.lazy.convex.losses import ConvexLosses
 
 
 def gradient_descent(losses: ConvexLosses, body: Body) -> Iterator[Floats]:
@@ -22,8 +22,8 @@ def gradient_descent(losses: ConvexLosses, body: Body) -> Iterator[Floats]:
     x_t. Regret <= 3/2 D L sqrt(T). Source: Zinkevich, "Online Convex Programming and Generalized
     Infinitesimal Gradient Ascent" (2003), Theorem 1, with this step size. Deterministic.
 
-    >>> from dpol.studies.lazy.convex.bodies import Ball
-    >>> from dpol.studies.lazy.convex.losses import LinearLosses, total_loss
+    >>> from dpol.lazy.convex.bodies import Ball
+    >>> from dpol.lazy.convex.losses import LinearLosses, total_loss
     >>> losses = LinearLosses(np.tile([1.0, 0.0], (4, 1)), lipschitz=1.0)
     >>> total_loss(losses, gradient_descent(losses, Ball(2, 2.0))).round(6).tolist()
     [-3.0]

@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, special, stats
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.studies.lazy.convex.truncated_gaussian import (
+from dpol.lazy.convex.truncated_gaussian import (
     Marginal,
     _truncated_gamma,
     depth_proposals,

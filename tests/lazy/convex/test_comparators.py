@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
-from dpol.privacy.factorizations import prefix_sums
-from dpol.privacy.tree_noise import tree_nodes
-from dpol.studies.lazy.convex.bodies import BODIES, Ball, Body, BodyName, Simplex
-from dpol.studies.lazy.convex.comparators import (
+from dpol.lazy.convex.bodies import BODIES, Ball, Body, BodyName, Simplex
+from dpol.lazy.convex.comparators import (
     NOISES,
     best_regulariser,
     gradient_descent,
     private_ftrl,
 )
-from dpol.studies.lazy.convex.losses import LinearLosses, drifting_losses, linked_losses, total_loss
+from dpol.lazy.convex.losses import LinearLosses, drifting_losses, linked_losses, total_loss
+from dpol.privacy.factorizations import prefix_sums
+from dpol.privacy.tree_noise import tree_nodes
 from replicates import many
 
 EVERY = pytest.mark.parametrize("problem", range(3))

@@ -13,8 +13,8 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats, seed_sequence
-from dpol.studies.lazy.convex.bodies import Body
-from dpol.studies.lazy.convex.minimum import least_value
+from dpol.lazy.convex.bodies import Body
+from dpol.lazy.convex.minimum import least_value
 
 LossName = Literal["linear", "absolute", "logistic"]
 """Names of the losses."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from dpol.core.randomness import Floats
-from dpol.studies.lazy.convex.bodies import Body
+from dpol.lazy.convex.bodies import Body
 
 SLOWEST = 100_000
 """Steps after which a search is given up."""
