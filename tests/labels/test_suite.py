@@ -24,7 +24,7 @@ from dpol.labels.game import (
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
 from dpol.labels.registry import make_learner, variants
-from dpol.studies.audits.bounds import audit_runs
+from dpol.privacy.auditing.bounds import audit_runs
 from labels import plain
 
 T, R = 150, 6

@@ -27,9 +27,9 @@ from dpol.experts.play import (
 )
 from dpol.laws import LawError
 from dpol.noise import NOISES, NoisyGains, privatize
+from dpol.privacy.auditing.bounds import AuditResult, audit_runs, with_fitted_direction
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
-from dpol.studies.audits.bounds import AuditResult, audit_runs, with_fitted_direction
 
 Law = Callable[[Member], None]
 

@@ -23,7 +23,7 @@ from dpol.labels.clients import (
 )
 from dpol.labels.clipping import Clipping
 from dpol.labels.hypotheses import HypothesisClass, Ints
-from dpol.studies.audits.bounds import audit_loss, with_fitted_direction
+from dpol.privacy.auditing.bounds import audit_loss, with_fitted_direction
 from dpol.studies.audits.core import Audited, Subject, by_event, by_fit
 from dpol.studies.audits.settings import Audits
 

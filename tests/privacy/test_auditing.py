@@ -9,13 +9,13 @@ import pytest
 from scipy import special, stats
 
 from dpol.core.intervals import clopper_pearson_upper
-from dpol.studies.audits.bounds import (
+from dpol.privacy.auditing.bounds import (
     AuditResult,
     audit_runs,
     selection_half,
     with_fitted_direction,
 )
-from dpol.studies.audits.laws import audit_covariance, audit_fit
+from dpol.privacy.auditing.laws import audit_covariance, audit_fit
 
 # A sound audit fails a statistical test here with at most this probability.
 ERROR = 1e-6

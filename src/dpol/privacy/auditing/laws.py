@@ -1,6 +1,6 @@
 """Audits that know a law: Gaussian noise by its covariance, other outputs by their fit.
 
-An event (`dpol.studies.audits.bounds.audit_runs`) assumes nothing about a mechanism, but needs
+An event (`dpol.privacy.auditing.bounds.audit_runs`) assumes nothing about a mechanism, but needs
 many runs and looks where it was pointed. What is known about the law of the outputs makes an audit
 sharper: it sees every coordinate, and few runs show a small fault. What it assumes is not audited.
 """
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
-from dpol.studies.audits.bounds import AuditResult, check_confidence
+from dpol.privacy.auditing.bounds import AuditResult, check_confidence
 
 # Added to a covariance, relative to its size: noise that cancels leaves it singular.
 _RIDGE = 1e-9
