@@ -1,3 +1,5 @@
+"""The public names of the room and their modules; type checkers read them here too."""
+
 from .bayes import MembershipBayes as MembershipBayes
 from .bayes import MessageBayes as MessageBayes
 from .bayes import OpenBayes as OpenBayes

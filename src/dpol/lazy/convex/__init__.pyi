@@ -1,3 +1,5 @@
+"""The public names of the room and their modules; type checkers read them here too."""
+
 from .accounting import ConvexGame as ConvexGame
 from .accounting import ConvexParameters as ConvexParameters
 from .accounting import choose_convex_parameters as choose_convex_parameters

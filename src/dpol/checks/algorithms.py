@@ -1,4 +1,7 @@
-"""Laws of algorithms. The games are small: 12 rounds of 4 experts whose gains are random."""
+"""Conformance checks of algorithms.
+
+The games are small: 12 rounds of 4 experts whose gains are random.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from dpol.checks import CheckError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.data.stream import GainStream
 from dpol.experts.alone import played_alone
@@ -25,16 +29,15 @@ from dpol.experts.play import (
     play_rounds,
     setup_of,
 )
-from dpol.laws import LawError
 from dpol.noise import NOISES, NoisyGains, privatize
 from dpol.privacy.auditing.bounds import AuditResult, audit_runs, with_fitted_direction
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
 
-Law = Callable[[Member], None]
+Check = Callable[[Member], None]
 
 ERROR = 1e-6
-"""Probability with which a statistical law refuses what is sound, at most."""
+"""Probability with which a statistical check refuses what is sound, at most."""
 MU = 0.5
 ROUNDS, EXPERTS, REPLICATES = 12, 4, 7
 _BEDS = 5.0, 17.0, 30.0, 44.0, 21.0
@@ -48,7 +51,7 @@ def stream_of(gains: Floats, beds: float | Floats) -> GainStream:
     """A stream of gains (T, n) and capacities that fit them."""
     rounds, n = gains.shape
     return GainStream(
-        label="laws",
+        label="checks",
         gains=gains,
         capacity=np.broadcast_to(beds, gains.shape),
         entities=tuple(f"expert-{i}" for i in range(n)),
@@ -105,12 +108,12 @@ def seed_decides(member: Member) -> None:
     algorithm, stream = member.algorithm, random_stream()
     noisy = algorithm.model == "local" or draws(member, source_for(algorithm, stream))
     if algorithm.model == "central" and not noisy:
-        raise LawError("it is central, but draws no noise")
+        raise CheckError("it is central, but draws no noise")
     one, same, other = (
         game(member, source_for(algorithm, stream, seed=seed)) for seed in (1, 1, 2)
     )
     if (one != same).any() or (one == other).all() == noisy:
-        raise LawError(
+        raise CheckError(
             "the seed does not decide its actions: it takes random numbers from elsewhere than the"
             " generators that step is given, or its noise moves no action"
         )
@@ -146,19 +149,21 @@ def looks_at_the_past_only(member: Member) -> None:
     moved = rounds_moved(member)
     for s, rounds in enumerate(moved):
         if (rounds <= s).any():
-            raise LawError(
+            raise CheckError(
                 f"other gains in round {s + 1} move its action in round {rounds.min() + 1}; a step"
                 " may use the state and the values of its observation only"
             )
     if not any(len(rounds) for rounds in moved):
-        raise LawError("no gains of any round move any action: it learns nothing")
+        raise CheckError("no gains of any round move any action: it learns nothing")
 
 
 def step_is_pure(member: Member) -> None:
     """A step changes nothing it is given, and keeps nothing elsewhere; parameters pickle."""
     algorithm = member.algorithm
     if pickle.loads(pickle.dumps(algorithm)) != algorithm:
-        raise LawError("a pickled copy of it is another algorithm; parameters must be plain values")
+        raise CheckError(
+            "a pickled copy of it is another algorithm; parameters must be plain values"
+        )
     source = source_for(algorithm, random_stream())
     setup: Any = setup_of(source)
     state, observation = algorithm.init(setup), None
@@ -169,14 +174,14 @@ def step_is_pure(member: Member) -> None:
             own = seeds_of(algorithm, source).algorithm(f"round {t}")
             found.append(algorithm.step(given[0], given[1], own))
         if pickle.dumps((state, observation)) != before:
-            raise LawError(
+            raise CheckError(
                 f"step changes the state or the observation in round {t + 1}; make new arrays,"
                 " `total = total + gains` in place of `total += gains`"
             )
         (following, actions), (again, same), (_, restored) = found
         equal = pickle.dumps(following) == pickle.dumps(again)
         if not equal or (actions != same).any() or (actions != restored).any():
-            raise LawError(
+            raise CheckError(
                 f"the same step twice differs in round {t + 1}: something is kept outside the state"
             )
         state, observation = following, revealed
@@ -191,7 +196,7 @@ def blocks_do_not_matter(member: Member) -> None:
             block = range(REPLICATES)[first : first + size]
             alone = game(member, source_for(algorithm, stream, replicates=block))
             if (alone != whole[block.start : block.stop]).any():
-                raise LawError(
+                raise CheckError(
                     f"replicates {block.start} to {block.stop - 1} play another game in a block of"
                     f" {len(block)} than in one of {REPLICATES}: one depends on the others"
                 )
@@ -217,7 +222,7 @@ def plays_any_noise(member: Member) -> None:
             if refusal not in str(error):
                 raise
         else:
-            raise LawError(f"it plays {name} noise, which it says it cannot read")
+            raise CheckError(f"it plays {name} noise, which it says it cannot read")
 
 
 def record_is_complete(member: Member) -> None:
@@ -231,7 +236,7 @@ def record_is_complete(member: Member) -> None:
             source = source_for(member.algorithm, own, mu)
             game(member, source)
             if wrong := _wrong_in_record(member, own, source, mu):
-                raise LawError(f"its record at mu = {mu:g}: {wrong}")
+                raise CheckError(f"its record at mu = {mu:g}: {wrong}")
 
 
 def _wrong_in_record(member: Member, stream: GainStream, source: Source, mu: float) -> str:
@@ -307,7 +312,7 @@ def no_privacy_is_the_limit(member: Member) -> None:
         return
     _, other = limits(member.algorithm, seed=2)
     if (game(member, other)[:, 1:] == limit).all():
-        raise LawError(f"it plays otherwise at mu = 1e12 than at mu = inf{scale}")
+        raise CheckError(f"it plays otherwise at mu = 1e12 than at mu = inf{scale}")
     near_source, _ = limits(member.algorithm, replicates=_MANY, seed=3)
     _, limit_source = limits(member.algorithm, replicates=_MANY, seed=4)
     near, limit = game(member, near_source), game(member, limit_source)
@@ -315,7 +320,7 @@ def no_privacy_is_the_limit(member: Member) -> None:
         counts = np.array([np.bincount(it[:, t], minlength=4) for it in (near, limit)])
         seen = counts[:, counts.any(axis=0)]
         if seen.shape[1] > 1 and stats.chi2_contingency(seen).pvalue < ERROR / near.shape[1]:
-            raise LawError(
+            raise CheckError(
                 f"in round {t + 1} it plays experts as often as {counts[0] / _MANY} at mu = 1e12,"
                 f" and as {counts[1] / _MANY} at mu = inf{scale}"
             )
@@ -336,9 +341,9 @@ def compare_with_alone(members: list[Member]) -> None:
     alone = played_alone([(member, source) for member in members])
     for member, found in zip(members, alone, strict=True):
         if isinstance(found, str):
-            raise LawError(f"{member.label}, where raw gains do not exist: {found}")
+            raise CheckError(f"{member.label}, where raw gains do not exist: {found}")
         if (found[0] != game(member, source)).any():
-            raise LawError(
+            raise CheckError(
                 f"{member.label} plays another game where raw gains do not exist; use nothing but"
                 " the setup, the observation and the generators"
             )
@@ -375,13 +380,13 @@ def actions_do_not_refute_the_record(member: Member) -> None:
     """
     audit = audit_of(member)
     if audit.verdict == "violated":
-        raise LawError(
+        raise CheckError(
             f"its actions prove {audit.parameter} >= {audit.lower_bound:.3g}, its record claims"
             f" {audit.claimed:.3g}: noise is missing or too small"
         )
 
 
-LAWS: Mapping[str, Law] = {
+CHECKS: Mapping[str, Check] = {
     "plays small games": plays_small_games,
     "the seed decides the game": seed_decides,
     "looks at the past only, and learns": looks_at_the_past_only,
@@ -390,17 +395,17 @@ LAWS: Mapping[str, Law] = {
     "the record is complete": record_is_complete,
     "no privacy is the limit": no_privacy_is_the_limit,
 }
-"""Laws of every algorithm, by what is printed."""
-LOCAL_LAWS: Mapping[str, Law] = {
+"""Checks of every algorithm, by what is printed."""
+LOCAL_CHECKS: Mapping[str, Check] = {
     "plays any noise that it can read": plays_any_noise,
     "raw gains are out of reach": raw_gains_are_out_of_reach,
 }
-CENTRAL_LAWS: Mapping[str, Law] = {
+CENTRAL_CHECKS: Mapping[str, Check] = {
     "actions do not refute the record": actions_do_not_refute_the_record,
 }
 
 
-def laws_of(algorithm: AnyAlgorithm) -> dict[str, Law]:
-    """The laws of an algorithm's model."""
-    more = {"local": LOCAL_LAWS, "central": CENTRAL_LAWS}.get(algorithm.model, {})
-    return {**LAWS, **more}
+def checks_of(algorithm: AnyAlgorithm) -> dict[str, Check]:
+    """The checks of an algorithm's model."""
+    more = {"local": LOCAL_CHECKS, "central": CENTRAL_CHECKS}.get(algorithm.model, {})
+    return {**CHECKS, **more}

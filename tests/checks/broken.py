@@ -1,4 +1,4 @@
-"""Algorithms, learners, noises and studies that each break a law, and those that break none."""
+"""Algorithms, learners, noises and studies that each fail a check, and sound ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Laws of noises. Streams are small: 12 rounds of 4 experts whose gains are random."""
+"""Conformance checks of noises.
+
+The streams are small: 12 rounds of 4 experts whose gains are random.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from dpol.checks import CheckError
+from dpol.checks.algorithms import EXPERTS, ROUNDS, stream_of
 from dpol.core.errors import DataError
 from dpol.data.stream import GainStream
-from dpol.laws import LawError
-from dpol.laws.algorithms import EXPERTS, ROUNDS, stream_of
 from dpol.noise import Noise, privatize
 
 _LEVELS = 0.25, 0.5, 2.0
@@ -37,12 +40,12 @@ def scale_is_positive(noise: Noise) -> None:
         for mu in _LEVELS:
             scale = np.asarray(noise.scale(stream, mu))
             if scale.shape != stream.gains.shape or not (np.isfinite(scale) & (scale > 0)).all():
-                raise LawError(
+                raise CheckError(
                     f"at mu = {mu:g} its scale has the shape {scale.shape} and begins"
                     f" {scale.flat[0]:g}; it must be {stream.gains.shape} and above 0"
                 )
             if noise.constant and np.ptp(scale) > 0:
-                raise LawError(f"it says constant, and its scale differs at mu = {mu:g}")
+                raise CheckError(f"it says constant, and its scale differs at mu = {mu:g}")
 
 
 def scale_is_public(noise: Noise) -> None:
@@ -50,7 +53,7 @@ def scale_is_public(noise: Noise) -> None:
     for stream in _streams(noise):
         moved = dataclasses.replace(stream, gains=stream.gains[::-1] ** 2)
         if (np.asarray(noise.scale(stream, 0.5)) != noise.scale(moved, 0.5)).any():
-            raise LawError("other gains change its scale, which everybody sees")
+            raise CheckError("other gains change its scale, which everybody sees")
 
 
 def less_mu_is_more_noise(noise: Noise) -> None:
@@ -59,9 +62,9 @@ def less_mu_is_more_noise(noise: Noise) -> None:
         scales = [np.asarray(noise.scale(stream, mu)) for mu in (*_LEVELS, math.inf)]
         for one, other in pairwise(scales):
             if (one < other).any():
-                raise LawError("a smaller mu gives a smaller scale")
+                raise CheckError("a smaller mu gives a smaller scale")
         if noise.none_at_infinity == scales[-1].any():
-            raise LawError(
+            raise CheckError(
                 "at mu = inf it has noise, so it must say none_at_infinity=False"
                 if noise.none_at_infinity
                 else "at mu = inf it has no noise, so none_at_infinity must be True"
@@ -75,18 +78,18 @@ def record_keeps_the_level(noise: Noise) -> None:
             try:
                 record = privatize(stream, noise.name, mu, seed=1, replicates=1).guarantee
             except DataError as error:
-                raise LawError(f"it cannot noise a stream: {error}") from None
+                raise CheckError(f"it cannot noise a stream: {error}") from None
             if not 0 < record.mu <= mu * _ROUNDING:
-                raise LawError(
+                raise CheckError(
                     f"its noise reaches mu = {record.mu:.3g} where {mu:g} is asked; make its"
                     " scale larger"
                 )
 
 
-LAWS: Mapping[str, Callable[[Noise], None]] = {
+CHECKS: Mapping[str, Callable[[Noise], None]] = {
     "the scale is positive": scale_is_positive,
     "the scale does not depend on gains": scale_is_public,
     "less mu is more noise": less_mu_is_more_noise,
     "the record keeps the level": record_keeps_the_level,
 }
-"""Laws of noises, by what is printed."""
+"""Checks of noises, by what is printed."""

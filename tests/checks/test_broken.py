@@ -1,4 +1,4 @@
-"""Power of the laws: each broken example is refused by its law, and sound ones are not refused."""
+"""Power of the checks: each broken example fails its check, and sound ones fail none."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from dpol.checks.check import check, checks_of, counterexample
 from dpol.cli import main
-from dpol.laws.check import check, counterexample, laws_of
 
 BROKEN = {
     "NamesNoExpert": "plays small games",
@@ -43,21 +43,21 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_example_is_refused_by_its_law(name):
-    assert counterexample(dict(laws_of(f"laws.broken:{name}"))[BROKEN[name]])
+def test_a_broken_example_fails_its_check(name):
+    assert counterexample(dict(checks_of(f"checks.broken:{name}"))[BROKEN[name]])
 
 
 @pytest.mark.parametrize("name", ["Sound", "SoundCurator", "SoundBank", "SOUND_NOISE"])
-def test_a_sound_example_is_not_refused(name):
-    assert [it for it in check(f"laws.broken:{name}") if not it.holds] == []
+def test_a_sound_example_fails_no_check(name):
+    assert [it for it in check(f"checks.broken:{name}") if not it.holds] == []
 
 
-def test_the_command_says_one_line_a_law_and_its_exit_code(capsys):
-    assert main(["check", "laws.broken:SOUND_NOISE"]) == 0
+def test_the_command_says_one_line_a_check_and_its_exit_code(capsys):
+    assert main(["check", "checks.broken:SOUND_NOISE"]) == 0
     assert capsys.readouterr().out.count(": holds\n") == 4
-    assert main(["check", "laws.broken:HALF", "--json"]) == 1
+    assert main(["check", "checks.broken:HALF", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
-    assert [it["holds"] for it in told["laws"]] == [True, True, True, False]
-    assert "where 0.25 is asked; make its scale larger" in told["laws"][3]["counterexample"]
-    assert main(["check", "laws.broken:Nothing"]) == 2
+    assert [it["holds"] for it in told["checks"]] == [True, True, True, False]
+    assert "where 0.25 is asked; make its scale larger" in told["checks"][3]["counterexample"]
+    assert main(["check", "checks.broken:Nothing"]) == 2
     assert "has no attribute 'Nothing'" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A name held to all laws of its kind."""
+"""Run all conformance checks on what a name stands for."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import partial
 
 from pydantic import ValidationError
 
+from dpol.checks import CheckError, algorithms, learners, noises, studies
 from dpol.core.plugins import load_named, registered
 from dpol.experts.interface import LearnerBank, Member
 from dpol.experts.registry import entry_of, make_members
-from dpol.laws import LawError, algorithms, learners, noises, studies
 from dpol.noise import NOISES, Noise, find_noise
 from dpol.noise.noises import NOISE_GROUP
 from dpol.studies.registry import STUDIES, STUDY_GROUP, find_study, load_study
@@ -20,24 +20,24 @@ from dpol.studies.study import Study
 
 @dataclass(frozen=True)
 class Verdict:
-    """The finding about a law.
+    """The result of a check.
 
     Args:
-        law: in a few words.
-        counterexample: what breaks it, with the remedy; empty if nothing was found.
+        check: in a few words.
+        counterexample: what fails it, with the remedy; empty if nothing was found.
     """
 
-    law: str
+    check: str
     counterexample: str = ""
 
     @property
     def holds(self) -> bool:
-        """True if nothing breaks it."""
+        """True if nothing fails it."""
         return not self.counterexample
 
 
 def check(name: str) -> tuple[Verdict, ...]:
-    """Hold an algorithm, a bank of learners, a noise or a study to the laws of its kind.
+    """Run the conformance checks on an algorithm, a bank of learners, a noise or a study.
 
     Args:
         name: as in a config: registered, or `package.module:Class`. Parameters are the defaults.
@@ -48,19 +48,19 @@ def check(name: str) -> tuple[Verdict, ...]:
     >>> all(verdict.holds for verdict in check("isotropic"))
     True
     """
-    return tuple(Verdict(law, counterexample(hold)) for law, hold in laws_of(name))
+    return tuple(Verdict(title, counterexample(run)) for title, run in checks_of(name))
 
 
-def laws_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
-    """The laws of what a name stands for, each with a call that holds it to them."""
+def checks_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The checks of what a name stands for, each with a call that runs it."""
     named = load_named(name, name) if all(name.partition(":")[::2]) else None
     if isinstance(named, Noise) or name in NOISES or name in registered(NOISE_GROUP):
         noise = find_noise(name)
-        yield from ((law, partial(hold, noise)) for law, hold in noises.LAWS.items())
+        yield from ((title, partial(run, noise)) for title, run in noises.CHECKS.items())
     elif isinstance(named, Study) or name in STUDIES or name in registered(STUDY_GROUP):
         study = load_study(name) if name in STUDIES else find_study(name)
         assert study is not None
-        yield from ((law, partial(hold, study)) for law, hold in studies.LAWS.items())
+        yield from ((title, partial(run, study)) for title, run in studies.CHECKS.items())
         try:
             settings = study.settings()
         except ValidationError:  # settings without defaults: only a config has them
@@ -68,26 +68,26 @@ def laws_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "points are plain", partial(studies.points_are_plain, study, settings)
     else:
         members = make_members(name)
-        for law, own in algorithms.laws_of(members[0].algorithm).items():
-            yield law, partial(_each, own, members)
+        for title, run in algorithms.checks_of(members[0].algorithm).items():
+            yield title, partial(_each, run, members)
         bank = entry_of("algorithm", name).make(name, {})
         if isinstance(bank, LearnerBank):
-            yield from ((law, partial(hold, bank)) for law, hold in learners.LAWS.items())
+            yield from ((title, partial(run, bank)) for title, run in learners.CHECKS.items())
 
 
-def _each(law: algorithms.Law, members: tuple[Member, ...]) -> None:
+def _each(run: algorithms.Check, members: tuple[Member, ...]) -> None:
     for member in members:
         try:
-            law(member)
-        except LawError as broken:
-            raise LawError(f"{member.label}: {broken}" if len(members) > 1 else broken) from None
+            run(member)
+        except CheckError as broken:
+            raise CheckError(f"{member.label}: {broken}" if len(members) > 1 else broken) from None
 
 
-def counterexample(hold: Callable[[], object]) -> str:
-    """The counterexample to a law of `laws_of`; empty if there is none."""
+def counterexample(run: Callable[[], object]) -> str:
+    """The counterexample to a check of `checks_of`; empty if there is none."""
     try:
-        hold()
-    except LawError as broken:
+        run()
+    except CheckError as broken:
         return str(broken)
     except Exception as error:  # whatever a stranger's code raises is its counterexample
         notes = "; ".join(getattr(error, "__notes__", ()))

@@ -1,4 +1,7 @@
-"""Laws of banks of learners; each learner, played alone, also keeps those of algorithms."""
+"""Conformance checks of banks of learners.
+
+Each learner, played alone, must also pass the checks of algorithms.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from dpol.checks import CheckError
+from dpol.checks.algorithms import MU, REPLICATES, random_stream
 from dpol.core.randomness import replicate_generators
 from dpol.experts.interface import Actions, LearnerBank, Observation
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.play import observations, play_rounds, setup_of
-from dpol.laws import LawError
-from dpol.laws.algorithms import MU, REPLICATES, random_stream
 from dpol.noise import NoisyGains, privatize
 
 Bank = LearnerBank[Any]
@@ -33,26 +36,26 @@ def bank_actions(bank: Bank, noisy: NoisyGains) -> Actions:
 def learners_play_their_columns(bank: Bank) -> None:
     """Each learner alone plays its column of the bank."""
     noisy = privatize(random_stream(), "isotropic", MU, seed=1, replicates=REPLICATES)
-    own = replicate_generators(1, ("laws",), range(REPLICATES), "learner")
+    own = replicate_generators(1, ("checks",), range(REPLICATES), "learner")
     played, shape = bank_actions(bank, noisy), (REPLICATES, noisy.n_rounds, len(bank.labels))
     if played.shape != shape:
-        raise LawError(f"its actions have the shape {played.shape} in place of {shape}")
+        raise CheckError(f"its actions have the shape {played.shape} in place of {shape}")
     for place, label in enumerate(bank.labels):
         for alone in (LearnerAlone(bank, place), LearnerAlone(*bank.single(place))):
             if alone.label != label:
-                raise LawError(f"single({place}) is {alone.label}, and its label is {label}")
+                raise CheckError(f"single({place}) is {alone.label}, and its label is {label}")
             if (play_rounds(alone, noisy, own) != played[..., place]).any():
-                raise LawError(f"{label} alone plays another game than its column of the bank")
+                raise CheckError(f"{label} alone plays another game than its column of the bank")
 
 
 def parameters_are_values(bank: Bank) -> None:
     """A pickled copy is the same bank."""
     if pickle.loads(pickle.dumps(bank)) != bank:
-        raise LawError("a pickled copy of it is another bank; parameters must be plain values")
+        raise CheckError("a pickled copy of it is another bank; parameters must be plain values")
 
 
-LAWS: Mapping[str, Callable[[Bank], None]] = {
+CHECKS: Mapping[str, Callable[[Bank], None]] = {
     "learners play their columns": learners_play_their_columns,
     "parameters are values": parameters_are_values,
 }
-"""Laws of banks, by what is printed."""
+"""Checks of banks, by what is printed."""
