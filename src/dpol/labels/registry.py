@@ -1,7 +1,4 @@
-"""All learners of distributions, by name. To add one: its class, and one line here.
-
-docs/how-to/add-learner.md is a worked example.
-"""
+"""All learners of distributions, by name. To add one: its class, and one line here."""
 
 from __future__ import annotations
 
