@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dpol.studies.labels.game import label_generators, play_labels, realisable
-from dpol.studies.labels.hypotheses import HypothesisClass, random_class
-from dpol.studies.labels.learners import PrivateEXP3, Terms
-from dpol.studies.labels.registry import make_learner
+from dpol.labels.game import label_generators, play_labels, realisable
+from dpol.labels.hypotheses import HypothesisClass, random_class
+from dpol.labels.learners import PrivateEXP3, Terms
+from dpol.labels.registry import make_learner
 
 REPLICATES = 10
 

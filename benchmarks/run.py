@@ -34,7 +34,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from labels import time_labels
 from machine import ROOT, busy_seconds, children_seconds, time_in_own_process
 from matrix import time_matrix
 from page import renew_page
@@ -71,6 +70,7 @@ from dpol.studies.batching.study import analytic_mixture
 from dpol.studies.jobs import compute
 from dpol.studies.lazy.convex import STUDY as CONVEX
 from dpol.studies.lazy.convex.settings import Convex
+from labels import time_labels
 
 SIMULATED = ROOT / "config" / "simulated.yaml"
 REPLICATES = 100

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from labels import peak_mb
 
 from dpol.core.randomness import replicate_generators
 from dpol.data.stream import GainStream, read_stream, write_stream
@@ -26,6 +25,7 @@ from dpol.experts.registry import Member, make_members
 from dpol.noise import privatize
 from dpol.studies.hospitals.ram import parts
 from dpol.studies.hospitals.runs import play_suite, write_runs
+from labels import peak_mb
 
 ROOT = Path(__file__).parents[1]
 

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import dpol
+import dpol.labels
+import dpol.lazy.convex
 from dpol.experts.registry import make_members
 from dpol.noise import CONSTANT, ISOTROPIC, NO_NOISE
 from dpol.studies.hospitals.runs import play_suite
@@ -113,3 +115,11 @@ def test_a_source_without_a_seed_is_refused(random_stream, make_noisy):
 def test_what_cannot_be_played_is_told_what_can(random_stream, algorithm, message):
     with pytest.raises(TypeError, match=message):
         dpol.play(algorithm, random_stream(3, 2))
+
+
+@pytest.mark.parametrize("room", [dpol.labels, dpol.lazy.convex])
+def test_every_public_name_of_a_room_is_there_and_its_own(room):
+    assert dir(room) == room.__all__
+    for name in room.__all__:
+        value = getattr(room, name)
+        assert getattr(value, "__module__", room.__name__).startswith(room.__name__)

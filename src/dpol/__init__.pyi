@@ -1,5 +1,7 @@
 """The public names and their modules: `dpol/__init__.py` and type checkers read them here."""
 
+from .checks.check import Verdict as Verdict
+from .checks.check import check as check
 from .core.errors import ConfigError as ConfigError
 from .core.errors import DataError as DataError
 from .core.errors import DpolError as DpolError
@@ -32,8 +34,6 @@ from .experts.play import Games as Games
 from .experts.play import RawGains as RawGains
 from .experts.registry import make_members as make_members
 from .experts.tree_ftpl import TreeFTPL as TreeFTPL
-from .laws.check import Verdict as Verdict
-from .laws.check import check as check
 from .lazy.algorithm import LazyWeights as LazyWeights
 from .noise import NOISES as NOISES
 from .noise import Noise as Noise

@@ -1,4 +1,4 @@
-"""`dpol new` writes packages that pip installs, and that keep the laws."""
+"""`dpol new` writes packages that pip installs, and that pass the conformance checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of every registered bank of learners; new ones are covered by their line."""
+"""Checks of every registered bank of learners; new ones are covered by their line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from dpol.checks.learners import CHECKS, bank_actions
 from dpol.core.randomness import replicate_generators
 from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.learners.average import ModelAverage
@@ -16,7 +17,6 @@ from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import LEARNERS, learner_name, make_bank, make_members
-from dpol.laws.learners import LAWS, bank_actions
 from dpol.noise import privatize
 from steps import FixedBank, final_state
 
@@ -31,9 +31,9 @@ def source(random_stream):
 
 
 @every_bank
-@pytest.mark.parametrize("law", LAWS)
-def test_every_bank_keeps_the_laws(name, law):
-    LAWS[law](BANKS[name])
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_bank_passes_the_checks(name, check):
+    CHECKS[check](BANKS[name])
 
 
 @every_bank

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import experts_plain as plain
+from dpol.checks.learners import bank_actions
 from dpol.core.randomness import replicate_generators
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import observations, play_rounds, setup_of
-from dpol.laws.learners import bank_actions
 from dpol.noise import privatize
 from dpol.studies.claims.experts import TurncoatBank
 from steps import FixedBank, final_state

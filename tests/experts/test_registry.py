@@ -1,4 +1,4 @@
-"""Laws of every registered algorithm; new ones are covered by their registration."""
+"""Checks of every registered algorithm; new ones are covered by their registration."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ import sys
 import numpy as np
 import pytest
 
+from dpol.checks.algorithms import (
+    CHECKS,
+    actions_do_not_refute_the_record,
+    compare_with_alone,
+    limits,
+    plays_any_noise,
+    random_stream,
+    rounds_moved,
+    source_for,
+)
 from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
 from dpol.experts.learners.joined import LearnerAlone
@@ -28,16 +38,6 @@ from dpol.experts.registry import (
     modules_of,
 )
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.laws.algorithms import (
-    LAWS,
-    actions_do_not_refute_the_record,
-    compare_with_alone,
-    limits,
-    plays_any_noise,
-    random_stream,
-    rounds_moved,
-    source_for,
-)
 from replicates import many
 from steps import FixedBank
 
@@ -74,11 +74,11 @@ def test_labels_are_all_different():
 
 
 @every_member
-@pytest.mark.parametrize("law", LAWS)
-def test_every_algorithm_keeps_the_laws(member, law):
-    if member.label.endswith("floor-0") and law == "no privacy is the limit":
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_algorithm_passes_the_checks(member, check):
+    if member.label.endswith("floor-0") and check == "no privacy is the limit":
         pytest.skip("has a limit of its own, below")
-    LAWS[law](member)
+    CHECKS[check](member)
 
 
 @pytest.mark.parametrize("member", LOCAL, ids=label)
@@ -96,7 +96,7 @@ def test_the_actions_of_a_central_algorithm_do_not_refute_its_guarantee(member):
 
 
 def play_with_foresight(algorithm, source, own):
-    """A driver with the fault that the law of the past is there to catch."""
+    """A driver with the fault that the check of the past is there to catch."""
     state, actions = algorithm.init(setup_of(source)), []
     for revealed in observations(source):
         state, chosen = algorithm.step(state, revealed, own)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import experts_plain as plain
+from dpol.checks.learners import bank_actions
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS, RidgeBank, slope_share
-from dpol.laws.learners import bank_actions
 
 
 def line_actions(make_noisy, gains, window, penalty):

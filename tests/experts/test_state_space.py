@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.tsa.statespace.kalman_filter import KalmanFilter
 
+from dpol.checks.learners import bank_actions
 from dpol.experts.interface import LocalSetup, Observation
 from dpol.experts.learners.state_space import (
     MODELS,
@@ -15,7 +16,6 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
     start,
 )
-from dpol.laws.learners import bank_actions
 from dpol.privacy.chains import Chains
 from steps import simulated
 

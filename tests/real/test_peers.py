@@ -16,13 +16,13 @@ from jax_privacy.matrix_factorization import dense, sensitivity, toeplitz
 from scipy import integrate
 
 from dpol.core.randomness import Floats
+from dpol.privacy.auditing.bounds import audit_runs
 from dpol.privacy.factorizations import (
     decayed_sums,
     least_row_norm,
     prefix_sums,
     prefix_sums_largest,
 )
-from dpol.studies.audits.bounds import audit_runs
 
 ROUNDS = pytest.mark.parametrize("T", [67, 148, 520, 1000])
 ROUNDING = 1e-10

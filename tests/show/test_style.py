@@ -10,9 +10,9 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 
 from dpol.experts.registry import known_looks
+from dpol.labels.registry import LEARNERS
 from dpol.show import looks, style
 from dpol.studies.labels import figures as labels
-from dpol.studies.labels.registry import LEARNERS
 from dpol.studies.lazy.shown import LOOKS as LAZY
 from dpol.studies.looks import looks_of
 

@@ -1,4 +1,4 @@
-"""Laws of every study and every section, whatever they compute."""
+"""Checks of every study and every section, whatever they compute."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dpol.checks.studies import CHECKS, points_are_plain
 from dpol.config.experiment import load_experiment
-from dpol.laws.studies import LAWS, points_are_plain
 from dpol.studies.registry import STUDIES, load_study
 
 ROOT = Path(__file__).parents[2]
@@ -50,9 +50,9 @@ def test_its_name_is_that_of_its_folder_and_its_block(study):
     assert isinstance(block(study.name), study.settings)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_it_keeps_the_laws(study, law):
-    LAWS[law](study)
+@pytest.mark.parametrize("check", CHECKS)
+def test_it_passes_the_checks(study, check):
+    CHECKS[check](study)
 
 
 def test_every_result_table_is_asked_for(study):

@@ -243,7 +243,7 @@ def test_it_stands_in_the_league(commands: Path, folder: Path) -> None:
     assert all([name, "twice"] in rows for name in ("outside-leader", "named"))
 
 
-def test_it_keeps_the_laws_and_a_broken_class_is_refused(commands: Path, folder: Path) -> None:
+def test_it_passes_the_checks_and_a_broken_class_is_refused(commands: Path, folder: Path) -> None:
     for name in NAMES:
         succeed(dpol(commands, folder, "check", name))
     refused = dpol(commands, folder, "check", "outside.leader:Hasty")

@@ -34,6 +34,8 @@ PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
 RUN = "runs/NM/local/isotropic/mu-0.5/block-0.parquet"
 NOT_HASHED = {
     "__init__.pyi": "names the public functions, which jobs do not use",
+    "labels/__init__.pyi": "as of dpol",
+    "lazy/convex/__init__.pyi": "as of dpol",
     "experts/registry.py": "the algorithms that it makes are hashed with all their parameters",
     "experts/registry.yaml": "as of registry.py; its looks are hashed where figures are drawn",
     "core/yaml_files.py": "reads the registry, whose entries are hashed as above",

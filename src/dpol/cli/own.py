@@ -9,19 +9,19 @@ from pathlib import Path
 from dpol.core.options import Commands, add_answer_options, add_command, answer
 
 _CHECK = """\
-Hold an algorithm, a bank of learners, a noise or a study to the laws of its kind, with the defaults
-of its parameters. One line for each law: it holds, or a counterexample. The exit code is 1 if one
-does not hold."""
+Run the conformance checks on an algorithm, a bank of learners, a noise or a study, with the
+defaults of its parameters. One line for each check: it holds, or a counterexample. The exit code is
+1 if one does not hold."""
 _NEW = """\
-Write a small package of your own into a new folder: its code, its entry point, a test that holds it
-to the laws, and a config. For a dataset: a table, a config and a README."""
+Write a small package of your own into a new folder: its code, its entry point, a test that
+runs the conformance checks, and a config. For a dataset: a table, a config and a README."""
 _KINDS = "algorithm", "learner", "study", "dataset"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def add(commands: Commands) -> None:
     """Add the commands."""
-    words = "hold an algorithm, learner, noise or study to its laws"
+    words = "run the conformance checks on an algorithm, learner, noise or study"
     check = add_command(commands, "check", readers="Experiments", words=words, description=_CHECK)
     words = "as in a config: a registered name, or package.module:Class"
     check.add_argument("name", metavar="NAME", help=words)
@@ -37,18 +37,19 @@ def add(commands: Commands) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from dpol.checks.check import check
     from dpol.core.errors import UsageError
-    from dpol.laws.check import check
 
     try:
         verdicts = check(options.name)
     except ValueError as error:
         raise UsageError(str(error)) from None
     rows = [
-        {"law": it.law, "holds": it.holds, "counterexample": it.counterexample} for it in verdicts
+        {"check": it.check, "holds": it.holds, "counterexample": it.counterexample}
+        for it in verdicts
     ]
-    lines = [f"{it.law}: {it.counterexample or 'holds'}" for it in verdicts]
-    answer(options, lines, {"name": options.name, "laws": rows})
+    lines = [f"{it.check}: {it.counterexample or 'holds'}" for it in verdicts]
+    answer(options, lines, {"name": options.name, "checks": rows})
     return 0 if all(it.holds for it in verdicts) else 1
 
 

@@ -25,7 +25,7 @@ class DataError(DpolError):
 
 
 class AlgorithmError(DpolError):
-    """An algorithm of another package breaks a law while a run plays it."""
+    """An algorithm of another package fails a check while a run plays it."""
 
 
 class FetchError(DpolError):

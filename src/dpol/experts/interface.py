@@ -212,7 +212,7 @@ class Algorithm(ABC, Generic[AnySetup, State]):
        guarantee of these holds for them too. A central algorithm states its own (`guarantee`); a
        non-private one protects nobody.
 
-    `dpol.experts.play` is this loop. `dpol.check` holds an algorithm to its laws: blocks of
+    `dpol.experts.play` is this loop. `dpol.check` runs the conformance checks: blocks of
     replicates, pickling, look-ahead, states that are values.
     """
 

@@ -5,14 +5,14 @@ import pytest
 
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
+from dpol.privacy.auditing.bounds import audit_loss
 from dpol.studies.audits import STUDY, experts
-from dpol.studies.audits.bounds import audit_loss
 from dpol.studies.audits.core import OUTSIDE, Audited, Subject
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
 from dpol.studies.jobs import compute
 from dpol.studies.study import schemas_of
-from studies.audits.test_bounds import runs_needed
+from privacy.test_auditing import runs_needed
 
 # The confidence of every bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED

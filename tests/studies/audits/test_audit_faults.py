@@ -14,6 +14,14 @@ from dpol.data.stream import GainStream
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.labels.clients import (
+    MembershipClient,
+    Messages,
+    ResponseClient,
+    SampledClient,
+    VectorClient,
+)
+from dpol.labels.clipping import Clipping
 from dpol.lazy.exact import LazyLaw
 from dpol.lazy.transform import LazyParameters, advance
 from dpol.lazy.weights import WeightsMeasure
@@ -27,14 +35,6 @@ from dpol.studies.audits import adabatch, experts, labels, lazy
 from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
 from dpol.studies.batching import study as batching
-from dpol.studies.labels.clients import (
-    MembershipClient,
-    Messages,
-    ResponseClient,
-    SampledClient,
-    VectorClient,
-)
-from dpol.studies.labels.clipping import Clipping
 
 # The confidence of every bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED

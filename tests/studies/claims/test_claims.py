@@ -16,6 +16,7 @@ from scipy import stats
 
 from claims_by_hand import claim_by_hand as claim
 from dpol.experts.adabatch import RWAdaBatch
+from dpol.labels.design import DesignBayes
 from dpol.lazy.accounting import LazyGame, published_epsilon
 from dpol.lazy.exact import LazyLaw, output_laws
 from dpol.privacy.mixtures import BatchMixture
@@ -35,7 +36,6 @@ from dpol.studies.claims.core import (
 from dpol.studies.claims.headline import roots
 from dpol.studies.claims.settings import Claims
 from dpol.studies.jobs import compute
-from dpol.studies.labels.design import DesignBayes
 from dpol.studies.study import schemas_of
 
 SEED = 1

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from dpol.studies.labels.registry import variants
+from dpol.labels.registry import variants
 from dpol.studies.labels.study import COLUMNS
 from dpol.studies.study import Facts
 

@@ -13,10 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dpol.labels.registry import LEARNERS
 from dpol.show.looks import BLACK
 from dpol.studies.labels import figures
 from dpol.studies.labels.points import COLUMN_OF
-from dpol.studies.labels.registry import LEARNERS
 from dpol.studies.labels.settings import Labels
 from legible import assert_legible, names_of_lines, points
 from studies.labels.by_hand import FACTS, SIMULATED, of_runs, table

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpol.core.intervals import student_factor
+from dpol.labels.registry import title_of
 from dpol.studies.labels.points import has_slopes
-from dpol.studies.labels.registry import title_of
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.slopes import slopes
 from studies.labels.by_hand import FACTS, VARIANTS, table

@@ -16,17 +16,18 @@ from dpol.core.errors import DataError
 from dpol.core.intervals import half_width
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
+from dpol.labels.bounds import exp3_bound, lower_bound, wma_bound
+from dpol.labels.game import play_adversary, play_labels
+from dpol.labels.hard_pairs import hardness
+from dpol.labels.hypotheses import hard_class, random_class
+from dpol.labels.registry import variants
 from dpol.studies.labels import points
 from dpol.studies.labels import study as module
-from dpol.studies.labels.bounds import exp3_bound, lower_bound, wma_bound
-from dpol.studies.labels.game import play_adversary, play_labels
-from dpol.studies.labels.hypotheses import hard_class, random_class
-from dpol.studies.labels.points import Setting, hardness
-from dpol.studies.labels.registry import variants
+from dpol.studies.labels.points import Setting
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.study import COLUMNS, collect, run
 from dpol.studies.study import Facts, Inputs
-from studies.labels import plain
+from labels import plain
 
 MEMBERS = tuple(variants())
 RANDOM = Setting(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0)

@@ -15,7 +15,7 @@ from dpol.experts.adabatch import RWAdaBatch
 from dpol.experts.interface import Actions, Observation
 from dpol.experts.play import rounds, setup_of
 from dpol.noise import NoisyGains
-from dpol.studies.audits.bounds import with_fitted_direction
+from dpol.privacy.auditing.bounds import with_fitted_direction
 from dpol.studies.audits.core import Audited, Subject, by_covariance, by_event, replicates_of
 from dpol.studies.audits.settings import Audits
 from dpol.studies.batching.study import analytic_mixture, noisy_game

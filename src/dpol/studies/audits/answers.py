@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from dpol.privacy.auditing.bounds import exceeds
 from dpol.show.words import joint_confidence, proved
 from dpol.studies.audits import STUDY
-from dpol.studies.audits.bounds import exceeds
 from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
 from dpol.studies.page import PRIVACY, Answer, PageFacts

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.studies.audits.bounds import (
+from dpol.privacy.auditing.bounds import (
     AuditResult,
     Parameter,
     audit_runs,
     exceeds,
     with_fitted_direction,
 )
-from dpol.studies.audits.laws import audit_covariance, audit_fit
+from dpol.privacy.auditing.laws import audit_covariance, audit_fit
 from dpol.studies.audits.settings import Audits
 
 OUTSIDE = "outside the promise"

@@ -10,11 +10,8 @@ import numpy as np
 from scipy.stats import laplace
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.studies.audits.bounds import audit_loss, with_fitted_direction
-from dpol.studies.audits.core import Audited, Subject, by_event, by_fit
-from dpol.studies.audits.settings import Audits
-from dpol.studies.labels.accounting import laplace_message_loss, scale_factor
-from dpol.studies.labels.clients import (
+from dpol.labels.accounting import laplace_message_loss, scale_factor
+from dpol.labels.clients import (
     LABEL_UNIT,
     ONE_LABEL,
     LabelClient,
@@ -24,8 +21,11 @@ from dpol.studies.labels.clients import (
     SampledClient,
     VectorClient,
 )
-from dpol.studies.labels.clipping import Clipping
-from dpol.studies.labels.hypotheses import HypothesisClass, Ints
+from dpol.labels.clipping import Clipping
+from dpol.labels.hypotheses import HypothesisClass, Ints
+from dpol.privacy.auditing.bounds import audit_loss, with_fitted_direction
+from dpol.studies.audits.core import Audited, Subject, by_event, by_fit
+from dpol.studies.audits.settings import Audits
 
 _EPSILON = 1.0
 _N_LABELS = 4
@@ -62,7 +62,7 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
 
 def audit_sampled_loss(client: SampledClient) -> Audited:
     """The exact worst loss of one EXP3 message, from the numbers that the client noises by."""
-    clipping, code = client.clipping, "none: dpol.studies.labels.accounting computes the law"
+    clipping, code = client.clipping, "none: dpol.labels.accounting computes the law"
     name, variant = "private EXP3, message", f"{clipping.rule} sensitivity"
     subject = _subject(client, name, variant, "all pairs of 3 labels", code)
     losses = laplace_message_loss(

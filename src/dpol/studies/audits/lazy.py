@@ -16,9 +16,9 @@ from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.exact import LazyLaw, paths_and_shadow, worst_epsilon
 from dpol.lazy.transform import NORMALISERS, LazyParameters, advance, start
 from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.auditing.bounds import audit_loss
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES
-from dpol.studies.audits.bounds import audit_loss
 from dpol.studies.audits.core import Audited, Subject, by_fit
 from dpol.studies.audits.settings import Audits
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from dpol.privacy.auditing.bounds import exceeds
 from dpol.show.marks import Mark
 from dpol.show.names import name_of
 from dpol.show.table import Column, Entry, Line, Table, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
-from dpol.studies.audits.bounds import exceeds
 from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Frames

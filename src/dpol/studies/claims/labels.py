@@ -14,9 +14,8 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.studies.claims.core import Findings, generator, of_mean, of_number
-from dpol.studies.labels.accounting import composed_delta, laplace_message_loss, scale_factor
-from dpol.studies.labels.bounds import (
+from dpol.labels.accounting import composed_delta, laplace_message_loss, scale_factor
+from dpol.labels.bounds import (
     exp3_bound,
     kept_by_design,
     kept_by_response,
@@ -27,10 +26,10 @@ from dpol.studies.labels.bounds import (
     rounds_of_selection,
     wma_bound,
 )
-from dpol.studies.labels.clients import ResponseClient, SampledClient
-from dpol.studies.labels.clipping import Clipping, SensitivityRule
-from dpol.studies.labels.design import DesignBayes
-from dpol.studies.labels.game import (
+from dpol.labels.clients import ResponseClient, SampledClient
+from dpol.labels.clipping import Clipping, SensitivityRule
+from dpol.labels.design import DesignBayes
+from dpol.labels.game import (
     LabelGame,
     LabelRun,
     label_generators,
@@ -39,10 +38,11 @@ from dpol.studies.labels.game import (
     realisable,
     total_variation,
 )
-from dpol.studies.labels.hypotheses import HypothesisClass, hard_class, random_class
-from dpol.studies.labels.learners import LabelLearner, PrivateWMA, Terms
-from dpol.studies.labels.points import hardness
-from dpol.studies.labels.registry import LEARNERS, make_learner
+from dpol.labels.hard_pairs import hardness
+from dpol.labels.hypotheses import HypothesisClass, hard_class, random_class
+from dpol.labels.learners import LabelLearner, PrivateWMA, Terms
+from dpol.labels.registry import LEARNERS, make_learner
+from dpol.studies.claims.core import Findings, generator, of_mean, of_number
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class that breaks the count of cells: K = 2 hypotheses on M = 3 labels."""

@@ -17,12 +17,12 @@ import scipy
 from dpol.core.exponents import fit_exponent
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
+from dpol.lazy.convex.accounting import ConvexGame, theorem_3_12
 from dpol.lazy.exact import LazyLaw, exact_epsilon, output_laws, worst_epsilon
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies.claims.core import CONFIDENCE, Findings, generator, of_number
-from dpol.studies.lazy.convex.accounting import ConvexGame, theorem_3_12
 
 DELTA = 1e-6
 

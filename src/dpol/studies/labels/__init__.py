@@ -1,4 +1,4 @@
-"""Learning a distribution from locally private labels."""
+"""The study of learning a distribution from locally private labels."""
 
 from __future__ import annotations
 

@@ -17,12 +17,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpol.core.rounding import rounded_up
+from dpol.labels.registry import LEARNERS, title_of
 from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, RULE, SOLID, Look, tell_apart
 from dpol.show.names import OURS
 from dpol.show.words import SYMBOLS, power
 from dpol.studies.labels.points import COLUMN_OF
-from dpol.studies.labels.registry import LEARNERS, title_of
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.table import fixed
 from dpol.studies.study import Facts, Frames

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from dpol.labels.hard_pairs import hardness
 from dpol.studies.labels.settings import Features, Labels
 from dpol.studies.study import Point
 
@@ -76,12 +76,3 @@ def has_slopes(study: Labels) -> bool:
     pairs, epsilon = study.n_hypotheses // 2, study.epsilon
     hard = [T for T in set(study.sweeps.rounds) if hardness(pairs, T, epsilon) <= 1]
     return len(hard) >= 3
-
-
-def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:
-    """a = sqrt(K / (9 T min((e^eps - 1)^2, 1) e^eps)), the distance within each pair.
-
-    Source: "Online Distribution Learning with Local Privacy Constraints", Appendix A.
-    """
-    growth = min(math.expm1(min(epsilon, 1.0)), 1.0)
-    return math.sqrt(n_pairs / (9 * n_rounds)) * math.exp(-epsilon / 2) / growth

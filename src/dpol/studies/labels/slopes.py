@@ -7,9 +7,9 @@ import pandas as pd
 
 from dpol.core.exponents import Exponent, fit_exponent
 from dpol.core.intervals import standard_error
+from dpol.labels.registry import title_of, variants
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.show.table import Entry, Group, Section, Table
-from dpol.studies.labels.registry import title_of, variants
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.table import fixed, value
 from dpol.studies.study import Facts, Frames

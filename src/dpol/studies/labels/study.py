@@ -18,8 +18,8 @@ from dpol.core.logs import progress
 from dpol.core.randomness import Floats
 from dpol.core.schemas import read_schemas
 from dpol.data.stream import GainStream, read_stream
-from dpol.studies.labels.bounds import exp3_bound, informative_from, lower_bound, wma_bound
-from dpol.studies.labels.game import (
+from dpol.labels.bounds import exp3_bound, informative_from, lower_bound, wma_bound
+from dpol.labels.game import (
     LabelGame,
     LabelRun,
     expected_log,
@@ -30,10 +30,11 @@ from dpol.studies.labels.game import (
     realisable,
     total_variation,
 )
-from dpol.studies.labels.hypotheses import forecast_class, hard_class, random_class, shares
-from dpol.studies.labels.learners import LabelLearner, Terms
-from dpol.studies.labels.points import Setting, hardness
-from dpol.studies.labels.registry import Variant, make_learner, variants
+from dpol.labels.hard_pairs import hardness
+from dpol.labels.hypotheses import forecast_class, hard_class, random_class, shares
+from dpol.labels.learners import LabelLearner, Terms
+from dpol.labels.registry import Variant, make_learner, variants
+from dpol.studies.labels.points import Setting
 from dpol.studies.labels.settings import Labels
 from dpol.studies.study import Facts, Frames, Inputs, Point
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
+from dpol.labels.registry import LEARNERS, Variant, title_of, variants
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.show.table import Entry, Group, Line, Section, Table
 from dpol.studies.labels.points import COLUMN_OF
-from dpol.studies.labels.registry import LEARNERS, Variant, title_of, variants
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.study import BY_RUN
 from dpol.studies.study import Facts, Frames

@@ -12,20 +12,20 @@ import pytest
 from dpol.core.intervals import half_width
 from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play
-from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.jobs import compute
-from dpol.studies.lazy.convex import STUDY
-from dpol.studies.lazy.convex.accounting import (
+from dpol.lazy.convex.accounting import (
     ConvexGame,
     ConvexParameters,
     choose_convex_parameters,
     convex_epsilon,
     theorem_3_12,
 )
-from dpol.studies.lazy.convex.bodies import BODIES, Ball
-from dpol.studies.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
-from dpol.studies.lazy.convex.losses import drifting_losses, linked_losses, total_loss
-from dpol.studies.lazy.convex.measure import RegularisedWeights
+from dpol.lazy.convex.bodies import BODIES, Ball
+from dpol.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
+from dpol.lazy.convex.losses import drifting_losses, linked_losses, total_loss
+from dpol.lazy.convex.measure import RegularisedWeights
+from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.studies.jobs import compute
+from dpol.studies.lazy.convex import STUDY
 from dpol.studies.lazy.convex.settings import Convex
 
 NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "dp-ftrl", "mf-dp-ftrl"]

@@ -11,22 +11,20 @@ import pandas as pd
 
 from dpol.core.intervals import add_intervals
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
-from dpol.lazy.transform import play
-from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.lazy.convex.accounting import (
+from dpol.lazy.convex.accounting import (
     ConvexGame,
     ConvexParameters,
     choose_convex_parameters,
     theorem_3_12,
 )
-from dpol.studies.lazy.convex.bodies import BODIES, Body, BodyName
-from dpol.studies.lazy.convex.comparators import (
+from dpol.lazy.convex.bodies import BODIES, Body, BodyName
+from dpol.lazy.convex.comparators import (
     NOISES,
     best_regulariser,
     gradient_descent,
     private_ftrl,
 )
-from dpol.studies.lazy.convex.losses import (
+from dpol.lazy.convex.losses import (
     LinearLosses,
     LinkedLosses,
     LossName,
@@ -34,7 +32,9 @@ from dpol.studies.lazy.convex.losses import (
     linked_losses,
     total_loss,
 )
-from dpol.studies.lazy.convex.measure import measure_for
+from dpol.lazy.convex.measure import measure_for
+from dpol.lazy.transform import play
+from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.lazy.convex.settings import LINEAR, Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.study import Facts, Frames, Inputs, Point

@@ -1,0 +1,95 @@
+"""Run all conformance checks on what a name stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from pydantic import ValidationError
+
+from dpol.checks import CheckError, algorithms, learners, noises, studies
+from dpol.core.plugins import load_named, registered
+from dpol.experts.interface import LearnerBank, Member
+from dpol.experts.registry import entry_of, make_members
+from dpol.noise import NOISES, Noise, find_noise
+from dpol.noise.noises import NOISE_GROUP
+from dpol.studies.registry import STUDIES, STUDY_GROUP, find_study, load_study
+from dpol.studies.study import Study
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of a check.
+
+    Args:
+        check: in a few words.
+        counterexample: what fails it, with the remedy; empty if nothing was found.
+    """
+
+    check: str
+    counterexample: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """True if nothing fails it."""
+        return not self.counterexample
+
+
+def check(name: str) -> tuple[Verdict, ...]:
+    """Run the conformance checks on an algorithm, a bank of learners, a noise or a study.
+
+    Args:
+        name: as in a config: registered, or `package.module:Class`. Parameters are the defaults.
+
+    Raises:
+        ValueError: nobody brings the name, it cannot be imported or made, or is of no such kind.
+
+    >>> all(verdict.holds for verdict in check("isotropic"))
+    True
+    """
+    return tuple(Verdict(title, counterexample(run)) for title, run in checks_of(name))
+
+
+def checks_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The checks of what a name stands for, each with a call that runs it."""
+    named = load_named(name, name) if all(name.partition(":")[::2]) else None
+    if isinstance(named, Noise) or name in NOISES or name in registered(NOISE_GROUP):
+        noise = find_noise(name)
+        yield from ((title, partial(run, noise)) for title, run in noises.CHECKS.items())
+    elif isinstance(named, Study) or name in STUDIES or name in registered(STUDY_GROUP):
+        study = load_study(name) if name in STUDIES else find_study(name)
+        assert study is not None
+        yield from ((title, partial(run, study)) for title, run in studies.CHECKS.items())
+        try:
+            settings = study.settings()
+        except ValidationError:  # settings without defaults: only a config has them
+            return
+        yield "points are plain", partial(studies.points_are_plain, study, settings)
+    else:
+        members = make_members(name)
+        for title, run in algorithms.checks_of(members[0].algorithm).items():
+            yield title, partial(_each, run, members)
+        bank = entry_of("algorithm", name).make(name, {})
+        if isinstance(bank, LearnerBank):
+            yield from ((title, partial(run, bank)) for title, run in learners.CHECKS.items())
+
+
+def _each(run: algorithms.Check, members: tuple[Member, ...]) -> None:
+    for member in members:
+        try:
+            run(member)
+        except CheckError as broken:
+            raise CheckError(f"{member.label}: {broken}" if len(members) > 1 else broken) from None
+
+
+def counterexample(run: Callable[[], object]) -> str:
+    """The counterexample to a check of `checks_of`; empty if there is none."""
+    try:
+        run()
+    except CheckError as broken:
+        return str(broken)
+    except Exception as error:  # whatever a stranger's code raises is its counterexample
+        notes = "; ".join(getattr(error, "__notes__", ()))
+        return f"{type(error).__name__}: {error}" + (f" ({notes})" if notes else "")
+    return ""

@@ -1,0 +1,61 @@
+"""Conformance checks of banks of learners.
+
+Each learner, played alone, must also pass the checks of algorithms.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpol.checks import CheckError
+from dpol.checks.algorithms import MU, REPLICATES, random_stream
+from dpol.core.randomness import replicate_generators
+from dpol.experts.interface import Actions, LearnerBank, Observation
+from dpol.experts.learners.joined import LearnerAlone
+from dpol.experts.play import observations, play_rounds, setup_of
+from dpol.noise import NoisyGains, privatize
+
+Bank = LearnerBank[Any]
+
+
+def bank_actions(bank: Bank, noisy: NoisyGains) -> Actions:
+    """(R, T, m) actions of all learners."""
+    state, played = bank.init(setup_of(noisy)), []
+    observation: Observation | None = None
+    for revealed in observations(noisy):
+        state, actions = bank.step(state, observation)
+        played.append(actions)
+        observation = revealed
+    return np.stack(played, axis=1)
+
+
+def learners_play_their_columns(bank: Bank) -> None:
+    """Each learner alone plays its column of the bank."""
+    noisy = privatize(random_stream(), "isotropic", MU, seed=1, replicates=REPLICATES)
+    own = replicate_generators(1, ("checks",), range(REPLICATES), "learner")
+    played, shape = bank_actions(bank, noisy), (REPLICATES, noisy.n_rounds, len(bank.labels))
+    if played.shape != shape:
+        raise CheckError(f"its actions have the shape {played.shape} in place of {shape}")
+    for place, label in enumerate(bank.labels):
+        for alone in (LearnerAlone(bank, place), LearnerAlone(*bank.single(place))):
+            if alone.label != label:
+                raise CheckError(f"single({place}) is {alone.label}, and its label is {label}")
+            if (play_rounds(alone, noisy, own) != played[..., place]).any():
+                raise CheckError(f"{label} alone plays another game than its column of the bank")
+
+
+def parameters_are_values(bank: Bank) -> None:
+    """A pickled copy is the same bank."""
+    if pickle.loads(pickle.dumps(bank)) != bank:
+        raise CheckError("a pickled copy of it is another bank; parameters must be plain values")
+
+
+CHECKS: Mapping[str, Callable[[Bank], None]] = {
+    "learners play their columns": learners_play_their_columns,
+    "parameters are values": parameters_are_values,
+}
+"""Checks of banks, by what is printed."""

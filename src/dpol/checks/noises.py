@@ -1,0 +1,95 @@
+"""Conformance checks of noises.
+
+The streams are small: 12 rounds of 4 experts whose gains are random.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from dpol.checks import CheckError
+from dpol.checks.algorithms import EXPERTS, ROUNDS, stream_of
+from dpol.core.errors import DataError
+from dpol.data.stream import GainStream
+from dpol.noise import Noise, privatize
+
+_LEVELS = 0.25, 0.5, 2.0
+_ROUNDING = 1 + 1e-9
+
+
+def _streams(noise: Noise) -> Iterator[GainStream]:
+    """A stream of people; and one with given sensitivities, if the noise can play it."""
+    rng = np.random.default_rng(0)
+    shape = ROUNDS, EXPERTS
+    beds = rng.integers(5, 50, size=shape).astype(float)
+    stream = stream_of(rng.random(shape), beds)
+    yield stream
+    if not noise.needs_capacities:
+        given = rng.uniform(0.1, 0.5, ROUNDS)
+        yield dataclasses.replace(stream, capacity=None, given_sensitivity=given)
+
+
+def scale_is_positive(noise: Noise) -> None:
+    """The scale is (T, n), above 0, and the same everywhere if it says `constant`."""
+    for stream in _streams(noise):
+        for mu in _LEVELS:
+            scale = np.asarray(noise.scale(stream, mu))
+            if scale.shape != stream.gains.shape or not (np.isfinite(scale) & (scale > 0)).all():
+                raise CheckError(
+                    f"at mu = {mu:g} its scale has the shape {scale.shape} and begins"
+                    f" {scale.flat[0]:g}; it must be {stream.gains.shape} and above 0"
+                )
+            if noise.constant and np.ptp(scale) > 0:
+                raise CheckError(f"it says constant, and its scale differs at mu = {mu:g}")
+
+
+def scale_is_public(noise: Noise) -> None:
+    """The scale, which is public, does not depend on the gains."""
+    for stream in _streams(noise):
+        moved = dataclasses.replace(stream, gains=stream.gains[::-1] ** 2)
+        if (np.asarray(noise.scale(stream, 0.5)) != noise.scale(moved, 0.5)).any():
+            raise CheckError("other gains change its scale, which everybody sees")
+
+
+def less_mu_is_more_noise(noise: Noise) -> None:
+    """Less mu never means less noise; at mu = inf there is none, if it says so."""
+    for stream in _streams(noise):
+        scales = [np.asarray(noise.scale(stream, mu)) for mu in (*_LEVELS, math.inf)]
+        for one, other in pairwise(scales):
+            if (one < other).any():
+                raise CheckError("a smaller mu gives a smaller scale")
+        if noise.none_at_infinity == scales[-1].any():
+            raise CheckError(
+                "at mu = inf it has noise, so it must say none_at_infinity=False"
+                if noise.none_at_infinity
+                else "at mu = inf it has no noise, so none_at_infinity must be True"
+            )
+
+
+def record_keeps_the_level(noise: Noise) -> None:
+    """Noisy gains are protected by the level that was asked, or better, and the record says so."""
+    for stream in _streams(noise):
+        for mu in _LEVELS:
+            try:
+                record = privatize(stream, noise.name, mu, seed=1, replicates=1).guarantee
+            except DataError as error:
+                raise CheckError(f"it cannot noise a stream: {error}") from None
+            if not 0 < record.mu <= mu * _ROUNDING:
+                raise CheckError(
+                    f"its noise reaches mu = {record.mu:.3g} where {mu:g} is asked; make its"
+                    " scale larger"
+                )
+
+
+CHECKS: Mapping[str, Callable[[Noise], None]] = {
+    "the scale is positive": scale_is_positive,
+    "the scale does not depend on gains": scale_is_public,
+    "less mu is more noise": less_mu_is_more_noise,
+    "the record keeps the level": record_keeps_the_level,
+}
+"""Checks of noises, by what is printed."""

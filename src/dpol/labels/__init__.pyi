@@ -1,0 +1,32 @@
+"""The public names of the room and their modules; type checkers read them here too."""
+
+from .bayes import MembershipBayes as MembershipBayes
+from .bayes import MessageBayes as MessageBayes
+from .bayes import OpenBayes as OpenBayes
+from .bayes import ResponseBayes as ResponseBayes
+from .bounds import exp3_bound as exp3_bound
+from .bounds import lower_bound as lower_bound
+from .bounds import wma_bound as wma_bound
+from .clients import LabelClient as LabelClient
+from .clients import Messages as Messages
+from .clipping import Clipping as Clipping
+from .design import DesignBayes as DesignBayes
+from .game import LabelGame as LabelGame
+from .game import LabelGenerators as LabelGenerators
+from .game import LabelRun as LabelRun
+from .game import label_generators as label_generators
+from .game import play_adversary as play_adversary
+from .game import play_labels as play_labels
+from .game import realisable as realisable
+from .hard_pairs import hardness as hardness
+from .hypotheses import HypothesisClass as HypothesisClass
+from .hypotheses import forecast_class as forecast_class
+from .hypotheses import hard_class as hard_class
+from .hypotheses import random_class as random_class
+from .learners import BlockLearner as BlockLearner
+from .learners import LabelLearner as LabelLearner
+from .learners import PrivateEXP3 as PrivateEXP3
+from .learners import PrivateWMA as PrivateWMA
+from .learners import Terms as Terms
+from .registry import LEARNERS as LEARNERS
+from .registry import make_learner as make_learner

@@ -1,0 +1,201 @@
+"""Bayesian averaging over the hypotheses, by the exact law of the messages.
+
+The weights are the posterior of the hypotheses given the messages, from a uniform prior. The
+messages are private already, so this costs nothing. For randomised response it is the learner
+of Wu et al., "Learning functional distributions with private labels"; with labels as they are
+it is the Bayes mixture, whose risk is at most log K; for the other messages it is ours.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.labels.blocks import answer_sums
+from dpol.labels.clients import MembershipClient, Messages, ResponseClient, SampledClient
+from dpol.labels.hypotheses import Ints
+from dpol.labels.learners import BlockLearner, LabelLearner
+from dpol.privacy.guarantee import Origin
+
+# The log-likelihood of what cannot be: finite, so that weights are numbers even where every
+# hypothesis is refuted, and beyond all that other messages could make up for.
+_REFUTED = -1e30
+# Beyond it, densities of messages overflow.
+_LARGEST_EPSILON = 300.0
+
+
+class AnswerBayes(BlockLearner):
+    """Base of the learners with posterior weights from messages of few values."""
+
+    settles = True
+
+    @property
+    @abstractmethod
+    def asked(self) -> Floats:
+        """(X, indices): chances of the index of a message, which the label does not change."""
+
+    @abstractmethod
+    def chances(self, masses: Floats) -> Floats:
+        """Likelihoods of each value of a message about each index, (X, indices, values, L).
+
+        Args:
+            masses: (X, L, M) laws of the label.
+        """
+
+    @cached_property
+    def _logs(self) -> Floats:
+        chances = self.chances(self.hypotheses.masses)
+        refuted = np.full_like(chances, _REFUTED)
+        return np.asarray(np.log(chances, out=refuted, where=chances > 0))
+
+    def scores(self, messages: Messages, features: Ints) -> Floats:
+        """Changes of log-weights, (R, B, K)."""
+        return np.asarray(self._logs[features, messages.index, messages.values])
+
+    def sums(
+        self, laws: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
+    ) -> Floats:
+        """Changes of log-weights by blocks of rounds, (R, n, K)."""
+        every = np.broadcast_to(laws, (self.hypotheses.n_features, *laws.shape))
+        chances = self.chances(every)[feature]
+        index, values = np.indices(chances.shape[:2]).reshape(2, 1, -1)
+        scores = self.scores(Messages(values, index), np.full(index.shape[1], feature))[0]
+        joint = self.asked[feature][:, None, None] * chances
+        return answer_sums(joint.reshape(-1, len(laws)).T, scores, rounds, generators)
+
+
+class ResponseBayes(AnswerBayes):
+    """Posterior weights from randomised response."""
+
+    title = "randomised response"
+    colour, marker = "#B3201B", "^"
+    origin: ClassVar[Origin] = "standard"
+
+    @cached_property
+    def client(self) -> ResponseClient:
+        """The client, which sends the label or another one."""
+        return ResponseClient(self.hypotheses.n_labels, self.terms.epsilon)
+
+    @property
+    def asked(self) -> Floats:
+        """(X, 1): there is one index."""
+        return np.ones((self.hypotheses.n_features, 1))
+
+    def chances(self, masses: Floats) -> Floats:
+        """Likelihoods of a reported label, (X, 1, M, L)."""
+        keep = self.client.keep
+        other = (1 - keep) / (self.hypotheses.n_labels - 1)
+        return np.asarray(other + (keep - other) * masses.transpose(0, 2, 1)[:, None])
+
+
+class OpenBayes(ResponseBayes):
+    """Posterior weights from the labels themselves: no privacy."""
+
+    title = "Bayes, no privacy"
+    colour, marker = "#5A5A5A", "X"
+
+    @cached_property
+    def client(self) -> ResponseClient:
+        """The client, which sends the label, whatever epsilon is asked for."""
+        return ResponseClient(self.hypotheses.n_labels, math.inf)
+
+
+class MembershipBayes(AnswerBayes):
+    """Posterior weights from noisy answers about membership of random sets (ours)."""
+
+    title = "membership response"
+    colour, marker = "#5FA53B", "D"
+    origin = "ours"
+
+    @cached_property
+    def client(self) -> MembershipClient:
+        """The client, which answers whether the label is in a set."""
+        return MembershipClient(self.hypotheses, self.terms.epsilon)
+
+    @property
+    def asked(self) -> Floats:
+        """(X, J): chances of the sets."""
+        return self.client.asked
+
+    def chances(self, masses: Floats) -> Floats:
+        """Likelihoods of no and of yes about the set of an index, (X, J, 2, L)."""
+        sets, keep = self.client.sets.astype(float), self.client.keep
+        yes = (1 - keep) + (2 * keep - 1) * (sets @ masses.transpose(0, 2, 1))
+        return np.stack([1 - yes, yes], axis=2)
+
+
+@dataclass(frozen=True, eq=False)
+class MessageBayes(LabelLearner):
+    """Posterior weights from the messages of private EXP3 (ours).
+
+    Under hypothesis j a message about hypothesis J has the density sum_y m_j(y) Lap(v - a_y),
+    where a_y is log pbar_J of a cell of block y and m_j(y) the probability of that block.
+    Sorted by a_y, the sum up to v and the sum from v on are prefix sums.
+
+    Raises:
+        ValueError: epsilon is above 300.
+    """
+
+    title = "EXP3 messages, Bayes learner"
+    colour, marker = "#1099B0", "s"
+    origin = "ours"
+    settles = True
+
+    @cached_property
+    def client(self) -> SampledClient:
+        """The client of private EXP3."""
+        return SampledClient(self.clipping, self.terms.epsilon)
+
+    def __post_init__(self) -> None:
+        if self.terms.epsilon > _LARGEST_EPSILON:
+            raise ValueError(
+                f"epsilon must be at most {_LARGEST_EPSILON:g}, got {self.terms.epsilon:g}:"
+                " messages with so little noise have no density that can be computed"
+            )
+
+    @cached_property
+    def _scales(self) -> Floats:
+        """(X, K) scales; any where a message has no noise because it is always the same."""
+        return np.where(self.client.scales > 0, self.client.scales, 1.0)
+
+    @cached_property
+    def _sums(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Knots (X, K, M) and their centres (X, K); sums below and above, (X, K, M + 1, K)."""
+        clipping = self.clipping
+        full = np.isfinite(clipping.log_cells)
+        knots = np.where(full, clipping.log_cells, np.inf) / self._scales[:, :, None]
+        order = np.argsort(knots, axis=2)
+        knots = np.take_along_axis(knots, order, axis=2)
+        centres = np.where(np.isfinite(knots), knots, 0).sum(axis=2) / full.sum(axis=2)
+        # The block masses of all hypotheses, blocks in the order of their knots.
+        blocks = clipping.block_masses.transpose(0, 2, 1)
+        X, K, M = knots.shape
+        ordered = blocks[np.arange(X)[:, None, None], order]
+        away = np.where(np.isfinite(knots), knots - centres[:, :, None], 0)[..., None]
+        below, above = np.zeros((2, X, K, M + 1, K))
+        np.cumsum(ordered * np.exp(away), axis=2, out=below[:, :, 1:])
+        above[:, :, :-1] = np.cumsum((ordered * np.exp(-away))[:, :, ::-1], axis=2)[:, :, ::-1]
+        return knots, centres, below, above
+
+    def scores(self, messages: Messages, features: Ints) -> Floats:
+        """Changes of log-weights, (R, B, K), up to a number that all hypotheses share."""
+        knots, centres, below, above = self._sums
+        index = messages.index
+        features = np.broadcast_to(features, index.shape)
+        value = messages.values / self._scales[features, index]
+        place = np.empty(value.shape, dtype=np.int64)
+        for x in np.unique(features):
+            for j in range(knots.shape[1]):
+                here = (features == x) & (index == j)
+                place[here] = np.searchsorted(knots[x, j], value[here], side="right")
+        distance = (value - centres[features, index])[..., None]
+        left, right = below[features, index, place], above[features, index, place]
+        far = np.exp(-2 * np.abs(distance))
+        density = np.where(distance > 0, far * left + right, left + far * right)
+        return np.asarray(np.log(density))

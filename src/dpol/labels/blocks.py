@@ -1,0 +1,80 @@
+"""Many rounds at once: draws of what all messages of a block of rounds add up to.
+
+A learner's weights depend on sums of its messages. In rounds that show the same feature these
+are sums of independent, identical terms, so a block of n rounds needs no n messages: counts of
+labels or answers are multinomial, and a sum of n Laplace numbers is the difference of two Gamma
+numbers of shape n. The law is that of the messages one by one; the random numbers are others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.labels.clients import SampledClient, VectorClient
+from dpol.labels.hypotheses import Ints, draw_categories
+
+# Rounds in a block for each category from which on counts are faster than single draws.
+_MANY = 0.25
+
+
+def answer_sums(
+    chances: Floats, scores: Floats, rounds: Ints, generators: ReplicateGenerators
+) -> Floats:
+    """Sums of the scores of one of A answers a round, (R, n, K).
+
+    Args:
+        chances: (R, A) probabilities of the answers.
+        scores: (A, K) what each adds.
+        rounds: (n,) rounds of each block.
+        generators: one for each replicate.
+    """
+    pairs = zip(chances, generators.generators, strict=True)
+    return np.stack([_sums(law, scores, rounds, generator) for law, generator in pairs])
+
+
+def likelihood_sums(
+    client: VectorClient | SampledClient,
+    laws: Floats,
+    feature: int,
+    rounds: Ints,
+    generators: ReplicateGenerators,
+) -> tuple[Floats, Ints]:
+    """Sums of the noisy log-likelihoods of each hypothesis, and how many they are; (R, n, K).
+
+    Args:
+        client: whose messages they are.
+        laws: (R, M) laws of the label.
+        feature: what all rounds show.
+        rounds: (n,) rounds of each block.
+        generators: one for each replicate.
+    """
+    clipping, K = client.clipping, client.clipping.hypotheses.n_hypotheses
+    # An empty block is never drawn.
+    logs = np.where(clipping.cells[feature] > 0, clipping.log_cells[feature], 0.0)
+    scales = client.factor * clipping.sensitivity[feature]
+    times = np.empty((len(laws), len(rounds), K), dtype=np.int64)
+    sums = np.empty(times.shape)
+    for r, generator in enumerate(generators.generators):
+        blocks = clipping.masses_of_blocks(laws[r], feature)
+        if isinstance(client, VectorClient):
+            times[r] = rounds[:, None]
+            sums[r] = _sums(blocks, logs.T, rounds, generator)
+        else:
+            times[r] = generator.multinomial(rounds, np.full(K, 1 / K))
+            for j in range(K):
+                sums[r, :, j] = _sums(blocks, logs[j, :, None], times[r, :, j], generator)[:, 0]
+        noise = generator.standard_gamma(times[r]) - generator.standard_gamma(times[r])
+        sums[r] += scales * noise
+    return sums, times
+
+
+def _sums(chances: Floats, values: Floats, rounds: Ints, generator: np.random.Generator) -> Floats:
+    """Sums of rows of `values` (A, D), drawn by `chances` (A,) in every round; (n, D)."""
+    if rounds.sum() >= _MANY * len(rounds) * len(chances):
+        return np.asarray(generator.multinomial(rounds, chances / chances.sum()) @ values)
+    uniforms = generator.random(rounds.sum())
+    drawn = draw_categories(chances[None], np.zeros_like(uniforms, dtype=np.int64), uniforms)
+    block = np.repeat(np.arange(len(rounds)), rounds)
+    columns = [np.bincount(block, column[drawn], len(rounds)) for column in values.T]
+    return np.stack(columns, axis=1)

@@ -1,0 +1,294 @@
+"""Messages about a label that a person sends: the client side of distribution learning.
+
+A client is a frozen dataclass: what is public, and `privatize`, which turns labels into
+messages. Messages depend on one round's label and public features only, never on a learner.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.labels.accounting import scale_factor
+from dpol.labels.clipping import Clipping
+from dpol.labels.hypotheses import HypothesisClass, Ints
+from dpol.privacy.guarantee import Guarantee
+
+ONE_LABEL = "two labels of the same round"
+LABEL_UNIT = "one person's label in one round"
+
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """Messages that people send, one for each replicate and round.
+
+    Args:
+        values: (R, B) labels, answers or noisy log-likelihoods; (R, B, K) where a message is
+            about all hypotheses at once.
+        index: (R, B) the hypothesis J that a message is about; 0 where it is about none.
+    """
+
+    values: NDArray[Any]
+    index: Ints
+
+
+class LabelClient(ABC):
+    """The program that a person runs: public parameters, and the privatisation of labels.
+
+    Raises:
+        ValueError: epsilon is not above 0.
+    """
+
+    epsilon: float
+    """Claimed privacy of a message, above 0; inf for none."""
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise ValueError(f"epsilon must be above 0, got {self.epsilon}")
+
+    @abstractmethod
+    def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
+        """Messages for (R, B) labels at (B,) features, independent over rounds.
+
+        Raises:
+            ValueError: a label is not an integer in 0..M-1.
+        """
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """The privacy of one message."""
+
+
+@dataclass(frozen=True, eq=False)
+class VectorClient(LabelClient):
+    """log pbar_j(h(Y)) + Laplace noise for every hypothesis j (Algorithm 1).
+
+    Args:
+        clipping: the clipped class; the noise is composed by the rule of its sensitivity.
+        epsilon: claimed privacy of a message, above 0.
+        delta: of the guarantee, in (0, 1).
+
+    Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 1.
+    """
+
+    clipping: Clipping
+    epsilon: float
+    delta: float = 1e-6
+
+    @property
+    def factor(self) -> float:
+        """b / s: Laplace scale over sensitivity."""
+        n = self.clipping.hypotheses.n_hypotheses
+        return scale_factor(n, self.epsilon, self.delta, self.clipping.rule)
+
+    def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
+        """Messages (R, B, K); see `LabelClient`."""
+        clipping, sizes = self.clipping, self.clipping.hypotheses
+        uniforms = round_uniforms(labels, sizes.n_labels, generators, 1 + sizes.n_hypotheses)
+        blocks = clipping.draw_blocks(labels, features, uniforms[..., 0])
+        values = laplace(uniforms[..., 1:])
+        values *= self.factor * clipping.sensitivity[features]
+        values += clipping.log_cells[features, :, blocks]
+        return Messages(values, np.zeros_like(labels))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The privacy of one message; what basic composition gives if epsilon is not covered."""
+        clipping, n = self.clipping, self.clipping.hypotheses.n_hypotheses
+        reached = self.factor / clipping.excess
+        covered = scale_factor(n, self.epsilon, self.delta, "exact") <= reached
+        epsilon = self.epsilon if covered else n / reached
+        mechanism = "Laplace noise on all clipped log-likelihoods"
+        mechanism += f", {clipping.rule} sensitivity, {clipping.rule} composition"
+        largest = clipping.sensitivity.max()
+        return _guarantee(mechanism, largest, "every log-likelihood", epsilon, self.delta)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledClient(LabelClient):
+    """J and log pbar_J(h(Y)) + Laplace noise for a uniform index J (Algorithm 2).
+
+    Args:
+        clipping: the clipped class, with its sensitivity.
+        epsilon: claimed privacy of a message, above 0.
+
+    Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 2.
+
+    >>> from dpol.core.randomness import replicate_generators
+    >>> clipping = Clipping(HypothesisClass([[0.5, 0.5, 0], [0, 0, 1]]), n_rounds=10)
+    >>> client = SampledClient(clipping, epsilon=1.0)
+    >>> labels, features = np.array([[0, 1, 2]]), np.array([0, 0, 0])
+    >>> generators = replicate_generators(1, ("example",), range(1), "clients")
+    >>> client.privatize(labels, features, generators).values.shape
+    (1, 3)
+    >>> client.guarantee.epsilon_delta
+    (1.0, 0.0)
+    """
+
+    clipping: Clipping
+    epsilon: float
+
+    @property
+    def factor(self) -> float:
+        """b / s: Laplace scale over sensitivity."""
+        return 1 / self.epsilon
+
+    @property
+    def scales(self) -> Floats:
+        """(X, K) Laplace scales."""
+        return self.clipping.sensitivity / self.epsilon
+
+    def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
+        """Messages (R, B); see `LabelClient`."""
+        clipping = self.clipping
+        uniforms = round_uniforms(labels, clipping.hypotheses.n_labels, generators, 3)
+        blocks = clipping.draw_blocks(labels, features, uniforms[..., 0])
+        index = uniform_index(uniforms[..., 1], clipping.hypotheses.n_hypotheses)
+        values = laplace(uniforms[..., 2])
+        values *= self.scales[features, index]
+        values += clipping.log_cells[features, index, blocks]
+        return Messages(values, index)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The privacy of one message."""
+        clipping = self.clipping
+        mechanism = f"Laplace noise on one clipped log-likelihood, {clipping.rule} sensitivity"
+        epsilon = self.epsilon * clipping.excess
+        return _guarantee(mechanism, clipping.sensitivity.max(), "log-likelihood", epsilon)
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseClient(LabelClient):
+    """Randomised response: the label, or any other one with equal probabilities.
+
+    The label is kept with probability e^eps / (e^eps + M - 1). epsilon = inf sends labels as
+    they are. Source: "Online Distribution Learning with Local Privacy Constraints", section 3,
+    after Wu et al., "Learning functional distributions with private labels".
+
+    Args:
+        n_labels: M, the number of labels.
+        epsilon: privacy of a message, above 0.
+    """
+
+    n_labels: int
+    epsilon: float
+
+    @property
+    def keep(self) -> float:
+        """Probability that the message is the label."""
+        return 1 / (1 + (self.n_labels - 1) * math.exp(-self.epsilon))
+
+    def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
+        """Labels (R, B); see `LabelClient`."""
+        uniforms = round_uniforms(labels, self.n_labels, generators, 2)
+        others = uniform_index(uniforms[..., 1], self.n_labels - 1)
+        others += others >= labels
+        values = np.where(uniforms[..., 0] < self.keep, labels, others)
+        return Messages(values, np.zeros_like(labels))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The privacy of one message."""
+        mechanism = f"randomised response on {self.n_labels} labels"
+        return _guarantee(mechanism, 1.0, "label", self.epsilon)
+
+
+@dataclass(frozen=True, eq=False)
+class MembershipClient(LabelClient):
+    """Randomised response to one question: is the label in A_J? (ours)
+
+    J is uniform and public, A_j the labels to which hypothesis j gives more mass than the
+    average hypothesis does. One bit does not get harder to hide with more labels, and its
+    loss is eps exactly, with no clipping and no unbounded noise.
+
+    Args:
+        hypotheses: the class.
+        epsilon: privacy of a message, above 0.
+    """
+
+    hypotheses: HypothesisClass
+    epsilon: float
+
+    @property
+    def keep(self) -> float:
+        """Probability of the true answer."""
+        return 1 / (1 + math.exp(-self.epsilon))
+
+    @cached_property
+    def asked(self) -> Floats:
+        """(X, J) chances of the sets at each feature."""
+        sets = self.sets.shape[:2]
+        return np.full(sets, 1 / sets[1])
+
+    @cached_property
+    def sets(self) -> NDArray[np.bool_]:
+        """(X, K, M): whether A_j contains the label."""
+        masses = self.hypotheses.masses
+        return np.asarray(masses > masses.mean(axis=1, keepdims=True))
+
+    def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
+        """Answers (R, B), 1 for yes and 0 for no; see `LabelClient`."""
+        uniforms = round_uniforms(labels, self.hypotheses.n_labels, generators, 2)
+        index = uniform_index(uniforms[..., 1], self.hypotheses.n_hypotheses)
+        member = self.sets[features, index, labels]
+        return Messages((member == (uniforms[..., 0] < self.keep)).astype(np.int64), index)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The privacy of one message."""
+        mechanism = "randomised response on membership of a public random set"
+        return _guarantee(mechanism, 1.0, "membership", self.epsilon)
+
+
+def round_uniforms(
+    labels: Ints, n_labels: int, generators: ReplicateGenerators, each: int
+) -> Floats:
+    """Uniform numbers in [0, 1), (R, B, each), for (R, B) labels: the same for any cut of rounds.
+
+    Raises:
+        ValueError: a label is not an integer in 0..M-1.
+    """
+    wrong = labels[(labels < 0) | (labels >= n_labels)].tolist()
+    if wrong or not np.issubdtype(labels.dtype, np.integer):
+        got = f"{wrong[0]}" if wrong else f"numbers of type {labels.dtype}"
+        raise ValueError(f"labels must be integers in 0..{n_labels - 1}, got {got}")
+    rounds = labels.shape[1]
+    return generators.uniforms(rounds * each).reshape(generators.n_replicates, rounds, each)
+
+
+def uniform_index(uniforms: Floats, size: int) -> Ints:
+    """Uniform integers in 0..size-1 from uniform numbers in [0, 1)."""
+    return (uniforms * size).astype(np.int64)
+
+
+def laplace(uniforms: Floats) -> Floats:
+    """Standard Laplace numbers from uniform ones in [0, 1), by inversion; a new array."""
+    # NumPy's uniforms are multiples of 2^-53: the shift makes them symmetric about 1/2.
+    centred = uniforms - (0.5 - 2.0**-54)
+    return np.asarray(np.copysign(np.log1p(-2 * np.abs(centred)), centred))
+
+
+def _guarantee(
+    mechanism: str, sensitivity: float, quantity: str, epsilon: float, delta: float = 0.0
+) -> Guarantee:
+    private = math.isfinite(epsilon)
+    return Guarantee(
+        mechanism=mechanism if private else "none",
+        adjacency=ONE_LABEL,
+        unit=LABEL_UNIT,
+        sensitivity=float(sensitivity),
+        sensitivity_unit=f"largest change, {quantity}",
+        mu=math.nan if private else math.inf,
+        model="local" if private else "none",
+        sampler="seeded" if private else "none",
+        epsilon_delta=(epsilon, delta) if private else None,
+    )

@@ -1,0 +1,64 @@
+"""All learners of distributions, by name. To add one: its class, and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dpol.labels.bayes import MembershipBayes, MessageBayes, OpenBayes, ResponseBayes
+from dpol.labels.clipping import SensitivityRule
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import LabelLearner, PrivateEXP3, PrivateWMA, Terms
+
+LEARNERS: Mapping[str, type[LabelLearner]] = {
+    "wma": PrivateWMA,
+    "exp3": PrivateEXP3,
+    "exp3-bayes": MessageBayes,
+    "membership": MembershipBayes,
+    "randomised-response": ResponseBayes,
+    "bayes": OpenBayes,
+}
+"""Every learner, in the order of tables."""
+Variant = tuple[str, SensitivityRule]
+"""A learner under a sensitivity rule."""
+
+
+def variants() -> Iterator[Variant]:
+    """Every learner under each of its sensitivity rules."""
+    return ((name, rule) for name, kind in LEARNERS.items() for rule in kind.rules)
+
+
+def title_of(name: str, rule: SensitivityRule | None = None) -> str:
+    """The title of a learner, † if it is ours; under a rule, of which the exact one is ours.
+
+    >>> title_of("membership"), title_of("wma", "exact"), title_of("wma", "published")
+    ('membership response †', 'private WMA, exact †', 'private WMA, published')
+    """
+    kind, ours = LEARNERS[name], LEARNERS[name].origin == "ours"
+    named = rule is not None and len(kind.rules) > 1
+    title = f"{kind.title}, {rule}" if named else kind.title
+    return f"{title} †" if ours or (named and rule == "exact") else title
+
+
+def make_learner(
+    name: str, hypotheses: HypothesisClass, terms: Terms, rule: SensitivityRule = "exact"
+) -> LabelLearner:
+    """A registered learner.
+
+    Args:
+        name: key of `LEARNERS`.
+        hypotheses: the class to learn.
+        terms: rounds and privacy.
+        rule: of the sensitivity: `exact` is sound, `published` the paper's.
+
+    Raises:
+        ValueError: the learner or its rule is unknown, or a term is out of range.
+
+    >>> from dpol.labels.hypotheses import random_class
+    >>> learner = make_learner("exp3", random_class(4, 10, seed=1), Terms(1000, epsilon=1.0))
+    >>> learner.client.guarantee.epsilon_delta
+    (1.0, 0.0)
+    """
+    if (name, rule) not in variants():
+        every = ", ".join(f"{name} ({' or '.join(kind.rules)})" for name, kind in LEARNERS.items())
+        raise ValueError(f"learner {name!r} by rule {rule!r} is not one of {every}")
+    return LEARNERS[name](hypotheses, terms, rule)

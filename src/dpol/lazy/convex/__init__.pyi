@@ -1,0 +1,26 @@
+"""The public names of the room and their modules; type checkers read them here too."""
+
+from .accounting import ConvexGame as ConvexGame
+from .accounting import ConvexParameters as ConvexParameters
+from .accounting import choose_convex_parameters as choose_convex_parameters
+from .accounting import convex_epsilon as convex_epsilon
+from .accounting import theorem_3_12 as theorem_3_12
+from .bodies import BODIES as BODIES
+from .bodies import Ball as Ball
+from .bodies import Body as Body
+from .bodies import Box as Box
+from .bodies import Simplex as Simplex
+from .comparators import NOISES as NOISES
+from .comparators import best_regulariser as best_regulariser
+from .comparators import gradient_descent as gradient_descent
+from .comparators import private_ftrl as private_ftrl
+from .losses import ConvexLosses as ConvexLosses
+from .losses import LinearLosses as LinearLosses
+from .losses import LinkedLosses as LinkedLosses
+from .losses import drifting_losses as drifting_losses
+from .losses import linked_losses as linked_losses
+from .losses import total_loss as total_loss
+from .measure import LinkedWeights as LinkedWeights
+from .measure import RegularisedWeights as RegularisedWeights
+from .measure import measure_for as measure_for
+from .truncated_gaussian import sample_truncated_gaussian as sample_truncated_gaussian

@@ -1,0 +1,184 @@
+"""Convex bodies in which points are played: a ball, a box and a simplex.
+
+Each draws from N(mean, sigma^2 I) truncated to itself without a Markov chain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.lazy.convex.truncated_gaussian import into_ball, sample_truncated_gaussian
+from dpol.lazy.convex.truncated_normal import sample_in_box, sample_in_simplex
+
+BodyName = Literal["ball", "box", "simplex"]
+"""Names of the bodies."""
+
+
+class Body(Protocol):
+    """A convex body in d dimensions."""
+
+    @property
+    def dimension(self) -> int:
+        """d, the dimension of the space."""
+
+    @property
+    def diameter(self) -> float:
+        """D, the largest distance of two points."""
+
+    @property
+    def radius(self) -> float:
+        """The largest distance of a point from `centre`."""
+
+    @property
+    def centre(self) -> Floats:
+        """(d,) the point of least norm."""
+
+    @property
+    def axes(self) -> Floats:
+        """(d, m) orthonormal directions in which its points differ."""
+
+    def holds(self, points: Floats) -> NDArray[np.bool_]:
+        """(R,) whether points that differ from one of the body in these directions lie in it."""
+
+    def project(self, points: Floats) -> Floats:
+        """(R, d) the nearest points of the body."""
+
+    def best(self, direction: Floats) -> Floats:
+        """(d,) a point x of the body with the least <direction, x>."""
+
+    def sample(self, mean: Floats, sigma: float, generators: ReplicateGenerators) -> Floats:
+        """(R, d) independent draws of N(mean, sigma^2 I) given that they lie in the body."""
+
+
+@dataclass(frozen=True)
+class _AroundZero:
+    """Size and middle of a body that is its own mirror image in 0.
+
+    Args:
+        dimension: d of the space.
+        diameter: D of the body.
+    """
+
+    dimension: int
+    diameter: float
+
+    @property
+    def radius(self) -> float:
+        return self.diameter / 2
+
+    @property
+    def centre(self) -> Floats:
+        return np.zeros(self.dimension)
+
+    @property
+    def axes(self) -> Floats:
+        return np.eye(self.dimension)
+
+
+@dataclass(frozen=True)
+class Ball(_AroundZero):
+    """The ball around 0, of a dimension d and a diameter D."""
+
+    def holds(self, points: Floats) -> NDArray[np.bool_]:
+        return np.asarray(np.linalg.norm(points, axis=1) <= self.radius)
+
+    def project(self, points: Floats) -> Floats:
+        return into_ball(points, self.diameter)
+
+    def best(self, direction: Floats) -> Floats:
+        norm = float(np.linalg.norm(direction))
+        return -self.diameter / 2 * direction / norm if norm else self.centre
+
+    def sample(self, mean: Floats, sigma: float, generators: ReplicateGenerators) -> Floats:
+        return sample_truncated_gaussian(mean, sigma, self.diameter, generators)
+
+
+@dataclass(frozen=True)
+class Box(_AroundZero):
+    """The cube around 0, of a dimension d and a diameter D; half an edge is D / (2 sqrt(d))."""
+
+    @property
+    def half_edge(self) -> float:
+        """The largest coordinate."""
+        return self.diameter / (2 * math.sqrt(self.dimension))
+
+    def holds(self, points: Floats) -> NDArray[np.bool_]:
+        return np.asarray(np.abs(points).max(axis=1) <= self.half_edge)
+
+    def project(self, points: Floats) -> Floats:
+        return np.clip(points, -self.half_edge, self.half_edge)
+
+    def best(self, direction: Floats) -> Floats:
+        return np.asarray(-self.half_edge * np.sign(direction))
+
+    def sample(self, mean: Floats, sigma: float, generators: ReplicateGenerators) -> Floats:
+        return sample_in_box(mean, sigma, self.half_edge, generators)
+
+
+@dataclass(frozen=True)
+class Simplex:
+    """The points with no coordinate below 0 and with sum D / sqrt(2): mixtures of d corners.
+
+    Args:
+        dimension: d, at least 2.
+        diameter: D, the distance of two corners.
+
+    Raises:
+        ValueError: d is 1, which leaves one point.
+    """
+
+    dimension: int
+    diameter: float
+
+    def __post_init__(self) -> None:
+        if self.dimension < 2:
+            raise ValueError(f"a simplex needs at least 2 dimensions, got {self.dimension}")
+
+    @property
+    def radius(self) -> float:
+        return self.total * math.sqrt(1 - 1 / self.dimension)
+
+    @property
+    def centre(self) -> Floats:
+        return np.full(self.dimension, self.total / self.dimension)
+
+    @property
+    def total(self) -> float:
+        """The sum of the coordinates."""
+        return self.diameter / math.sqrt(2)
+
+    @property
+    def axes(self) -> Floats:
+        return np.asarray(scipy.linalg.helmert(self.dimension).T)
+
+    def holds(self, points: Floats) -> NDArray[np.bool_]:
+        return np.asarray(points.min(axis=1) >= 0)
+
+    def project(self, points: Floats) -> Floats:
+        """Source: Duchi et al., "Efficient Projections onto the l1-Ball" (2008)."""
+        falling = -np.sort(-points, axis=-1)
+        lowered = (falling.cumsum(axis=-1) - self.total) / np.arange(1, self.dimension + 1)
+        last = (falling > lowered).sum(axis=-1, keepdims=True) - 1
+        return np.maximum(points - np.take_along_axis(lowered, last, axis=-1), 0.0)
+
+    def best(self, direction: Floats) -> Floats:
+        return np.asarray(self.total * (np.arange(self.dimension) == direction.argmin()))
+
+    def sample(self, mean: Floats, sigma: float, generators: ReplicateGenerators) -> Floats:
+        return sample_in_simplex(mean, sigma, self.total, generators)
+
+
+BODIES: Mapping[BodyName, Callable[[int, float], Body]] = {
+    "ball": Ball,
+    "box": Box,
+    "simplex": Simplex,
+}
+"""Makers of the bodies by name: they take dimension and diameter."""

@@ -1,0 +1,141 @@
+"""Comparators of L2P: online gradient descent without privacy, and DP-FTRL."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.lazy.convex.bodies import Body
+from dpol.lazy.convex.losses import ConvexLosses
+from dpol.privacy.factorizations import prefix_sums_largest, prefix_sums_times
+from dpol.privacy.tree_noise import TreeNoise, tree_levels
+
+
+def gradient_descent(losses: ConvexLosses, body: Body) -> Iterator[Floats]:
+    """(1, d) points of projected online gradient descent, round by round; not private.
+
+    x_1 is the centre, x_{t+1} the projection of x_t - D/(L sqrt(t)) times the gradient of l_t at
+    x_t. Regret <= 3/2 D L sqrt(T). Source: Zinkevich, "Online Convex Programming and Generalized
+    Infinitesimal Gradient Ascent" (2003), Theorem 1, with this step size. Deterministic.
+
+    >>> from dpol.lazy.convex.bodies import Ball
+    >>> from dpol.lazy.convex.losses import LinearLosses, total_loss
+    >>> losses = LinearLosses(np.tile([1.0, 0.0], (4, 1)), lipschitz=1.0)
+    >>> total_loss(losses, gradient_descent(losses, Ball(2, 2.0))).round(6).tolist()
+    [-3.0]
+    """
+    x = body.centre[None]
+    for t in range(losses.n_rounds):
+        yield x
+        step = body.diameter / (losses.lipschitz * math.sqrt(t + 1))
+        x = body.project(x - step * losses.gradient(t, x))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumNoise:
+    """Noise with which sums of gradients are released.
+
+    Args:
+        mechanism: what records of privacy call it.
+        draw: takes T, d, the standard deviation of a draw and generators; gives (R, d) noise on
+            the sums of the first 1, ..., T - 1 rounds, one after the other.
+        columns: what a gradient of norm 1 moves, squared norm, by T: draws of standard deviation
+            1 are 1-GDP where it is 1.
+        rows: mean square of a coordinate of the noise at most, for draws of standard deviation 1.
+    """
+
+    mechanism: str
+    draw: Callable[[int, int, float, ReplicateGenerators], Iterator[Floats]]
+    columns: Callable[[int], float]
+    rows: Callable[[int], float]
+
+    def scale(self, losses: ConvexLosses, mu: float) -> float:
+        """Standard deviation of a draw; replacing a loss moves its gradient by at most 2L."""
+        return 2 * losses.lipschitz * math.sqrt(self.columns(losses.n_rounds)) / mu
+
+
+def _tree(
+    n_rounds: int, dimension: int, scale: float, generators: ReplicateGenerators
+) -> Iterator[Floats]:
+    noise = TreeNoise()
+    for _ in range(n_rounds - 1):
+        noise = noise.next(scale * generators.standard_normal(dimension))
+        yield np.asarray(noise.total())
+
+
+def _factorised(
+    n_rounds: int, dimension: int, scale: float, generators: ReplicateGenerators
+) -> Iterator[Floats]:
+    if n_rounds > 1:
+        draws = scale * generators.standard_normal(n_rounds - 1, dimension)
+        yield from prefix_sums_times(draws.swapaxes(0, 1))
+
+
+NOISES: Mapping[str, SumNoise] = {
+    "dp-ftrl": SumNoise(
+        mechanism="Gaussian noise on tree-aggregated sums of gradients",
+        draw=_tree,
+        # A gradient enters at most K = floor(log2(T - 1)) + 1 nodes, a sum half of them on average.
+        columns=tree_levels,
+        rows=lambda n_rounds: tree_levels(n_rounds) / 2,
+    ),
+    "mf-dp-ftrl": SumNoise(
+        mechanism="Gaussian noise on factorised sums of gradients (normalised square root)",
+        draw=_factorised,
+        columns=lambda _: 1.0,
+        rows=lambda n_rounds: prefix_sums_largest(max(n_rounds - 1, 1)) ** 2,
+    ),
+}
+"""Noise of each DP-FTRL by name."""
+
+
+def private_ftrl(
+    losses: ConvexLosses,
+    body: Body,
+    noise: SumNoise,
+    *,
+    mu: float,
+    regulariser: float,
+    generators: ReplicateGenerators,
+) -> Iterator[Floats]:
+    """(R, d) points of DP-FTRL, round by round: mu-GDP in the central model.
+
+    x_1 is the centre, x_{t+1} the projection of -(noisy sum of gradients 1..t)/(2 lambda),
+    gradients taken at the points played. Replacing one loss moves one gradient by at most 2L in
+    norm. Later gradients depend on what was released before; Gaussian noise on a linear map of
+    the gradients guarantees the same mu then: Denisov, McMahan, Rush, Smith and Thakurta,
+    "Improved Differential Privacy for SGD via Optimal Linear Operators on Adaptive Streams"
+    (2022), Theorem 2.1. Source: Kairouz et al., "Practical and Private (Deep) Learning Without
+    Sampling or Shuffling" (2021).
+
+    Args:
+        losses: what is played against.
+        body: where points are played.
+        noise: on the sums.
+        mu: privacy parameter, inf for none; privacy.gaussian_dp relates it to (eps, delta).
+        regulariser: lambda; see `best_regulariser`.
+        generators: one for each run.
+    """
+    T, d, scale = losses.n_rounds, losses.dimension, noise.scale(losses, mu)
+    prefix, x = np.zeros(d), np.tile(body.centre, (generators.n_replicates, 1))
+    yield x
+    for t, drawn in enumerate(noise.draw(T, d, scale, generators)):
+        prefix = prefix + losses.gradient(t, x)
+        x = body.project(-(prefix + drawn) / (2 * regulariser))
+        yield x
+
+
+def best_regulariser(losses: ConvexLosses, body: Body, noise: SumNoise, mu: float) -> float:
+    """The lambda of DP-FTRL with the least bound on its expected regret.
+
+    The bound is lambda radius^2 + T (L^2 + 2 L s)/(4 lambda): follow the regularised leader on the
+    same gradients without noise, plus `L |noise|/(2 lambda)` a round, the noise having norm s on
+    average at most.
+    """
+    L, T = losses.lipschitz, losses.n_rounds
+    norm = math.sqrt(losses.dimension * noise.rows(T))
+    return math.sqrt(T * (L**2 + 2 * L * noise.scale(losses, mu) * norm)) / (2 * body.radius)

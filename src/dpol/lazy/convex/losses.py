@@ -1,0 +1,266 @@
+"""Convex losses of a product <a_t, x>, the same for all replicates.
+
+The paper's Theorem 3.12 is about all convex losses; linear ones are its hard case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+import scipy
+
+from dpol.core.randomness import Floats, seed_sequence
+from dpol.lazy.convex.bodies import Body
+from dpol.lazy.convex.minimum import least_value
+
+LossName = Literal["linear", "absolute", "logistic"]
+"""Names of the losses."""
+
+
+class ConvexLosses(Protocol):
+    """T convex losses of Lipschitz constant `lipschitz`; rounds are counted from 0."""
+
+    @property
+    def lipschitz(self) -> float:
+        """L, a bound that does not depend on the data."""
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds T."""
+
+    @property
+    def dimension(self) -> int:
+        """Dimension d."""
+
+    def value(self, t: int, points: Floats) -> Floats:
+        """(R,) losses of (R, d) points in round t."""
+
+    def gradient(self, t: int, points: Floats) -> Floats:
+        """(R, d) or (d,) a subgradient of the loss of round t at each of (R, d) points."""
+
+    def least_total(self, body: Body) -> float:
+        """The total loss of the best fixed point of a body."""
+
+
+def total_loss(losses: ConvexLosses, points: Iterable[Floats]) -> Floats:
+    """(R,) summed losses of what is played in each round, (R, d) a round."""
+    return np.asarray(sum(losses.value(t, x) for t, x in enumerate(points)))
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLosses:
+    """T losses l_t(x) = <a_t, x>.
+
+    Args:
+        gradients: (T, d), row t is a_t.
+        lipschitz: L, a bound on the norms that does not depend on the data.
+    """
+
+    gradients: Floats
+    lipschitz: float
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds T."""
+        return int(self.gradients.shape[0])
+
+    @property
+    def dimension(self) -> int:
+        """Dimension d."""
+        return int(self.gradients.shape[1])
+
+    def batches(self, size: int) -> Iterator[Floats]:
+        """(rounds, d) gradients of consecutive batches; the last may be shorter."""
+        for first in range(0, self.n_rounds, size):
+            yield self.gradients[first : first + size]
+
+    def value(self, t: int, points: Floats) -> Floats:
+        return np.asarray((points * self.gradients[t]).sum(axis=1))
+
+    def gradient(self, t: int, points: Floats) -> Floats:
+        return np.asarray(self.gradients[t])
+
+    def least_total(self, body: Body) -> float:
+        total = self.gradients.sum(axis=0)
+        return float((body.best(total) * total).sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A convex function of residuals r = <a, x> - b, with slopes in [-1, 1].
+
+    Args:
+        value: of residuals.
+        slope: a subgradient.
+        smooth: value and slope of a function that is nowhere larger than `value` and at most
+            width / 2 smaller.
+        steepness: how much the slope of the smooth one changes a unit at most, by width.
+        sharp: whether it is the absolute value.
+    """
+
+    value: Callable[[Floats], Floats]
+    slope: Callable[[Floats], Floats]
+    smooth: Callable[[Floats, float], tuple[Floats, Floats]]
+    steepness: Callable[[float], float]
+    sharp: bool = False
+
+
+def _huber(residuals: Floats, width: float) -> tuple[Floats, Floats]:
+    slope = np.clip(residuals / width, -1.0, 1.0)
+    return slope * (residuals - width * slope / 2), slope
+
+
+def _softplus(residuals: Floats) -> Floats:
+    return np.asarray(np.logaddexp(0.0, residuals))
+
+
+LINKS: Mapping[LossName, Link] = {
+    "absolute": Link(
+        value=np.abs,
+        slope=np.sign,
+        smooth=_huber,
+        steepness=lambda width: 1 / width,
+        sharp=True,
+    ),
+    "logistic": Link(
+        value=_softplus,
+        slope=scipy.special.expit,
+        smooth=lambda residuals, _: (_softplus(residuals), scipy.special.expit(residuals)),
+        steepness=lambda _: 0.25,
+    ),
+}
+"""Functions of the losses by name: `|r|`, and log(1 + e^r), where a label -y is a factor of a."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinkedLosses:
+    """T losses l_t(x) = f(<a_t, x> - b_t).
+
+    Args:
+        link: the function f.
+        vectors: (T, d), row t is a_t.
+        targets: (T,), b_t.
+        lipschitz: L, a bound on the norms of a_t that does not depend on the data.
+    """
+
+    link: Link
+    vectors: Floats
+    targets: Floats
+    lipschitz: float
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds T."""
+        return int(self.vectors.shape[0])
+
+    @property
+    def dimension(self) -> int:
+        """Dimension d."""
+        return int(self.vectors.shape[1])
+
+    def rounds(self, first: int, end: int) -> LinkedLosses:
+        """The losses of the rounds from `first` to before `end`."""
+        return LinkedLosses(
+            link=self.link,
+            vectors=self.vectors[first:end],
+            targets=self.targets[first:end],
+            lipschitz=self.lipschitz,
+        )
+
+    def batches(self, size: int) -> Iterator[LinkedLosses]:
+        """The losses of consecutive batches; the last may be shorter."""
+        for first in range(0, self.n_rounds, size):
+            yield self.rounds(first, first + size)
+
+    def followed_by(self, later: LinkedLosses) -> LinkedLosses:
+        """The losses of these rounds and then of others."""
+        return LinkedLosses(
+            link=self.link,
+            vectors=np.concatenate([self.vectors, later.vectors]),
+            targets=np.concatenate([self.targets, later.targets]),
+            lipschitz=self.lipschitz,
+        )
+
+    def residuals(self, points: Floats) -> Floats:
+        """(..., T) residuals of (..., d) points in all rounds."""
+        return np.asarray(points @ self.vectors.T - self.targets)
+
+    def sum_at(self, points: Floats) -> Floats:
+        """(R,) summed losses of (R, d) points."""
+        return np.asarray(self.link.value(self.residuals(points)).sum(axis=1))
+
+    def slope_at(self, point: Floats) -> Floats:
+        """(d,) a subgradient of the summed losses at a point."""
+        return np.asarray(self.link.slope(self.residuals(point)) @ self.vectors)
+
+    def value(self, t: int, points: Floats) -> Floats:
+        return np.asarray(self.link.value(points @ self.vectors[t] - self.targets[t]))
+
+    def gradient(self, t: int, points: Floats) -> Floats:
+        slope = self.link.slope(points @ self.vectors[t] - self.targets[t])
+        return np.asarray(slope[:, None] * self.vectors[t])
+
+    def least_total(self, body: Body) -> float:
+        """Up to a thousandth of L D sqrt(T), which is certified.
+
+        Raises:
+            ArithmeticError: see `minimum.least_value`.
+        """
+
+        def smooth(point: Floats, width: float) -> tuple[float, Floats]:
+            values, slopes = self.link.smooth(self.residuals(point), width)
+            return float(values.sum()), slopes @ self.vectors
+
+        curvature = float(np.linalg.norm(self.vectors, 2)) ** 2
+        scale = self.lipschitz * body.diameter * float(np.sqrt(self.n_rounds))
+        return least_value(
+            smooth,
+            body,
+            value=lambda point: float(self.sum_at(point[None])[0]),
+            steepness=lambda width: self.link.steepness(width) * curvature,
+            n_terms=self.n_rounds,
+            tolerance=1e-3 * scale,
+        )
+
+
+def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) -> LinearLosses:
+    """Linear losses with a direction to learn: unit vectors around a drift of length 0.3, times L.
+
+    Args:
+        n_rounds: number of rounds T.
+        dimension: dimension d.
+        lipschitz: Lipschitz constant L of every loss.
+        seed: root seed.
+    """
+    rng = np.random.default_rng(seed_sequence(seed, ("convex losses", "linear", dimension)))
+    hidden = rng.standard_normal(dimension)
+    hidden /= np.linalg.norm(hidden)
+    vectors = rng.standard_normal((n_rounds, dimension))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return LinearLosses(lipschitz * (0.7 * vectors + 0.3 * hidden), lipschitz)
+
+
+def linked_losses(name: LossName, linear: LinearLosses, body: Body, seed: int) -> LinkedLosses:
+    """Losses of another kind with the vectors of linear ones.
+
+    Targets of absolute losses are what the best corner for the summed vectors gives, plus
+    noise that is uniform between -L D/2 and L D/2. Targets of logistic losses are 0.
+
+    Args:
+        name: of `LINKS`.
+        linear: whose vectors to take.
+        body: where points are played.
+        seed: root seed.
+    """
+    T, targets = linear.n_rounds, np.zeros(linear.n_rounds)
+    if name == "absolute":
+        key = ("convex losses", name, linear.dimension)
+        noise = np.random.default_rng(seed_sequence(seed, key)).uniform(-0.5, 0.5, T)
+        corner = body.best(linear.gradients.sum(axis=0))
+        targets = linear.gradients @ corner + linear.lipschitz * body.diameter * noise
+    return LinkedLosses(
+        link=LINKS[name], vectors=linear.gradients, targets=targets, lipschitz=linear.lipschitz
+    )

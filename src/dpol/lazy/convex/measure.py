@@ -1,0 +1,204 @@
+"""Regularised multiplicative weights on a convex body, as a measure for L2P.
+
+nu_s(x) is proportional to `exp(-beta (losses of x so far + lambda |x|^2))` on the body.
+Source: "Private Online Learning via Lazy Algorithms", section 3.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from dpol.core.errors import DataError
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.lazy.convex.bodies import Body
+from dpol.lazy.convex.cone import cone_below
+from dpol.lazy.convex.losses import LinearLosses, LinkedLosses
+from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
+
+MOST_TRIES = 2_000
+"""Attempts at a draw, of up to `MOST_AT_ONCE` proposals each."""
+MOST_AT_ONCE = 64
+"""Most proposals for a replicate in an attempt."""
+PATIENCE = 20
+"""Attempts, of 1,000 proposals together, before a second envelope is found."""
+MOST_DIMENSIONS = 30
+"""Beyond them the second envelope accepts nothing."""
+STEPS = 3
+"""Steps of the anchor in a batch."""
+
+
+Proposals = Callable[[ReplicateGenerators], tuple[Floats, Floats]]
+"""Draws (R, d) from an envelope, and the logarithms of the chances (R,) to accept them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegularisedWeights:
+    """The measure for linear losses <a_t, x>, drawn from without approximation.
+
+    The state is the (d,) sum of the gradients so far, a batch the (d,) sum of its own; points
+    are (R, d). For summed gradients A, nu is N(-A/(2 lambda), I/(2 beta lambda)) truncated to
+    the body.
+
+    Args:
+        body: where points are played.
+        beta: inverse temperature.
+        regulariser: lambda.
+    """
+
+    body: Body
+    beta: float
+    regulariser: float
+
+    def initial(self) -> Floats:
+        return np.zeros(self.body.dimension)
+
+    def absorb(self, state: Floats, batch: Floats) -> Floats:
+        return state + batch
+
+    def sample(self, state: Floats, generators: ReplicateGenerators) -> Floats:
+        return self.body.sample(-state / (2 * self.regulariser), self.sigma, generators)
+
+    def log_ratio(self, batch: Floats, points: Floats) -> Floats:
+        return -self.beta * self.loss(batch, points)
+
+    def loss(self, batch: Floats, points: Floats) -> Floats:
+        return np.asarray((points * batch).sum(axis=1))
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of a coordinate before truncation."""
+        return 1 / math.sqrt(2 * self.beta * self.regulariser)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Absorbed:
+    """The state of `LinkedWeights`.
+
+    Args:
+        losses: of the rounds so far.
+        anchor: (d,) a point of the body near the mode; draws have the same law for any.
+    """
+
+    losses: LinkedLosses
+    anchor: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedWeights:
+    """The measure for losses f(<a_t, x> - b_t), drawn from without approximation.
+
+    A convex loss is nowhere below its tangent at a point, the anchor. So the measure for the
+    tangents, which are linear, is an envelope: a draw x from it is accepted with probability
+    `exp(-beta (losses of x - tangents at x))`, which is at most 1. Where few draws are, and the
+    losses are absolute, every other draw is from a second envelope, `cone_below`. The law is
+    exact for any anchor and any order of envelopes. How long a draw takes depends on the data, and
+    so does whether it is given up: the guarantee is about what is played by a run that ends, and
+    no part of its delta covers time or a refusal.
+
+    Args:
+        linear: the measure for linear losses of the same body, beta and lambda.
+        none: the losses of no round.
+    """
+
+    linear: RegularisedWeights
+    none: LinkedLosses
+
+    def initial(self) -> Absorbed:
+        return Absorbed(losses=self.none, anchor=self.linear.body.centre)
+
+    def absorb(self, state: Absorbed, batch: LinkedLosses) -> Absorbed:
+        losses = state.losses.followed_by(batch)
+        return Absorbed(losses=losses, anchor=self._nearer_the_mode(losses, state.anchor))
+
+    def sample(self, state: Absorbed, generators: ReplicateGenerators) -> Floats:
+        """A point for each generator.
+
+        Raises:
+            DataError: none of 120,000 proposals for a replicate was accepted.
+        """
+        tries, tangents = iter(range(MOST_TRIES)), self.tangents(state)
+        second = cache(lambda: self.cone(state))
+        sharp = state.losses.link.sharp and self.linear.body.dimension <= MOST_DIMENSIONS
+
+        def propose(pending: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
+            attempt = next(tries, None)
+            if attempt is None:
+                raise DataError(
+                    f"a point for {state.losses.n_rounds} rounds of losses that are not linear"
+                    " cannot be drawn exactly: too few proposals are accepted; take fewer rounds"
+                    " or a smaller epsilon"
+                )
+            # A generator that is named k times draws k proposals, one after the other.
+            each = min(2**attempt, MOST_AT_ONCE)
+            copies = coins.of(np.repeat(np.arange(len(pending)), each))
+            by_cone = sharp and attempt >= PATIENCE and attempt % 2
+            points, log_share = (second() if by_cone else tangents)(copies)
+            accepted = np.log1p(-copies.uniform()) <= log_share
+            by_replicate = accepted.reshape(len(pending), each)
+            first = by_replicate.argmax(axis=1) + each * np.arange(len(pending))
+            return points[first], np.asarray(by_replicate.any(axis=1))
+
+        return first_accepted(generators, propose)
+
+    def tangents(self, state: Absorbed) -> Proposals:
+        """Proposals from the measure for the tangents at the anchor."""
+        losses, anchor = state.losses, state.anchor
+        slope, height = losses.slope_at(anchor), losses.sum_at(anchor[None])
+
+        def propose(coins: ReplicateGenerators) -> tuple[Floats, Floats]:
+            points = self.linear.sample(slope, coins)
+            excess = losses.sum_at(points) - height - (points - anchor) @ slope
+            return points, -self.linear.beta * excess
+
+        return propose
+
+    def cone(self, state: Absorbed) -> Proposals:
+        """Proposals from a cone below absolute losses."""
+        body, beta, weight = self.linear.body, self.linear.beta, self.linear.regulariser
+        cone = cone_below(state.losses, body, beta=beta, regulariser=weight, near=state.anchor)
+
+        def propose(coins: ReplicateGenerators) -> tuple[Floats, Floats]:
+            points = cone.sample(beta, coins)
+            total = state.losses.sum_at(points) + weight * (points * points).sum(axis=1)
+            share = -beta * (total - cone.at(points))
+            return points, np.where(body.holds(points), share, -math.inf)
+
+        return propose
+
+    def log_ratio(self, batch: LinkedLosses, points: Floats) -> Floats:
+        return -self.linear.beta * self.loss(batch, points)
+
+    def loss(self, batch: LinkedLosses, points: Floats) -> Floats:
+        return batch.sum_at(points)
+
+    def _nearer_the_mode(self, losses: LinkedLosses, anchor: Floats) -> Floats:
+        """The anchor after some steps towards the mode of the tangents' measure at the anchor."""
+        weight = 2 * self.linear.regulariser
+        curvature = losses.link.steepness(losses.lipschitz * self.linear.sigma)
+        share = 1 / (1 + curvature * float((losses.vectors**2).sum()) / losses.dimension / weight)
+        for _ in range(STEPS):
+            mode = self.linear.body.project(-losses.slope_at(anchor)[None] / weight)[0]
+            anchor = anchor + share * (mode - anchor)
+        return anchor
+
+
+def measure_for(
+    losses: LinearLosses | LinkedLosses, body: Body, *, beta: float, regulariser: float
+) -> RegularisedWeights | LinkedWeights:
+    """The measure of a kind of losses on a body.
+
+    Args:
+        losses: whose kind to take.
+        body: where points are played.
+        beta: inverse temperature.
+        regulariser: lambda.
+    """
+    linear = RegularisedWeights(body=body, beta=beta, regulariser=regulariser)
+    if isinstance(losses, LinearLosses):
+        return linear
+    return LinkedWeights(linear=linear, none=losses.rounds(0, 0))

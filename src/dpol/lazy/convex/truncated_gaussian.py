@@ -1,0 +1,275 @@
+"""Independent draws from a Gaussian truncated to a ball, without a Markov chain.
+
+In units of sigma, with rho the radius of the ball and M the norm of the mean, let s >= 0 be
+the distance from the far end of the ball, rho e with `e = m/|m|`, along e. Its density on
+[0, 2 rho] is log-concave (a marginal of a log-concave density):
+
+    log f(s) = (rho - M) s - s^2/2 + log P((d-1)/2, s (2 rho - s)/2) + constant,
+
+P the regularised lower incomplete gamma function. s is drawn by rejection from a hull of
+tangents, which is exact for any choice of tangents; the squared norm of the other d - 1
+coordinates is then a truncated gamma variable, and their direction uniform. The error is that
+of P, gammaincinv and the arithmetic: 1e-11 relative in f for d <= 1000, measured against
+40-digit arithmetic.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
+
+# Tangents: multiples of the width of f around its mode, and of the mode itself.
+OFFSETS = np.array([-6.0, -3.0, -1.8, -1.0, -0.5, 0.0, 0.5, 1.0, 1.8, 3.0, 6.0])
+FRACTIONS = np.array([0.02, 0.1, 0.3, 0.6])
+# Below this value P is computed by its series, in logarithms.
+TINY = 1e-200
+
+
+def sample_truncated_gaussian(
+    mean: Floats, sigma: float, diameter: float, generators: ReplicateGenerators
+) -> Floats:
+    """(R, d) independent draws of N(mean, sigma^2 I) given `|x| <= diameter/2`.
+
+    A replicate's draw depends on its own generator only. Where `|mean|^2 + d sigma^2` is at
+    most the squared radius, more than half of the untruncated draws fall into the ball and
+    they are drawn until one does; elsewhere the decomposition at the top is used.
+
+    Args:
+        mean: (d,), finite, anywhere.
+        sigma: standard deviation of each coordinate before truncation, above 0.
+        diameter: D of the ball around 0, above 0.
+        generators: one for each draw.
+
+    >>> from dpol.core.randomness import replicate_generators
+    >>> generators = replicate_generators(1, ("ball",), range(3), "draws")
+    >>> draws = sample_truncated_gaussian(np.array([5.0, 0.0]), 1.0, 2.0, generators)
+    >>> draws.shape, bool((np.linalg.norm(draws, axis=1) <= 1).all())
+    ((3, 2), True)
+    """
+    radius, centre = diameter / (2 * sigma), float(np.linalg.norm(mean)) / sigma
+
+    def untruncated(_: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
+        drawn = mean + sigma * coins.standard_normal(len(mean))
+        return drawn, np.linalg.norm(drawn, axis=1) <= diameter / 2
+
+    if math.hypot(centre, math.sqrt(len(mean))) <= radius:
+        return first_accepted(generators, untruncated)
+    points = _around_first_axis(Marginal(radius, centre, (len(mean) - 1) / 2), generators)
+    return into_ball(sigma * _first_axis_to(mean, points), diameter)
+
+
+def into_ball(points: Floats, diameter: float) -> Floats:
+    """(R, d) the nearest points of the ball of this diameter around 0."""
+    norms = np.linalg.norm(points, axis=-1, keepdims=True)
+    outside = norms > diameter / 2
+    return np.where(outside, points * (diameter / 2 / np.where(outside, norms, 1.0)), points)
+
+
+def _around_first_axis(marginal: Marginal, generators: ReplicateGenerators) -> Floats:
+    """(R, d) draws in units of sigma, their mean along the first axis."""
+    propose = depth_proposals(marginal)
+
+    def depths(_: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
+        where, height = coins.uniforms(2).T
+        s, log_share = propose(where)
+        return s, np.log1p(-height) <= log_share
+
+    depth = first_accepted(generators, depths)
+    points = (marginal.radius - depth)[:, None]
+    if not marginal.shape:
+        return points
+    norm = np.sqrt(2 * _truncated_gamma(marginal.shape, marginal.z(depth), generators))
+    direction = generators.standard_normal(round(2 * marginal.shape))
+    across = direction * (norm / np.linalg.norm(direction, axis=1))[:, None]
+    return np.concatenate([points, across], axis=1)
+
+
+def log_lower_gamma(shape: float, z: Floats) -> Floats:
+    """log P(shape, z), the regularised lower incomplete gamma function, z > 0; no underflow."""
+    value = np.asarray(scipy.special.gammainc(shape, z))
+    tiny = value < TINY
+    out = np.log(np.where(tiny, 1.0, value))
+    if tiny.any():
+        small = z[tiny]
+        head = shape * np.log(small) - small - scipy.special.gammaln(shape + 1)
+        out[tiny] = head + np.log(_kummer(shape, small))
+    return np.asarray(out)
+
+
+def _kummer(shape: float, z: Floats) -> Floats:
+    """Sum of z^k / ((shape+1) ... (shape+k)), for z well below shape."""
+    term, total, k = np.ones_like(z), np.ones_like(z), 0
+    while (term > 1e-17 * total).any():
+        k += 1
+        term = term * z / (shape + k)
+        total = total + term
+    return total
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """The density of s, the depth along the mean, in units of sigma.
+
+    Args:
+        radius: rho.
+        centre: M, the norm of the mean.
+        shape: (d-1)/2; for 0 the other coordinates are absent.
+    """
+
+    radius: float
+    centre: float
+    shape: float
+
+    def log_density(self, s: Floats) -> Floats:
+        """log f up to a constant, 0 <= s <= 2 rho (both exclusive for d > 1)."""
+        line = (self.radius - self.centre) * s - s * s / 2
+        return line + log_lower_gamma(self.shape, self.z(s)) if self.shape else line
+
+    def slope(self, s: Floats) -> Floats:
+        """Derivative of log f: falls in s."""
+        return self.radius - self.centre - s + self._hazard(s) * (self.radius - s)
+
+    def curvature(self, s: Floats) -> Floats:
+        """Second derivative of log f, negative up to rounding."""
+        hazard = self._hazard(s)
+        if not self.shape:
+            return hazard - 1
+        change = hazard * ((self.shape - 1) / self.z(s) - 1 - hazard)
+        return change * (self.radius - s) ** 2 - hazard - 1
+
+    def mode(self) -> float:
+        """An approximate mode; 0 <= mode <= rho, since f(s) >= f(2 rho - s) there."""
+        if not self.shape:
+            return max(self.radius - self.centre, 0.0)
+        # Here the slope is positive: P'/P >= shape/(e z) for z <= 1.
+        low = min(self.radius / 2, 1 / self.radius)
+        low = min(low, self.shape / (6 * (self.centre + self.radius)))
+        high = self.radius
+        for _ in range(3):
+            grid = np.geomspace(low, high, 24)
+            rising = int((self.slope(grid) > 0).sum())
+            low, high = float(grid[max(rising - 1, 0)]), float(grid[min(rising, len(grid) - 1)])
+        return high
+
+    def z(self, s: Floats) -> Floats:
+        """Half the largest squared norm of the other coordinates."""
+        return s * (2 * self.radius - s) / 2
+
+    def _hazard(self, s: Floats) -> Floats:
+        """d log P / dz."""
+        if not self.shape:
+            return np.zeros_like(s)
+        z = self.z(s)
+        head = (self.shape - 1) * np.log(z) - z - scipy.special.gammaln(self.shape)
+        return np.asarray(np.exp(head - log_lower_gamma(self.shape, z)))
+
+
+@functools.lru_cache(maxsize=8)
+def depth_proposals(marginal: Marginal) -> Callable[[Floats], tuple[Floats, Floats]]:
+    """Draws from a hull of tangents to a log-concave density on [0, 2 rho].
+
+    The minimum of the tangents is nowhere below the density. The function that is returned takes
+    uniform numbers (n,), and gives draws (n,) with the log of density over hull there.
+    """
+    contacts, end = _contacts(marginal), 2 * marginal.radius
+    tops, slopes = marginal.log_density(contacts), marginal.slope(contacts)
+    shift = float(tops.max())
+    tops = tops - shift
+    gap, drop = np.diff(contacts), -np.diff(slopes)
+    # Tangents i and i + 1 meet here; parallel ones anywhere between.
+    step = np.diff(tops) - slopes[1:] * gap
+    share = np.divide(step, drop * gap, out=np.full_like(gap, 0.5), where=drop * gap > 0)
+    edges = np.concatenate([[0.0], contacts[:-1] + gap * np.clip(share, 0.0, 1.0), [end]])
+    cumulative = np.cumsum(_masses(tops, slopes, contacts, edges))
+
+    def propose(uniform: Floats) -> tuple[Floats, Floats]:
+        target = uniform * cumulative[-1]
+        piece = np.minimum(np.searchsorted(cumulative, target, side="right"), len(contacts) - 1)
+        before = np.where(piece > 0, cumulative[piece - 1], 0.0)
+        left, right, slope = edges[piece], edges[piece + 1], slopes[piece]
+        share = np.clip((target - before) / (cumulative[piece] - before), 0.0, 1.0)
+        s = np.clip(_inverse_exponential(share, slope, right - left) + left, left, right)
+        if marginal.shape:
+            # The two ends themselves have density 0.
+            s = np.clip(s, np.nextafter(0.0, 1.0), np.nextafter(end, 0.0))
+        hull = tops[piece] + slope * (s - contacts[piece])
+        return s, marginal.log_density(s) - shift - hull
+
+    return propose
+
+
+def _contacts(marginal: Marginal) -> Floats:
+    """Points at which tangents touch, in rising order."""
+    mode = marginal.mode()
+    at_mode = np.array([mode])
+    steepness = math.sqrt(max(-float(marginal.curvature(at_mode)[0]), 0.0))
+    width = 1 / max(steepness, abs(float(marginal.slope(at_mode)[0])), 1e-300)
+    contacts = np.unique(np.concatenate([mode + width * OFFSETS, mode * FRACTIONS]))
+    inside = (contacts > 0) & (contacts < 2 * marginal.radius)
+    if not marginal.shape:
+        inside |= contacts == 0
+    return contacts[inside]
+
+
+def _masses(tops: Floats, slopes: Floats, contacts: Floats, edges: Floats) -> Floats:
+    """(n,) integral of exp(top + slope (s - contact)) between neighbouring edges."""
+    left = tops + slopes * (edges[:-1] - contacts)
+    right = tops + slopes * (edges[1:] - contacts)
+    change = np.abs(right - left)
+    # (1 - e^-c)/c, 1 in the limit.
+    mean = np.divide(-np.expm1(-change), change, out=np.ones_like(change), where=change > 0)
+    return np.asarray(np.diff(edges) * np.exp(np.maximum(left, right)) * mean)
+
+
+def _inverse_exponential(share: Floats, slope: Floats, length: Floats) -> Floats:
+    """Point of [0, length] that has this share of the mass of exp(slope x) to its left."""
+    change = slope * length
+    flat = np.abs(change) < 1e-12
+    safe = np.where(flat, 1.0, change)
+    down = np.log1p(share * np.expm1(-np.abs(safe)))
+    up = np.log1p((1 - share) * np.expm1(-np.abs(safe)))
+    part = np.where(safe < 0, down / -np.abs(safe), 1 + up / np.abs(safe))
+    return np.asarray(length * np.where(flat, share, part))
+
+
+def _truncated_gamma(shape: float, limit: Floats, generators: ReplicateGenerators) -> Floats:
+    """(R,) v with density proportional to v^(shape-1) e^-v on [0, limit].
+
+    By inversion unless the limit lies far in the lower tail. There v = limit e^-w, w of
+    density exp(-shape w - limit e^-w), by rejection from its tangent at 0; more than a third
+    of the proposals is accepted.
+    """
+    out, tail = np.empty(len(limit)), limit <= max(shape / 2, shape - math.sqrt(shape))
+    rows, far = np.flatnonzero(~tail), np.flatnonzero(tail)
+    if len(rows):
+        level = generators.of(rows).uniform() * scipy.special.gammainc(shape, limit[rows])
+        out[rows] = np.minimum(scipy.special.gammaincinv(shape, level), limit[rows])
+
+    def propose(pending: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
+        (where, height), end = coins.uniforms(2).T, limit[far[pending]]
+        w = -np.log1p(-where) / (shape - end)
+        return end * np.exp(-w), np.log1p(-height) <= -end * (np.expm1(-w) + w)
+
+    if len(far):
+        out[far] = first_accepted(generators.of(far), propose)
+    return out
+
+
+def _first_axis_to(mean: Floats, points: Floats) -> Floats:
+    """Reflect (R, d) points such that the first axis becomes the direction of the mean."""
+    norm = float(np.linalg.norm(mean))
+    normal = -mean / (norm or 1.0)
+    normal[0] += 1.0
+    square = float(normal @ normal)
+    if norm == 0 or square == 0:
+        return points
+    along = (points * normal).sum(axis=1)
+    return np.asarray(points - (2 / square) * along[:, None] * normal)

@@ -1,0 +1,279 @@
+"""Algorithms, learners, noises and studies that each fail a check, and sound ones."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import gc
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dpol
+from dpol.experts.learners.leader import LeaderBank
+from dpol.noise.noises import CAPACITY, ISOTROPIC
+from dpol.studies.batching import STUDY
+from dpol.studies.labels import STUDY as LABELS
+
+
+def leader(scores: Any) -> Any:
+    return scores.argmax(axis=1).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Sound(dpol.LocalAlgorithm[Any]):
+    """Follow the leader of the recent past."""
+
+    def init(self, setup: Any) -> Any:
+        return setup.initial
+
+    def step(self, state: Any, observation: Any, generators: Any) -> Any:
+        scores = state if observation is None else 0.8 * state + observation.gains
+        return scores, leader(scores)
+
+
+class OfThisModule(Sound):
+    """A step that changes the scores of a sound one."""
+
+    def step(self, state: Any, observation: Any, generators: Any) -> Any:
+        state, _ = super().step(state, observation, generators)
+        return state, leader(self.changed(state, observation, generators))
+
+    def changed(self, scores: Any, observation: Any, generators: Any) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class RandomFromElsewhere(OfThisModule):
+    def changed(self, scores, observation, generators):
+        return scores + np.random.default_rng().normal(size=scores.shape)
+
+
+@dataclass(frozen=True)
+class LooksAhead(OfThisModule):
+    """The gains of a round are a view of those of all rounds."""
+
+    def changed(self, scores, observation, generators):
+        whole = None if observation is None else observation.gains.base
+        if whole is None or whole.ndim < 3:
+            return scores
+        return whole[-1] if whole.shape[1] == len(scores) else whole[:, -1]
+
+
+@dataclass(frozen=True)
+class NeverLearns(OfThisModule):
+    def changed(self, scores, observation, generators):
+        return np.tile([1.0] + [0.0] * (scores.shape[1] - 1), (len(scores), 1))
+
+
+@dataclass(frozen=True)
+class ChangesItsState(Sound):
+    def init(self, setup):
+        return setup.initial.copy()
+
+    def step(self, state, observation, generators):
+        if observation is not None:
+            state += observation.gains
+        return state, leader(state)
+
+
+@dataclass(frozen=True)
+class RemembersElsewhere(OfThisModule):
+    kept: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    def changed(self, scores, observation, generators):
+        self.kept["calls"] = self.kept.get("calls", 0) + 1
+        return np.roll(scores, self.kept["calls"], axis=1)
+
+
+@dataclass(frozen=True)
+class DoesNotPickle(Sound):
+    weigh: Any = field(default_factory=lambda: lambda scores: scores)
+
+
+@dataclass(frozen=True)
+class MixesReplicates(OfThisModule):
+    def changed(self, scores, observation, generators):
+        return np.broadcast_to(scores.mean(axis=0), scores.shape)
+
+
+@dataclass(frozen=True)
+class NamesNoExpert(Sound):
+    def step(self, state, observation, generators):
+        state, actions = super().step(state, observation, generators)
+        return state, actions + 1
+
+
+@dataclass(frozen=True)
+class NeedsTwoRounds(Sound):
+    def init(self, setup):
+        setup.noise_scale[1]
+        return setup.initial
+
+
+@dataclass(frozen=True)
+class WantsNoise(OfThisModule):
+    """It plays otherwise at mu = inf than at any other mu."""
+
+    def changed(self, scores, observation, generators):
+        noisy = observation is None or observation.noise_scale.any()
+        return scores if noisy else -scores
+
+
+@dataclass(frozen=True)
+class RandomWithoutNoise(OfThisModule):
+    """It plays the first expert with probability 0.9 at mu = inf, and else with 0.5."""
+
+    def changed(self, scores, observation, generators):
+        noisy = observation is None or observation.noise_scale.any()
+        first = generators.uniform() < (0.5 if noisy else 0.9)
+        return np.where(first[:, None], [1.0] + [0.0] * (scores.shape[1] - 1), scores)
+
+
+@dataclass(frozen=True)
+class ReadsAnyNoise(Sound):
+    """It says that it needs noise of one scale, and overrides nothing that needs it."""
+
+    constant_noise = True
+
+    def init(self, setup):
+        if (setup.noise_scale != setup.noise_scale[0, 0]).any():
+            raise ValueError("unlike scales")
+        return setup.initial
+
+
+def raw_in_frames() -> Any:
+    frame: Any = sys._getframe()
+    while frame is not None:
+        for value in frame.f_locals.values():
+            if isinstance(value, dpol.GainStream):
+                return value.gains
+        frame = frame.f_back
+    raise LookupError
+
+
+@functools.cache
+def raw_in_memory() -> Any:
+    return next(it.gains for it in gc.get_objects() if isinstance(it, dpol.GainStream))
+
+
+def raw_by_seed() -> Any:
+    frame: Any = sys._getframe()
+    while frame is not None:
+        source = frame.f_locals.get("source")
+        if isinstance(source, dpol.NoisyGains) and source.seeds is not None:
+            shape = source.n_rounds + 1, source.n_experts
+            noise = source.seeds.local_noise().standard_normal(*shape)[:, 1:]
+            return (source.gains - source.noise_scale * noise)[0]
+        frame = frame.f_back
+    raise LookupError
+
+
+class Reaches(OfThisModule):
+    """It adds the raw gains, if it finds them, and else plays on as if nothing were."""
+
+    def changed(self, scores, observation, generators):
+        with contextlib.suppress(LookupError, StopIteration):
+            return scores + 10 * self.reach()[-1, : scores.shape[1]]
+        return scores
+
+
+@dataclass(frozen=True)
+class ReachesByFrames(Reaches):
+    def reach(self):
+        return raw_in_frames()
+
+
+@dataclass(frozen=True)
+class ReachesByMemory(Reaches):
+    def reach(self):
+        return raw_in_memory()
+
+
+@dataclass(frozen=True)
+class ReachesBySeed(Reaches):
+    def reach(self):
+        return raw_by_seed()
+
+
+@dataclass(frozen=True)
+class ReachesForFiles(Reaches):
+    def reach(self):
+        with contextlib.suppress(OSError):
+            Path("results/demo/streams/NM.parquet").read_bytes()
+        raise LookupError
+
+
+@dataclass(frozen=True)
+class SoundCurator(dpol.TreeFTPL):
+    """A tree as it is in dpol."""
+
+
+@dataclass(frozen=True)
+class ForgetsItsNoise(dpol.TreeFTPL):
+    """A tree that forgets most of its noise, but not its record."""
+
+    def init(self, setup: Any) -> Any:
+        state = super().init(setup)
+        return dataclasses.replace(state, total_scale=1e-9, node_scale=1e-9)
+
+
+@dataclass(frozen=True)
+class ClaimsMore(dpol.TreeFTPL):
+    def guarantee(self, setup: Any) -> Any:
+        record = super().guarantee(setup)
+        return dataclasses.replace(record, mu=2 * record.mu)
+
+
+@dataclass(frozen=True)
+class NamesNobody(dpol.TreeFTPL):
+    def guarantee(self, setup: Any) -> Any:
+        return dataclasses.replace(super().guarantee(setup), unit="a hospital")
+
+
+@dataclass(frozen=True)
+class SoundBank(LeaderBank):
+    """Follow the leader, as a learner."""
+
+
+@dataclass(frozen=True)
+class OtherAlone(SoundBank):
+    """Its one learner alone is another one."""
+
+    def single(self, place: int) -> Any:
+        return dpol.RidgeBank((4,)), 0
+
+
+@dataclass(frozen=True)
+class TwoColumns(SoundBank):
+    def step(self, state: Any, observation: Any) -> Any:
+        state, actions = super().step(state, observation)
+        return state, np.repeat(actions, 2, axis=1)
+
+
+SOUND_NOISE = dataclasses.replace(ISOTROPIC, name="sound")
+HALF = dataclasses.replace(
+    ISOTROPIC, name="half", scale=lambda stream, mu: ISOTROPIC.scale(stream, mu) / 2
+)
+OF_GAINS = dataclasses.replace(
+    ISOTROPIC,
+    name="of-gains",
+    scale=lambda stream, mu: ISOTROPIC.scale(stream, mu) * (1 + stream.gains),
+)
+FLAT = dataclasses.replace(
+    ISOTROPIC, name="flat", scale=lambda stream, mu: (ISOTROPIC.scale(stream, mu))[0]
+)
+UPSIDE_DOWN = dataclasses.replace(
+    ISOTROPIC, name="upside-down", scale=lambda stream, mu: 9 + mu * ISOTROPIC.scale(stream, 1.0)
+)
+NOT_CONSTANT = dataclasses.replace(CAPACITY, name="not-constant", constant=True, central=False)
+
+NO_FUNCTION = dataclasses.replace(STUDY, run="dpol.studies.batching.study:nothing")
+NO_COLUMNS = dataclasses.replace(STUDY, results=("batching",))
+OUTSIDE = dataclasses.replace(
+    LABELS, points=lambda settings, streams: {"a": {"inputs": {"file": "/etc/passwd"}}}
+)

@@ -1,0 +1,63 @@
+"""Power of the checks: each broken example fails its check, and sound ones fail none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dpol.checks.check import check, checks_of, counterexample
+from dpol.cli import main
+
+BROKEN = {
+    "NamesNoExpert": "plays small games",
+    "NeedsTwoRounds": "plays small games",
+    "RandomFromElsewhere": "the seed decides the game",
+    "LooksAhead": "looks at the past only, and learns",
+    "NeverLearns": "looks at the past only, and learns",
+    "ChangesItsState": "a step changes and hides nothing",
+    "RemembersElsewhere": "a step changes and hides nothing",
+    "DoesNotPickle": "a step changes and hides nothing",
+    "MixesReplicates": "blocks of replicates do not matter",
+    "WantsNoise": "no privacy is the limit",
+    "RandomWithoutNoise": "no privacy is the limit",
+    "ReadsAnyNoise": "plays any noise that it can read",
+    "ReachesByFrames": "raw gains are out of reach",
+    "ReachesByMemory": "raw gains are out of reach",
+    "ReachesBySeed": "raw gains are out of reach",
+    "ReachesForFiles": "raw gains are out of reach",
+    "ForgetsItsNoise": "actions do not refute the record",
+    "ClaimsMore": "the record is complete",
+    "NamesNobody": "the record is complete",
+    "OtherAlone": "learners play their columns",
+    "TwoColumns": "learners play their columns",
+    "HALF": "the record keeps the level",
+    "OF_GAINS": "the scale does not depend on gains",
+    "FLAT": "the scale is positive",
+    "NOT_CONSTANT": "the scale is positive",
+    "UPSIDE_DOWN": "less mu is more noise",
+    "NO_FUNCTION": "functions take what jobs give",
+    "NO_COLUMNS": "results have columns",
+    "OUTSIDE": "points are plain",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_example_fails_its_check(name):
+    assert counterexample(dict(checks_of(f"checks.broken:{name}"))[BROKEN[name]])
+
+
+@pytest.mark.parametrize("name", ["Sound", "SoundCurator", "SoundBank", "SOUND_NOISE"])
+def test_a_sound_example_fails_no_check(name):
+    assert [it for it in check(f"checks.broken:{name}") if not it.holds] == []
+
+
+def test_the_command_says_one_line_a_check_and_its_exit_code(capsys):
+    assert main(["check", "checks.broken:SOUND_NOISE"]) == 0
+    assert capsys.readouterr().out.count(": holds\n") == 4
+    assert main(["check", "checks.broken:HALF", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [it["holds"] for it in told["checks"]] == [True, True, True, False]
+    assert "where 0.25 is asked; make its scale larger" in told["checks"][3]["counterexample"]
+    assert main(["check", "checks.broken:Nothing"]) == 2
+    assert "has no attribute 'Nothing'" in capsys.readouterr().err

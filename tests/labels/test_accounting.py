@@ -1,0 +1,215 @@
+"""Composition of Laplace noise, and the exact loss of a message of private EXP3."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpol.labels.accounting import composed_delta, laplace_message_loss, scale_factor
+from labels import plain
+
+EPSILONS = (0.25, 1.0, 4.0)
+sizes = st.integers(1, 64)
+epsilons = st.floats(0.05, 8)
+deltas = st.floats(-10, -0.05).map(lambda power: 10**power)
+
+
+def delta_of_two(factor, epsilon, nodes=200):
+    """Delta by the law of the privacy loss: with a = 1/b, atoms at a (1/2) and -a (the rest), and
+    between them a density exp((l - a) / 2) / 4.
+    """
+    a = 1 / factor
+    unit, weight = np.polynomial.legendre.leggauss(nodes)
+
+    def between(low):
+        """Nodes and masses of the density on (low, a); only a sum above eps counts."""
+        half = (a - np.clip(low, -a, a))[..., None] / 2
+        loss = a + half * (unit - 1)
+        return loss, half * weight * np.exp((loss - a) / 2) / 4
+
+    def total(loss, mass):
+        return float((mass * np.maximum(0.0, -np.expm1(epsilon - loss))).sum())
+
+    first, one = between(np.array(epsilon - a))
+    second, other = between(epsilon - first)
+    atoms = total(2 * a, 0.25) + total(a + first, one)
+    return atoms + total(first[:, None] + second, one[:, None] * other)
+
+
+def library_delta(n_coordinates, factor, epsilon, *, pessimistic):
+    """Delta by the accountant at a resolution of its own, rounded either way."""
+    one = privacy_loss_distribution.from_laplace_mechanism(
+        factor,
+        pessimistic_estimate=pessimistic,
+        value_discretization_interval=1 / (900 * factor),
+        use_connect_dots=pessimistic,
+    )
+    return one.self_compose(n_coordinates).get_delta_for_epsilon(epsilon)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("delta", [1e-6, 0.01, 0.3, 0.9])
+def test_one_coordinate_has_a_closed_form(epsilon, delta):
+    expected = 1 / (epsilon - 2 * math.log1p(-delta))
+    found = scale_factor(1, epsilon, delta, "exact")
+    assert expected <= found <= expected * 1.0002
+
+
+@pytest.mark.parametrize(("factor", "epsilon"), [(0.3, 1.0), (1.5, 1.0), (0.9, 2.0), (5.0, 0.1)])
+def test_composed_delta_is_that_of_a_numerical_convolution(factor, epsilon):
+    of_one = max(0.0, -math.expm1((epsilon - 1 / factor) / 2))
+    assert composed_delta(1, factor, epsilon) == pytest.approx(of_one, rel=1e-5)
+    expected = delta_of_two(factor, epsilon)
+    assert expected <= composed_delta(2, factor, epsilon) <= expected * 1.0002
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "delta"),
+    [*itertools.product((2, 16, 64), EPSILONS, (1e-6, 1e-3, 0.1)), (1000, 1.0, 1e-6)],
+)
+def test_exact_is_enough_and_a_hundredth_less_is_not(n, epsilon, delta):
+    """The second half by a delta that is rounded down."""
+    found = scale_factor(n, epsilon, delta, "exact")
+    assert library_delta(n, found, epsilon, pessimistic=True) <= delta * 1.0001
+    assert library_delta(n, 0.99 * found, epsilon, pessimistic=False) > delta
+
+
+@pytest.mark.parametrize("n", [1, 2, 16, 64])
+def test_the_published_factor_is_private_but_larger_than_needed(n):
+    for epsilon, delta in itertools.product(EPSILONS, (1e-9, 1e-6, 1e-3)):
+        published = scale_factor(n, epsilon, delta, "published")
+        assert composed_delta(n, published, epsilon) <= delta + 2e-13
+        assert published > 1.5 * scale_factor(n, epsilon, delta, "exact")
+
+
+@settings(max_examples=6)
+@given(sizes, epsilons, deltas)
+def test_exact_never_needs_more_than_basic(n, epsilon, delta):
+    exact, basic = scale_factor(n, epsilon, delta, "exact"), n / epsilon
+    assert 0 < exact <= basic
+    assert exact == basic or composed_delta(n, exact, epsilon) <= delta
+
+
+@settings(max_examples=4)
+@given(sizes, epsilons, deltas, st.integers(1, 20), st.floats(1, 3), st.floats(1, 100))
+def test_more_coordinates_or_more_privacy_need_more_noise(n, epsilon, delta, more, times, less):
+    for rule in ("published", "exact"):
+        least = scale_factor(n, epsilon, delta, rule)
+        by_n, by_epsilon = (n + more, epsilon, delta), (n, epsilon / times, delta)
+        for harder in (by_n, by_epsilon, (n, epsilon, delta / less)):
+            # Results are rounded up to five digits.
+            assert scale_factor(*harder, rule) >= least * (1 - 1e-4)
+
+
+def test_the_ends_of_the_range():
+    """Basic composition where delta is below the rounding errors; no noise without privacy."""
+    assert scale_factor(64, 1.0, 5e-14, "exact") == 64
+    assert scale_factor(64, 1.0, 1e-10, "exact") < 64
+    for rule in ("published", "exact"):
+        assert scale_factor(16, math.inf, 1e-6, rule) == 0.0
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, math.nan])
+def test_a_delta_out_of_range_is_refused(delta):
+    with pytest.raises(ValueError, match=rf"delta must lie in .0, 1., got {delta}"):
+        scale_factor(4, 1.0, delta, "exact")
+
+
+# ---- the exact loss of a message -----------------------------------------------------------------
+
+
+def clipped(F, T):
+    """log pbar (K, M), c (M,) and the ranges of log pbar (K,) of a class."""
+    clipping = plain.clipping(F, T)
+    return clipping.log_cells[0], clipping.cells[0], clipping.ranges[0]
+
+
+def on_a_grid(logs, c, keep, scales, points=4001):
+    """The largest log ratio over all pairs of labels and a grid of values, label by label."""
+    used, found = [y for y in range(len(c)) if c[y]], []
+    for log, scale in zip(logs, scales, strict=True):
+        inner = log[used]
+        grid = np.linspace(min(inner) - 3 * scale, max(inner) + 3 * scale, points)
+        grid = np.concatenate([grid, inner])
+        densities = []
+        for y in range(len(c)):
+            own = keep if c[y] else 0.0
+            chances = [own * (y == z) + (1 - own) * c[z] / c.sum() for z in used]
+            parts = zip(chances, inner, strict=True)
+            densities.append(sum(p * np.exp(-np.abs(grid - a) / scale) for p, a in parts))
+        found.append(np.ptp(np.log(densities), axis=0).max())
+    return np.array(found)
+
+
+def point_against_uniform(M):
+    uniform, point = np.full(M, 1 / (M - 1)), np.zeros(M)
+    uniform[-1], point[-1] = 0.0, 1.0
+    return np.array([uniform, point])
+
+
+@pytest.mark.parametrize(
+    ("F", "T", "expected"),
+    [
+        (plain.COUNTEREXAMPLE, 10, 0.920),
+        (plain.COUNTEREXAMPLE, 300, 1.0200),
+        (point_against_uniform(50), 1000, 1.050),
+    ],
+)
+def test_the_published_sensitivity_does_not_give_its_epsilon(F, T, expected):
+    """The counterexamples to the range log(KT), at eps = 1."""
+    F = np.array(F)
+    logs, c, ranges = clipped(F, T)
+    scales = np.full(2, math.log(2 * T))
+    found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+    assert found.max() == pytest.approx(expected, abs=0.0005)
+    np.testing.assert_allclose(found, on_a_grid(logs, c, 1 - 1 / T, scales), rtol=1e-12)
+    exact = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=ranges)
+    assert exact.max() <= 1
+
+
+@given(plain.cases(most_features=1), st.sampled_from([0.25, 1.0, 4.0]))
+def test_loss_is_that_of_a_dense_grid(class_, epsilon):
+    """All pairs of labels and many values; the grid holds the knots, so nothing is larger."""
+    (F,), T = class_
+    logs, c, ranges = clipped(F, T)
+    for scales in (np.full(len(F), math.log(len(F) * T) / epsilon), ranges / epsilon + 1e-3):
+        found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+        expected = on_a_grid(logs, c, 1 - 1 / T, scales, points=301)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@given(plain.cases(most_features=1), st.floats(0.05, 20))
+def test_the_exact_sensitivity_always_gives_its_epsilon(class_, epsilon):
+    (F,), T = class_
+    logs, c, ranges = clipped(F, T)
+    scales = ranges / epsilon
+    found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+    assert (found <= epsilon * (1 + 1e-12)).all()
+    half = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=2 * scales)
+    assert (half <= found).all()
+
+
+def test_half_of_the_noise_breaks_the_claim():
+    logs, c, ranges = clipped(point_against_uniform(50), 1000)
+    found = laplace_message_loss(logs, c, keep=0.999, scales=ranges / 2)
+    assert found.max() > 1.5
+
+
+def test_without_mixing_the_loss_is_the_range_over_the_scale_and_with_nothing_else_zero():
+    logs, c, ranges = clipped(np.random.default_rng(0).dirichlet(np.ones(6), size=4), 50)
+    scales = np.array([0.5, 1.0, 2.0, 1e-3])
+    found = laplace_message_loss(logs, c, keep=1.0, scales=scales)
+    np.testing.assert_allclose(found, ranges / scales, rtol=1e-12)
+    assert laplace_message_loss(logs, c, keep=0.0, scales=np.ones(4)).tolist() == [0] * 4
+
+
+def test_a_hypothesis_that_tells_no_cells_apart_needs_no_noise():
+    logs = np.array([[-1.0, -1.0, np.nan], [-1.0, -2.0, np.nan]])
+    found = laplace_message_loss(logs, np.array([1, 2, 0]), keep=0.9, scales=np.zeros(2))
+    assert found.tolist() == [0, math.inf]

@@ -1,0 +1,187 @@
+"""Posterior weights against the law of the messages, evaluated directly and by simulation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dpol.labels.bayes import MembershipBayes, MessageBayes, ResponseBayes
+from dpol.labels.clients import Messages
+from dpol.labels.game import LabelGenerators, play_labels, realisable
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import Terms
+from labels import plain
+
+ROUNDS = 4
+KINDS = {"messages": MessageBayes, "membership": MembershipBayes, "response": ResponseBayes}
+
+
+def make(kind, epsilon, hypotheses=plain.HYPOTHESES, rounds=ROUNDS):
+    return KINDS[kind](hypotheses, Terms(rounds, epsilon))
+
+
+def up_to_a_constant(logs):
+    logs = np.asarray(logs)
+    return logs - logs.max(axis=-1, keepdims=True)
+
+
+# ---- likelihoods ---------------------------------------------------------------------------------
+
+
+@given(plain.cases(), st.integers(0, 10**6), st.floats(0.05, 30))
+def test_densities_of_messages_are_those_of_the_mixture(case, seed, epsilon):
+    """Cell by cell, at values near the knots, at them and far out."""
+    (masses, T), rng = case, np.random.default_rng(seed)
+    X, K, _ = masses.shape
+    learner = make("messages", epsilon, HypothesisClass(masses), T)
+    logs, scales = learner.clipping.log_cells, learner.client.scales
+    assume((scales > 0).all())
+    features, index = rng.integers(X, size=6), rng.integers(K, size=(1, 6))
+    value = np.empty((1, 6))
+    for t, (x, J) in enumerate(zip(features, index[0], strict=True)):
+        knots = logs[x, J][np.isfinite(logs[x, J])]
+        noise = [0.0, 0.0, rng.laplace(), rng.laplace(), -30.0, 30.0][t]
+        value[0, t] = rng.choice(knots) + noise * scales[x, J]
+    found = learner.scores(Messages(value, index), features)[0]
+    for t, (x, J) in enumerate(zip(features, index[0], strict=True)):
+        F = learner.clipping.hypotheses.masses[x].tolist()
+        pbar = plain.clipped(F, T)
+        at = value[0, t], F, T, J, scales[x, J]
+        direct = [math.log(plain.message_density(*at, pbar[k])) for k in range(K)]
+        np.testing.assert_allclose(
+            up_to_a_constant(found[t]), up_to_a_constant(direct), rtol=1e-8, atol=1e-8
+        )
+
+
+def test_a_message_that_is_always_the_same_says_nothing():
+    """Hypothesis 0 is in proportion to the cells: its messages have no noise and need none."""
+    learner = make("messages", 1.0, HypothesisClass([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]]))
+    labels = np.array([[0, 1] * 50])
+    messages = learner.client.privatize(labels, np.zeros(100, dtype=int), plain.Tapes(1))
+    scores = learner.scores(messages, np.zeros(100, dtype=int))
+    np.testing.assert_allclose(scores[..., 0], scores[..., 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0, math.inf])
+def test_likelihoods_of_responses_by_hand(epsilon):
+    learner = make("response", epsilon)
+    keep = 1 / (1 + 3 * math.exp(-epsilon))
+    labels, features = np.arange(4)[None], np.array([0, 0, 1, 1])
+    found = learner.scores(plain.about(labels), features)[0]
+    for (t, x), j in itertools.product(enumerate(features), range(3)):
+        mass = plain.TWO_FEATURES[x][j][t]
+        likelihood = keep * mass + (1 - keep) / 3 * (1 - mass)
+        if likelihood:
+            assert found[t, j] == pytest.approx(math.log(likelihood), rel=1e-12)
+        else:
+            assert found[t, j] < -1e20
+    np.testing.assert_array_equal(learner.masses, plain.HYPOTHESES.masses)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_likelihoods_of_answers_by_hand(epsilon):
+    """The chance of yes about A_J: sums over labels, one by one."""
+    learner = make("membership", epsilon)
+    sets, keep = learner.client.sets, 1 / (1 + math.exp(-epsilon))
+    index, features = np.array([[0, 1, 2, 0, 1, 2]]), np.array([0, 0, 0, 1, 1, 1])
+    for answer in (True, False):
+        found = learner.scores(Messages(np.full((1, 6), int(answer)), index), features)[0]
+        for (t, x), j in itertools.product(enumerate(features), range(3)):
+            true = sets[x, index[0, t]] == answer
+            chance = sum(plain.TWO_FEATURES[x][j] * np.where(true, keep, 1 - keep))
+            assert found[t, j] == pytest.approx(math.log(chance), rel=1e-12)
+
+
+# ---- posteriors ----------------------------------------------------------------------------------
+
+
+def server_of(learner):
+    return {"masses": learner.masses, "scores": learner.scores}
+
+
+def played(learner, replicates, rounds):
+    """The run of a learner, and its truths."""
+    game = realisable(plain.HYPOTHESES, np.arange(rounds) % 2, replicates)
+    coins = LabelGenerators(plain.Tapes(replicates, 1), plain.Tapes(replicates, 2))
+    return play_labels(learner, game, coins), game.law
+
+
+def posterior_play(kind, epsilon, believed, replicates=3000, rounds=60):
+    """Final weights (R, K) and truths, where the server believes in another epsilon."""
+    learner = make(kind, believed, rounds=rounds)
+    client = make(kind, epsilon, rounds=rounds).client
+    run, law = played(SimpleNamespace(**server_of(learner), client=client), replicates, rounds)
+    return run.final_weights, law
+
+
+def calibrated(checks, weights, law):
+    """Given the weights, the truth is hypothesis j with probability w_j (the law is uniform).
+
+    So the weight of the truth is the sum of squared weights, on average.
+    """
+    own = weights[np.arange(len(law)), law]
+    return checks.mean(own - (weights**2).sum(axis=1), 0.0)
+
+
+@pytest.mark.parametrize("kind", ["response", "membership", "messages"])
+def test_posteriors_are_calibrated(checks, kind):
+    """A server with another keep probability or scale is not calibrated."""
+    assert calibrated(checks, *posterior_play(kind, 1.0, 1.0))
+    for believed in (2.0, 0.5):
+        assert not calibrated(checks, *posterior_play(kind, 1.0, believed))
+
+
+def test_bayes_without_privacy_has_an_expected_risk_of_at_most_log_k():
+    """Averaged over the truths; one-sided normal test of 3,000 runs."""
+    learner = make("response", math.inf)
+
+    def risk(algorithm):
+        kl = played(algorithm, 3000, 100)[0].kl
+        return kl.mean(), 4.75 * kl.std(ddof=1) / math.sqrt(3000)
+
+    mean, error = risk(learner)
+    assert 0.5 * math.log(3) < mean <= math.log(3) + error
+    # Power: one whose weights move a fifth as fast would be seen to cost more.
+    server = server_of(learner) | {"scores": lambda *heard: 0.2 * learner.scores(*heard)}
+    slow, slow_error = risk(SimpleNamespace(**server, client=learner.client))
+    assert slow - slow_error > math.log(3)
+
+
+def test_a_refuted_hypothesis_never_comes_back():
+    hypotheses = HypothesisClass([[1.0, 0.0], [1e-9, 1 - 1e-9]])
+    learner = make("response", math.inf, hypotheses)
+    labels = np.array([[1] + [0] * 10_000])
+    scores = learner.scores(plain.about(labels), np.zeros(10_001, dtype=int))[0].sum(axis=0)
+    assert scores[0] < scores[1] - 1e6
+
+
+def test_certain_answers_make_no_negative_chances():
+    """Masses whose sum is above 1 by rounding, all inside the set."""
+    hypotheses = HypothesisClass(np.repeat(np.eye(2), 10, axis=1) / 10)
+    scores = make("membership", math.inf, hypotheses).scores(
+        Messages(np.array([[1, 0, 1]]), np.array([[0, 0, 1]])), np.zeros(3, int)
+    )
+    assert not np.isnan(scores).any()
+    assert scores[0, 0] == pytest.approx([0.0, -1e30])
+
+
+@pytest.mark.parametrize("epsilon", [301.0, math.inf])
+def test_messages_with_too_little_noise_are_refused(epsilon):
+    with pytest.raises(ValueError, match="epsilon must be at most 300, got"):
+        make("messages", epsilon)
+
+
+def test_messages_with_little_noise_have_densities():
+    learner = make("messages", 300.0)
+    logs = learner.clipping.log_cells
+    for knot in logs[0, 0]:
+        for noise in (-37, 0, 37):
+            value = np.array([[knot + noise * learner.client.scales[0, 0]]])
+            scores = learner.scores(Messages(value, np.zeros((1, 1), int)), np.zeros(1, int))
+            assert np.isfinite(scores).all()

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpol.labels.accounting import scale_factor
+from dpol.labels.bounds import (
+    exp3_bound,
+    informative_from,
+    kept_by_design,
+    lower_bound,
+    lower_bound_of_tv,
+    posterior_risk,
+    posterior_tv,
+    rounds_of_selection,
+    wma_bound,
+)
+from dpol.labels.hard_pairs import hardness
+from dpol.labels.hypotheses import hard_class
+
+
+def bound_by_hand(K, T, b_over_s, samples):
+    """sqrt(2 K' T log K) / c + 3 s + e^-gamma (T s + 3 s), gamma = log T, s = log((K + 1) T)."""
+    s = math.log(K + 1) + math.log(T)
+    c = 1 / (s + 2 * b_over_s * s * (math.log(T) + math.log(K) + math.log(T)))
+    return math.sqrt(2 * samples * T * math.log(K)) / c + 3 * s + (T * s + 3 * s) / T
+
+
+@pytest.mark.parametrize(("K", "T", "epsilon"), [(2, 100, 1.0), (16, 10**6, 0.25), (5, 2, 4.0)])
+def test_bounds_by_hand(K, T, epsilon):
+    assert exp3_bound(K, T, epsilon) == pytest.approx(bound_by_hand(K, T, 1 / epsilon, K))
+    published = (2 * math.sqrt(2 * K * math.log(1e6)) + math.sqrt(K * epsilon)) / epsilon
+    found = wma_bound(K, T, epsilon, 1e-6, "published")
+    assert found == pytest.approx(bound_by_hand(K, T, published, 1))
+    exact = bound_by_hand(K, T, scale_factor(K, epsilon, 1e-6, "exact"), 1)
+    assert wma_bound(K, T, epsilon, 1e-6, "exact") == pytest.approx(exact)
+    assert exact < found
+
+
+@pytest.mark.parametrize(("K", "epsilon", "alpha"), [(4, 4.0, 0.5), (2, 0.5, 0.3), (64, 1.0, 0.05)])
+def test_the_rounds_of_selection_are_the_least_and_of_their_order(K, epsilon, alpha):
+    """The bound on the KL risk is at most 2 T alpha^2 (Pinsker); its largest term is the order."""
+
+    def within(T):
+        return bound_by_hand(K, T, 1 / epsilon, K) <= 2 * T * alpha**2
+
+    T = rounds_of_selection(K, epsilon, alpha)
+    assert within(T)
+    assert not within(T - 1)
+    order = K * math.log(K) * math.log((K + 1) * T) ** 4 / (epsilon**2 * alpha**4)
+    assert 0.5 < T / order < 12.5 * max(1, epsilon) ** 2
+
+
+def test_the_bounds_of_posterior_weights_by_hand():
+    """K = e^2, T = 100: sqrt(2 / 200) = 0.1 over 0.5; (1 + 2) sqrt(100) / 0.5."""
+    assert posterior_tv(math.exp(2), 100, 0.5) == pytest.approx(0.2)
+    assert posterior_risk(math.exp(2), 100, 0.5) == pytest.approx(60)
+
+
+def test_the_lower_bound_by_hand():
+    """eps = log 2, so min((e^eps - 1)^2, 1) e^eps = 2: a = sqrt(4 / 180,000), times T / 132."""
+    assert lower_bound(4, 10_000, math.log(2)) == pytest.approx(0.35712464, rel=1e-7)
+
+
+def test_a_lower_bound_needs_enough_rounds():
+    """K / (9 eps-part): here 1 / (9 * 1 * 0.5) = 0.22 for a pair; eps = 0.01 needs 1,100."""
+    growth = math.expm1(0.01)
+    first = math.ceil(1 / (9 * growth**2 * math.exp(0.01)))
+    assert first > 1000
+    assert lower_bound(1, first, 0.01) == pytest.approx(first / 132, rel=1e-3)
+    with pytest.raises(ValueError, match=r"n_rounds must be larger: a = 1\.0\d* is above 1"):
+        lower_bound(1, first - 1, 0.01)
+
+
+@pytest.mark.parametrize("rule", ["exact", "published", None])
+@pytest.mark.parametrize(("K", "epsilon"), [(2, 1.0), (16, 4.0)])
+def test_a_bound_becomes_informative_at_its_crossing(rule, K, epsilon):
+    def bound(T):
+        return wma_bound(K, T, epsilon, 1e-6, rule) if rule else exp3_bound(K, T, epsilon)
+
+    def margin(T):
+        return round(T) * math.log(K) - bound(round(T))
+
+    found = informative_from(bound, K)
+    assert margin(found) > 0
+    assert margin(found / 1.02) < 0
+    assert all(margin(T) > 0 for T in np.geomspace(found * 1.01, found * 1e6, 40))
+    assert all(margin(T) < 0 for T in np.geomspace(2, found / 1.02, 40))
+
+
+def cost_of_the_best_reader(pairs, T, epsilon, a):
+    """The largest over pairs, distance a, of the least mean TV that two kinds of messages allow.
+
+    The two of a pair are TV = a / 2 apart. No prediction from messages with laws P and Q has a mean
+    below (1 - TV(P, Q)) a / 4 over the two. Exactly: all counts of T messages of randomised
+    response, and of noisy membership with T / K people for each pair.
+    """
+    masses = hard_class(pairs, a).masses[0]
+    N, odds = masses.shape[1], math.exp(epsilon)
+    costs = []
+    for two in masses.reshape(pairs, 2, N):
+        assert np.abs(two[0] - two[1]).sum() / 2 == pytest.approx(a / 2)
+        inside = two[0] > 0
+        share = two[:, inside].sum(axis=1)  # of people whose label the first of the pair has
+        response = inside.sum() + (odds - 1) * share
+        membership = (1 + (odds - 1) * share) / (1 + odds)
+        far = max(
+            _apart(T, *(response / (odds + N - 1))),
+            _apart(T // pairs, *membership),
+        )
+        costs.append((1 - far) * a / 4)
+    return max(costs)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0, 7.0])
+@pytest.mark.parametrize("pairs", [1, 2, 3])
+def test_the_lower_bound_of_tv_holds_for_the_best_prediction_of_a_pair(pairs, epsilon):
+    T = 2000
+    a, bound = hardness(pairs, T, epsilon), lower_bound_of_tv(pairs, T, epsilon)
+    assert bound == pytest.approx(a / 6)
+    m = min(math.expm1(epsilon) ** 2, 1) * math.exp(epsilon)
+    assert bound == pytest.approx(math.sqrt(pairs / T) / (18 * math.sqrt(m)))
+    assert cost_of_the_best_reader(pairs, T, epsilon, a) >= bound
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0])
+def test_pairs_twelve_times_as_far_apart_would_refute_it(epsilon):
+    """So the order in T and epsilon is right: the constant of the bound is at most 12 too small."""
+    a = 12 * hardness(1, 2000, epsilon)
+    assert cost_of_the_best_reader(1, 2000, epsilon, a) < a / 6
+
+
+def _apart(T, p, q):
+    """TV of the numbers of ones in T messages."""
+    k = np.arange(T + 1)
+    return np.abs(stats.binom.pmf(k, T, p) - stats.binom.pmf(k, T, q)).sum() / 2
+
+
+@pytest.mark.parametrize("pairs", [1, 4, 32])
+def test_the_two_bounds_on_averaged_tv_differ_by_a_constant_and_the_root_of_log_k(pairs):
+    """For epsilon of at most 1; for large epsilon the upper one stays, the lower one falls."""
+    K, T = 2 * pairs, 10**9
+
+    def ratio(epsilon):
+        upper = posterior_tv(K, T, kept_by_design(K, epsilon))
+        return upper / lower_bound_of_tv(pairs, T, epsilon) / math.sqrt(math.log(K))
+
+    found = [ratio(epsilon) for epsilon in (1e-3, 0.1, 0.5, 1.0)]
+    assert 18 < min(found) <= max(found) < 130
+    assert ratio(8.0) > 4 * ratio(1.0)
+    large = [posterior_tv(K, T, kept_by_design(K, epsilon)) for epsilon in (8.0, 16.0)]
+    assert large[0] == pytest.approx(large[1], rel=1e-3)

@@ -1,0 +1,287 @@
+"""The law of every message: noise, indices, flips and answers; its guarantee; bad input."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from dpol.core.randomness import replicate_generators
+from dpol.labels.accounting import laplace_message_loss, scale_factor
+from dpol.labels.clients import (
+    MembershipClient,
+    ResponseClient,
+    SampledClient,
+    VectorClient,
+    laplace,
+    uniform_index,
+)
+from dpol.labels.hypotheses import HypothesisClass
+from labels import plain
+
+# A sound sample is rejected with at most this probability, in every statistical test.
+ERROR = 1e-6
+ROUNDS = 4
+
+
+def sampled(rule="exact", epsilon=1.0, rounds=ROUNDS, masses=plain.TWO_FEATURES):
+    return SampledClient(plain.clipping(masses, rounds, rule), epsilon)
+
+
+def vector(rule="exact", epsilon=1.0, rounds=ROUNDS, masses=plain.TWO_FEATURES):
+    return VectorClient(plain.clipping(masses, rounds, rule), epsilon)
+
+
+CLIENTS = {
+    "vector": vector(),
+    "sampled": sampled(),
+    "response": ResponseClient(4, 1.0),
+    "membership": MembershipClient(plain.HYPOTHESES, 1.0),
+}
+every_client = pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
+
+
+def arrays(messages):
+    return list(vars(messages).values())
+
+
+# ---- ingredients ---------------------------------------------------------------------------------
+
+
+def test_laplace_is_symmetric_and_finite_at_both_ends():
+    steps = np.concatenate([np.arange(1000), np.random.default_rng(0).integers(2**53, size=1000)])
+    uniforms = steps * 2.0**-53
+    np.testing.assert_array_equal(laplace(plain.LAST - uniforms), -laplace(uniforms))
+    ends = laplace(np.array([0.0, plain.LAST]))
+    np.testing.assert_allclose(ends, [-53 * math.log(2), 53 * math.log(2)], rtol=1e-12)
+    assert (laplace(np.array([0.5 - 2.0**-53, 0.5])) * [-1, 1] > 0).all()
+
+
+@given(st.lists(st.floats(0, plain.LAST), min_size=1, max_size=5))
+def test_laplace_inverts_its_law(uniforms):
+    uniforms = np.array(uniforms)
+    before = uniforms.copy()
+    law = plain.laplace_cdf(laplace(uniforms), 1.0)
+    np.testing.assert_allclose(law, uniforms, rtol=1e-9, atol=1.2e-16)
+    np.testing.assert_array_equal(uniforms, before)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 1000, 1023, 99_991, 2**20 + 1])
+def test_an_index_never_reaches_its_size(size):
+    found = uniform_index(np.array([0.0, plain.LAST]), size)
+    assert found.tolist() == [0, size - 1]
+    assert found.dtype == np.int64
+
+
+@every_client
+def test_a_message_depends_on_the_label_of_its_own_round_only(client):
+    features = np.random.default_rng(0).integers(2, size=40)
+    labels = np.zeros((5, 40), dtype=int)
+    other = labels.copy()
+    other[:, 20] = 2
+    found = [
+        client.privatize(these, features, replicate_generators(1, (), range(5), "t"))
+        for these in (labels, other)
+    ]
+    pairs = zip(*map(arrays, found), strict=True)
+    differs = [(one != changed).reshape(5, 40, -1).any(axis=(0, 2)) for one, changed in pairs]
+    assert np.flatnonzero(np.any(differs, axis=0)).tolist() == [20]
+
+
+# ---- private WMA and EXP3 ------------------------------------------------------------------------
+
+SIZE = 60_000
+# Labels 0 and 3; at feature 1 no hypothesis gives label 3 any mass.
+PLACES = list(itertools.product([0, 1], [0, 3]))
+
+
+def has_noise_of(scale, sample, x, label, j):
+    """Kolmogorov's and Smirnov's test; a fifth more or less noise would be seen."""
+    F = plain.TWO_FEATURES[x]
+    chances = plain.chances_of_cells(F, ROUNDS, label)
+
+    def follows(scale):
+        law = functools.partial(plain.message_cdf, F=F, T=ROUNDS, j=j, scale=scale, chances=chances)
+        return stats.kstest(sample, law).pvalue > ERROR / 24
+
+    return follows(scale) and not (follows(0.8 * scale) or follows(1.25 * scale))
+
+
+def scale_by_hand(x, j, rule):
+    logs = np.log(plain.clipped(plain.TWO_FEATURES[x], ROUNDS)[j])
+    return logs.max() - logs.min() if rule == "exact" else math.log(3 * ROUNDS)
+
+
+@pytest.mark.parametrize("rule", ["exact", "published"])
+@pytest.mark.parametrize(("x", "label"), PLACES)
+def test_vector_messages_follow_their_law(rule, x, label):
+    """Scale factor * s_j."""
+    client = vector(rule)
+    labels = np.full((1, SIZE), label)
+    values = client.privatize(labels, np.full(SIZE, x), plain.Tapes(1, seed=label)).values[0]
+    assert values.shape == (SIZE, 3)
+    for j in range(3):
+        scale = scale_factor(3, 1.0, 1e-6, rule) * scale_by_hand(x, j, rule)
+        assert has_noise_of(scale, values[:, j], x, label, j)
+
+
+@pytest.mark.parametrize("rule", ["exact", "published"])
+@pytest.mark.parametrize(("x", "label"), PLACES)
+def test_sampled_messages_follow_their_law(checks, rule, x, label):
+    """A uniform index, and then Laplace noise of scale s_J / eps."""
+    client = sampled(rule, epsilon=0.5)
+    labels = np.full((1, 3 * SIZE), label)
+    messages = client.privatize(labels, np.full(3 * SIZE, x), plain.Tapes(1, seed=label))
+    index, value = messages.index[0], messages.values[0]
+    counts = np.bincount(index)
+    assert checks.frequencies(counts, [1 / 3] * 3)
+    assert not checks.frequencies(counts, [0.32, 0.34, 0.34])
+    for j in range(3):
+        assert has_noise_of(scale_by_hand(x, j, rule) / 0.5, value[index == j], x, label, j)
+
+
+def test_the_noise_of_a_vector_is_independent_between_coordinates():
+    """T is huge, so labels stay in their blocks and only noise is left.
+
+    Correlations times sqrt(n) are about standard normal.
+    """
+    client = vector(rounds=10**9)
+    values = client.privatize(np.zeros((1, SIZE), int), np.zeros(SIZE, int), plain.Tapes(1)).values
+    noise = values[0] - client.clipping.log_cells[0, :, 0]
+    correlations = np.corrcoef(noise.T)[np.triu_indices(3, 1)]
+    limit = -special.ndtri(ERROR / 6)
+    assert (np.abs(correlations) * math.sqrt(SIZE) < limit).all()
+    shared = noise + 0.2 * noise[:, :1]
+    assert abs(np.corrcoef(shared.T)[0, 1]) * math.sqrt(SIZE) > limit
+
+
+def test_without_noise_messages_are_log_likelihoods():
+    labels, features = np.array([[0, 1, 2, 3]] * 200), np.array([0, 1, 0, 1])
+    both = vector(epsilon=math.inf, rounds=10**9), sampled(epsilon=math.inf, rounds=10**9)
+    whole, one = (client.privatize(labels, features, plain.Tapes(200)) for client in both)
+    logs = both[0].clipping.log_cells
+    for t in range(3):
+        expected = logs[features[t], :, t]
+        np.testing.assert_array_equal(whole.values[:, t], np.tile(expected, (200, 1)))
+        np.testing.assert_array_equal(one.values[:, t], expected[one.index[:, t]])
+    # Label 3 has no cell at feature 1: h maps it to any of the others.
+    assert set(whole.values[:, 3, 0]) == set(logs[1, 0, :3])
+
+
+# ---- randomised response and membership ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", [0, 1, 3])
+def test_randomised_response_keeps_and_flips_at_its_rates(checks, label):
+    labels = np.full((1, 100_000), label)
+    sent = CLIENTS["response"].privatize(labels, np.zeros(1, dtype=int), plain.Tapes(1)).values[0]
+    counts = np.bincount(sent, minlength=4)
+    for epsilon in (1 / 1.1, 1.0, 1.1):
+        rates = np.ones(4)
+        rates[label] = math.exp(epsilon)
+        assert checks.frequencies(counts, rates / rates.sum()) == (epsilon == 1.0)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 6.0, 30.0])
+@pytest.mark.parametrize("M", [2, 3, 1000])
+def test_two_labels_differ_by_exactly_epsilon(epsilon, M):
+    keep = ResponseClient(M, epsilon).keep
+    assert keep == pytest.approx(math.exp(epsilon) / (math.exp(epsilon) + M - 1), rel=1e-12)
+    answer = MembershipClient(plain.HYPOTHESES, epsilon).keep
+    assert answer == pytest.approx(ResponseClient(2, epsilon).keep, rel=1e-15)
+
+
+@pytest.mark.parametrize("epsilon", [800.0, math.inf])
+def test_without_privacy_the_label_is_sent(epsilon):
+    labels = np.random.default_rng(0).integers(4, size=(2, 1000))
+    sent = ResponseClient(4, epsilon).privatize(labels, np.zeros(1, int), plain.Tapes(2))
+    np.testing.assert_array_equal(sent.values, labels)
+
+
+def test_membership_sets_by_hand():
+    one = [[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]  # averages 0.267, 0.333, 0.4
+    two = [[0.8, 0.15, 0.05], [0.8, 0.05, 0.15], [0.65, 0.2, 0.15]]  # 0.75, 0.133, 0.117
+    sets = MembershipClient(HypothesisClass([one, two]), 1.0).sets
+    expected = [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 1, 0], [1, 0, 1], [0, 1, 1]]]
+    np.testing.assert_array_equal(sets, np.array(expected, dtype=bool))
+
+
+@pytest.mark.parametrize(("x", "label"), PLACES)
+def test_membership_answers_are_true_at_their_rate(checks, x, label):
+    client = CLIENTS["membership"]
+    labels = np.full((1, 90_000), label)
+    messages = client.privatize(labels, np.full(90_000, x), plain.Tapes(1, seed=x))
+    index, member = messages.index[0], messages.values[0]
+    cells = np.bincount(2 * index + (member == client.sets[x, index, label]), minlength=6)
+    for epsilon in (1.0, 1.1):
+        keep = math.exp(epsilon) / (1 + math.exp(epsilon))
+        law = np.tile([1 - keep, keep], 3) / 3
+        assert checks.frequencies(cells, law) == (epsilon == 1.0)
+
+
+# ---- guarantees ----------------------------------------------------------------------------------
+
+
+def test_the_sensitivity_in_the_record_is_the_largest():
+    largest = max(scale_by_hand(x, j, "exact") for x in range(2) for j in range(3))
+    assert vector().guarantee.sensitivity == pytest.approx(largest, rel=1e-12)
+    assert sampled().guarantee.sensitivity == pytest.approx(largest, rel=1e-12)
+    assert sampled("published").guarantee.sensitivity == math.log(12)
+
+
+def true_loss(client):
+    """Loss of a message about a class with one feature."""
+    clipping, (scales,) = client.clipping, client.scales
+    logs, cells = clipping.log_cells[0], clipping.cells[0]
+    return laplace_message_loss(logs, cells, keep=clipping.keep, scales=scales).max()
+
+
+@given(plain.cases(most_features=1), st.floats(0.1, 6))
+def test_the_record_covers_the_exact_loss_of_a_sampled_message(case, epsilon):
+    masses, rounds = case
+    exact, published = (sampled(rule, epsilon, rounds, masses) for rule in ("exact", "published"))
+    assert true_loss(exact) <= exact.guarantee.epsilon_delta[0] * (1 + 1e-12)
+    assert exact.guarantee.epsilon_delta[0] == epsilon
+    guaranteed = published.guarantee.epsilon_delta[0]
+    assert true_loss(published) <= guaranteed * (1 + 1e-12)
+    over = published.clipping.ranges.max() > math.log(masses.shape[1] * rounds)
+    assert (guaranteed > epsilon) == over
+
+
+class LessNoise(VectorClient):
+    factor = 1.5
+
+
+def test_a_vector_without_room_for_the_excess_says_what_basic_composition_gives():
+    client = LessNoise(plain.clipping(plain.COUNTEREXAMPLE, 300, "published"), 1.0)
+    guaranteed = client.guarantee.epsilon_delta
+    assert guaranteed == (pytest.approx(2 / 1.5 * client.clipping.excess), 1e-6)
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+
+@every_client
+def test_epsilon_is_above_zero_and_infinity_claims_nothing(client):
+    guarantee = dataclasses.replace(client, epsilon=math.inf).guarantee
+    assert (guarantee.epsilon_delta, guarantee.mu) == (None, math.inf)
+    assert (guarantee.model, guarantee.sampler, guarantee.mechanism) == ("none", "none", "none")
+    for epsilon in (0.0, -1.0, math.nan):
+        with pytest.raises(ValueError, match=f"epsilon must be above 0, got {epsilon}"):
+            dataclasses.replace(client, epsilon=epsilon)
+
+
+@every_client
+@pytest.mark.parametrize(
+    ("label", "message"), [(4, "4"), (-1, "-1"), (1.5, "numbers of type float64")]
+)
+def test_labels_that_do_not_exist_are_refused(client, label, message):
+    with pytest.raises(ValueError, match=rf"labels must be integers in 0\.\.3, got {message}"):
+        client.privatize(np.array([[0, label]]), np.zeros(2, dtype=int), plain.Tapes(1))

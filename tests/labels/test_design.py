@@ -1,0 +1,209 @@
+"""The reader of optimal sets: its design, its messages, and its bound by enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.labels.bounds import (
+    kept_by_design,
+    kept_by_response,
+    posterior_risk,
+    posterior_tv,
+)
+from dpol.labels.clients import ResponseClient
+from dpol.labels.design import DesignBayes, optimal_design, sets_of
+from dpol.labels.game import (
+    block_length,
+    label_generators,
+    play_adversary,
+    play_labels,
+    realisable,
+)
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import Terms
+from labels import plain
+
+
+def excess(masses, chances, weights):
+    """||d||_1^2 / mean <signs, d>^2 for differences d of mixtures: at most K - 1 if optimal."""
+    signs = 2.0 * sets_of(len(masses[0])) - 1
+    differences = weights @ masses
+    squares = chances @ (signs @ differences.T) ** 2
+    return np.abs(differences).sum(axis=1) ** 2 / squares
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 7), st.sampled_from([0.2, 1.0]))
+def test_the_design_sees_every_difference(seed, K, M, concentration):
+    """The theorem of Kiefer and Wolfowitz, for differences of two mixtures."""
+    rng = np.random.default_rng(seed)
+    masses = plain.random_masses(rng, K, M, concentration)
+    chances = optimal_design(masses)
+    assert chances.sum() == pytest.approx(1)
+    weights = rng.dirichlet(np.full(K, 0.3), size=50) - rng.dirichlet(np.full(K, 0.3), size=50)
+    weights = np.concatenate([weights, np.eye(K)[:-1] - np.eye(K)[1:]])
+    assert excess(masses, chances, weights).max() <= (K - 1) * 1.02
+
+
+def test_sets_that_are_drawn_alike_do_not():
+    """The power of the test above: equal chances miss a difference on few of many labels."""
+    masses = np.full((2, 8), 1 / 8)
+    masses[:, :2] = [[0.25, 0.0], [0.0, 0.25]]
+    alike = np.full(128, 1 / 128)
+    weights = np.array([[1.0, -1.0]])
+    assert excess(masses, alike, weights)[0] == pytest.approx(2)
+    assert excess(masses, optimal_design(masses), weights)[0] == pytest.approx(1, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("masses", "k"),
+    [
+        ([[0.5, 0.5], [0.5, 0.5]], 0),
+        ([[0.1, 0.2, 0.7]] * 4, 0),
+        ([[0.3, 0.7], [0.1 + 0.2, 0.7]], 0),  # 0.1 + 0.2 is not 0.3
+        ([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1], [0.1, 0.2, 0.7]], 1),
+        ([[0.7, 0.2, 0.1], [0.4, 0.2, 0.4], [0.1, 0.2, 0.7]], 1),
+        ([[0.6, 0.2, 0.2], [0.1, 0.6, 0.3], [0.6, 0.2, 0.2], [0.1, 0.2, 0.7]], 2),
+    ],
+)
+def test_hypotheses_may_agree(masses, k):
+    """The differences that are left have k dimensions, and k is then enough of a bound."""
+    masses = np.array(masses)
+    chances = optimal_design(masses)
+    if k == 0:
+        assert chances.tolist() == [1 / len(chances)] * len(chances)
+        return
+    rng, K = np.random.default_rng(1), len(masses)
+    weights = rng.dirichlet(np.ones(K), size=50) - rng.dirichlet(np.ones(K), size=50)
+    assert 0.9 < excess(masses, chances, weights).max() <= k * 1.02
+
+
+def test_a_reader_may_meet_a_feature_at_which_all_agree():
+    """Its messages there say nothing: weights stay."""
+    masses = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]])
+    reader = DesignBayes(HypothesisClass(masses), Terms(10, 1.0))
+    coins = label_generators(1, ("agree",), 3, "own").clients
+    sent = reader.client.privatize(np.zeros((3, 4), dtype=int), np.array([0, 0, 0, 1]), coins)
+    changes = np.diff(reader.scores(sent, np.array([0, 0, 0, 1])), axis=2)[..., 0]
+    assert np.abs(changes[:, :3]).max() < 1e-12 < 0.1 < np.abs(changes[:, 3]).min()
+
+
+def test_too_many_labels_are_refused():
+    with pytest.raises(ValueError, match="at most 12 labels, got 13"):
+        optimal_design(np.full((2, 13), 1 / 13))
+
+
+def test_a_message_has_the_law_that_its_reader_takes_it_for():
+    """Chi-square of 20,000 messages about each label; the bound fails with probability 1e-6."""
+    reader = DesignBayes(HypothesisClass(plain.TWO_FEATURES), Terms(10, 1.0))
+    features = np.arange(40_000) % 2
+    for label in range(3):
+        coins = label_generators(1, ("design", label), 1, "own").clients
+        sent = reader.client.privatize(np.full((1, 40_000), label), features, coins)
+        for x in (0, 1):
+            counts = np.zeros((8, 2))
+            np.add.at(counts, (sent.index[0, features == x], sent.values[0, features == x]), 1)
+            member = sets_of(4)[:, label]
+            yes = np.where(member, 1, 0) * math.tanh(0.5) + 1 / (1 + math.e)
+            law = reader.client.asked[x][:, None] * np.stack([1 - yes, yes], axis=1)
+            seen = law > 1e-9
+            expected = 20_000 * law[seen]
+            assert ((counts[seen] - expected) ** 2 / expected).sum() < 60  # 15 degrees at most
+            assert counts[~seen].sum() == 0
+
+
+THREE = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1]])
+
+
+def test_blocks_of_rounds_have_the_log_odds_of_the_design():
+    """By hand: the optimal sets are {0} and {0, 2}, half each; half of all sets say nothing.
+
+    At e^epsilon = 3 the answers are yes with chance 1/4 + p/2, p the mass of the set. The mean
+    of 4,000 sums of 200 rounds has an error of 0.05; sets that are drawn alike give half.
+    """
+    odds, rounds = 0.0, 200
+    for one, other in ((0.8, 0.1), (0.9, 0.2)):
+        yes, no = 1 / 4 + one / 2, 1 / 4 + other / 2
+        odds += (yes * math.log(yes / no) + (1 - yes) * math.log((1 - yes) / (1 - no))) / 2
+    reader = DesignBayes(HypothesisClass(THREE[None]), Terms(10_000, math.log(3)))
+    coins = label_generators(1, ("block",), 4_000, "own").clients
+    laws = np.broadcast_to(THREE[0], (4_000, 3))
+    sums = reader.sums(laws, 0, np.array([rounds]), coins)[:, 0]
+    assert (sums[:, 0] - sums[:, 1]).mean() == pytest.approx(rounds * odds, abs=0.5)
+
+
+def test_a_game_in_blocks_has_the_risk_of_one_message_after_the_other():
+    """60 games each; the means differ by 4 standard errors with a chance of 1 in 10,000."""
+    hypotheses = HypothesisClass(THREE[None])
+    game = realisable(hypotheses, np.zeros(10_000, dtype=int), replicates=60)
+    reader = DesignBayes(hypotheses, Terms(10_000, 0.1))
+    assert block_length(reader, game, label_generators(1, ("g",), 60, "own")) > 1
+    runs = [
+        play(reader, game, label_generators(1, ("game", play.__name__), 60, "own")).kl
+        for play in (play_labels, play_adversary)
+    ]
+    error = math.hypot(*(it.std() / math.sqrt(60) for it in runs))
+    assert abs(runs[0].mean() - runs[1].mean()) < 4 * error
+
+
+def exact_risks(masses, chances, keep, T):
+    """Mean averaged TV and KL risk over all messages, in plain Python, worst truth."""
+    sets = sets_of(len(masses[0])).tolist()
+    used = [s for s in range(len(sets)) if chances[s] > 1e-9]
+    yes = [
+        [
+            (1 - keep) + (2 * keep - 1) * sum(p for p, m in zip(row, sets[s], strict=True) if m)
+            for s in used
+        ]
+        for row in masses
+    ]
+    worst = [0.0, 0.0]
+    for truth in range(len(masses)):
+        risks = [0.0, 0.0]
+        for t in range(T):
+            for seen in itertools.product(itertools.product(range(len(used)), (0, 1)), repeat=t):
+                odds = [
+                    math.prod(yes[j][s] if b else 1 - yes[j][s] for s, b in seen)
+                    for j in range(len(masses))
+                ]
+                chance = odds[truth] * math.prod(chances[used[s]] for s, _ in seen)
+                columns = zip(*masses, strict=True)
+                mixed = [sum(o * p for o, p in zip(odds, it, strict=True)) for it in columns]
+                predicted = [it / sum(odds) for it in mixed]
+                risks[0] += chance * plain.tv(masses[truth], predicted) / T
+                risks[1] += chance * plain.kl(masses[truth], predicted)
+        worst = [max(pair) for pair in zip(worst, risks, strict=True)]
+    return worst
+
+
+@pytest.mark.parametrize(("epsilon", "T"), [(1.0, 4), (8.0, 4)])
+@pytest.mark.parametrize(
+    "masses", [[[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]]
+)
+def test_the_bounds_hold_by_enumeration(masses, epsilon, T):
+    K, keep = len(masses), 1 / (1 + math.exp(-epsilon))
+    tv, kl = exact_risks(masses, optimal_design(np.array(masses)), keep, T)
+    assert 0.1 < tv / posterior_tv(K, T, kept_by_design(K, epsilon)) <= 1
+    assert 0.02 < kl / posterior_risk(K, T, kept_by_design(K, epsilon)) <= 1
+
+
+def test_an_answer_that_is_always_a_coin_breaks_the_bound_of_an_honest_one():
+    """The power of the test above: such a client has keep = 1/2."""
+    masses = [[0.9, 0.1], [0.1, 0.9]]
+    tv, _ = exact_risks(masses, optimal_design(np.array(masses)), 0.5, 6)
+    assert tv > posterior_tv(2, 6, kept_by_design(2, 8.0)) > 0.2
+
+
+@pytest.mark.parametrize(("M", "epsilon"), [(2, 0.3), (20, 1.0), (1000, 4.0)])
+def test_randomised_response_keeps_a_share_of_every_difference(M, epsilon):
+    keep = ResponseClient(M, epsilon).keep
+    rng = np.random.default_rng(M)
+    one, other = rng.dirichlet(np.ones(M), size=2)
+    messages = [(1 - keep) / (M - 1) + (keep - (1 - keep) / (M - 1)) * law for law in (one, other)]
+    ratio = plain.tv(*messages) / plain.tv(one, other)
+    assert kept_by_response(M, epsilon) == pytest.approx(ratio, rel=1e-9)

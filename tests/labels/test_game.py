@@ -1,0 +1,182 @@
+"""The game against plain Python, exact risks, and selection of a hypothesis."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.labels import game as module
+from dpol.labels.game import (
+    LabelGame,
+    label_generators,
+    median_estimate,
+    play_labels,
+    realisable,
+    round_risks,
+)
+from labels import plain
+
+# Two laws; the second has zeros.
+LAWS = np.array(
+    [[[0.1, 0.2, 0.3, 0.4], [0.3, 0.3, 0.4, 0.0]], [[0.0, 0.0, 0.0, 1.0], [0.5, 0.0, 0.5, 0.0]]]
+)
+
+
+class Recorder:
+    """A learner that sends labels as they are, with a fixed change of log-weights for each."""
+
+    masses = plain.HYPOTHESES.masses * 0.9 + 0.025
+
+    def __init__(self):
+        self.client = self
+        self.table = np.random.default_rng(0).normal(size=(4, 3))
+
+    def privatize(self, labels, features, generators):
+        assert generators.n_replicates == len(labels)
+        self.labels, self.features = labels, features  # one chunk
+        return labels
+
+    def scores(self, messages, features):
+        return self.table[messages]
+
+
+def test_a_game_is_that_of_plain_python():
+    """Labels by inversion from the law of the replicate and the feature of the round."""
+    T, truth = 300, np.array([0, 1, 1, 0])
+    features = np.random.default_rng(0).integers(2, size=T)
+    game = LabelGame(hypotheses=plain.HYPOTHESES, features=features, laws=LAWS, law=truth)
+    recorder = Recorder()
+    run = play_labels(recorder, game, label_generators(5, ("k",), 4, "r"))
+    np.testing.assert_array_equal(recorder.features, features)
+    nature = label_generators(5, ("k",), 4, "r").nature
+    for r, generator in enumerate(nature.generators):
+        laws = LAWS[truth[r]]
+        pairs = zip(features, generator.random(T), strict=True)
+        drawn = [plain.draw(laws[x], u) for x, u in pairs]
+        assert recorder.labels[r].tolist() == drawn
+        kl, tv, used, final = plain.play(
+            recorder.table[drawn].tolist(), recorder.masses, features, laws.tolist()
+        )
+        assert run.kl[r] == pytest.approx(kl, rel=1e-10)
+        assert run.tv[r] == pytest.approx(tv, rel=1e-10)
+        np.testing.assert_allclose(run.mean_weights[r], np.mean(used, axis=0), rtol=1e-10)
+        np.testing.assert_allclose(run.final_weights[r], final, rtol=1e-10)
+
+
+def test_realisable_games_take_every_hypothesis_in_turn():
+    features = np.array([0, 1, 1])
+    game = realisable(plain.HYPOTHESES, features, 7)
+    assert game.law.tolist() == [0, 1, 2, 0, 1, 2, 0]
+    assert (len(game.laws), game.n_rounds, game.n_replicates) == (3, 3, 7)
+    for j in range(3):
+        np.testing.assert_array_equal(game.laws[j], plain.HYPOTHESES.masses[:, j])
+
+
+def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
+    one, other = (label_generators(1, ("k",), 2, client) for client in ("a", "b"))
+    again = label_generators(1, ("k",), 2, "a")
+    labels = one.nature.uniforms(5)
+    np.testing.assert_array_equal(labels, other.nature.uniforms(5))
+    coins = one.clients.uniforms(5)
+    np.testing.assert_array_equal(coins, again.clients.uniforms(5))
+    assert not np.isclose(coins, other.clients.uniforms(5)).any()
+    assert not np.isclose(coins, labels).any()
+    assert not np.isclose(labels[0], labels[1]).any()
+    elsewhere = label_generators(1, ("l",), 2, "a"), label_generators(2, ("k",), 2, "a")
+    for generators in elsewhere:
+        assert not np.isclose(labels, generators.nature.uniforms(5)).any()
+
+
+@pytest.mark.parametrize(
+    ("laws", "message"),
+    [
+        (LAWS[:, :, :3], r"laws must have shape \(L, 2, 4\), got \(2, 2, 3\)"),
+        (LAWS[0], r"laws must have shape \(L, 2, 4\), got \(2, 4\)"),
+        (0.9 * LAWS, "masses of a law must be at least 0 and sum to 1"),
+        (np.array([[[1.1, -0.1, 0, 0]] * 2] * 2), "masses of a law must be at least 0"),
+        (LAWS * math.nan, "masses of a law must be at least 0"),
+    ],
+)
+def test_games_that_do_not_fit_are_refused(laws, message):
+    with pytest.raises(ValueError, match=message):
+        LabelGame(
+            hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0, 1])
+        )
+
+
+def test_the_law_of_a_feature_that_never_occurs_does_not_matter():
+    laws = LAWS.copy()
+    laws[:, 1] = [30.0, 10.0, 0.0, 0.0]
+    LabelGame(hypotheses=plain.HYPOTHESES, features=np.array([0, 0]), laws=laws, law=np.array([0]))
+    with pytest.raises(ValueError, match="masses of a law must be"):
+        LabelGame(
+            hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0])
+        )
+
+
+# ---- risks ---------------------------------------------------------------------------------------
+
+
+@st.composite
+def mixtures(draw):
+    """(weights (R, B, K), masses (K, M), laws (R, M)); laws may have zeros."""
+    R, B, K, M = (draw(st.integers(1, top)) for top in (3, 4, 5, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    laws = rng.dirichlet(np.full(M, 1.0), size=R)
+    if M > 1:
+        laws[:, 0] *= rng.integers(0, 2, size=R)
+        laws /= laws.sum(axis=1, keepdims=True)
+    masses = rng.dirichlet(np.full(M, 0.5), size=K) + 1e-12
+    return rng.dirichlet(np.ones(K), size=(R, B)), masses / masses.sum(axis=1, keepdims=True), laws
+
+
+@given(mixtures(), st.sampled_from([1, 17, 1 << 17]))
+def test_risks_are_those_of_plain_python(case, block):
+    weights, masses, laws = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", block)
+        kl, tv = round_risks(weights, masses, laws)
+    assert kl.shape == tv.shape == weights.shape[:2]
+    for r, b in np.ndindex(weights.shape[:2]):
+        predicted = (weights[r, b] @ masses).tolist()
+        for found, expected in ((kl, plain.kl), (tv, plain.tv)):
+            risk = expected(laws[r].tolist(), predicted)
+            assert found[r, b] == pytest.approx(risk, rel=1e-9, abs=1e-12)
+
+
+def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():
+    """No floor hides it, and no warning stops the run."""
+    kl, tv = round_risks(np.ones((1, 1, 1)), np.array([[1.0, 0.0]]), np.array([[0.9, 0.1]]))
+    assert kl.tolist() == [[math.inf]]
+    assert tv[0, 0] == pytest.approx(0.1)
+
+
+# ---- selection ----------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10**6), st.integers(1, 9), st.integers(2, 5), st.sampled_from([0.2, 1.0]))
+def test_the_chosen_is_within_three_times_of_what_most_reach(seed, G, M, kind):
+    """Most lie near the truth; the others lie anywhere, or all at one wrong place."""
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.ones(M))
+    estimates = rng.dirichlet(np.full(M, kind), size=G)
+    most = G // 2 + 1
+    near = 0.1 * rng.random((most, 1))
+    estimates[:most] = (1 - near) * truth + near * estimates[:most]
+    if seed % 2:
+        estimates[most:] = np.eye(M)[0]
+    distances = sorted(plain.tv(truth, estimate) for estimate in estimates)
+    chosen = median_estimate(rng.permutation(estimates)[None])[0]
+    assert chosen.tolist() in estimates.tolist()
+    assert plain.tv(truth, chosen) <= 3 * distances[most - 1] + 1e-12
+
+
+def test_an_average_would_not_be_within_three_times():
+    """The power of the test above."""
+    estimates = np.array([[0.5, 0.5]] * 3 + [[1.0, 0.0]] * 2)
+    assert median_estimate(estimates[None]).tolist() == [[0.5, 0.5]]
+    assert plain.tv(estimates.mean(axis=0), [0.5, 0.5]) > 0.1

@@ -1,0 +1,150 @@
+"""Private WMA and EXP3: losses, weights and regret; what other constants would do to them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.labels.accounting import scale_factor
+from dpol.labels.clients import Messages
+from dpol.labels.game import LabelGame, label_generators, play_labels
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import PrivateEXP3, PrivateWMA, Terms
+from labels import plain
+
+
+def wma(masses=plain.TWO_FEATURES, T=50, epsilon=1.0, rule="exact"):
+    return PrivateWMA(HypothesisClass(masses), Terms(T, epsilon), rule)
+
+
+def exp3(masses=plain.TWO_FEATURES, T=50, epsilon=2.0, rule="exact"):
+    return PrivateEXP3(HypothesisClass(masses), Terms(T, epsilon), rule)
+
+
+# ---- the constants -------------------------------------------------------------------------------
+
+BOUNDS = [("exact", math.log(4 * 50)), ("published", math.log(3 * 50))]
+
+
+@pytest.mark.parametrize(("rule", "s"), BOUNDS)
+def test_scores_are_those_of_algorithm_1(rule, s):
+    """-rate Ytilde_j, Ytilde_j = -c (message_j + log M - c'), K = 3, M = 4, T = 50."""
+    learner = wma(rule=rule)
+    values = np.random.default_rng(0).normal(-3, 5, size=(2, 7, 3))
+    found = learner.scores(plain.about(values), np.zeros(7, dtype=int))
+    offset = scale_factor(3, 1.0, 1e-6, rule) * s * (2 * math.log(50) + math.log(3))
+    c = 1 / (s + 2 * offset)
+    losses = [[[-c * (v + math.log(4) - offset) for v in row] for row in rows] for rows in values]
+    np.testing.assert_allclose(found, -math.sqrt(2 * math.log(3) / 50) * np.array(losses))
+    assert learner.rate == pytest.approx(math.sqrt(2 * math.log(3) / 50), rel=1e-15)
+    assert learner.scale == pytest.approx(c, rel=1e-12)
+    assert learner.offset == pytest.approx(offset, rel=1e-12)
+
+
+@pytest.mark.parametrize(("rule", "s"), BOUNDS)
+def test_scores_are_those_of_algorithm_2(rule, s):
+    """0 but at J, where it is rate c (message + log M - c'), c' = s (log T + log K + log T) / eps.
+
+    The offset log M - c' at other indices would give them other scores than 0.
+    """
+    learner, rng = exp3(rule=rule), np.random.default_rng(0)
+    index, value = rng.integers(3, size=(2, 8)), rng.normal(-3, 5, size=(2, 8))
+    found = learner.scores(Messages(value, index), np.zeros(8, dtype=int))
+    offset = s * (2 * math.log(50) + math.log(3)) / 2
+    c, rate = 1 / (s + 2 * offset), math.sqrt(2 * 3 * math.log(3) / 50)
+    assert learner.rate == pytest.approx(rate, rel=1e-15)
+    for r, t, j in np.ndindex(found.shape):
+        heard = rate * c * (value[r, t] + math.log(4) - offset) if index[r, t] == j else 0.0
+        assert found[r, t, j] == pytest.approx(heard, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("learner", [wma(), exp3()])
+def test_it_mixes_the_clipped_hypotheses(learner):
+    expected = learner.clipping.block_masses
+    np.testing.assert_array_equal(learner.masses, expected)
+
+
+@given(plain.cases(), st.sampled_from([1, 10**4]), st.floats(0.1, 8), st.floats(-1, 1))
+def test_losses_lie_in_0_to_1_unless_the_noise_is_extreme(case, times, epsilon, part):
+    """Noise up to c' is not: it is exceeded somewhere in a run with probability 1 / T at most."""
+    masses, T = case[0], times * case[1]
+    found, (_, K, M) = exp3(masses, T, epsilon), masses.shape
+    clipping = found.clipping
+    logs = clipping.log_cells
+    losses = found.losses(logs[np.isfinite(logs)] + part * found.offset)
+    assert ((losses >= -1e-9) & (losses <= 1 + 1e-9)).all()
+    # By the union bound: K T messages, tails exp(-c' / b), b <= s / eps.
+    b = clipping.bound / epsilon
+    assert K * T * math.exp(-found.offset / b) == pytest.approx(1 / T, rel=1e-6)
+    # Of a hypothesis that reaches 1/M, noise above c' makes a negative loss; below, far below -c'.
+    top = -math.log(M)
+    assert found.losses(np.array([top + 1.001 * found.offset]))[0] < 0
+    assert found.losses(np.array([top - clipping.bound - 1.001 * found.offset]))[0] > 1
+
+
+def test_equal_messages_are_equal_losses_for_every_hypothesis():
+    """However different the sensitivities s_j are."""
+    masses = [[0.1] * 10, np.eye(10)[0]]
+    learner = wma(masses, 10_000)
+    ranges = learner.clipping.ranges[0]
+    assert ranges.max() > 3 * ranges.min()
+    messages = plain.about(np.repeat(np.linspace(-20, 5, 9)[:, None], 2, axis=1)[None])
+    scores = learner.scores(messages, np.zeros(9, dtype=int))
+    np.testing.assert_array_equal(scores[..., 0], scores[..., 1])
+
+
+# ---- constants that differ between hypotheses ----------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Biased:
+    """The mistake of spec 6.3: c' and c of each hypothesis by its own sensitivity."""
+
+    learner: PrivateWMA | PrivateEXP3
+
+    def __getattr__(self, name):
+        return getattr(self.learner, name)
+
+    def scores(self, messages, features):
+        clipping = self.clipping
+        own = clipping.sensitivity[0] / clipping.bound * self.learner.offset
+        scales = 1 / (clipping.bound + 2 * own)
+        values, heard = messages.values, True
+        if self.learner.sampled:
+            values = values[..., None]
+            heard = messages.index[..., None] == np.arange(len(own))
+        losses = -scales * (values + math.log(self.masses.shape[2]) - own)
+        return -self.learner.rate * np.where(heard, losses, 0.0)
+
+
+@pytest.mark.parametrize("kind", [wma, exp3])
+def test_constants_that_differ_between_hypotheses_bias_the_weights(kind):
+    """K = 2, M = 10, T = 10^4, eps = 1, uniform against a point mass, which is true.
+
+    With common constants the truth gains weight; with its own ones, it loses most of it.
+    """
+    T, replicates = 10_000, 24
+    hypotheses = HypothesisClass([[0.1] * 10, np.eye(10)[0]])
+    learner = kind(hypotheses.masses, T, 1.0)
+    laws = hypotheses.masses.transpose(1, 0, 2)
+    truth = np.ones(replicates, dtype=int)
+    game = LabelGame(hypotheses=hypotheses, features=np.zeros(T, dtype=int), laws=laws, law=truth)
+
+    def weight(algorithm):
+        run = play_labels(algorithm, game, label_generators(1, ("bias",), replicates, "c"))
+        weights = run.final_weights[:, 1]
+        return weights.mean(), 5 * weights.std(ddof=1) / math.sqrt(replicates)
+
+    right, error = weight(learner)
+    biased, other_error = weight(Biased(learner))
+    assert right + error > 0.55
+    assert biased + other_error < 0.5
+    assert biased < 0.3 < 0.5 < right
+
+
+# ---- regret --------------------------------------------------------------------------------------

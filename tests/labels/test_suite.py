@@ -1,0 +1,317 @@
+"""Laws of every registered learner; new ones are covered by their registration."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from dpol.labels import game as module
+from dpol.labels.bayes import ResponseBayes
+from dpol.labels.clients import Messages, ResponseClient
+from dpol.labels.game import (
+    LabelGame,
+    LabelGenerators,
+    label_generators,
+    play_adversary,
+    play_labels,
+    realisable,
+)
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import Terms
+from dpol.labels.registry import make_learner, variants
+from dpol.privacy.auditing.bounds import audit_runs
+from labels import plain
+
+T, R = 150, 6
+MEMBERS = list(variants())
+every_member = pytest.mark.parametrize(("name", "rule"), MEMBERS, ids=map("-".join, MEMBERS))
+FIELDS = ("kl", "tv", "mean_weights", "final_weights")
+
+
+FEATURES = np.arange(T) % 3 // 2
+
+
+def learner_of(name, rule, epsilon=1.0):
+    return make_learner(name, plain.HYPOTHESES, Terms(T, epsilon), rule)
+
+
+def game_of():
+    return realisable(plain.HYPOTHESES, FEATURES, R)
+
+
+def coins(seed=1):
+    return label_generators(seed, ("suite",), R, "own")
+
+
+def run_of(learner, seed=1):
+    return play_labels(learner, game_of(), coins(seed))
+
+
+def messages_of(learner):
+    """Random labels and their messages."""
+    labels = np.random.default_rng(1).integers(3, size=(R, T))
+    return labels, learner.client.privatize(labels, FEATURES, coins().clients)
+
+
+def assert_equal(run, expected, rtol=0.0):
+    for field in FIELDS:
+        np.testing.assert_allclose(getattr(run, field), getattr(expected, field), rtol=rtol)
+
+
+def part(messages, rounds):
+    """The messages of some rounds."""
+    fields = {name: values[:, rounds] for name, values in vars(messages).items()}
+    return dataclasses.replace(messages, **fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"), [("hedge", "exact"), ("exp3", "tight"), ("membership", "published")]
+)
+def test_unknown_names_are_refused(name, rule):
+    message = rf"learner '{name}' by rule '{rule}' is not one of .*exp3 .exact or published"
+    with pytest.raises(ValueError, match=message):
+        make_learner(name, plain.HYPOTHESES, Terms(T, 1.0), rule)
+
+
+@every_member
+def test_the_same_seed_plays_the_same_game_and_another_seed_another(name, rule):
+    one, same, other = (run_of(learner_of(name, rule), seed) for seed in (1, 1, 2))
+    assert_equal(one, same)
+    assert all((getattr(one, it) != getattr(other, it)).any(axis=-1).all() for it in FIELDS)
+
+
+@every_member
+@pytest.mark.parametrize("length", [64, 70, 149])
+def test_weights_do_not_depend_on_how_rounds_are_cut(name, rule, length, monkeypatch):
+    whole = run_of(learner_of(name, rule))
+    monkeypatch.setattr(module, "_CHUNK", length * R * 3)
+    monkeypatch.setattr(module, "_BLOCK", 100)
+    cut = run_of(learner_of(name, rule))
+    # Exactly: the messages are the same.
+    np.testing.assert_array_equal(cut.final_weights, whole.final_weights)
+    assert_equal(cut, whole, rtol=1e-11)
+
+
+@every_member
+def test_scores_of_a_round_depend_on_its_own_message_only(name, rule):
+    learner = learner_of(name, rule)
+    _, messages = messages_of(learner)
+    whole = learner.scores(messages, FEATURES)
+    for rounds in (slice(0, 1), slice(40, 97), slice(149, 150)):
+        found = learner.scores(part(messages, rounds), FEATURES[rounds])
+        np.testing.assert_allclose(found, whole[:, rounds], rtol=1e-14)
+
+
+class Canned:
+    """A learner whose client sends the same messages whatever the labels are."""
+
+    def __init__(self, learner, messages):
+        self.masses, self.scores, self.client = learner.masses, learner.scores, self
+        self.messages = messages
+
+    def privatize(self, labels, features, generators):
+        assert len(features) == T  # one chunk
+        return self.messages
+
+
+@every_member
+def test_the_server_sees_messages_only(name, rule):
+    """Other labels from another law, the same messages: the same weights."""
+    learner, game = learner_of(name, rule), game_of()
+    canned = Canned(learner, messages_of(learner)[1])
+    other = dataclasses.replace(game, law=(game.law + 1) % 3)
+    runs = play_labels(canned, game, coins(1)), play_labels(canned, other, coins(2))
+    for field in ("mean_weights", "final_weights"):
+        np.testing.assert_array_equal(getattr(runs[0], field), getattr(runs[1], field))
+    assert (runs[0].kl != runs[1].kl).all()
+
+
+@every_member
+def test_nothing_is_changed_by_playing(name, rule):
+    learner, game = learner_of(name, rule), game_of()
+    labels, messages = messages_of(learner)
+    learner.scores(messages, FEATURES)  # fills what is computed once
+    held = (game.features, game.laws, game.law, game.hypotheses.masses, learner.masses, labels)
+    before = copy.deepcopy((held, vars(messages)))
+    play_labels(learner, game, coins())
+    learner.client.privatize(labels, FEATURES, coins().clients)
+    learner.scores(messages, FEATURES)
+    np.testing.assert_equal((held, vars(messages)), before)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        learner.rule = "published"
+
+
+@every_member
+def test_replicates_at_once_are_separate_runs(name, rule):
+    learner, game = learner_of(name, rule), game_of()
+    whole, generators = run_of(learner), coins()
+    for r in range(R):
+        own = LabelGenerators(generators.nature.of([r]), generators.clients.of([r]))
+        alone = play_labels(learner, dataclasses.replace(game, law=game.law[[r]]), own)
+        np.testing.assert_array_equal(alone.final_weights[0], whole.final_weights[r])
+        for field in FIELDS:
+            one, expected = getattr(alone, field)[0], getattr(whole, field)[r]
+            np.testing.assert_allclose(one, expected, rtol=1e-11)
+
+
+@every_member
+def test_weights_and_predictions_are_distributions(name, rule):
+    learner = learner_of(name, rule)
+    weights = plain.weights_before(learner.scores(messages_of(learner)[1], FEATURES))
+    assert weights.shape == (R, T, 3)
+    predicted = np.einsum("rtk,tky->rty", weights, learner.masses[FEATURES])
+    for values in (weights, predicted):
+        assert (values >= 0).all()
+        np.testing.assert_allclose(values.sum(axis=-1), 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(weights[:, 0], 1 / 3)  # nothing is known before the first message
+    assert weights[:, -1].std() > 1e-4
+
+
+@every_member
+def test_the_guarantee_is_complete(name, rule):
+    guarantee = learner_of(name, rule).client.guarantee
+    values = guarantee.as_dict()
+    assert repr(json.loads(json.dumps(values))) == repr(values)
+    assert guarantee.adjacency == "two labels of the same round"
+    assert guarantee.unit == "one person's label in one round"
+    assert guarantee.sensitivity > 0
+    assert guarantee.sensitivity_unit
+    if guarantee.model == "none":
+        return  # its fields: tests of clients
+    assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
+    epsilon, delta = guarantee.epsilon_delta
+    assert delta in (0.0, 1e-6), f"{name}: its delta is not that of the terms"
+    if rule == "exact":
+        assert 0 < epsilon <= 1.0, f"{name}: misses the epsilon of the terms"
+    else:
+        assert epsilon >= 1.0
+    assert guarantee.epsilon(0.5) == epsilon
+
+
+def audit_of(learner, pair, messages=20_000):
+    """An audit of the scores of messages about two labels, by either sign of any difference."""
+    features = np.zeros(messages, dtype=np.int64)
+    found = []
+    for label in pair:
+        own = label_generators(1, ("audit", label), 1, "own").clients
+        sent = learner.client.privatize(np.full((1, messages), label), features, own)
+        scores = learner.scores(sent, features)[0]
+        found.append(np.hstack([scores, scores - scores[:, [1, 2, 0]]]))
+    epsilon, delta = learner.client.guarantee.epsilon_delta
+    facts = {"parameter": "epsilon", "claimed": epsilon, "delta": delta}
+    return audit_runs(*found, **facts, confidence=1 - 1e-7)
+
+
+@every_member
+@pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2), (3, 0)])
+def test_messages_do_not_refute_the_guarantee(name, rule, pair):
+    learner = learner_of(name, rule)
+    if learner.client.guarantee.model == "none":
+        return
+    found = audit_of(learner, pair)
+    assert found.verdict == "consistent", (
+        f"{name}: messages about labels {pair} prove epsilon >= {found.lower_bound:.3g}, the"
+        f" guarantee of the client claims {found.claimed:.3g}"
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Careless(ResponseClient):
+    """A client that sends labels as they are."""
+
+    def privatize(self, labels, features, generators):
+        return Messages(labels, np.zeros_like(labels))
+
+
+class CarelessBayes(ResponseBayes):
+    client = Careless(4, 1.0)
+
+
+def test_messages_without_noise_are_refuted():
+    made = (kind(plain.HYPOTHESES, Terms(T, 1.0)) for kind in (CarelessBayes, ResponseBayes))
+    careless, sound = made
+    assert audit_of(careless, (0, 1)).verdict == "violated"
+    assert audit_of(sound, (0, 1)).lower_bound > 0.5
+
+
+# ---- features of an adversary --------------------------------------------------------------------
+
+
+def against_an_adversary(learner, worst=max):
+    """KL and final weights (R,) against the feature of the `worst` next risk, round by round."""
+    game, generators = game_of(), coins()
+    laws = [game.laws[j].tolist() for j in game.law]
+    logs, kls = np.zeros((R, 3)), np.zeros(R)
+    looks = [*range(101), 102, 104, *range(106, 150, 2)]
+    for t in range(T):
+        weights = [plain.softmax(it) for it in logs.tolist()]
+        mixed = np.einsum("rk,xky->rxy", weights, learner.masses).tolist()
+        risks = [[plain.kl(laws[r][x], mixed[r][x]) for x in (0, 1)] for r in range(R)]
+        if t in looks:
+            shown = [worst((0, 1), key=own.__getitem__) for own in risks]
+        kls += [own[x] for own, x in zip(risks, shown, strict=True)]
+        uniforms = generators.nature.uniforms(1)[:, 0]
+        labels = [plain.draw(laws[r][shown[r]], uniforms[r]) for r in range(R)]
+        features = np.array(shown)[:, None]
+        sent = learner.client.privatize(np.array(labels)[:, None], features, generators.clients)
+        logs += learner.scores(sent, features)[:, 0]
+    return kls, np.array([plain.softmax(it) for it in logs.tolist()])
+
+
+@every_member
+def test_an_adversary_shows_what_costs_most_next(name, rule):
+    """Rounding may choose the feature once one weight is all but 1."""
+    learner = learner_of(name, rule, epsilon=0.3)
+    run = play_adversary(learner, game_of(), coins())
+    kls, final = against_an_adversary(learner)
+    np.testing.assert_allclose(run.kl, kls, rtol=1e-6)
+    np.testing.assert_allclose(run.final_weights, final, rtol=0, atol=1e-2)
+    np.testing.assert_allclose(run.mean_weights.sum(axis=1), 1)
+    assert (run.tv <= np.sqrt(run.kl * T / 2)).all()
+    # A friend shows what costs least: another game.
+    assert not np.isclose(against_an_adversary(learner, min)[0], run.kl, rtol=1e-3).any()
+
+
+# ---- no privacy is the limit of little privacy ---------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [60.0, math.inf])
+def test_randomised_response_becomes_bayes(epsilon):
+    expected = run_of(learner_of("bayes", "exact"))
+    found = run_of(learner_of("randomised-response", "exact", epsilon))
+    assert_equal(found, expected, rtol=1e-9)
+    private = run_of(learner_of("randomised-response", "exact", 1.0))
+    assert private.kl.mean() > 2 * expected.kl.mean()
+
+
+@every_member
+def test_more_privacy_costs_more(name, rule):
+    """Means are over replicates of the same labels; without privacy it makes no difference."""
+    risks = [run_of(learner_of(name, rule, epsilon)).kl.mean() for epsilon in (0.1, 20.0)]
+    if learner_of(name, rule).client.guarantee.model == "none":
+        assert risks[0] == risks[1]
+    else:
+        assert risks[1] < risks[0]
+
+
+# ---- a wrong class -------------------------------------------------------------------------------
+
+
+@every_member
+def test_a_label_that_no_hypothesis_allows_costs_infinitely_much_and_stops_nothing(name, rule):
+    """The message is like any other, weights stay numbers, and the risk says what is wrong."""
+    wrong = HypothesisClass([[0.5, 0.5, 0.0], [0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
+    law = np.array([[[0.3, 0.3, 0.4]]])
+    game = LabelGame(
+        hypotheses=wrong, features=np.zeros(T, dtype=int), laws=law, law=np.zeros(R, dtype=int)
+    )
+    run = play_labels(make_learner(name, wrong, Terms(T, 1.0), rule), game, coins())
+    assert (run.kl == math.inf).all()
+    assert ((run.tv >= 0.4 * T * (1 - 1e-12)) & (run.tv <= T)).all()
+    for weights in (run.final_weights, run.mean_weights):
+        np.testing.assert_allclose(weights.sum(axis=1), 1.0)

@@ -1,0 +1,217 @@
+"""Online gradient descent and DP-FTRL."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.lazy.convex.bodies import BODIES, Ball, Body, BodyName, Simplex
+from dpol.lazy.convex.comparators import (
+    NOISES,
+    best_regulariser,
+    gradient_descent,
+    private_ftrl,
+)
+from dpol.lazy.convex.losses import LinearLosses, drifting_losses, linked_losses, total_loss
+from dpol.privacy.factorizations import prefix_sums
+from dpol.privacy.tree_noise import tree_nodes
+from replicates import many
+
+EVERY = pytest.mark.parametrize("problem", range(3))
+NAMES = pytest.mark.parametrize("name", NOISES)
+BALL = Ball(4, 2.0)
+
+
+def vectors(rounds: int, d: int, drift: float = 0.5) -> Floats:
+    rows = np.random.default_rng(0).standard_normal((rounds, d)) + drift
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def losses_of(problem: int, rounds: int, d: int) -> LinearLosses:
+    """A drift, one whose sign alternates, and a weak one of twice the size."""
+    if problem == 2:
+        return LinearLosses(2 * vectors(rounds, d, drift=0.05), 2.0)
+    signs = np.where(np.arange(rounds) % 2, 1, -1)[:, None]
+    return LinearLosses(vectors(rounds, d) * (signs if problem else 1), 1.0)
+
+
+def played(
+    losses: LinearLosses,
+    mu: float,
+    weight: float,
+    generators: ReplicateGenerators,
+    D: float = 2.0,
+    name: str = "dp-ftrl",
+) -> Floats:
+    """(R, T, d) all points of DP-FTRL on a ball."""
+    body, noise = Ball(losses.dimension, D), NOISES[name]
+    points = private_ftrl(losses, body, noise, mu=mu, regulariser=weight, generators=generators)
+    return np.stack(list(points), axis=1)
+
+
+def total(
+    losses: LinearLosses, mu: float, generators: ReplicateGenerators, name: str = "dp-ftrl"
+) -> Floats:
+    """(R,) losses of DP-FTRL at its best regulariser on a ball of diameter 2."""
+    weight = best_regulariser(losses, Ball(losses.dimension, 2.0), NOISES[name], mu)
+    points = played(losses, mu, weight, generators, name=name)
+    return total_loss(losses, points.swapaxes(0, 1))
+
+
+@EVERY
+@pytest.mark.parametrize("rounds", [1, 10, 1_000])
+def test_gradient_descent_meets_its_bound(problem: int, rounds: int) -> None:
+    losses = losses_of(problem, rounds, 4)
+    for diameter in (0.1, 2.0, 30.0):
+        body = Ball(4, diameter)
+        (found,) = total_loss(losses, gradient_descent(losses, body))
+        bound = 1.5 * diameter * losses.lipschitz * math.sqrt(rounds)
+        assert -1e-6 - bound < found - losses.least_total(body) <= bound
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("loss", ["linear", "absolute", "logistic"])
+def test_gradient_descent_meets_its_bound_for_every_loss_and_body(
+    name: BodyName, loss: str
+) -> None:
+    """Its regret is also far below that of a point that stays."""
+    body: Body = BODIES[name](5, 2.0)
+    linear = drifting_losses(2_000, 5, 1.0, 3)
+    losses = linear if loss == "linear" else linked_losses(loss, linear, body, 3)  # type: ignore[arg-type]
+    least = losses.least_total(body)
+    (found,) = total_loss(losses, gradient_descent(losses, body)) - least
+    (still,) = total_loss(losses, [body.centre[None]] * 2_000) - least
+    assert found < 3 * math.sqrt(2_000)
+    assert found < 0.4 * still
+
+
+def test_gradient_descent_by_hand() -> None:
+    """D = 2, L = 1: to the boundary, then back by 2/sqrt(2) to 1 - sqrt(2)."""
+    losses = LinearLosses(np.array([[-1.0], [1.0], [0.5]]), 1.0)
+    found = np.concatenate(list(gradient_descent(losses, Ball(1, 2.0))))
+    np.testing.assert_allclose(found[:, 0], [0.0, 1.0, 1 - math.sqrt(2)])
+
+
+@EVERY
+@NAMES
+def test_without_noise_it_is_follow_the_regularised_leader(problem: int, name: str) -> None:
+    losses = losses_of(problem, 60, 3)
+    before = np.cumsum(losses.gradients, axis=0) - losses.gradients
+    wanted = -before / 14.0
+    wanted /= np.maximum(np.linalg.norm(wanted, axis=1, keepdims=True), 1.0)
+    for replicate in played(losses, math.inf, 7.0, many(2), name=name):
+        np.testing.assert_allclose(replicate, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(("rounds", "levels"), [(1, 0), (2, 1), (148, 8), (1025, 11)])
+def test_scale_of_the_noise(rounds: int, levels: int) -> None:
+    losses = LinearLosses(2 * vectors(rounds, 2), 2.0)
+    assert NOISES["dp-ftrl"].scale(losses, 0.5) == pytest.approx(4.0 * math.sqrt(levels) / 0.5)
+    assert NOISES["mf-dp-ftrl"].scale(losses, 0.5) == pytest.approx(4.0 / 0.5)
+
+
+@NAMES
+def test_a_changed_loss_moves_the_noisy_sums_by_mu_at_most(name: str) -> None:
+    """The distance of the sums, by the covariance of what is added, from 20,000 draws.
+
+    The noise is a known matrix of draws: that it is this one is checked by its covariance, whose
+    entries are within 5.5 standard errors. A gradient that moves by 2L in one round then moves
+    the sums by mu at most, and in some round by nearly mu. At half the scale it moves them
+    by twice as much, which is refused.
+    """
+    T, mu, R = 9, 0.7, 20_000
+    losses = LinearLosses(vectors(T, 1), 1.0)
+    scale = NOISES[name].scale(losses, mu)
+    drawn = np.stack(list(NOISES[name].draw(T, 1, scale, many(R))), axis=1)[:, :, 0]
+    sums = np.tril(np.ones((T - 1, T - 1)))
+    if name == "dp-ftrl":
+        right = tree_nodes(T)[:, :-1]
+        noise = scale * sums @ np.linalg.pinv(right)
+    else:
+        right, noise = prefix_sums(T - 1).right, scale * prefix_sums(T - 1).left
+    expected = noise @ noise.T
+    spread = np.sqrt((np.outer(np.diag(expected), np.diag(expected)) + expected**2) / R)
+    assert (np.abs(drawn.T @ drawn / R - expected) < 5.5 * spread).all()
+    moved = 2 * losses.lipschitz * sums  # column t: what round t does to every sum
+    distances = np.sqrt((moved * np.linalg.solve(expected, moved)).sum(axis=0))
+    assert distances.max() <= mu * (1 + 1e-9)
+    assert 2 * distances.max() > 1.5 * mu
+
+
+def test_noise_reaches_the_points() -> None:
+    """x_4 comes from 3 rounds: two nodes, sd sigma sqrt(2)/(2 lambda), and is not clipped."""
+    losses = LinearLosses(0.5 * vectors(4, 2), 1.0)
+    last = played(losses, 1.0, 0.5, many(20_000), D=1e6)[:, 3]
+    sigma = 2 * math.sqrt(2)
+    centre = -losses.gradients[:3].sum(axis=0)
+    assert (np.abs(last.mean(axis=0) - centre) < 5.5 * sigma * math.sqrt(2 / 20_000)).all()
+    assert (np.abs(last.var(axis=0) / (2 * sigma**2) - 1) < 5.5 * math.sqrt(2 / 20_000)).all()
+
+
+def test_gradients_are_taken_at_the_points_played() -> None:
+    """One dimension, absolute losses |x - 1|: the slope is -1 below 1, and 1 above it."""
+    noise, simplex = NOISES["mf-dp-ftrl"], Simplex(2, 2 * math.sqrt(2))
+    linear = LinearLosses(np.tile([1.0, 0.0], (3, 1)), 1.0)
+    losses = linked_losses("absolute", linear, Ball(2, 2.0), 1)
+    losses.targets[:] = 1.5
+    points = private_ftrl(losses, simplex, noise, mu=math.inf, regulariser=0.25, generators=many(1))
+    # The centre (1, 1); the slope (-1, 0) moves it by (1, -1) to the corner; then back.
+    np.testing.assert_allclose(np.concatenate(list(points)), [[1, 1], [2, 0], [1, 1]])
+
+
+@NAMES
+def test_points_stay_in_the_ball(name: str) -> None:
+    losses = losses_of(2, 40, 3)
+    for weight in (best_regulariser(losses, Ball(3, 2.0), NOISES[name], 0.1), 0.01):
+        norms = np.linalg.norm(played(losses, 0.1, weight, many(10), name=name), axis=2)
+        assert norms.max() <= 1 + 1e-12
+    np.testing.assert_allclose(norms[:, 1:], 1.0)  # clipped
+
+
+@EVERY
+@NAMES
+@pytest.mark.parametrize("mu", [0.5, 5.0, math.inf])
+def test_private_ftrl_meets_its_bound_which_the_regulariser_minimises(
+    problem: int, mu: float, name: str
+) -> None:
+    """lambda D^2/4 + T (L^2 + 2 L sigma sqrt(d v))/(4 lambda).
+
+    The tree has K = 9 levels: sigma = 2L sqrt(9)/mu, v = 9/2. Factorised sums have sigma = 2L/mu,
+    v at least the mean squared norm of the rows.
+    """
+    losses, D = losses_of(problem, 500, 4), 2.0
+    L, factorised = losses.lipschitz, name == "mf-dp-ftrl"
+    sigma = 2 * L * (1 if factorised else 3) / mu
+    variance = NOISES[name].rows(500) if factorised else 9 / 2
+    assert not factorised or (prefix_sums(499).row_norms ** 2).mean() <= variance < 10
+    variation = 500 * (L**2 + 2 * L * sigma * math.sqrt(4 * variance))
+
+    def bound(weight: float) -> float:
+        return weight * D**2 / 4 + variation / (4 * weight)
+
+    weight = best_regulariser(losses, BALL, NOISES[name], mu)
+    assert (total(losses, mu, many(10), name) - losses.least_total(BALL)).mean() <= bound(weight)
+    assert bound(weight) == pytest.approx(weight * D**2 / 2)
+    assert bound(weight) < min(bound(0.9 * weight), bound(1.1 * weight))
+
+
+@NAMES
+def test_more_privacy_costs_more(name: str) -> None:
+    losses = losses_of(0, 500, 4)
+    means = [total(losses, mu, many(10), name).mean() for mu in (0.3, 3, 30)]
+    assert means[0] > means[1] > means[2]
+
+
+@EVERY
+@NAMES
+def test_a_replicate_depends_on_its_own_generator_only(problem: int, name: str) -> None:
+    def run(replicates: list[int]) -> Floats:
+        generators = replicate_generators(3, ("test",), replicates, "tree")
+        return total(losses_of(problem, 30, 3), 1.0, generators, name)
+
+    together = run([0, 1, 2])
+    assert len(np.unique(together)) == 3
+    np.testing.assert_array_equal(together, np.concatenate([run([it]) for it in range(3)]))

@@ -1,0 +1,327 @@
+"""Regularised multiplicative weights, alone and under L2P."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from dpol.core.errors import DataError
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.lazy import LazyParameters, advance, start
+from dpol.lazy.convex.accounting import (
+    ConvexGame,
+    choose_convex_parameters,
+    convex_epsilon,
+)
+from dpol.lazy.convex.bodies import BODIES, Ball, Body, BodyName, Box, Simplex
+from dpol.lazy.convex.losses import (
+    LINKS,
+    LinkedLosses,
+    LossName,
+    drifting_losses,
+    linked_losses,
+)
+from dpol.lazy.convex.measure import (
+    Absorbed,
+    LinkedWeights,
+    RegularisedWeights,
+    measure_for,
+)
+from dpol.privacy.gaussian_dp import delta_of_epsilon
+from replicates import many
+
+ERROR = 1e-6
+
+
+def log_density(measure: RegularisedWeights, state: Floats, points: Floats) -> Floats:
+    """log nu, unnormalised."""
+    loss = points @ state + measure.regulariser * (points * points).sum(axis=1)
+    return -measure.beta * loss
+
+
+def uniform_if_drawn_from(measure: RegularisedWeights, state: Floats, points: Floats) -> Floats:
+    """The distribution function of nu at the points, d = 1."""
+    grid = np.linspace(-measure.body.radius, measure.body.radius, 100_001)
+    log_f = log_density(measure, state, grid[:, None])
+    mass = integrate.cumulative_simpson(np.exp(log_f - log_f.max()), x=grid, initial=0)
+    return np.interp(points[:, 0], grid, mass / mass[-1])
+
+
+def test_log_ratio_is_the_difference_of_log_densities() -> None:
+    points = 0.5 * np.random.default_rng(1).uniform(-1, 1, (6, 4))
+    measure = RegularisedWeights(body=Ball(4, 2.0), beta=0.7, regulariser=0.4)
+    state, batch = np.array([1.0, -2.0, 0.5, 3.0]), np.array([0.3, 0.1, -2.0, 0.7])
+    after = measure.absorb(state, batch)
+    rise = log_density(measure, after, points) - log_density(measure, state, points)
+    np.testing.assert_allclose(measure.log_ratio(batch, points), rise, rtol=1e-12)
+    np.testing.assert_allclose(measure.loss(batch, points), points @ batch, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "beta", "regulariser"), [(1.5, 2.0, 0.7), (-9.0, 0.3, 2.0), (40.0, 1.0, 5.0)]
+)
+def test_the_law_in_one_dimension(gradient: float, beta: float, regulariser: float) -> None:
+    measure, state = (
+        RegularisedWeights(body=Ball(1, 3.0), beta=beta, regulariser=regulariser),
+        np.array([gradient]),
+    )
+    uniform = uniform_if_drawn_from(measure, state, measure.sample(state, many(30_000)))
+    assert stats.kstest(uniform, "uniform").pvalue > ERROR
+
+
+def test_l2p_keeps_the_law_of_the_measure() -> None:
+    """The point played after some batches is distributed like nu itself: c = 2 keeps rho <= 1."""
+    measure = RegularisedWeights(body=Ball(1, 2.0), beta=0.4, regulariser=0.3)
+    # |log ratio| <= beta D/2 at a point, so eta = beta D/2 a round.
+    parameters = LazyParameters(batch_size=1, eta=0.4, fake_switch=0.05, normaliser="published")
+    generators = many(20_000)
+    state = start(measure, generators)
+    for gradient in (1.0, 1.0, -1.0, 1.0, 1.0):
+        state = advance(measure, parameters, state, np.array([gradient]), generators)
+    assert 0.1 < (state.redraws < 5).mean() < 1
+    np.testing.assert_allclose(state.measure, [3.0])
+    uniform = uniform_if_drawn_from(measure, state.measure, state.played)
+    assert stats.kstest(uniform, "uniform").pvalue > ERROR
+
+
+# ---- losses that are not linear ------------------------------------------------------------------
+
+LINKED = pytest.mark.parametrize("name", LINKS)
+SETTINGS: list[tuple[BodyName, int, float, float]] = [
+    # body, d, beta, lambda: interior modes, edges, and measures that are all but uniform
+    ("ball", 1, 0.8, 1.0),
+    ("ball", 1, 0.02, 3.0),
+    ("box", 2, 0.8, 0.5),
+    ("simplex", 2, 0.8, 0.3),
+    ("simplex", 3, 0.4, 2.0),
+    ("ball", 2, 0.4, 5.0),
+]
+
+
+def linked_example(
+    name: LossName, body: Body, beta: float, regulariser: float, T: int = 8
+) -> tuple[LinkedWeights, Absorbed, LinkedLosses]:
+    """A measure and its state after T rounds in batches of 5."""
+    losses = linked_losses(name, drifting_losses(T, body.dimension, 2.0, 4), body, 4)
+    measure = measure_for(losses, body, beta=beta, regulariser=regulariser)
+    assert isinstance(measure, LinkedWeights)
+    state = measure.initial()
+    for batch in losses.batches(5):
+        state = measure.absorb(state, batch)
+    return measure, state, losses
+
+
+def first_coordinate(measure: LinkedWeights, losses: LinkedLosses) -> tuple[Floats, Floats]:
+    """A grid of x_1, and its distribution function by quadrature of the definition."""
+    body = measure.linear.body
+    d, D = body.dimension, body.diameter
+    share, s = np.linspace(0, 1, 601), D / np.sqrt(2)
+    if isinstance(body, Simplex):
+        grid = s * share
+        rest = (s - grid)[:, None] * share  # x_2; in two dimensions x_2 is what is left
+        chord = s - grid
+        if d == 2:
+            points = np.stack([grid, s - grid], axis=1)[:, None]
+        else:
+            points = np.stack([grid[:, None] + 0 * rest, rest, chord[:, None] - rest], axis=2)
+    else:
+        half = D / (2 * np.sqrt(d)) if isinstance(body, Box) else D / 2
+        grid = half * (2 * share - 1)
+        chord = np.sqrt(half**2 - grid**2) if isinstance(body, Ball) else half + 0 * grid
+        points = grid[:, None, None]
+        if d == 2:
+            second = chord[:, None] * (2 * share - 1)
+            points = np.stack([grid[:, None] + 0 * second, second], axis=2)
+    flat = points.reshape(-1, d)
+    total = sum(losses.value(t, flat) for t in range(losses.n_rounds))
+    log_f = -measure.linear.beta * (total + measure.linear.regulariser * (flat**2).sum(axis=1))
+    f = np.exp(log_f - log_f.max()).reshape(points.shape[:2])
+    density = f[:, 0] if f.shape[1] == 1 else integrate.simpson(f, x=share, axis=1) * chord
+    mass = integrate.cumulative_simpson(density, x=grid, initial=0)
+    return grid, mass / mass[-1]
+
+
+@LINKED
+@pytest.mark.parametrize(("body_name", "d", "beta", "regulariser"), SETTINGS)
+def test_linked_draws_have_the_law_of_the_definition(
+    name: LossName, body_name: BodyName, d: int, beta: float, regulariser: float
+) -> None:
+    """The anchor does not matter.
+
+    15,000 draws; a right sampler fails with probability 1e-6.
+    """
+    measure, state, losses = linked_example(name, BODIES[body_name](d, 2.0), beta, regulariser)
+    grid, law = first_coordinate(measure, losses)
+    corner = measure.linear.body.best(-np.ones(d) / np.arange(1, d + 1))
+    for anchor in (state.anchor, 0.8 * state.anchor + 0.2 * corner):
+        x = measure.sample(replace(state, anchor=anchor), many(15_000))
+        assert stats.kstest(np.interp(x[:, 0], grid, law), "uniform").pvalue > ERROR
+
+
+@LINKED
+def test_tangents_alone_and_the_loss_twice_are_refused(name: LossName) -> None:
+    """Broken samplers: one that accepts every proposal, and one that rejects at twice beta."""
+    measure, state, losses = linked_example(name, Ball(1, 2.0), 0.6, 1.0, T=40)
+    grid, law = first_coordinate(measure, losses)
+    twice = replace(measure.linear, beta=2 * measure.linear.beta)
+    broken = [
+        measure.linear.sample(losses.slope_at(state.anchor), many(40_000)),
+        replace(measure, linear=twice).sample(state, many(40_000)),
+    ]
+    assert stats.kstest(np.interp(measure.sample(state, many(40_000))[:, 0], grid, law),
+                        "uniform").pvalue > ERROR  # fmt: skip
+    for x in broken:
+        assert stats.kstest(np.interp(x[:, 0], grid, law), "uniform").pvalue < ERROR
+
+
+@LINKED
+@pytest.mark.parametrize("body_name", BODIES)
+def test_linked_draws_in_ten_dimensions_have_the_moments_of_weighted_ones(
+    name: LossName, body_name: BodyName
+) -> None:
+    """Means of <c, x> and its square, against draws from the body weighted by the density.
+
+    The weighted means are over 60,000 draws of the measure without losses; both errors are
+    normal, so that a difference of 5.5 standard errors has probability 1e-7. In a ball, tangents
+    alone differ by more.
+    """
+    d = 10
+    measure, state, losses = linked_example(name, BODIES[body_name](d, 2.0), 0.4, 6.0, T=40)
+    wide = measure.linear.sample(np.zeros(d), many(60_000, seed=1))
+    log_weight = -measure.linear.beta * losses.sum_at(wide)
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    x = measure.sample(state, many(10_000))
+    along = losses.vectors.sum(axis=0)
+    worst = 0.0
+    for power in (1, 2):
+        own, other = (x @ along) ** power, (wide @ along) ** power
+        mean = weight @ other
+        error = math.hypot(own.std() / len(x) ** 0.5, np.sqrt(weight**2 @ (other - mean) ** 2))
+        assert abs(own.mean() - mean) < 5.5 * error
+        centre = losses.slope_at(measure.linear.body.centre)
+        tangents = (measure.linear.sample(centre, many(10_000)) @ along) ** power
+        worst = max(worst, abs(tangents.mean() - mean) / error)
+    assert worst > 5.5 or body_name != "ball"
+
+
+def test_a_draw_that_needs_too_many_proposals_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpol.lazy.convex.measure.MOST_TRIES", 2)
+    measure, state, _ = linked_example("absolute", Ball(2, 2.0), 50.0, 1e-3, T=400)
+    far = replace(state, anchor=np.array([0.9, 0.0]))
+    with pytest.raises(DataError, match="too few proposals are accepted; take fewer rounds"):
+        measure.sample(far, many(20))
+
+
+@LINKED
+@pytest.mark.parametrize("body_name", BODIES)
+def test_linked_draws_are_cheap_at_the_sizes_of_the_study(
+    name: LossName, body_name: BodyName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T = 3,000, d = 10, epsilon = 4: a draw takes 20 proposals on average at most."""
+    game = ConvexGame(n_rounds=3000, dimension=10, diameter=2.0, lipschitz=1.0, delta=1e-6)
+    found = choose_convex_parameters(game, epsilon=4.0)
+    body = BODIES[body_name](10, 2.0)
+    losses = linked_losses(name, drifting_losses(3000, 10, 1.0, 1), body, 1)
+    measure = measure_for(losses, body, beta=found.beta, regulariser=found.regulariser)
+    assert isinstance(measure, LinkedWeights)
+    state = measure.initial()
+    for batch in losses.batches(300):
+        state = measure.absorb(state, batch)
+    proposed = []
+    draw = RegularisedWeights.sample
+
+    def counted(self: RegularisedWeights, slope: Floats, coins: ReplicateGenerators) -> Floats:
+        proposed.append(coins.n_replicates)
+        return draw(self, slope, coins)
+
+    monkeypatch.setattr(RegularisedWeights, "sample", counted)
+    measure.sample(state, many(100))
+    assert sum(proposed) / 100 < 20
+
+
+def test_a_replicate_of_linked_draws_depends_on_its_own_generator_only() -> None:
+    measure, state, _ = linked_example("absolute", Simplex(3, 2.0), 2.0, 0.5, T=40)
+
+    def run(replicates: list[int]) -> Floats:
+        return measure.sample(state, replicate_generators(3, ("test",), replicates, "points"))
+
+    together = run([0, 1, 2, 3])
+    np.testing.assert_array_equal(together, np.concatenate([run([it]) for it in range(4)]))
+    assert len(np.unique(together[:, 0])) == 4
+
+
+# ---- privacy -------------------------------------------------------------------------------------
+
+
+@LINKED
+@pytest.mark.parametrize("body_name", ["ball", "box", "simplex"])
+def test_a_redraw_after_one_other_loss_is_as_private_as_is_accounted(
+    name: LossName, body_name: BodyName
+) -> None:
+    """Two measures on a grid of the body: L sqrt(2 beta / lambda)-GDP at eleven epsilons.
+
+    Two dimensions. For linear losses that turn round, a mu of three quarters is refused.
+    """
+    body, beta, weight = BODIES[body_name](2, 2.0), 4.0, 10.0
+    losses = linked_example(name, body, beta, weight)[2]
+    L, share = losses.lipschitz, np.linspace(-1.1, 1.1, 401)
+    if isinstance(body, Simplex):
+        first = np.linspace(0, body.total, 4_001)
+        points = np.stack([first, body.total - first], axis=1)
+    else:
+        points = np.stack(np.meshgrid(share, share), axis=2).reshape(-1, 2)
+        points = points[np.linalg.norm(body.project(points) - points, axis=1) == 0]
+    mu, epsilons, tight = L * math.sqrt(2 * beta / weight), np.linspace(0, 4, 11), False
+    others = np.array([[1.0, -1.0], [0.6, 0.8], [0.0, 1.0]])
+    for direction in L * others / np.linalg.norm(others, axis=1, keepdims=True):
+        for before in (losses.sum_at(points), 0 * points[:, 0]):
+            base = before + weight * (points**2).sum(axis=1)
+            change = points @ direction
+            pairs = [(change, -change), (np.abs(change), -change), (np.logaddexp(0, change), 0)]
+            for one, other in pairs:
+                laws = [np.exp(-beta * (base + it - (base + it).min())) for it in (one, other)]
+                p, q = (it / it.sum() for it in laws)
+                for epsilon in epsilons:
+                    delta = np.maximum(p - np.exp(epsilon) * q, 0).sum()
+                    assert delta <= delta_of_epsilon(epsilon, mu) + 1e-3
+                    tight |= bool(delta > delta_of_epsilon(epsilon, 0.75 * mu) + 1e-3)
+    assert tight
+
+
+@pytest.mark.parametrize("name", ["linear", *LINKS])
+def test_a_small_game_is_as_private_as_is_accounted(name: str) -> None:
+    """Two rounds on 60 points of an interval: all outputs, by enumeration.
+
+    The measures are restricted to the points. The same game without fake switches has an output
+    that only one of two neighbours can give: its epsilon is refused.
+    """
+    body, beta, weight, eta, p, delta = Ball(1, 2.0), 0.3, 4.0, 0.6, 0.2, 1e-3
+    game = ConvexGame(n_rounds=2, dimension=1, diameter=2.0, lipschitz=1.0, delta=delta)
+    epsilon = convex_epsilon(game, 1, eta, p, beta, weight)
+    x = np.linspace(-1, 1, 60)
+    curves = {
+        "linear": [x, -x],
+        "absolute": [np.abs(x - 0.7), np.abs(x + 0.7), -x],
+        "logistic": [np.logaddexp(0, x), np.logaddexp(0, -x)],
+    }[name]
+
+    def outputs(loss: Floats, p: float) -> Floats:
+        """P(x_1, x_2), (60, 60): x_1 and y_1 are drawn without losses."""
+        start, after = (np.exp(-beta * (it + weight * x**2)) for it in (0 * x, loss))
+        start, after = start / start.sum(), after / after.sum()
+        ratio = np.exp(-eta - beta * (loss[:, None] - loss[None]))  # of x_1 and y_1
+        keep = (1 - p) * (np.minimum(ratio, 1.0) @ start)
+        return start[:, None] * (np.diag(keep) + (1 - keep)[:, None] * after)
+
+    assert body.radius == x.max()
+    for one in curves:
+        for other in curves:
+            a, b = outputs(one, p), outputs(other, p)
+            assert np.maximum(a - np.exp(epsilon) * b, 0).sum() <= delta
+    a, b = outputs(curves[0], p), outputs(curves[1], p)
+    assert np.maximum(a - np.exp(epsilon / 40) * b, 0).sum() > delta

@@ -1,0 +1,198 @@
+"""The truncated Gaussian against quadrature, noncentral chi-squared laws and 40 digits."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.lazy.convex.truncated_gaussian import (
+    Marginal,
+    _truncated_gamma,
+    depth_proposals,
+    into_ball,
+    log_lower_gamma,
+    sample_truncated_gaussian,
+)
+from replicates import many
+
+ERROR = 1e-6
+
+
+def draws(d: int, centre: float, sigma: float, n: int = 40_000, seed: int = 0) -> Floats:
+    """Mean `centre` along a direction that is not an axis; diameter 2."""
+    return sample_truncated_gaussian(centre * direction(d), sigma, 2.0, many(n, seed))
+
+
+def direction(d: int) -> Floats:
+    vector = np.cos(np.arange(d))
+    return vector / np.linalg.norm(vector)
+
+
+def quadrature_cdf(centre: float, sigma: float, d: int, points: Floats) -> Floats:
+    """CDF of the coordinate along the mean, by Simpson's rule on a fine grid."""
+    u = np.linspace(-1, 1, 200_001)
+    log_f = -((u - centre) ** 2) / (2 * sigma**2)
+    if d > 1:
+        with np.errstate(divide="ignore"):
+            log_f = log_f + np.log(special.chdtr(d - 1, (1 - u * u) / sigma**2))
+    mass = integrate.cumulative_simpson(np.exp(log_f - log_f.max()), x=u, initial=0)
+    return np.interp(points, u, mass / mass[-1])
+
+
+def p_value(uniform: Floats) -> float:
+    return float(stats.kstest(uniform, "uniform").pvalue)
+
+
+CASES = [
+    (1, 0.3, 0.5),
+    (1, 0.0, 50.0),
+    (1, 4.0, 1.0),
+    (1, 0.2, 0.01),
+    (2, 0.0, 1.0),
+    (2, 0.9, 0.3),
+    (2, 3.0, 0.7),
+    (2, 0.5, 40.0),
+    (3, 1.2, 0.2),
+    (10, 0.5, 0.1),
+    (10, 0.9, 0.4),
+    (10, 2.0, 0.5),
+    (50, 0.3, 0.13),
+    (50, 0.8, 0.2),
+    (50, 1.5, 1.0),
+]
+
+
+def test_into_ball() -> None:
+    points = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]])
+    np.testing.assert_allclose(into_ball(points, 2.0), [[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize(("d", "centre", "sigma"), CASES)
+def test_law_along_the_mean_of_the_norm_and_across(d: int, centre: float, sigma: float) -> None:
+    """|x|^2/sigma^2 is noncentral chi-squared, truncated; every direction across is alike."""
+    x = draws(d, centre, sigma)
+    along, squares = x @ direction(d), (x * x).sum(axis=1)
+    assert squares.max() <= 1 + 1e-12
+    assert p_value(quadrature_cdf(centre, sigma, d, along)) > ERROR
+    # scipy's noncentral chi-squared has no digits far in the tail, where the last case lies.
+    if (d, centre, sigma) != CASES[-1]:
+        law = stats.ncx2(d, centre**2 / sigma**2) if centre else stats.chi2(d)
+        assert p_value(law.cdf(squares / sigma**2) / law.cdf(1 / sigma**2)) > ERROR
+    if d > 1:  # Across: mean 0, and an equal share of the square.
+        other = np.eye(d)[0] - direction(d)[0] * direction(d)
+        part = x @ (other / np.linalg.norm(other))
+        assert abs(part.mean()) < 5.5 * part.std() / len(x) ** 0.5
+        spread = (part**2 - (squares - along**2) / (d - 1)) / sigma**2
+        assert abs(spread.mean()) < 5.5 * spread.std() / len(x) ** 0.5 + 1e-12
+
+
+@pytest.mark.parametrize(("d", "centre", "sigma"), [(1, 0.3, 0.5), (2, 0.9, 0.3), (10, 0.9, 0.4)])
+@pytest.mark.parametrize("factor", [0.93, 1.07])
+def test_a_wrong_scale_is_noticed(d: int, centre: float, sigma: float, factor: float) -> None:
+    x = draws(d, centre, factor * sigma, n=200_000)
+    assert p_value(quadrature_cdf(centre, sigma, d, x @ direction(d))) < ERROR
+
+
+@pytest.mark.parametrize(
+    ("d", "centre", "sigma"), [(1, 1e4, 1.0), (2, 30.0, 0.1), (10, 1e6, 1.0), (1000, 5.0, 0.01)]
+)
+def test_mean_far_outside(d: int, centre: float, sigma: float) -> None:
+    """Depth below the boundary, against 30-digit quadrature of the density."""
+    x = draws(d, centre, sigma, n=4_000)
+    depth = 1 - x @ direction(d)
+    scale = depth.mean()
+
+    def density(s: mpmath.mpf, a: float = (d - 1) / 2) -> mpmath.mpf:
+        z = s * (2 - s) / (2 * mpmath.mpf(sigma) ** 2)
+        tilt = (1 - mpmath.mpf(centre)) * s / mpmath.mpf(sigma) ** 2 - s * s / (2 * sigma**2)
+        log_p = mpmath.log(mpmath.hyp1f1(1, a + 1, z)) - z + a * mpmath.log(z) if a else 0
+        return mpmath.exp(tilt + log_p - shift)
+
+    with mpmath.workdps(30):
+        shift = mpmath.mpf(0)
+        shift = mpmath.log(density(mpmath.mpf(scale)))
+        edges = [mpmath.mpf(scale) * e for e in (1e-9, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 2, 5, 40)]
+        edges = [e for e in edges if e < 2]
+        mass = mpmath.quad(density, edges)
+        mean = float(mpmath.quad(lambda s: s * density(s), edges) / mass)
+    assert abs(depth.mean() - mean) < 5.5 * depth.std() / len(x) ** 0.5 + 1e-15
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 10, 50, 1000])
+@pytest.mark.parametrize("radius", [1e-8, 1e-3, 0.1, 1.0, 3.0, 10.0, 100.0, 1e6])
+def test_the_hull_covers_and_is_tight(d: int, radius: float) -> None:
+    """Wherever it is used: it is above the density and accepts more than half."""
+    outside = [0.0, 0.5 * radius, radius, radius + 1, radius + 30, 10 * radius, 1e4 * radius]
+    for centre in outside:
+        if math.hypot(centre, math.sqrt(d)) <= radius:
+            continue
+        propose = depth_proposals(Marginal(radius, centre, (d - 1) / 2))
+        acceptance = np.exp(propose(np.random.default_rng(0).random(2_000))[1])
+        assert acceptance.max() <= 1 + 1e-9
+        assert acceptance.mean() > 0.5
+
+
+@pytest.mark.parametrize("shape", [0.5, 1.0, 4.5, 24.5, 499.5])
+def test_log_lower_gamma_and_the_density(shape: float) -> None:
+    ratios = np.array([1e-12, 1e-3, 0.1, 0.5, 0.9, 1.0, 1.1, 2.0])
+    found = log_lower_gamma(shape, shape * ratios)
+    with mpmath.workdps(40):
+        a = mpmath.mpf(shape)
+        for value, z in zip(found, shape * ratios, strict=True):
+            z = mpmath.mpf(float(z))
+            series = mpmath.log(mpmath.hyp1f1(1, a + 1, z) / mpmath.gamma(a + 1))
+            assert abs(value - (series + a * mpmath.log(z) - z)) < 1e-11
+
+
+@pytest.mark.parametrize("shape", [0.0, 0.5, 4.5, 499.5])
+def test_slope_and_curvature_are_derivatives(shape: float) -> None:
+    marginal = Marginal(radius=2.0, centre=2.7, shape=shape)
+    s = np.array([0.01, 0.3, 1.0, 2.0, 3.5])
+    step = 1e-6
+    slope = (marginal.log_density(s + step) - marginal.log_density(s - step)) / (2 * step)
+    curvature = (marginal.slope(s + step) - marginal.slope(s - step)) / (2 * step)
+    np.testing.assert_allclose(slope, marginal.slope(s), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(curvature, marginal.curvature(s), rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "limit"),
+    [(0.5, 1e-6), (0.5, 3.0), (4.5, 1.0), (4.5, 4.0), (499.5, 5.0), (80.0, 75.0)],
+)
+def test_truncated_gamma(shape: float, limit: float) -> None:
+    v = _truncated_gamma(shape, np.full(20_000, limit), many(20_000))
+    assert 0 <= v.min() <= v.max() <= limit
+    uniform = np.exp(log_lower_gamma(shape, v) - log_lower_gamma(shape, np.array([limit])))
+    assert p_value(uniform) > ERROR
+
+
+def test_extremes() -> None:
+    tiny = draws(1000, 0.4, 1e-9, n=50)
+    np.testing.assert_allclose(tiny, np.tile(0.4 * direction(1000), (50, 1)), atol=1e-8)
+    huge = draws(3, 0.4, 1e9)
+    assert p_value(np.linalg.norm(huge, axis=1) ** 3) > ERROR
+    pulled = draws(5, 1e8, 1e-3, n=50)
+    np.testing.assert_allclose(pulled, np.tile(direction(5), (50, 1)), atol=1e-4)
+    backwards = sample_truncated_gaussian(np.array([-1e8, 0.0]), 1.0, 2.0, many(50))
+    np.testing.assert_allclose(backwards, np.tile([-1.0, 0.0], (50, 1)), atol=1e-2)
+    axis = sample_truncated_gaussian(np.array([5.0, 0.0]), 0.01, 2.0, many(50))
+    assert (axis[:, 0] > 0.99).all()
+
+
+@pytest.mark.parametrize(("centre", "sigma"), [(0.2, 0.1), (0.5, 3.0), (4.0, 0.2)])
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_a_replicate_depends_on_its_own_generator_only(d: int, centre: float, sigma: float) -> None:
+    def run(replicates: list[int]) -> Floats:
+        generators = replicate_generators(3, ("test",), replicates, "points")
+        return sample_truncated_gaussian(centre * direction(d), sigma, 2.0, generators)
+
+    together = run([0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(together, np.concatenate([run([it]) for it in range(5)]))
+    assert len(np.unique(together[:, 0])) == 5
+    pairs = np.array([run([2 * i, 2 * i + 1])[:, 0] for i in range(400)])
+    assert abs(np.corrcoef(pairs.T)[0, 1]) < 5 / 400**0.5
