@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.hospitals.ablation import ablate
-from dpol.studies.hospitals.comparison import compare
-from dpol.studies.hospitals.runs import Played
-from dpol.studies.hospitals.settings import Aim, Comparison, Hospitals, Report, System
+from dpol.studies.games.ablation import ablate
+from dpol.studies.games.comparison import compare
+from dpol.studies.games.runs import Played
+from dpol.studies.games.settings import Aim, Comparison, Games, Report, System
 from dpol.studies.study import Facts
 
 INF = math.inf
@@ -35,10 +35,10 @@ at mu = 1 ours has 17, they 15 and 14, the paper's way 12; at mu = 0.25 ours has
 FACTS = Facts({"nm": "New Mexico"}, simulated=False, confidence=0.95)
 
 
-def main(levels: dict[str, float] = LEVELS, facts: Facts = FACTS) -> Hospitals:
+def main(levels: dict[str, float] = LEVELS, facts: Facts = FACTS) -> Games:
     streams = dict.fromkeys(facts.streams)
     report = Report(algorithms=["meta"])
-    return Hospitals(streams=streams, levels=levels, report=report, comparison=COMPARISON)
+    return Games(streams=streams, levels=levels, report=report, comparison=COMPARISON)
 
 
 def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: Any) -> Played:

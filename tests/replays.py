@@ -10,9 +10,9 @@ import pandas as pd
 
 from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
-from dpol.studies.hospitals.replay import replay_rows
-from dpol.studies.hospitals.runs import Played, play_suite
-from dpol.studies.hospitals.settings import Hospitals, Report
+from dpol.studies.games.replay import replay_rows
+from dpol.studies.games.runs import Played, play_suite
+from dpol.studies.games.settings import Games, Report
 
 LEVELS = {"none": math.inf, "low": 1.0}
 LOCAL, FREE = ("rw-ftpl", "persistence"), ("follow-the-leader",)
@@ -49,8 +49,8 @@ def games(
     return found
 
 
-def main_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Hospitals:
-    return Hospitals(
+def main_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Games:
+    return Games(
         streams={stream.label: None},
         levels=dict(levels),
         report=Report(algorithms=[*LOCAL, *FREE]),

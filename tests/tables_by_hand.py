@@ -9,9 +9,9 @@ import pandas as pd
 
 from dpol.data.settings import Stream
 from dpol.show.table import Entry, Table
-from dpol.studies.hospitals.average_gain import average_gain_table
-from dpol.studies.hospitals.findings import conclude
-from dpol.studies.hospitals.settings import Hospitals, Report
+from dpol.studies.games.average_gain import average_gain_table
+from dpol.studies.games.findings import conclude
+from dpol.studies.games.settings import Games, Report
 from dpol.studies.study import Facts
 
 INF = math.inf
@@ -99,10 +99,10 @@ def cumulative(n_rounds: int = 4) -> pd.DataFrame:
     )
 
 
-def main(*, stream: Stream = STREAM, levels: dict[str, float] = LEVELS, **report: Any) -> Hospitals:
+def main(*, stream: Stream = STREAM, levels: dict[str, float] = LEVELS, **report: Any) -> Games:
     algorithms = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
     asked = Report(**{"algorithms": algorithms} | report)
-    return Hospitals(streams={"nm": stream.reported_as}, levels=levels, report=asked)
+    return Games(streams={"nm": stream.reported_as}, levels=levels, report=asked)
 
 
 def summary(data: list[dict[str, Any]] | None = None, **changes: Any) -> pd.DataFrame:

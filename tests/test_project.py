@@ -19,7 +19,7 @@ from dpol import cli
 from dpol.config.docs import generated
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.data.stream import STREAM_COLUMNS
-from dpol.studies.hospitals.runs import RUN_COLUMNS
+from dpol.studies.games.runs import RUN_COLUMNS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -18,7 +18,7 @@ from dpol.core.imports import load
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import write_stream
 from dpol.studies.claims import lazy
-from dpol.studies.hospitals.runs import play_suite
+from dpol.studies.games.runs import play_suite
 from dpol.studies.jobs import compute
 from dpol.studies.study import Inputs
 

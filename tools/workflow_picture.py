@@ -15,8 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs/images/workflow.svg"
 COMPUTED = {
-    'f"{study.name}_point"': ("hospitals_point", "STUDY_point"),
-    'f"{study.name}_results"': ("hospitals_results", "STUDY_results"),
+    'f"{study.name}_point"': ("games_point", "STUDY_point"),
+    'f"{study.name}_results"': ("games_results", "STUDY_results"),
     "shown_rule(section)": ("SECTION_shown",),
 }
 """Names of rules that the workflow computes, by their code; the main experiment has its own."""
@@ -64,8 +64,8 @@ BOXES = (
     Box("Table", "fetched, simulated or your own", ("fetch_dataset", "simulate_dataset"), 0, 0),
     Box("Cleaning", "gaps, markers, who plays", ("extract_table", "clean_panel", "data"), 0, 1),
     Box("Streams", "the gains of the experts week by week", ("build_stream", "streams"), 1),
-    Box("Games", "per stream, suite, noise and μ", ("hospitals_point", "runs"), 2, 0),
-    Box("Summary", "means, intervals, comparisons", ("hospitals_results",), 3, 0),
+    Box("Games", "per stream, suite, noise and μ", ("games_point", "runs"), 2, 0),
+    Box("Summary", "means, intervals, comparisons", ("games_results",), 3, 0),
     Box("Studies", "one job per point", ("STUDY_point",), 2, 1),
     Box("Results of studies", "one or more tables per study", ("STUDY_results",), 3, 1),
     Box("Tables and figures", "one job per section of the report", ("SECTION_shown",), 4),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 STAGES = {
     "Data": ("fetch_dataset", "simulate_dataset", "clean_panel", "build_stream"),
-    "Games": ("hospitals_point", "hospitals_results"),
+    "Games": ("games_point", "games_results"),
     "Studies": ("_point", "_results"),
     "Figures": ("_shown",),
     "Report": ("render_report",),

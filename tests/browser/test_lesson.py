@@ -14,9 +14,9 @@ from dpol.data.cleaning import clean_panel
 from dpol.data.stream import build_stream
 from dpol.data.table import read_table
 from dpol.experts.registry import make_members
-from dpol.studies.hospitals.replay import replay_rows
-from dpol.studies.hospitals.runs import play_suite
-from dpol.studies.hospitals.settings import Hospitals, Report
+from dpol.studies.games.replay import replay_rows
+from dpol.studies.games.runs import play_suite
+from dpol.studies.games.settings import Games, Report
 
 ROOT = Path(__file__).parents[2]
 TEACH = (ROOT / "docs/teach.md").read_text(encoding="utf-8")
@@ -47,7 +47,7 @@ def lesson_rows() -> pd.DataFrame:
             replicates=range(1),
         ).played
     ]
-    main = Hospitals(streams={label: None}, levels=MUS, report=Report(algorithms=["rw-meta"]))
+    main = Games(streams={label: None}, levels=MUS, report=Report(algorithms=["rw-meta"]))
     return replay_rows(cells, {label: stream}, main, seed=config.seed, memory="designed")
 
 

@@ -19,7 +19,7 @@ from dpol.core.errors import ConfigError
 from dpol.core.settings import Settings
 from dpol.core.yaml_files import read_yaml
 from dpol.data.settings import Dataset
-from dpol.studies.hospitals.grid import points
+from dpol.studies.games.grid import points
 from small_config import DELETED, GAINS, LOCAL, SMALL, WEB, changed, parts
 
 
@@ -67,7 +67,7 @@ def test_a_made_up_table_may_be_declared(source, simulated):
 
 def test_10_000_jobs_can_be_planned():
     config = parse({"replicates": 1000, "block_replicates": 1}).config
-    assert len(points(config.hospitals, list(config.streams))) == 10_000
+    assert len(points(config.games, list(config.streams))) == 10_000
 
 
 def test_parsing_leaves_the_raw_config_alone():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dpol.config.experiment import load_experiment, parse_experiment
 from dpol.noise import find_noise
-from dpol.studies.hospitals.grid import points
+from dpol.studies.games.grid import points
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted(CONFIG.glob("*.yaml"))
@@ -43,7 +43,7 @@ def tiny(**changes):
 
 def jobs(made):
     """The jobs that play suites: stream, suite, noise, level and block, each with its point."""
-    found = points(made.config.hospitals, list(made.config.played))
+    found = points(made.config.games, list(made.config.played))
     return {tuple(label.split("/")): point for label, point in found.items()}
 
 
@@ -54,7 +54,7 @@ def test_every_shipped_config_is_good_and_has_jobs(path):
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_ours_has_the_same_privacy_as_the_baseline_for_every_stay(path):
-    compared = load_experiment(path).config.hospitals.comparison
+    compared = load_experiment(path).config.games.comparison
     assert compared is None or find_noise(compared.ours.noise).memory == "none"
 
 
@@ -106,7 +106,7 @@ def test_each_stream_is_played_under_each_question():
     assert list(config.played) == ["NM-share", "NM-large", "PA-share", "PA-large"]
     large = config.played["PA-large"]
     assert (large.stream, large.title, large.gain.min_capacity) == ("PA", "PA, of the large", 50)
-    assert config.hospitals.streams == {
+    assert config.games.streams == {
         "NM-share": "NM", "NM-large": None, "PA-share": "PA", "PA-large": None
     }  # fmt: skip
     assert {stream for stream, *_ in jobs(made)} == set(config.played)

@@ -19,7 +19,7 @@ def names(*starts):
 
 
 @pytest.mark.parametrize(
-    "module", ["dpol.privacy.account", "dpol.studies.hospitals.runs", "dpol.show.table"]
+    "module", ["dpol.privacy.account", "dpol.studies.games.runs", "dpol.show.table"]
 )
 def test_the_closure_holds_every_module_that_an_import_loads(module):
     """The closure is compared with Python itself, in a process of its own."""

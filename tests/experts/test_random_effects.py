@@ -19,7 +19,7 @@ from dpol.experts.learners.random_effects import (
 )
 from dpol.experts.play import play_rounds
 from dpol.privacy.chains import Chains
-from dpol.studies.hospitals.ceilings import KnownClasses
+from dpol.studies.games.ceilings import KnownClasses
 from steps import final_state
 
 BANK = RandomEffectsBank(scales=(0.2, 0.9), effect=0.4, persistence=0.7, forgetting=0.9)

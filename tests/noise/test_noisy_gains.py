@@ -20,9 +20,9 @@ from dpol.experts.registry import make_members
 from dpol.noise import NOISES, noise_scale, privatize
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.guarantee import ONE_PERSON, UNIT
-from dpol.studies.hospitals.grid import runs_of
-from dpol.studies.hospitals.runs import play_suite
-from dpol.studies.hospitals.summary import collect_cells
+from dpol.studies.games.grid import runs_of
+from dpol.studies.games.runs import play_suite
+from dpol.studies.games.summary import collect_cells
 
 ROOT2 = math.sqrt(2.0)
 BEDS = [[10.0, 20.0, 40.0], [5.0, 50.0, 100.0]]
@@ -308,7 +308,7 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
     suites = {"one": {"noises": ["doubled"], "algorithms": ["rw-ftpl", "ridge"]}}
     report = {**config["report"], "algorithms": ["rw-ftpl"], "noise": "doubled", "rivals": []}
     parsed = parse_experiment({**config, "suites": suites, "report": report}, "toy")
-    assert {noise for _, noise, _ in runs_of(parsed.config.hospitals)} == {"doubled"}
+    assert {noise for _, noise, _ in runs_of(parsed.config.games)} == {"doubled"}
     suites["one"]["noises"] = ["doubledd"]
     with pytest.raises(ConfigError, match="did you mean doubled"):
         parse_experiment({**config, "suites": suites, "report": report}, "toy")

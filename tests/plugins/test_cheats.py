@@ -16,7 +16,7 @@ from dpol.data.stream import write_stream
 from dpol.experts.alone import play_alone
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
-from dpol.studies.hospitals.runs import Played, play_suite
+from dpol.studies.games.runs import Played, play_suite
 from pipeline import ROOT, fail, run, write_config
 from plugins.conftest import install
 

@@ -21,8 +21,8 @@ from dpol.show.table import Entry, Group, Section, Table, to_fragment
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.table import build as claims_table
 from dpol.studies.claims.table import build_open as open_claims
-from dpol.studies.hospitals.costs import cost_table
-from dpol.studies.hospitals.findings import rank_meta
+from dpol.studies.games.costs import cost_table
+from dpol.studies.games.findings import rank_meta
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
 from replays import replay_of, stream_of
@@ -225,7 +225,7 @@ def write_run(folder: Path) -> None:
         "claims-open": open_claims({"claims": claims()}, None, None),
         "audits": audit_table({"audits": audits()}, None, None),
         "average-gain": build(),
-        "cost": cost_table({"summary": made}, config().hospitals, page_facts(config())),
+        "cost": cost_table({"summary": made}, config().games, page_facts(config())),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))

@@ -17,15 +17,15 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.answers import answers as claims_answers
 from dpol.studies.claims.settings import Claims
-from dpol.studies.hospitals.answers import (
+from dpol.studies.games.answers import (
     answer_on_cost,
     answer_on_names,
     answer_on_papers,
     answer_on_privacy,
     describe_stays,
 )
-from dpol.studies.hospitals.costs import cost_table, shown_costs
-from dpol.studies.hospitals.findings import rank_meta, with_costs, with_shares
+from dpol.studies.games.costs import cost_table, shown_costs
+from dpol.studies.games.findings import rank_meta, with_costs, with_shares
 from dpol.studies.page import Answer
 from report.run_by_hand import audits, claims, config
 from tables_by_hand import INF, run, summary, texts
@@ -37,7 +37,7 @@ FACTS = page_facts(config())
 
 
 def costs(summary: list[dict[str, Any]], *studies: str, **changes: Any) -> pd.DataFrame:
-    return shown_costs(with_costs(pd.DataFrame(summary)), config(*studies, **changes).hospitals)
+    return shown_costs(with_costs(pd.DataFrame(summary)), config(*studies, **changes).games)
 
 
 def on_papers(
@@ -186,7 +186,7 @@ def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
     lost = costs(summary)
     assert list(lost["noise"]) == ["isotropic", "capacity"]
     frames = {"summary": with_costs(pd.DataFrame(summary))}
-    table = cost_table(frames, config().hospitals, FACTS)
+    table = cost_table(frames, config().games, FACTS)
     assert texts(table) == [
         ["New Mexico", "rw-meta", "isotropic", "40.00", "10.00 ± 1.50 (25%)"],
         ["New Mexico", "rw-meta", "capacity †", "41.00", "−2.05 ± 0.50 (−5%)"],
@@ -200,7 +200,7 @@ def test_what_is_left_is_a_mean_over_streams_with_its_interval() -> None:
         run("rw-meta", 1.0, 30.0, stream="nm", ci_half_width=1.2),
         run("rw-meta", 1.0, 36.0, stream="pa", ci_half_width=2.4),
     ]
-    settings = config(streams=streams).hospitals
+    settings = config(streams=streams).games
     facts = replace(FACTS, streams={"nm": "Here", "pa": "There"})
     answer = answer_on_cost(with_shares(pd.DataFrame(played)), settings, facts)
     # By hand: 33 of 60 is 55%; half widths 2% and 4%. Phi(1 / 2) = 0.691.
@@ -225,7 +225,7 @@ def test_right_guesses_about_people_who_stay_are_one_line() -> None:
         run("rw-ftpl", 0.25, 30.0, noise="capacity"),
         run("follow-the-leader", INF, 30.0, noise="none", model="none"),
     ]
-    settings = config(comparison=COMPARED).hospitals
+    settings = config(comparison=COMPARED).games
     # By hand: Phi(sqrt(w) / 2) for w = 1, 2, 4, 8 is 0.6915, 0.7602, 0.8413, 0.9214.
     same = (
         "Right guesses about a person who is counted in 1, 2, 4 or 8 weeks, at most:"
@@ -244,7 +244,7 @@ def test_the_levels_of_the_line_are_those_of_the_headline() -> None:
     """The first and the middle one, if there are several questions; Phi(0.125) is 0.5498."""
     asked = {"share": {"of": "share"}, "patients": {"of": "count", "bound": 9}}
     levels = {"levels": {"low": 1.0, "middle": 0.25, "high": 0.1}}
-    settings = config(comparison=COMPARED, questions=asked, privacy=levels).hospitals
+    settings = config(comparison=COMPARED, questions=asked, privacy=levels).games
     played = [run("rw-meta", mu, 30.0) for mu in (1.0, 0.25, 0.1)]
     assert describe_stays(pd.DataFrame(played), settings, FACTS).endswith(
         "92.2% at μ\xa0=\xa01, and 55%, 57.1%, 59.9% and 63.9% at μ\xa0=\xa00.25 (the paper’s way)."
@@ -253,7 +253,7 @@ def test_the_levels_of_the_line_are_those_of_the_headline() -> None:
 
 def test_no_line_on_people_who_stay_where_no_people_are_counted() -> None:
     played = run("rw-meta", 1.0, 30.0, **dict.fromkeys(STAYS, float("nan")))
-    assert describe_stays(pd.DataFrame([played]), config().hospitals, FACTS) == ""
+    assert describe_stays(pd.DataFrame([played]), config().games, FACTS) == ""
 
 
 def test_the_right_one_is_counted_in_the_replay() -> None:
@@ -269,9 +269,7 @@ def test_the_right_one_is_counted_in_the_replay() -> None:
     )  # fmt: skip
     played = [run("rw-meta", mu, 30.0) for mu in (INF, 1.0)]
     summary = with_shares(pd.DataFrame(played))
-    answer = answer_on_names(
-        rows, summary, config().hospitals, replace(FACTS, streams={"nm": "NM"})
-    )
+    answer = answer_on_names(rows, summary, config().games, replace(FACTS, streams={"nm": "NM"}))
     assert answer.finding == (
         "North took the largest share most often: in 2 of 3 weeks (NM). rw-meta named the right e"
         " in advance in 2 without privacy, and in 1 when an attacker guesses right at most 69 of"
@@ -279,7 +277,7 @@ def test_the_right_one_is_counted_in_the_replay() -> None:
     )
     # A guarantee that is weaker than its level says nothing about an attacker.
     weak = answer_on_names(
-        rows, summary.assign(guaranteed_mu=2 * summary["mu"]), config().hospitals, FACTS
+        rows, summary.assign(guaranteed_mu=2 * summary["mu"]), config().games, FACTS
     )
     assert "attacker" not in weak.finding
 
@@ -296,7 +294,7 @@ def test_costs_that_cannot_be_computed_are_not_told(summary: list[dict[str, Any]
     lost = costs(summary)
     assert lost.empty
     frames = {"summary": with_costs(pd.DataFrame(summary))}
-    assert texts(cost_table(frames, config().hospitals, FACTS)) == [["—", "—", "—", "—"]]
+    assert texts(cost_table(frames, config().games, FACTS)) == [["—", "—", "—", "—"]]
 
 
 def test_costs_of_a_comparison_are_those_of_both_ways() -> None:

@@ -24,7 +24,7 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.report.compare import RunComparison, compare_runs
 from dpol.report.crate import CONFIG, CRATE
-from dpol.studies.hospitals.runs import Played, RunBlock, play_suite, write_runs
+from dpol.studies.games.runs import Played, RunBlock, play_suite, write_runs
 from in_process import command
 from report.run_by_hand import CLEANING, PARAMS, PROVENANCE, audits, claims, config, write_files
 from streams_by_hand import stream

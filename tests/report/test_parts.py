@@ -11,7 +11,7 @@ from dpol.core.versions import loaded_versions, recorded_versions
 from dpol.report.data import cleaning_table, dropped_table, source_facts
 from dpol.report.page import page_facts
 from dpol.report.provenance import commit_of, read_stages, stage_table
-from dpol.studies.hospitals.setting import setting_answer
+from dpol.studies.games.setting import setting_answer
 from pipeline import run as run_program
 from pipeline import succeed
 from report.run_by_hand import CLEANING, ODD, PROVENANCE, config
@@ -144,7 +144,7 @@ def test_a_job_records_the_versions_of_what_it_has_loaded() -> None:
 def sentences(**changes: Any) -> tuple[str, ...]:
     made = summary([run("rw-meta", INF, 1.0)]) if changes.pop("public", False) else summary()
     settings = config(**changes)
-    answer = setting_answer(made, settings.hospitals, page_facts(settings))
+    answer = setting_answer(made, settings.games, page_facts(settings))
     return (answer.finding, *answer.more)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpol.report.page import page_facts
 from dpol.show.pages import load_template
-from dpol.studies.hospitals.replay_figure import replay_data, replay_intro, replay_widget
+from dpol.studies.games.replay_figure import replay_data, replay_intro, replay_widget
 from dpol.studies.page import PageFacts
 from replays import games, replay_of, stream_of
 from report.run_by_hand import ODD, config, page, replay
@@ -26,7 +26,7 @@ def markup_of(frame: pd.DataFrame, **changes: Any) -> str:
     """The figure as it is on the page."""
     settings = config(**changes)
     frames = {"replay": frame, "summary": summary()}
-    widget = replay_widget(frames, settings.hospitals, page_facts(settings))
+    widget = replay_widget(frames, settings.games, page_facts(settings))
     return load_template("replay.html.j2", "dpol.report").render(widget.values)
 
 

@@ -17,8 +17,8 @@ from dpol.data.panel import DATA_SCHEMAS
 from dpol.data.stream import write_stream
 from dpol.report.columns import describe
 from dpol.report.crate import CONFIG, CRATE
-from dpol.studies.hospitals import schema
-from dpol.studies.hospitals.runs import RunBlock, write_runs
+from dpol.studies.games import schema
+from dpol.studies.games.runs import RunBlock, write_runs
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
 from in_process import command

@@ -36,7 +36,7 @@ def test_results_are_those_of_a_run_on_one_machine(cluster: Path, tmp_path: Path
     text = remote.run()
     assert remote.results() == local.results()
     jobs = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE)}
-    assert jobs["hospitals_point"] == 7
+    assert jobs["games_point"] == 7
     # All on the cluster and none twice; only `all` is done by snakemake itself.
     assert text.count("submitted with SLURM jobid") == jobs["total"] - 1
     assert "Nothing to be done" in remote.run()

@@ -80,10 +80,8 @@ def test_names_of_files_and_sections_are_its_own():
 
 
 def test_a_section_is_shown_only_where_its_results_are_asked_for():
-    main = load_study("hospitals")
-    plain = block("hospitals").model_copy(
-        update={"comparison": None, "replayed": False, "names": 1}
-    )
+    main = load_study("games")
+    plain = block("games").model_copy(update={"comparison": None, "replayed": False, "names": 1})
     assert main.results_of(plain) == ("summary", "ranking", "cumulative")
     names = [section.name for section in main.sections_of(plain)]
     assert names == ["privacy-utility", "noise-costs", "average-gain"]

@@ -257,7 +257,7 @@ def test_a_changed_line_reruns_the_jobs_that_play_it(commands: Path, folder: Pat
     add(commands, folder / "outside")
     said = succeed(dpol(commands, folder, "run", "config.yaml", "--dry-run"))
     jobs = {name: int(count) for name, count in _rows(said)}
-    assert (jobs["hospitals_point"], jobs["outside_point"]) == (2, 2), "two more play ours alone"
+    assert (jobs["games_point"], jobs["outside_point"]) == (2, 2), "two more play ours alone"
 
 
 def _rows(said: str) -> list[list[str]]:

@@ -19,7 +19,7 @@ from pipeline import SMALL, Done, fail, run, succeed, write_config
 from snakemake_logger_plugin_dpol import LogHandler
 from snakemake_logger_plugin_dpol.progress import Progress, in_words
 
-TOTALS = {"clean_panel": 1, "hospitals_point": 8, "replay_shown": 1, "results": 1, "total": 11}
+TOTALS = {"clean_panel": 1, "games_point": 8, "replay_shown": 1, "results": 1, "total": 11}
 Say = Callable[..., None]
 
 
@@ -73,7 +73,7 @@ def test_without_a_terminal_stages_are_plain_lines_and_the_last_words_what_was_m
 def test_lines_do_not_grow_with_the_jobs(
     view: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(TOTALS, "hospitals_point", 1000)
+    monkeypatch.setitem(TOTALS, "games_point", 1000)
     play(view()[1], 1002)
     assert len(capsys.readouterr().err.splitlines()) <= 13
 
@@ -107,7 +107,7 @@ def test_on_a_terminal_the_same_lines_are_drawn_again(
     for _ in range(3):
         shown._draw(3.0)
     say(text="the disk is slow", level=logging.WARNING)
-    say(LogEvent.JOB_INFO, jobid=50, rule_name="hospitals_point", rule_msg="NM", output=["it"])
+    say(LogEvent.JOB_INFO, jobid=50, rule_name="games_point", rule_msg="NM", output=["it"])
     shown.close()
     screen = terminal.screen()
     assert screen[0] == "the disk is slow"
@@ -181,10 +181,10 @@ def test_an_interrupted_run_says_how_to_go_on(
 
 
 def test_the_time_left_follows_from_the_jobs_that_are_done() -> None:
-    progress = Progress(totals={"hospitals_point": 40, "x_shown": 10, "results": 1}, began=0.0)
+    progress = Progress(totals={"games_point": 40, "x_shown": 10, "results": 1}, began=0.0)
     assert progress.seconds_left(1.0) is None
     for job in range(10):  # two at a time, four seconds each
-        progress.begin(job, "hospitals_point", 4.0 * (job // 2))
+        progress.begin(job, "games_point", 4.0 * (job // 2))
         progress.finish(job, 4.0 * (job // 2 + 1))
     assert progress.share() == 0.2
     assert progress.seconds_left(20.0) == pytest.approx((30 + 10) * 4 / 2)

@@ -29,7 +29,7 @@ from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
 BASE = f"results/{WHOLE['run']}"
-OTHERS = [name for name in STUDIES if name != "hospitals"]
+OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
 RUN = "runs/NM/local/isotropic/mu-0.5/block-0.parquet"
 NOT_HASHED = {
@@ -162,7 +162,7 @@ def test_every_job_watches_all_that_it_loads(whole: Path) -> None:
     package = whole / "src/dpol"
     exempt = {str(package / name) for name in NOT_HASHED}
     jobs = [line for line in lines if "job" in line]
-    assert {line["job"] for line in jobs} > {"clean_panel", "hospitals_point", "labels_point"}
+    assert {line["job"] for line in jobs} > {"clean_panel", "games_point", "labels_point"}
     for line in jobs:
         watched = set().union(*(made_of[code] for code in line["codes"]))
         assert set(line["files"]) > {str(package / "__init__.py")}
@@ -185,7 +185,7 @@ def jobs_of(*studies: str) -> set[str]:
 MAIN_SHOWN = {"privacy_utility_shown", "replay_shown", "average_gain_shown"}
 MAIN_SHOWN |= {"beyond_shown", "memory_shown", "noise_costs_shown"}
 # Of the claims some read results of the main experiment.
-MAIN = {"hospitals_point", "hospitals_results", *MAIN_SHOWN, *jobs_of("claims")}
+MAIN = {"games_point", "games_results", *MAIN_SHOWN, *jobs_of("claims")}
 OF_LAZY = jobs_of("lazy", "convex", "audits")
 ALL_SUITES = {*WHOLE["suites"], "noise-memory"}
 REGISTRY = "experts/registry.yaml"
@@ -222,7 +222,7 @@ REGISTRY = "experts/registry.yaml"
             set(),
         ),
         (
-            {"studies/hospitals/shown.yaml": ("Week by week", "Again and again")},
+            {"studies/games/shown.yaml": ("Week by week", "Again and again")},
             {*MAIN_SHOWN, "render_report"},
             set(),
         ),
@@ -274,12 +274,12 @@ FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
         ),
         (
             {"report": {**WHOLE["report"], "algorithms": ["rw-ftpl"]}},
-            MAIN - {"hospitals_point"},
+            MAIN - {"games_point"},
             set(),
         ),
         (
             {"privacy": {**WHOLE["privacy"], "delta": 1e-5}},
-            MAIN - {"hospitals_point"} | jobs_of(*OTHERS),
+            MAIN - {"games_point"} | jobs_of(*OTHERS),
             set(),
         ),
         ({"seed": 8}, MAIN | jobs_of(*OTHERS) | FROM_DATA, ALL_SUITES),

@@ -82,7 +82,7 @@ for study, block in STUDIES:
 
 rule runs:
     input:
-        rules.hospitals_results.input.runs,
+        rules.games_results.input.runs,
     localrule: True
     message:
         f"Done: {RESULTS}/runs"

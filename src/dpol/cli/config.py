@@ -53,11 +53,11 @@ def _copy(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     from dpol.config.experiment import load_experiment
-    from dpol.studies.hospitals.grid import points
+    from dpol.studies.games.grid import points
 
     for file in options.files:
         config = load_experiment(file).config
-        count = len(points(config.hospitals, list(config.played)))
+        count = len(points(config.games, list(config.played)))
         print(f"{file}: good (run {config.run}, {count} jobs of algorithms)")
 
 

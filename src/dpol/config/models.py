@@ -20,7 +20,7 @@ from dpol.core.shipped import place_of
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.privacy.settings import Mu
-from dpol.studies.hospitals.settings import Comparison, Hospitals, MemoryName, Report, Suite
+from dpol.studies.games.settings import Comparison, Games, MemoryName, Report, Suite
 from dpol.studies.registry import find_study, load_studies
 from dpol.studies.study import Study
 
@@ -151,9 +151,9 @@ class Config(Settings):
         return self.report.replay or not self.dataset.private
 
     @property
-    def hospitals(self) -> Hospitals:
+    def games(self) -> Games:
         """The settings of the main experiment, which are keys of the whole config."""
-        return Hospitals(
+        return Games(
             streams={label: asked.reported_as for label, asked in self.played.items()},
             questions=self.asks,
             asked={label: (asked.stream, asked.question) for label, asked in self.played.items()},

@@ -16,8 +16,8 @@ from dpol.data.question import THE_PAPERS
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
-from dpol.studies.hospitals.grid import jobs_of, n_blocks
-from dpol.studies.hospitals.settings import WITH_CLASSES, System
+from dpol.studies.games.grid import jobs_of, n_blocks
+from dpol.studies.games.settings import WITH_CLASSES, System
 
 Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
@@ -148,7 +148,7 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
 
 def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
     """Noise with memory is compared for one algorithm that knows it, of gains with capacities."""
-    if (asked := config.hospitals.noise_memories) is None:
+    if (asked := config.games.noise_memories) is None:
         return
     place = ("comparison", "memory")
     if config.dataset.source.kind == "gains":
@@ -172,7 +172,7 @@ def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
 
 def jobs(config: Config, members: Members) -> Iterator[Problem]:
     """Snakemake can plan all jobs."""
-    main = config.hospitals
+    main = config.games
     if (count := len(main.streams) * len(jobs_of(main)) * n_blocks(main)) > MOST_JOBS:
         allowed = f"makes {count:,} jobs, at most {MOST_JOBS:,}; take larger blocks"
         yield Problem(("block_replicates",), config.block_replicates, allowed)

@@ -258,7 +258,7 @@ def code_that_plays(start: Sequence[str], specs: Sequence[str | Mapping[str, Any
     Raises:
         ValueError: a name is unknown, or a parameter is unknown or out of range.
 
-    >>> start = ["dpol.studies.hospitals.runs"]
+    >>> start = ["dpol.studies.games.runs"]
     >>> code_that_plays(start, ["rw-meta"]) == code_that_plays(start, ["fixed-share"])
     False
     """

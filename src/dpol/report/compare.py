@@ -27,11 +27,11 @@ from dpol.report.crate import CRATE
 from dpol.report.league import Game, Player, league_of
 from dpol.report.reading import reading
 from dpol.report.run import blocks_of, open_run
-from dpol.studies.hospitals import schema
-from dpol.studies.hospitals.bounds import TOTALS
-from dpol.studies.hospitals.runs import read_runs
-from dpol.studies.hospitals.settings import CHANCE, FORESIGHT
-from dpol.studies.hospitals.summary import bound_totals
+from dpol.studies.games import schema
+from dpol.studies.games.bounds import TOTALS
+from dpol.studies.games.runs import read_runs
+from dpol.studies.games.settings import CHANCE, FORESIGHT
+from dpol.studies.games.summary import bound_totals
 
 HIGHER, LOWER, SAME, WITHIN = "higher", "lower", "same", "within noise"
 OTHER_DATA, ONLY_OLD, ONLY_NEW = "other data", "only in the old run", "only in the new run"

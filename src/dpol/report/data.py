@@ -12,7 +12,7 @@ from dpol.data.stream import read_stream
 from dpol.report.part import Part
 from dpol.report.reading import reading
 from dpol.show.table import Column, Entry, Table, number, one_section, to_fragment
-from dpol.studies.hospitals.reported import describe_smallest
+from dpol.studies.games.reported import describe_smallest
 from dpol.studies.page import PageFacts
 
 

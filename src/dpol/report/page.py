@@ -97,7 +97,7 @@ def build_page(
     *answered, setting = joined(answers)
     by_question = {it.question: it for it in answered}
     # The reader of a paper asks what privacy costs; that of an own table asks their question.
-    asked = COST if PAPERS in by_question or config.hospitals.asks_several else RIGHT
+    asked = COST if PAPERS in by_question or config.games.asks_several else RIGHT
     leading = by_question.get(asked, answered[0])
     return load_template("report.html.j2", "dpol.report").render(
         run=facts.run,

@@ -11,7 +11,7 @@ from dpol.core.plugins import load_named, registered
 from dpol.studies.study import Study
 
 _FOLDERS = (
-    "hospitals",
+    "games",
     "batching",
     "lazy",
     "lazy.convex",

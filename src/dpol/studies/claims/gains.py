@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from dpol.studies.claims.core import Finding, Findings
-from dpol.studies.hospitals.findings import META
-from dpol.studies.hospitals.reported import BEST_LINEAR, PAPER_NOISE, load_reported
+from dpol.studies.games.findings import META
+from dpol.studies.games.reported import BEST_LINEAR, PAPER_NOISE, load_reported
 
 LOW_AND_MODERATE = (1.0, 0.5)
 """The μ of what the paper calls low and moderate privacy."""
@@ -28,7 +28,7 @@ def headline(ranking: pd.DataFrame) -> Findings:
     """The factor by which RW-Meta gains more than each central rival in this run.
 
     Args:
-        ranking: table of `dpol.studies.hospitals.findings.rank_meta`.
+        ranking: table of `dpol.studies.games.findings.rank_meta`.
     """
     rows = ranking[(ranking["source"] == "run") & (ranking["noise"] == PAPER_NOISE)]
     rows = rows[np.isfinite(rows["ratio_lower"])]  # of one run there is no interval
@@ -48,7 +48,7 @@ def table_two(summary: pd.DataFrame) -> Findings:
     """Statements of the paper on its Table 2, checked in the summary of a run.
 
     Args:
-        summary: table of `dpol.studies.hospitals.findings.conclude`.
+        summary: table of `dpol.studies.games.findings.conclude`.
     """
     rows = summary[(summary["noise"] == PAPER_NOISE) & np.isfinite(summary["ci_half_width"])]
     meta = rows[rows["algorithm"] == META]

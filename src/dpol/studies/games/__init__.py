@@ -1,0 +1,55 @@
+"""The main experiment: algorithms side by side on the gain streams of hospitals."""
+
+from __future__ import annotations
+
+from dpol.core.schemas import Schema
+from dpol.studies.games.grid import points
+from dpol.studies.games.settings import Games
+from dpol.studies.study import Study, schemas_of
+
+_HERE = "dpol.studies.games"
+
+
+def not_asked(settings: Games) -> frozenset[str]:
+    """The result tables and figures that these settings do not ask for."""
+    compared = settings.comparison
+    asked = {
+        "replay": settings.replayed,
+        "top": settings.names > 1,
+        "comparison": compared is not None,
+        "ablation": compared is not None and compared.ablated,
+        "questions": compared is not None and settings.asks_several,
+        # Too many panels for a page.
+        "cumulative": not settings.asks_several,
+        "privacy-utility": not settings.asks_several,
+        "memory": settings.noise_memories is not None,
+        "rivals": bool(settings.report.rivals),
+    }
+    return frozenset(name for name, is_asked in asked.items() if not is_asked)
+
+
+STUDY = Study(
+    name="games",
+    title="Games",
+    about="Algorithms play side by side on the gain streams of hospitals.",
+    settings=Games,
+    module=__name__,
+    results=(
+        *("summary", "ranking", "cumulative", "replay", "comparison", "ablation", "memory"),
+        *("questions", "top"),
+    ),
+    optional=not_asked,
+    points=points,
+    run=f"{_HERE}.runs:run",
+    whole_points=True,
+    parts={"runs": "runs/{point}.parquet"},
+    reads=lambda streams: {"streams": [f"streams/{label}.parquet" for label in streams]},
+    read=f"{_HERE}.findings:read",
+    collect=f"{_HERE}.findings:collect",
+    answers=f"{_HERE}.answers:answers",
+)
+
+
+def schema(name: str) -> Schema:
+    """The schema of a result table of the main experiment."""
+    return schemas_of(STUDY)[name]

@@ -1,0 +1,100 @@
+"""Losses of a private system: to noise, in its learners, and by its choice among them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpol.noise import find_noise
+from dpol.studies.games.comparison import (
+    HalfWidth,
+    by_stream,
+    count_replicates,
+    family_cells,
+    find_cell,
+    half_widths,
+)
+from dpol.studies.games.runs import Played
+from dpol.studies.games.settings import Comparison, Games, System
+
+TERMS = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_noise_loss")
+"""The losses; the first three add up to `total_loss`."""
+
+
+def ablate(cells: Sequence[Played], comparison: Comparison, main: Games) -> pd.DataFrame:
+    """Loss of each system against the best of the paper's learners without noise, in parts.
+
+    "Best" is the largest mean of a family in hindsight, by stream, mu and noise. `noise_loss`
+    is what the best of the paper's learners loses to the system's noise (for noise with memory, to
+    independent noise of its kind, as they know no other); `learner_loss` what the
+    best of the system's learners (the oracle selector) loses to it under the same noise;
+    `selection_loss` what the system loses to the oracle; `total_loss` is their sum. A negative
+    loss is a gain. `own_noise_loss` is what the system itself loses to the noise.
+
+    The oracle is chosen on the runs that it is scored on, so its mean is biased upwards:
+    `selection_loss` is rather too large, and `noise_loss` too small.
+
+    Args:
+        cells: all runs.
+        comparison: which systems, and their learners.
+        main: the levels, one of them infinite, and the confidence of all intervals together.
+
+    Raises:
+        ValueError: a system or family was not run, or runs have different numbers of
+            replicates.
+    """
+    systems = list(dict.fromkeys((comparison.paper, *comparison.ablations, comparison.ours)))
+    streams = by_stream(cells)
+    comparisons = len(TERMS) * len(streams) * len(main.levels) * len(systems)
+    half = half_widths(main, comparisons)
+    rows = [
+        {
+            "stream": own[0].stream,
+            "level": label,
+            "mu": mu,
+            **_losses(own, system, comparison.paper, mu, half),
+        }
+        for own in streams
+        for label, mu in main.levels.items()
+        for system in systems
+    ]
+    return pd.DataFrame(rows).assign(
+        replicates=count_replicates(cells),
+        confidence=main.report.confidence,
+        ci_comparisons=comparisons,
+    )
+
+
+def _losses(
+    cells: Sequence[Played], system: System, paper: System, mu: float, half: HalfWidth
+) -> dict[str, Any]:
+    """The losses of one system on one stream at one level."""
+    own = find_cell(cells, system, mu)
+    reference = _best(cells, paper.learners, paper.noise, math.inf)
+    independent = find_noise(system.noise).independent or system.noise
+    noisy = _best(cells, paper.learners, independent, mu)
+    oracle = _best(cells, system.learners, system.noise, mu)
+    row: dict[str, Any] = {
+        "algorithm": system.algorithm,
+        "noise": system.noise,
+        "learners": system.learners,
+        "mean_gain": float(own.totals.mean()),
+        **own.guarantee.as_columns(),
+    }
+    for name, best in {"reference": reference, "noisy_reference": noisy, "oracle": oracle}.items():
+        row |= {name: best.label, f"{name}_gain": float(best.totals.mean())}
+    pairs = [(reference, noisy), (noisy, oracle), (oracle, own), (reference, own)]
+    pairs.append((find_cell(cells, system, math.inf), own))
+    for term, (more, less) in zip(TERMS, pairs, strict=True):
+        loss = more.totals - less.totals
+        row |= {term: float(loss.mean()), f"{term}_half_width": half(loss)}
+    return row
+
+
+def _best(cells: Sequence[Played], family: str, noise: str, mu: float) -> Played:
+    """The member with the largest mean; of equal ones the first by label."""
+    members = family_cells(cells, family, noise, mu)
+    return min(members, key=lambda cell: (-float(cell.totals.mean()), cell.label))

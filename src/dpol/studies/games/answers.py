@@ -1,0 +1,311 @@
+"""Answers of the main experiment: how it compares with the paper, its cost, its privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pandas as pd
+
+from dpol.core.rounding import rounded_up
+from dpol.privacy.account import best_guess, best_guess_of_epsilon
+from dpol.privacy.stays import STAYS
+from dpol.show.footers import MODELS, SAMPLERS, describe_public
+from dpol.show.names import name_of
+from dpol.show.words import each, mu_title, power
+from dpol.studies.games.costs import named_systems
+from dpol.studies.games.noise_memory import MU_OF_STAYS
+from dpol.studies.games.privacy_utility import (
+    headline_levels,
+    lines_of,
+    mean_share,
+    ordered_levels,
+)
+from dpol.studies.games.questions_answers import answer_on_aims, answer_on_questions
+from dpol.studies.games.reported import PAPER_NOISE
+from dpol.studies.games.setting import setting_answer
+from dpol.studies.games.settings import TUNED, WAYS, Games
+from dpol.studies.games.verdicts import ABOVE, BELOW
+from dpol.studies.page import COST, PAPERS, PRIVACY, RIGHT, Answer, PageFacts
+from dpol.studies.study import Frames
+
+_INFINITE = float("inf")
+
+
+def answers(frames: Frames, settings: Games, facts: PageFacts) -> list[Answer]:
+    """The answers to all questions of a reader, and the setting that they hold in."""
+    summary = frames["summary"]
+    # Of answers to one question, the last comes first on the page.
+    found = [
+        answer_on_privacy(summary),
+        Answer(question=PRIVACY, below=describe_stays(summary, settings, facts)),
+        answer_on_papers(summary, frames["ranking"]),
+        setting_answer(summary, settings, facts),
+    ]
+    if "replay" in frames:
+        found.append(answer_on_names(frames["replay"], summary, settings, facts))
+    if settings.comparison:
+        found.append(answer_on_aims(frames["comparison"], settings, facts))
+    if settings.comparison and settings.asks_several:
+        found.append(answer_on_questions(frames["questions"], settings))
+    else:
+        found.append(answer_on_cost(summary, settings, facts))
+    return found
+
+
+def answer_on_papers(summary: pd.DataFrame, ranking: pd.DataFrame) -> Answer:
+    """Our numbers next to those of the paper; no finding where it reports none of them.
+
+    Args:
+        summary: table of `dpol.studies.games.findings.conclude`.
+        ranking: table of `dpol.studies.games.findings.rank_meta`.
+    """
+    reported = summary[summary["reported_mean_gain"].notna()]
+    comparable = reported[reported["ci_half_width"] < _INFINITE]  # of one run: no interval
+    table, ranked = _table_two(comparable), tuple(_ranking(ranking))
+    # First what can be compared.
+    sentences = (*ranked, table) if comparable.empty else (table, *ranked)
+    finding = "" if reported.empty else sentences[0]
+    more = sentences if reported.empty else sentences[1:]
+    return Answer(question=PAPERS, finding=finding, more=more, see=("average-gain",))
+
+
+def _table_two(beside: pd.DataFrame) -> str:
+    """Sentence on the numbers of the paper's Table 2 that agree with ours."""
+    if beside.empty:
+        return (
+            "Table 2: no number of the paper is comparable (other streams or periods, or a single"
+            " run)."
+        )
+    met = int((~beside["reported_verdict"].isin((ABOVE, BELOW))).sum())
+    ratio = (beside["mean_gain"] / beside["reported_mean_gain"]).median()
+    data = " Ours come from simulated data." if beside["simulated"].any() else ""
+    return (
+        f"Table 2: {met} of {len(beside)} of our intervals overlap the paper’s numbers. The median"
+        f" ratio of ours to theirs is {ratio:.2f}.{data}"
+    )
+
+
+def _ranking(ranking: pd.DataFrame) -> Iterator[str]:
+    """RW-Meta, which is local, compared with central rivals: here, and in the paper's table."""
+    rows = ranking[ranking["noise"] == PAPER_NOISE]
+    ours, theirs = (rows[rows["source"] == source] for source in ("run", "paper"))
+    for rival, own in ours.groupby("rival", sort=False):
+        verdicts, low, high = own["verdict"].to_list(), own["ratio"].min(), own["ratio"].max()
+        yield (
+            f"RW-Meta (local) compared with the best central rival in hindsight ({rival}), with"
+            f" {PAPER_NOISE} noise: {low:.2f} to {high:.2f} times its gain. RW-Meta is above it in"
+            f" {verdicts.count(ABOVE)} of {len(own)} cells and below it in"
+            f" {verdicts.count(BELOW)}. In the others their intervals overlap."
+        )
+    if not ours.empty:
+        reported = theirs["verdict"].to_list()
+        yield (
+            f"The paper reports RW-Meta above its tree in {reported.count(ABOVE)} of"
+            f" {len(reported)} cells, at {theirs['ratio'].min():.2f} to"
+            f" {theirs['ratio'].max():.2f} times its gain."
+        )
+
+
+def answer_on_privacy(summary: pd.DataFrame) -> Answer:
+    """The guarantees of all runs with noise."""
+    private = summary[(summary["epsilon"] < _INFINITE) & (summary["mu"] < _INFINITE)]
+    if private.empty:
+        return Answer(question=PRIVACY, finding="Not at all: no run has privacy noise.")
+    unit = each(private["unit"])
+    return Answer(
+        question=PRIVACY,
+        finding=f"{unit[0].upper()}{unit[1:]} is protected. {_guesses(private)}",
+        more=(
+            f"{_epsilons(private)}.",
+            *_epsilon_only(private),
+            f"Adjacent inputs: {each(private['adjacency'])}.",
+            *describe_public(private),
+            _models(private),
+            *(SAMPLERS[name] for name in dict.fromkeys(private["sampler"])),
+            _NOT_THIS_PAGE,
+        ),
+        see=("average-gain",),
+    )
+
+
+_NOT_THIS_PAGE = (
+    "All this is about the noisy numbers and the choices that an algorithm would publish. It is not"
+    " about this page, which is computed from the true numbers."
+)
+
+
+def describe_stays(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
+    """A line on the right guesses about a person who is counted in several rounds.
+
+    It covers the systems compared and noise with memory, by the largest mu of any stream in the
+    records; systems with equal guesses are named together. Empty where no people are counted.
+
+    Args:
+        summary: table of `dpol.studies.games.findings.conclude`.
+        settings: the systems, and the levels that the headline names.
+        facts: the name of a round.
+    """
+    rows = summary[(summary["mu"] < _INFINITE) & summary["mu_1_week"].notna()]
+    if rows.empty:
+        return ""
+    named = {
+        name: rows[(rows["algorithm"] == algorithm) & (rows["noise"] == noise)]
+        for (algorithm, noise), name in named_systems(summary, settings).items()
+    }
+    for noise, own in rows[rows["noise_memory"] != ""].groupby("noise"):
+        named[name_of(str(noise)).long] = own
+    whose: dict[str, list[str]] = {}
+    for name, own in named.items():
+        guesses = []
+        for level in headline_levels(settings):
+            at = own[own["mu"] == level]
+            if not at.empty:
+                often = [_percent(best_guess(float(at[column].max()))) for column in MU_OF_STAYS]
+                guesses.append(f"{_listed(often)} at {_mu(level)}")
+        if guesses:
+            whose.setdefault(", and ".join(guesses), []).append(name)
+    found = "; ".join(f"{text} ({_listed(names)})" for text, names in whose.items())
+    *fewer, most = map(str, STAYS)
+    counted = f"{', '.join(fewer)} or {most} {facts.period}s"
+    return f"Right guesses about a person who is counted in {counted}, at most: {found}."
+
+
+def _guesses(private: pd.DataFrame) -> str:
+    """The best guess at each level, of the mechanisms whose guarantee is a mu."""
+    rows = private.dropna(subset="guaranteed_mu")
+    if rows.empty:
+        return f"{_epsilons(private)}."
+    guesses = _at_levels(rows, "guaranteed_mu", lambda mu: _percent(best_guess(mu)))
+    return (
+        "Right guesses about that person from what an algorithm publishes, not from this page: at"
+        f" most {guesses} (a coin: 50%)."
+    )
+
+
+def _epsilons(private: pd.DataFrame) -> str:
+    """The largest epsilon at each level; smaller ones count as it."""
+    epsilons = _at_levels(private, "epsilon", lambda it: f"ε\xa0≤\xa0{rounded_up(it, 3)}")
+    return f"As (ε, δ): {epsilons}, with δ = {each(map(power, private['delta']))}"
+
+
+def _epsilon_only(private: pd.DataFrame) -> Iterator[str]:
+    """A sentence on the mechanisms that lack a guarantee in mu; theirs bounds guesses less."""
+    rows = private[private["guaranteed_mu"].isna()]
+    if 0 < len(rows) < len(private):
+        guess = [
+            best_guess_of_epsilon(*it) for it in zip(rows["epsilon"], rows["delta"], strict=True)
+        ]
+        guesses = _at_levels(rows.assign(guess=guess), "guess", _percent)
+        names = ", ".join(dict.fromkeys(rows["algorithm"]))
+        yield f"Only an (ε, δ) guarantee is known of {names}: right guesses at most {guesses}."
+
+
+def _at_levels(private: pd.DataFrame, column: str, text: Callable[[float], str]) -> str:
+    """The largest value of a column at each level of privacy, from the least private on."""
+    largest = private.groupby("mu")[column].max().sort_index(ascending=False)
+    return ", ".join(f"{text(value)} at {_mu(mu)}" for mu, value in largest.items())
+
+
+def _percent(share: float) -> str:
+    return f"{rounded_up(100 * share, 3)}%"
+
+
+def _models(private: pd.DataFrame) -> str:
+    counts = private.groupby("model")["mechanism"].nunique()
+    mechanisms = [
+        f"{counts[model]} {model} ({text})"
+        for model, text in MODELS.items()
+        if model in counts.index
+    ]
+    return (
+        f"Mechanisms: {', '.join(mechanisms)}. The notes below the table of total gains say what"
+        " each guarantees."
+    )
+
+
+def answer_on_cost(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> Answer:
+    """The share of the possible gain that privacy leaves to the systems compared.
+
+    Shares are means over the streams; intervals of all streams hold together, so that of a mean is
+    their mean.
+    """
+    levels = [mu for mu in ordered_levels(settings) if mu < _INFINITE]
+    lines = lines_of(summary, settings)
+    if not lines or not levels:
+        text = "This run cannot tell: no private algorithm was played with noise."
+        return Answer(question=COST, finding=text)
+    middle = headline_levels(settings)[-1]
+    shown = [*lines[:2], *(line for line in lines[2:] if line.name == WAYS[TUNED])]
+    kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in shown]
+    kept[0] += " of the possible gain"
+    free = [_share(line.rows, _INFINITE) for line in shown]
+    streams = _listed(list(facts.streams.values()))
+    where = f"{'mean over ' if len(facts.streams) > 1 else ''}{streams}"
+    return Answer(
+        question=COST,
+        finding=f"When an attacker guesses right at most {_guess(middle)} of 100 times (a coin:"
+        f" 50), {_listed(kept)}. Without privacy: {_listed(free)}."
+        f" {'Simulated' if facts.simulated else 'Real'} data, {where}.",
+        more=tuple(
+            f"{line.explained}: "
+            + ", ".join(f"{_share(line.rows, mu)} at {_guess(mu)} of 100" for mu in levels)
+            + "."
+            for line in lines
+        ),
+        see=("noise-costs", "beyond"),
+    )
+
+
+def _share(rows: pd.DataFrame, mu: float) -> str:
+    """The share at a level, with its interval."""
+    if not (rows["mu"] == mu).any():
+        return "not played"
+    share, half = mean_share(rows, mu)
+    if not 0 < half < _INFINITE:
+        return f"{100 * share:.0f}%"
+    return f"{100 * share:.0f}% ({100 * (share - half):.0f} to {100 * (share + half):.0f}%)"
+
+
+def _guess(mu: float) -> str:
+    return f"{100 * best_guess(mu):.0f}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def answer_on_names(
+    replay: pd.DataFrame, summary: pd.DataFrame, settings: Games, facts: PageFacts
+) -> Answer:
+    """The number of rounds in which the systems that are replayed named the right expert."""
+    entity = facts.columns.called("entity") if facts.columns else "expert"
+    stream, rounds = replay["stream"].iloc[0], f"{replay['round'].nunique()} {facts.period}s"
+    named = []
+    for line in lines_of(summary, settings):
+        own = line.rows[line.rows["stream"] == stream]
+        label, noise = line.rows[["algorithm", "noise"]].iloc[0]
+        rows = replay[(replay["noise"] == noise) & replay["mu"].isin(own["mu"])]
+        chosen = rows[rows["chosen_by"].str.split().map(lambda labels, it=label: it in labels)]
+        times = chosen.groupby("mu")["foresight"].sum().sort_index(ascending=False)
+        parts = [f"in {times[mu]} without privacy" for mu in times.index if mu == _INFINITE]
+        if noisy := [mu for mu in times.index if mu < _INFINITE]:
+            often, guesses = [str(times[mu]) for mu in noisy], [_guess(mu) for mu in noisy]
+            attacker = f"when an attacker guesses right at most {_listed(guesses)} of 100 times"
+            parts.append(f"in {_listed(often)} {attacker}")
+        if parts:
+            named.append(f"{label} named the right {entity} in advance {', and '.join(parts)}")
+            named[-1] += f" ({noise} noise)."
+    best = replay[replay["foresight"]].drop_duplicates("round")["name"].value_counts()
+    most = f"{best.index[0]} took the largest share most often: in {best.iloc[0]} of {rounds}"
+    return Answer(
+        question=RIGHT,
+        finding=" ".join([f"{most} ({facts.streams[stream]}).", *named[:1]]),
+        more=(*named[1:], f"One run, the first. Watch it {facts.period} by {facts.period}."),
+        see=("replay",),
+    )
+
+
+def _mu(mu: object) -> str:
+    """A level that no line break divides."""
+    return mu_title(float(str(mu))).replace(" ", "\xa0")

@@ -1,0 +1,35 @@
+"""Floors and ceilings of every gain: chance, the best fixed expert, foresight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpol.show.looks import DOTTED, GREY, STATIC, Look
+from dpol.studies.games.settings import BEST_STATIC, CHANCE, FORESIGHT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOTALS = {CHANCE: "chance_gain", BEST_STATIC: "best_static_gain", FORESIGHT: "foresight_gain"}
+"""Columns of the summary with their total gains, by label."""
+NAMES = {CHANCE: "chance", BEST_STATIC: "best fixed expert", FORESIGHT: "foresight"}
+"""Names that readers see."""
+LOOKS: Mapping[str, Look] = {
+    FORESIGHT: Look(GREY, (1.0, 3.0), width=1.1),
+    BEST_STATIC: Look(STATIC, DOTTED, width=1.3),
+    CHANCE: Look(GREY, DOTTED, width=1.3),
+}
+"""Dotted lines of figures, from the highest to the lowest."""
+
+
+def describe_stream(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
+    """The size of a stream, and what can be gained on it: from a row of the summary."""
+    gains = ", ".join(f"{name} {row[TOTALS[label]]:.2f}" for label, name in NAMES.items())
+    return f"n = {row['n_experts']}, T = {row['n_rounds']}; {gains}"
+
+
+def sized_titles(titles: Mapping[str, str], summary: pd.DataFrame) -> dict[str, str]:
+    """The titles of streams, by label, each with its number of experts."""
+    sizes = summary.groupby("stream")["n_experts"].first()
+    return {label: f"{titles[label]} (n = {sizes[label]})" for label in titles if label in sizes}

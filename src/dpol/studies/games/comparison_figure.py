@@ -1,0 +1,144 @@
+"""The figure of the paper's way and ours: total gain against privacy, a panel per stream."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpol.privacy.account import best_guess
+from dpol.show import panels
+from dpol.show.looks import GREY, SHORT, STATIC, Look
+from dpol.studies.games import bounds
+from dpol.studies.games.privacy_utility import THIN, holds_for_stays, ordered_levels
+from dpol.studies.games.settings import OURS, THEIRS, TUNED, WAYS, Games
+from dpol.studies.looks import looks_of
+from dpol.studies.study import Facts, Frames
+
+NO_PRIVACY = "best of the paper's\nlearners, no privacy"
+PAPER_LEVEL = "paper-level"
+_OTHER = Look(GREY, SHORT, "s", width=1.0)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a panel: one point per level, with the half-widths of its intervals."""
+
+    name: str
+    look: Look
+    points: pd.DataFrame
+    """Number of the level, mean and half width, from left to right."""
+
+
+def draw_comparison(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> Figure:
+    """Total gain at each privacy level: the paper's way, ours, and the best other rows.
+
+    Args:
+        frames: the summary, the comparison, and the ablation, whose reference is a line.
+        main: streams, a panel each, and the levels, from left to right.
+        facts: titles of the streams, and whether they are simulated.
+        narrow: whether it is for a phone.
+    """
+    summary, comparison, ablation = (frames[it] for it in ("summary", "comparison", "ablation"))
+    titles, levels = bounds.sized_titles(facts.streams, summary), ordered_levels(main)
+    end = len(levels) - 0.5
+    streams = list(main.streams)
+    size = 3.05, 2.85
+    with panels.panels(len(streams), 3, size, "total gain", narrow=narrow, sharey=True) as drawn:
+        for ax, label in zip(drawn.axes, streams, strict=True):
+            rows = comparison[comparison["stream"] == label]
+            panels.name_panel(ax, titles[label])
+            panels.set_guesses(ax, [best_guess(mu) for mu in levels])
+            reference = float(ablation.loc[ablation["stream"] == label, "reference_gain"].iloc[0])
+            ax.axhline(reference, color=STATIC, ls="--", lw=1.0, label=NO_PRIVACY)
+            drawn.name_line(ax, (end, reference), NO_PRIVACY, STATIC)
+            for line in _lines(rows, levels):
+                panels.add_bars(ax, line.points, line.look, line.name)
+                drawn.name_line(ax, line.points.iloc[-1, :2], line.name, line.look.colour)
+            _draw_aims(ax, rows[rows["kind"] == "aim-paper"], levels)
+            stream = summary[summary["stream"] == label].iloc[0]
+            for bound, look in bounds.LOOKS.items():
+                gain = float(stream[bounds.TOTALS[bound]])
+                ax.axhline(gain, zorder=1, label=bound, **look.line)
+                drawn.name_line(ax, (end, gain), bounds.NAMES[bound], look.colour)
+        drawn.axes[0].set_ylim(bottom=0)
+        drawn.name_x(panels.GUESSES)
+        paper = comparison[comparison["kind"] == "paper"].iloc[0]
+        named = (comparison["kind"] == TUNED).any()
+        best = f"best rows and {WAYS[TUNED]}" if named else "best rows"
+        data, bars = panels.describe_runs(paper, facts.simulated, "bars")
+        drawn.title(
+            data,
+            f"the paper's way: {paper['other_algorithm']}, {paper['other_noise']} noise",
+            f"ours: {paper['algorithm']}, {paper['noise']} noise",
+            bars,
+            f"{best}: chosen in hindsight at every μ",
+        )
+        drawn.find(_finding(comparison))
+    return drawn.figure
+
+
+def _finding(comparison: pd.DataFrame) -> str:
+    """The number of cells in which ours gains more, and its ratio at the most privacy."""
+    private = comparison[comparison["mu"] < math.inf]
+    more = private["difference"] > private["difference_half_width"]
+    counts = []
+    for way in (THEIRS, TUNED):
+        cells = more[private["kind"] == way].groupby([private["stream"], private["mu"]]).all()
+        if not cells.empty:
+            counts.append(f"more than {WAYS[way]} in {cells.sum()} of {len(cells)}")
+    paper = private[private["kind"] == THEIRS]
+    last = paper[paper["mu"] == paper["mu"].min()]
+    ratios = last["mean_gain"] / last["other_mean_gain"]
+    return (
+        f"Ours gains {' and '.join(counts)} cells with privacy;"
+        f" {ratios.min():.2f} to {ratios.max():.2f} times as much as {WAYS[THEIRS]} at the most"
+        " privacy."
+    )
+
+
+def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
+    """Best other rows first, so that ours lies on top."""
+    paper, tuned, other = (rows[rows["kind"] == kind] for kind in (THEIRS, TUNED, "other"))
+    stays = other[holds_for_stays(other["other_noise"])]
+    theirs, ours = paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]
+    looks = looks_of([theirs, ours, "tree-ftpl-min-noise"])
+    curator = replace(looks["tree-ftpl-min-noise"], width=1.0)
+    thin = replace(looks[theirs], dashes=SHORT, width=THIN)
+    lines = [
+        _Line("best with a\ncurator", curator, _best(other, levels, "central")),
+        _Line("best other\nlocal row", _OTHER, _best(stays, levels, "local")),
+        _Line(_name(TUNED), thin, _best(tuned, levels)),
+        _Line(_name(THEIRS), looks[theirs], _points(paper, "other_", levels)),
+        _Line(_name(OURS), looks[ours], _points(paper, "", levels)),
+    ]
+    return [line for line in lines if not line.points.empty]
+
+
+def _name(way: str) -> str:
+    """Its name on two lines."""
+    return "\n".join(WAYS[way].rsplit(" ", 1))
+
+
+def _best(others: pd.DataFrame, levels: Sequence[float], model: str = "") -> pd.DataFrame:
+    """The row, of a model if it is given, with the largest mean at each level, in hindsight."""
+    rows = others[others["other_model"] == model] if model else others
+    return _points(rows.loc[rows.groupby("mu")["other_mean_gain"].idxmax()], "other_", levels)
+
+
+def _points(rows: pd.DataFrame, side: str, levels: Sequence[float]) -> pd.DataFrame:
+    points = rows.assign(place=rows[f"{side}mu"].map(levels.index)).sort_values("place")
+    return points[["place", f"{side}mean_gain", f"{side}ci_half_width"]]
+
+
+def _draw_aims(ax: Axes, aims: pd.DataFrame, levels: Sequence[float]) -> None:
+    """A line from the paper's way at one level to where ours is compared with it."""
+    for aim in aims.to_dict("records"):
+        label = str(aim["other_algorithm"])
+        look = replace(looks_of([label])[label], dashes=(1.0, 2.0), width=1.0)
+        ends = [levels.index(aim["other_mu"]), levels.index(aim["mu"])]
+        ax.plot(ends, [aim["other_mean_gain"]] * 2, **look.line, zorder=2, label=PAPER_LEVEL)

@@ -1,0 +1,173 @@
+"""The figure of cumulative gains: a panel for every stream and privacy level."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import pandas as pd
+from matplotlib import dates
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from dpol.show import panels
+from dpol.show.looks import ENVELOPE, GREY, Look
+from dpol.show.names import name_of
+from dpol.show.words import privacy_title
+from dpol.studies.games import bounds
+from dpol.studies.games.settings import Games, Report
+from dpol.studies.looks import looks_of
+from dpol.studies.study import Facts, Frames
+
+ENVELOPE_LABEL = "envelope"
+_ENVELOPE_ALPHA = 0.35
+_BOLD_CHARACTERS_PER_INCH = 12.5
+_MANY = 4
+"""Number of levels above which texts and dates have little room."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One algorithm of the figure: which runs are drawn, under which name, and how."""
+
+    label: str
+    noise: str
+    name: str
+    look: Look
+
+
+def draw_cumulative_gain(frames: Frames, main: Games, facts: Facts) -> Figure:
+    """Mean cumulative gain over time, streams below each other, privacy levels side by side.
+
+    Args:
+        frames: the summary; and `cumulative`, a row per stream, algorithm, noise, mu and round, and
+            per stream and round one of the algorithm `best-static-expert`.
+        main: streams, levels, algorithms drawn as lines, shaded family, noise, confidence.
+        facts: titles of the streams, and whether they are simulated.
+    """
+    report, levels = main.report, list(main.levels.values())
+    cumulative = frames["cumulative"]
+    titles = bounds.sized_titles(facts.streams, frames["summary"])
+    lines = shown_lines(cumulative, report, report.noise)
+    rows = cumulative[cumulative["stream"].isin(main.streams)]
+    noisy = noisy_without_privacy(frames["summary"])
+    keys = rows.set_index(["algorithm", "noise", "mu"]).index
+    rows = rows[~keys.isin([(*it, math.inf) for it in noisy])]
+    dated = bool(rows["period"].notna().all())
+    rows = rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
+    members = rows[(rows["family"] == report.envelope) & (rows["noise"] == report.noise)]
+    width = {1: 4.2, 2: 2.7}.get(len(levels), panels.WIDTH / len(levels))
+    height = {1: 2.6, 2: 1.9}.get(len(main.streams), 1.5)
+    cells, size = list(product(main.streams, levels)), (width, height)
+    with panels.panels(
+        len(cells), len(levels), size, "cumulative gain", sharex=True, sharey="row"
+    ) as drawn:
+        for ax, (stream, mu) in zip(drawn.axes, cells, strict=True):
+            of_stream = rows[rows["stream"] == stream]
+            of_members = members[(members["stream"] == stream) & (members["mu"] == mu)]
+            _draw_panel(ax, of_stream, of_members, lines, mu)
+        for ax, mu in zip(drawn.grid[0], levels, strict=True):
+            text = privacy_title(mu)
+            ax.set_title(text.replace(" (", "\n(") if len(levels) > _MANY else text)
+        for ax, stream in zip(drawn.grid[:, 0], main.streams, strict=True):
+            # A bracket such as (n = 24) stays on one line.
+            title = re.sub(r"\([^()]{,12}\)", lambda it: it[0].replace(" ", "\xa0"), titles[stream])
+            wrapped = textwrap.fill(title, int(height * _BOLD_CHARACTERS_PER_INCH))
+            ax.set_ylabel(wrapped, fontweight="bold", parse_math=False)
+            _set_scales(ax, most=4 if len(levels) > _MANY else 5, dated=dated)
+        drawn.legend(_legend_keys(lines, members, report.envelope))
+        drawn.title(*_subtitle(rows, lines, noisy, report, facts))
+    return drawn.figure
+
+
+def noisy_without_privacy(summary: pd.DataFrame) -> set[tuple[str, str]]:
+    """Algorithms and noises with a guarantee though none is asked for, by noise of their own."""
+    noisy = (summary["mu"] == math.inf) & (summary["guaranteed_mu"] < math.inf)
+    return set(summary.loc[noisy, ["algorithm", "noise"]].itertuples(index=False, name=None))
+
+
+def shown_lines(cumulative: pd.DataFrame, report: Report, noise: str) -> list[Line]:
+    """The algorithms of the report at one noise; at another, named, where there is no such run.
+
+    Lines have no markers, which would look like measured points.
+    """
+    looks = looks_of(report.algorithms)
+    scale = 1.0 if len(looks) <= 6 else 0.75  # many lines must be thin
+    lines = []
+    for label, look in looks.items():
+        noises = sorted(set(cumulative.loc[cumulative["algorithm"] == label, "noise"]))
+        shown = noise if noise in noises else noises[0]
+        name = label if shown in (noise, "none") else f"{label} ({shown})"
+        thin = replace(look, width=look.width * scale, marker="")
+        lines.append(Line(label=label, noise=shown, name=name, look=thin))
+    return lines
+
+
+def _draw_panel(
+    ax: Axes, rows: pd.DataFrame, members: pd.DataFrame, lines: Sequence[Line], mu: float
+) -> None:
+    if not members.empty:
+        values = members.groupby("x")["mean_cumulative_gain"]
+        low, high = values.min(), values.max()
+        shade = ax.fill_between(low.index, low, high, color=ENVELOPE, linewidth=0, zorder=1)
+        shade.set(alpha=_ENVELOPE_ALPHA, label=ENVELOPE_LABEL)
+    for line in lines:
+        runs = rows[(rows["algorithm"] == line.label) & (rows["mu"] == mu)]
+        runs = runs[runs["noise"] == line.noise].sort_values("round")
+        if not runs.empty:
+            points = runs[["x", "mean_cumulative_gain", "ci_half_width"]]
+            panels.add_band(ax, points, line.look, line.label)
+    for label, look in bounds.LOOKS.items():
+        bound = rows[rows["algorithm"] == label].sort_values("round")
+        ax.plot(bound["x"], bound["mean_cumulative_gain"], zorder=4, label=label, **look.line)
+
+
+def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
+    """Scales of a row of panels, which share those of `ax`; at most `most` dates or rounds."""
+    ax.margins(x=0.02)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
+    if not dated:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=most - 1, steps=[1, 2, 5, 10], integer=True))
+        return
+    locator = dates.AutoDateLocator(minticks=2, maxticks=most)
+    ax.xaxis.set_major_locator(locator)
+    # The years are in the subtitle: the formatter's own would lie on the next panel.
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
+
+
+def _legend_keys(lines: Sequence[Line], members: pd.DataFrame, family: str) -> list[Artist]:
+    keys: list[Artist] = [panels.key(line.name, **line.look.line) for line in lines]
+    keys += [panels.key(bounds.NAMES[label], **look.line) for label, look in bounds.LOOKS.items()]
+    if count := members["algorithm"].nunique():
+        name = f"range of the {count} {family} learners" if count > 1 else f"{family} learner"
+        keys.append(Patch(facecolor=ENVELOPE, alpha=_ENVELOPE_ALPHA, label=name))
+    band = "shade of a line's colour: its interval"
+    keys.append(Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band))
+    return keys
+
+
+def _subtitle(
+    rows: pd.DataFrame,
+    lines: Sequence[Line],
+    noisy: set[tuple[str, str]],
+    report: Report,
+    facts: Facts,
+) -> tuple[str, ...]:
+    when = f"rounds 1 to {rows['round'].max()}"
+    if rows["period"].notna().all():
+        when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
+    absent = ", ".join(it.label for it in lines if (it.label, it.noise) in noisy)
+    return (
+        f"{panels.data_title(facts.simulated)}, {when}",
+        f"{report.noise} noise" + (" (not in the paper)" if name_of(report.noise).ours else ""),
+        f"intervals: {100 * report.confidence:g}% for the noise, all together",
+        *([f"no privacy: without {absent}, which has noise of its own"] if absent else []),
+    )

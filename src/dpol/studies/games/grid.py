@@ -1,0 +1,92 @@
+"""The jobs of the main experiment: which algorithms play where, with which noise."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from dpol.core.imports import load
+from dpol.noise import CAPACITY, MEMORY, NO_NOISE
+from dpol.studies.games.settings import Games, NoiseMemories, Suite
+from dpol.studies.study import Point
+
+_REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
+
+
+def points(settings: Games, streams: Sequence[str]) -> dict[str, Point]:
+    """A point for each stream, job and block of replicates.
+
+    With a comparison of noise with memory there is one more for each stream and unit of privacy.
+    """
+    found: dict[str, Point] = {}
+    jobs, count = jobs_of(settings), n_blocks(settings)
+    for stream, (job, runs), block in itertools.product(streams, jobs.items(), range(count)):
+        suite = runs[0][0]
+        found[f"{stream}/{job}/block-{block}"] = {
+            "plays": f"suite {suite}",
+            "inputs": {"stream": f"streams/{stream}.parquet"},
+            "suite": settings.suites[suite].algorithms,
+            "games": [[noise, settings.levels[level]] for _, noise, level in runs],
+            "replicates": replicates(settings, block),
+            "memory": settings.memory,
+            **({"names": settings.names} if settings.names > 1 else {}),
+        }
+    if memories := settings.noise_memories:
+        for stream, weeks in itertools.product(streams, memories.weeks):
+            found[f"{stream}/noise-memory/{weeks}-weeks"] = {
+                "plays": "noise with memory",
+                "inputs": {"stream": f"streams/{stream}.parquet"},
+                "suite": [memories.algorithm],
+                "games": games_with_memory(memories),
+                "stay": weeks,
+                "replicates": list(range(settings.replicates)),
+                "memory": "designed",
+            }
+    return found
+
+
+def jobs_of(settings: Games) -> dict[str, list[tuple[str, str, str]]]:
+    """The runs of each job of a stream: one, or all of a suite if games are played together."""
+    jobs: dict[str, list[tuple[str, str, str]]] = {}
+    for suite, noise, level in runs_of(settings):
+        job = suite if settings.games_together else f"{suite}/{noise}/{level}"
+        jobs.setdefault(job, []).append((suite, noise, level))
+    return jobs
+
+
+def runs_of(settings: Games) -> list[tuple[str, str, str]]:
+    """Suite, noise and level of each run; of a suite without privacy, that without noise alone."""
+    return [
+        (name, noise, level)
+        for name, suite in settings.suites.items()
+        for noise in noises_of(suite)
+        for level, mu in settings.levels.items()
+        if noise != NO_NOISE or mu == float("inf")
+    ]
+
+
+def noises_of(suite: Suite) -> list[str]:
+    """The noises of a suite, whose algorithms share one privacy model."""
+    first, *_ = load(f"{_REGISTRY}:make_members")(suite.algorithms[0])
+    return [NO_NOISE] if first.algorithm.model == "none" else suite.noises
+
+
+def n_blocks(settings: Games) -> int:
+    """Number of jobs that the replicates of one run are cut into."""
+    return -(-settings.replicates // (settings.block_replicates or settings.replicates))
+
+
+def replicates(settings: Games, block: int) -> list[int]:
+    """The numbers of the replicates in a block."""
+    size = settings.block_replicates or settings.replicates
+    return list(range(block * size, min((block + 1) * size, settings.replicates)))
+
+
+def games_with_memory(memories: NoiseMemories) -> list[list[str | float]]:
+    """Noise and mu of each game: with memory, and independent at the same and at the larger mu."""
+    games = [
+        game
+        for mu in memories.mus
+        for game in ((MEMORY.name, mu), (CAPACITY.name, mu), (CAPACITY.name, memories.times * mu))
+    ]
+    return [list(game) for game in dict.fromkeys(games)]

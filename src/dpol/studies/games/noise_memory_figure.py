@@ -1,0 +1,108 @@
+"""The figure of what noise with memory gains, and of what longer stays pay."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpol.core.words import counted
+from dpol.privacy.stays import STAYS
+from dpol.show import panels
+from dpol.show.looks import GREY, SOLID, Look
+from dpol.show.words import mu_title
+from dpol.studies.games.noise_memory import INDEPENDENT, MU_OF_STAYS, REMEMBERED
+from dpol.studies.games.settings import Games, NoiseMemories
+from dpol.studies.study import Facts, Frames
+
+# Of units, the shortest first; no algorithm has them.
+_COLOURS = ("#0D0887", "#6A00A8", "#B12A90", "#E16462", "#B8860B", "#707070")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+_FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # of the smallest mu: the ticks of the lower panels
+
+
+def draw(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> Figure:
+    """Extra gain against mu (top) and mu against the stay (bottom), a column for each stream."""
+    frame, count, settings = frames["memory"], len(facts.streams), main.noise_memories
+    assert settings is not None, "the figure is made only where memories are compared"
+    with panels.panels(2 * count, count, (2.45, 2.2), narrow=narrow) as drawn:
+        for place in (*range(1, count), *range(count + 1, 2 * count)):
+            drawn.axes[place].sharey(drawn.axes[count * (place // count)])
+        pairs = zip(drawn.axes[:count], drawn.axes[count:], strict=True)
+        for (above, below), (label, title) in zip(pairs, facts.streams.items(), strict=True):
+            rows = frame[frame["stream"] == label]
+            panels.name_panel(above, title)
+            panels.name_panel(below, title)
+            _draw_gains(drawn, above, rows, settings)
+            _draw_stays(drawn, below, rows, settings)
+        drawn.axes[0].set_ylabel("extra gain with memory")
+        made = f"μ of that person\n(noise made for {mu_title(min(settings.mus))})"
+        drawn.axes[count].set_ylabel(made)
+        drawn.title(*_title(frame.iloc[0], facts))
+        drawn.find(_finding(frame))
+    return drawn.figure
+
+
+def _finding(frame: pd.DataFrame) -> str:
+    """The number of cells in which memory gains more, and the most that it gains."""
+    pairs = frame[(frame["noise"] == INDEPENDENT) & (frame["times"] == 1)]
+    more = int((pairs["difference"] > pairs["difference_half_width"]).sum())
+    return (
+        f"Noise with memory gains more than independent noise in {more} of {len(pairs)} cells, at"
+        f" most {pairs['difference'].max():.2f} in total."
+    )
+
+
+def _draw_gains(
+    drawn: panels.Panels, ax: Axes, rows: pd.DataFrame, settings: NoiseMemories
+) -> None:
+    """Gain with memory above that with independent noise, the strictest mu on the right."""
+    mus = sorted(settings.mus, reverse=True)
+    ax.axhline(0.0, color=GREY, ls="--", lw=1.0)
+    pairs = rows[(rows["noise"] == INDEPENDENT) & (rows["times"] == 1)]
+    for place, (weeks, look) in enumerate(_units(settings).items()):
+        points = pairs[pairs["weeks"] == weeks].sort_values("level", ascending=False)
+        points = points[["level", "difference", "difference_half_width"]]
+        # Units of a mu stand side by side.
+        points["level"] *= 1.03 ** ((len(settings.weeks) - 1) / 2 - place)
+        panels.add_bars(ax, points, look, str(weeks), joined=len(mus) > panels.FEW)
+        drawn.name_line(ax, points.iloc[-1, :2], counted(weeks, "week"), look.colour)
+    ax.set(xscale="log", xlabel=f"μ ({panels.STRICTER})")
+    panels.set_ticks(ax.xaxis, mus)
+    ax.set_xlim(mus[0] * 1.15, mus[-1] / 1.15)
+
+
+def _draw_stays(
+    drawn: panels.Panels, ax: Axes, rows: pd.DataFrame, settings: NoiseMemories
+) -> None:
+    """The mu of a person by the weeks of the stay, at the strictest level."""
+    level, stays = min(settings.mus), list(STAYS)
+    rows = rows[(rows["level"] == level) & (rows["times"] == 1)].set_index(["weeks", "noise"])
+    ax.set(xscale="log", yscale="log", xlabel="weeks that a person stays")
+    panels.set_ticks(ax.xaxis, stays)
+    panels.set_ticks(ax.yaxis, [level * factor for factor in _FACTORS])
+    ax.axhline(level, color=GREY, lw=0.8)
+    for weeks, look in _units(settings).items():
+        for noise, dashes in ((INDEPENDENT, "--"), (REMEMBERED, "-")):
+            mus = rows.loc[(weeks, noise), list(MU_OF_STAYS)].to_numpy(dtype=float)
+            label = f"{weeks} {noise}"
+            ax.plot(stays, mus, color=look.colour, linestyle=dashes, linewidth=1.1, label=label)
+        drawn.name_line(ax, (stays[-1], mus[-1]), counted(weeks, "week"), look.colour)
+
+
+def _units(settings: NoiseMemories) -> dict[int, Look]:
+    """The look of each unit, by its weeks."""
+    marked = zip(settings.weeks, _COLOURS, _MARKERS, strict=False)
+    return {weeks: Look(colour, SOLID, marker) for weeks, colour, marker in marked}
+
+
+def _title(first: pd.Series, facts: Facts) -> tuple[str, ...]:
+    intervals = f"{100 * first['confidence']:g}% intervals, all {first['ci_comparisons']} together"
+    return (
+        f"{panels.data_title(facts.simulated)}, {first['algorithm']}",
+        f"means over {first['replicates']} runs",
+        f"bars: {intervals}",
+        "colour: weeks that the noise was made for",
+        "solid: with memory",
+        "dashed: independent noise",
+    )

@@ -1,0 +1,109 @@
+"""The table of both noises, and of what longer stays pay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from dpol.core.words import counted
+from dpol.privacy.guarantee import STAY, STAY_UNIT
+from dpol.privacy.stays import STAYS
+from dpol.show import footers
+from dpol.show.names import OURS, name_of
+from dpol.show.table import Column, Entry, Group, Line, Section, Table
+from dpol.show.words import mu_title
+from dpol.studies.games.noise_memory import INDEPENDENT, MU_OF_STAYS, REMEMBERED
+from dpol.studies.games.settings import Games, NoiseMemories
+from dpol.studies.study import Facts, Frames
+
+_Row = Mapping[Any, Any]
+
+
+def build(frames: Frames, main: Games, facts: Facts) -> Table:
+    """A line for each unit of privacy, a group for each mu, a section for each stream."""
+    frame, settings = frames["memory"], main.noise_memories
+    assert settings is not None, "the table is made only where memories are compared"
+    sections = []
+    for label, title in facts.streams.items():
+        rows = frame[frame["stream"] == label]
+        groups = [
+            Group(mu_title(mu), tuple(_lines(rows[rows["level"] == mu], settings)))
+            for mu in settings.mus
+        ]
+        size = "n = {n_experts}, T = {n_rounds}".format_map(rows.iloc[0])
+        sections.append(Section(title, size, tuple(groups)))
+    return Table(
+        caption="Independent noise and memory: total gain, and the μ of those who stay",
+        name="memory",
+        corner=("stream", "privacy", "unit"),
+        headers=(
+            "independent",
+            "with memory †",
+            Column("difference", prose=True),
+            Column(f"against independent at {settings.times:g} μ", prose=True),
+            "b of hospitals",
+            Column(f"μ of a person in {', '.join(map(str, STAYS))} weeks", prose=True),
+        ),
+        sections=tuple(sections),
+        footers=tuple(_footers(frame, settings.times, facts)),
+        numbers=frame,
+    )
+
+
+def _lines(rows: pd.DataFrame, settings: NoiseMemories) -> Iterator[Line]:
+    """The units of a stream and mu, and the aim that is about all of them."""
+    for weeks in settings.weeks:
+        own = rows[rows["weeks"] == weeks].to_dict("records")
+        of_kind = {(row["noise"], row["times"]): row for row in own}
+        memory = of_kind[REMEMBERED, 1.0]
+        same, more = (of_kind[INDEPENDENT, times] for times in (1.0, settings.times))
+        yield (
+            counted(weeks, "week"),
+            (
+                Entry(footers.amount(same["mean_gain"], same["ci_half_width"])),
+                Entry(footers.amount(memory["mean_gain"], memory["ci_half_width"])),
+                Entry(f"{footers.signed(same)}, {same['verdict']}"),
+                Entry(f"{footers.signed(more)}, {more['aim_verdict']}"),
+                Entry(_span(memory["smallest_b"], memory["largest_b"])),
+                Entry(_stays(memory), (f"independent: {_stays(same)}",)),
+            ),
+        )
+    verdict = rows.loc[(rows["noise"] == INDEPENDENT) & (rows["times"] == 1), "aim_verdict"]
+    cells = ("", "", verdict.iloc[0], "", "", "")
+    yield "Aim: at or above in every unit", tuple(map(Entry, cells))
+
+
+def _span(low: float, high: float) -> str:
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+def _stays(row: _Row) -> str:
+    return ", ".join(f"{row[name]:.3g}" for name in MU_OF_STAYS)
+
+
+def _footers(frame: pd.DataFrame, times: float, facts: Facts) -> Iterator[str]:
+    first = frame.iloc[0]
+    yield (
+        f"{first['algorithm']}; means over {first['replicates']} runs of the gain summed over all"
+        " rounds. The noises are drawn independently. At this μ a noise protects a person who is"
+        " counted in at most as many weeks in a row as the unit says."
+    )
+    yield (
+        "Difference: with memory minus independent noise. Above, below: the whole interval is."
+        " Undecided: it contains 0. The aims: at or above independent noise in every unit, and in"
+        f" each unit at or above independent noise at {times:g} times the μ."
+    )
+    yield (
+        "μ of a person who stays for so many weeks, whatever the unit is: who stays longer than the"
+        " unit has a larger μ than was asked for, and with memory it grows faster. b: how much of"
+        " a hospital's noise cancels earlier noise; 0 is independent noise."
+    )
+    yield footers.describe_intervals_behind(frame)
+    yield footers.describe_data(facts.simulated)
+    # The unit has a column of its own.
+    shown = frame.assign(adjacency=STAY.format("w"), unit=STAY_UNIT.format("w"))
+    columns = {name_of(str(noise)).long: own for noise, own in shown.groupby("noise", sort=False)}
+    yield from footers.describe_guarantee(columns, sorted(set(frame["mu"]), reverse=True))
+    yield f"{OURS}."

@@ -1,0 +1,82 @@
+"""Several questions: the shares of the possible gain that privacy leaves, and their means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import half_width
+from dpol.studies.games.comparison import by_stream, find_cell
+from dpol.studies.games.runs import Played
+from dpol.studies.games.settings import Comparison, Games
+
+
+def compare_questions(
+    cells: Sequence[Played], summary: pd.DataFrame, comparison: Comparison, main: Games
+) -> pd.DataFrame:
+    """The share of the possible gain that each way keeps, by question, level and stream.
+
+    Rows without a stream are means over all streams of a question, each stream with the same
+    weight. Runs of different streams are independent, so the mean over the streams of replicate r
+    is a sample of its own for each r: Student's interval of these means covers the noise, on these
+    streams, not other streams. The columns: docs/reference/tables.md.
+
+    Args:
+        cells: all runs.
+        summary: table of `dpol.studies.games.findings.conclude`.
+        comparison: the systems of each way.
+        main: the questions, the streams and the privacy levels.
+
+    Raises:
+        ValueError: a system was not run.
+    """
+    bounds = summary.drop_duplicates("stream").set_index("stream")
+    cells_of = {own[0].stream: own for own in by_stream(cells)}
+    rows: list[dict[str, Any]] = []
+    samples = []
+    for question in main.questions:
+        streams = [label for label, (_, asked) in main.asked.items() if asked == question]
+        own = bounds.loc[streams]
+        chance = own["chance_gain"].to_numpy()[:, None]
+        possible = own["foresight_gain"].to_numpy()[:, None] - chance
+        ways = [(way, it) for way, systems in comparison.ways.items() for it in systems]
+        for way, system in ways:
+            for level, mu in main.levels.items():
+                found = [find_cell(cells_of[label], system, mu) for label in streams]
+                shares = (np.stack([cell.totals for cell in found]) - chance) / possible
+                facts = {
+                    "question": question,
+                    "way": way,
+                    "algorithm": system.algorithm,
+                    "noise": system.noise,
+                    "level": level,
+                    "mu": mu,
+                    "guaranteed_mu": max(cell.guarantee.mu for cell in found),
+                }
+                named = (*streams, ""), (*shares, shares.mean(axis=0))
+                fixed = (*own["best_static_share"], own["best_static_share"].mean())
+                for stream, sample, best in zip(*named, fixed, strict=True):
+                    rows.append({**facts, "stream": stream, "best_static_share": best})
+                    samples.append(sample)
+    frame = pd.DataFrame(rows).assign(gain_share=[sample.mean() for sample in samples])
+    confidence, means = main.report.confidence, frame["stream"] == ""
+    comparisons = np.where(means, means.sum(), (~means).sum())
+    halves = [
+        float(half_width(sample, confidence, int(count)))
+        for sample, count in zip(samples, comparisons, strict=True)
+    ]
+    return frame.assign(
+        gain_share_half_width=halves,
+        replicates=len(samples[0]),
+        confidence=confidence,
+        ci_comparisons=comparisons,
+    )
+
+
+def best_of_ways(questions: pd.DataFrame) -> pd.DataFrame:
+    """A row for each question, stream, way and level: of a way's systems the best, in hindsight."""
+    ordered = questions.sort_values("gain_share", kind="stable")
+    return ordered.drop_duplicates(["question", "stream", "way", "mu"], keep="last").sort_index()

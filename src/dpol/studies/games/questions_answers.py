@@ -1,0 +1,131 @@
+"""Answers over many streams: what privacy costs under each question, and which aims are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from dpol.privacy.account import best_guess
+from dpol.show.footers import plus_minus
+from dpol.show.words import mu_title
+from dpol.studies.games.privacy_utility import headline_levels
+from dpol.studies.games.questions import best_of_ways
+from dpol.studies.games.settings import THEIRS, TUNED, WAYS, Games
+from dpol.studies.games.verdicts import MISSED, REACHED, UNDECIDED
+from dpol.studies.page import COST, Answer, PageFacts
+
+_EASIER = (
+    "Questions differ in what any choice can gain: the best fixed entity in hindsight has {fixed}."
+    " An answer to another question is no better answer to the paper’s."
+)
+_WHOSE = {"aim-paper": "the paper’s gain", "aim-tuned": f"the gain of {WAYS[TUNED]}"}
+
+
+def answer_on_questions(questions: pd.DataFrame, main: Games) -> Answer:
+    """The share of the possible gain that is left under each question, with intervals.
+
+    Args:
+        questions: table of `dpol.studies.games.questions.compare_questions`.
+        main: the questions, and the privacy levels.
+    """
+    means = best_of_ways(questions[questions["stream"] == ""])
+    ways = {way: name for way, name in WAYS.items() if (means["way"] == way).any()}
+    titles = {label: gain.title or label for label, gain in main.questions.items()}
+    least = min(main.levels.values())
+    named = list(dict.fromkeys((*headline_levels(main), least)))
+    parts = []
+    for label, title in titles.items():
+        own = means[means["question"] == label]
+        kept = " and ".join(
+            f"{name} keeps {_shares(own[own['way'] == way], named)}" for way, name in ways.items()
+        )
+        parts.append(f"asked for {title}, {kept}")
+    fixed = means.drop_duplicates("question").set_index("question")["best_static_share"]
+    each = ", ".join(f"{100 * fixed[label]:.0f}% ({title})" for label, title in titles.items())
+    count = len(questions[questions["stream"] != ""].drop_duplicates("stream")) // len(titles)
+    levels = ", ".join(f"{mu:g} ({100 * best_guess(mu):.0f}% right guesses)" for mu in named)
+    first = means.iloc[0]
+    return Answer(
+        question=COST,
+        finding=f"What privacy costs depends on what is asked: {_lost(means, titles, named)}.",
+        more=(
+            f"Shares of the possible gain at μ = {levels}, means over {count} streams:"
+            f" {'; '.join(parts)}.",
+            f"±: {100 * first['confidence']:g}% intervals for all {first['ci_comparisons']} means"
+            " together. They cover the noise, on these streams, not other places or years.",
+            _EASIER.format(fixed=each),
+            *(f"{it[0].upper()}{it[1:]}." for it in describe_tuned(questions)),
+        ),
+        see=("questions",),
+    )
+
+
+def describe_tuned(questions: pd.DataFrame) -> list[str]:
+    """The systems of the tuned way in words; none without any."""
+    labels = dict.fromkeys(questions.loc[questions["way"] == TUNED, "algorithm"])
+    best = "the best in hindsight of " if len(labels) > 1 else ""
+    return [f"{WAYS[TUNED]}: {best}{', '.join(labels)}"] if labels else []
+
+
+def _lost(means: pd.DataFrame, titles: dict[str, str], named: list[float]) -> str:
+    """The fall of the paper's way between the first two levels that are named, by question."""
+    before, after = named[0], named[min(1, len(named) - 1)]
+    paper = 100 * means[means["way"] == THEIRS].set_index(["question", "mu"])["gain_share"]
+    kept = [
+        f"from {paper[label, before]:.0f}% to {paper[label, after]:.0f}% ({title})"
+        for label, title in titles.items()
+    ]
+    return (
+        f"from {mu_title(before)} to {mu_title(after)} the share of the possible gain that the"
+        f" paper’s way keeps goes {', '.join(kept)}"
+    )
+
+
+def _shares(rows: pd.DataFrame, mus: list[float]) -> str:
+    """The means at some levels, each with its interval."""
+    of_level = rows.set_index("mu")
+    means, halves = 100 * of_level["gain_share"], 100 * of_level["gain_share_half_width"]
+    return ", ".join(f"{means[mu]:.1f}{plus_minus(halves[mu], 1)}%" for mu in mus)
+
+
+def answer_on_aims(comparison: pd.DataFrame, main: Games, facts: PageFacts) -> Answer:
+    """The number of streams in which ours reaches the paper's way, tuned too, and the others.
+
+    Args:
+        comparison: table of `dpol.studies.games.comparison.compare`; its intervals hold
+            together.
+        main: the questions, and the streams under each.
+        facts: titles of the streams of the panel.
+    """
+    aims = comparison[comparison["kind"].isin(_WHOSE)]
+    if aims.empty or len(facts.cleaned) < 2:
+        return Answer(question=COST)
+    sentences = []
+    for label, gain in main.questions.items():
+        asked = aims["stream"].map({it: question for it, (_, question) in main.asked.items()})
+        for (mu, kind), rows in aims[asked == label].groupby(["other_mu", "kind"], sort=False):
+            counts = []
+            for _, pairs in rows.groupby("mu", sort=False):
+                aim = pairs.loc[pairs.groupby("stream", sort=False)["difference"].idxmin()]
+                titles = [facts.cleaned[main.asked[stream][0]] for stream in aim["stream"]]
+                counts.append(_reached(aim, titles))
+            whom = f"Asked for {gain.title or label}, ours" if main.asks_several else "Ours"
+            at = mu_title(float(str(mu)))
+            sentences.append(f"{whom} reaches {_WHOSE[str(kind)]} at {at} {'; '.join(counts)}.")
+    return Answer(question=COST, more=tuple(sentences), see=("questions", "beyond"))
+
+
+def _reached(rows: pd.DataFrame, titles: Sequence[str]) -> str:
+    """One aim at one level, over the streams of a question, which have these titles."""
+    at_or_above = int((rows["difference"] >= 0).sum())
+    verdicts = dict(zip(titles, rows["aim_verdict"], strict=True))
+    met = [title for title, verdict in verdicts.items() if verdict == REACHED]
+    missed = [title for title, verdict in verdicts.items() if verdict == MISSED]
+    undecided = [title for title, verdict in verdicts.items() if verdict == UNDECIDED]
+    text = f"in {len(met)} of {len(titles)} streams at {mu_title(float(rows['mu'].iloc[0]))}"
+    if at_or_above > len(met):
+        text += f", in {at_or_above} by the means alone"
+    words = [f"not in {', '.join(missed)}"] if missed else []
+    words += [f"undecided in {', '.join(undecided)}"] if undecided else []
+    return f"{text} ({'; '.join(words)})" if words else text

@@ -1,0 +1,93 @@
+"""The figure of several questions: the share of the possible gain against privacy, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from matplotlib.figure import Figure
+
+from dpol.privacy.account import best_guess
+from dpol.show import panels
+from dpol.studies.games.bounds import LOOKS
+from dpol.studies.games.privacy_utility import THIN, Y_LABEL, ordered_levels
+from dpol.studies.games.questions import best_of_ways
+from dpol.studies.games.questions_answers import describe_tuned
+from dpol.studies.games.settings import (
+    BEST_STATIC,
+    OURS,
+    THEIRS,
+    TUNED,
+    WAYS,
+    Games,
+)
+from dpol.studies.looks import looks_of
+from dpol.studies.study import Facts, Frames
+
+_APART = {THEIRS: -0.13, TUNED: 0.0, OURS: 0.13}
+
+
+def draw_questions(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> Figure:
+    """A panel for each question: the mean of each way, and a dot for each stream and main way.
+
+    Args:
+        frames: the table of questions.
+        main: the questions, and the levels, from left to right.
+        facts: whether the streams are simulated.
+        narrow: whether it is for a phone.
+    """
+    every, mus = frames["questions"], ordered_levels(main)
+    place = {mu: number for number, mu in enumerate(mus)}
+    means = best_of_ways(every[every["stream"] == ""])
+    dots = every[(every["stream"] != "") & (every["way"] != TUNED)]
+    columns = min(3, len(main.questions))
+    size = panels.WIDTH / columns, 2.9
+    with panels.panels(
+        len(main.questions), columns, size, Y_LABEL, narrow=narrow, sharey=True
+    ) as drawn:
+        for ax, (question, gain) in zip(drawn.axes, main.questions.items(), strict=True):
+            panels.name_panel(ax, gain.title or question)
+            panels.set_guesses(ax, [best_guess(mu) for mu in mus])
+            of_question = means[means["question"] == question]
+            fixed, look = float(of_question["best_static_share"].iloc[0]), LOOKS[BEST_STATIC]
+            ax.axhline(fixed, **look.line)
+            drawn.name_line(ax, (len(mus) - 0.5, fixed), "best\nfixed", look.colour)
+            for way, name in WAYS.items():
+                line = of_question[of_question["way"] == way].sort_values("mu", ascending=False)
+                if line.empty:
+                    continue
+                look = looks_of(line["algorithm"])[line["algorithm"].iloc[0]]
+                if way == TUNED:
+                    look = replace(look, width=THIN)
+                each = dots[(dots["question"] == question) & (dots["way"] == way)]
+                x = each["mu"].map(place) + _APART[way]
+                ax.scatter(x, each["gain_share"], s=9, color=look.colour, alpha=0.35, linewidths=0)
+                x = line["mu"].map(place) + _APART[way]
+                points = line.assign(x=x)[["x", "gain_share", "gain_share_half_width"]]
+                panels.add_bars(ax, points, look, name)
+                short = "\n".join(name.removeprefix("the ").split())
+                drawn.name_line(ax, points.iloc[-1, :2], short, look.colour)
+        drawn.axes[0].set_ylim(min(0.0, every["gain_share"].min() - 0.02), 1.0)
+        panels.set_percent(drawn.axes[0].yaxis)
+        drawn.name_x(panels.GUESSES)
+        data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
+        streams = dots["stream"].nunique() // len(main.questions)
+        lines = f"lines: means over {streams} streams, dots: each"
+        compared = every[every["way"] != TUNED].drop_duplicates("way").to_dict("records")
+        who = [f"{WAYS[it['way']]}: {it['algorithm']}, {it['noise']} noise" for it in compared]
+        tuned = describe_tuned(every)
+        drawn.title(data, "0%: chance; 100%: foresight", lines, bars, *who, *tuned)
+        shares = means.set_index(["question", "way", "mu"])["gain_share"]
+        others = [way for way in (TUNED, OURS) if (means["way"] == way).any()]
+        falls = []
+        for label, gain in main.questions.items():
+            ends = {
+                way: f"{shares[label, way, mus[0]]:.0%} to {shares[label, way, mus[-1]]:.0%}"
+                for way in (THEIRS, *others)
+            }
+            beside = ", ".join(f"{WAYS[way]} {ends[way]}" for way in others)
+            falls.append(f"{gain.title or label}, {ends[THEIRS]} ({beside})")
+        drawn.find(
+            f"Between no privacy and at most {100 * best_guess(mus[-1]):.0f} right guesses of 100,"
+            f" the paper’s way goes by question: {'; '.join(falls)}."
+        )
+    return drawn.figure

@@ -1,0 +1,149 @@
+"""One game, week by week: what the sites released, what the algorithms chose, what was best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpol.core.randomness import Floats
+from dpol.data.stream import GainStream
+from dpol.noise import NO_NOISE, MemoryChoice, find_noise, in_order, privatize
+from dpol.studies.games.runs import Played
+from dpol.studies.games.settings import Games
+from dpol.studies.games.summary import dates
+
+MOST_EXPERTS, MOST_ROUNDS = 40, 200
+"""No more than these are replayed."""
+_MOST_NUMBERS = 32_000  # of shares in all, with noise and without: about 150 KB on the page
+_FEWEST_EXPERTS = 5
+NOT_NOISED = "none"
+"""Noise of the setting that is replayed where no algorithm of the report has any."""
+
+Setting = tuple[str, float]
+"""A noise and its mu."""
+
+
+def replay_rows(
+    cells: Sequence[Played],
+    streams: Mapping[str, GainStream],
+    main: Games,
+    *,
+    seed: int,
+    memory: MemoryChoice,
+) -> pd.DataFrame:
+    """The first replicate on the first stream of the config (columns: docs/reference/tables.md).
+
+    Args:
+        cells: all runs.
+        streams: the streams they were played on, by label.
+        main: the streams, the privacy levels, and the algorithms of the report.
+        seed: root seed of the runs; the noise is drawn again from it.
+        memory: what the noise `capacity-memory` remembers.
+    """
+    stream = streams[next(iter(main.streams))]
+    played = [
+        it
+        for label in main.report.algorithms
+        for it in cells
+        if (it.label, it.stream) == (label, stream.label)
+    ]
+    settings = _settings(played, main)
+    actions = {it: _actions(played, *it) for it in settings}
+    best = stream.gains.argmax(axis=1)
+    chosen = [best, *(own for it in settings for own in actions[it].values())]
+    shown = _shown(stream, chosen, _most_shown(stream, settings))
+    rows = []
+    for noise, mu in settings:
+        noisy, scale = stream.gains, np.zeros_like(stream.gains)
+        if any(it.guarantee.model == "local" and (it.noise, it.mu) == (noise, mu) for it in played):
+            drawn = privatize(stream, noise, mu, seed=seed, replicates=[0], memory=memory)
+            noisy, scale = drawn.gains[0], drawn.noise_scale
+        facts = {"stream": stream.label, "noise": noise, "level": main.labels[mu], "mu": mu}
+        numbers = {"noisy_gain": noisy, "noise_scale": scale}
+        rows.append(_rows(stream, facts, numbers, actions[noise, mu], shown))
+    return pd.concat(rows, ignore_index=True)
+
+
+def _settings(played: Sequence[Played], main: Games) -> list[Setting]:
+    """The noises and levels that are replayed, in the order of the noises and of the config.
+
+    Noise that algorithms with batches or sums need, or that is there at every level, is left out.
+    """
+    known = {(it.noise, it.mu) for it in played}
+    noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
+    kept = [
+        noise.name
+        for noise in noises
+        if noise.none_at_infinity and not noise.constant and noise.memory != "sums"
+    ]
+    found = [(noise, mu) for noise in kept for mu in main.labels if (noise, mu) in known]
+    return found or [(NOT_NOISED, mu) for mu in main.labels][:1]
+
+
+def _actions(
+    played: Sequence[Played], noise: str, mu: float
+) -> dict[str, NDArray[np.integer[Any]]]:
+    """(T,) actions of the first replicate by algorithm; without privacy, of every setting."""
+    return {
+        it.label: it.actions[0]
+        for it in played
+        if (it.noise, it.mu) == (noise, mu) or it.guarantee.model == "none"
+    }
+
+
+def _most_shown(stream: GainStream, settings: Sequence[Setting]) -> int:
+    """Number of experts that are drawn: with memory, noise has other scales at each level."""
+    noisy = [find_noise(noise) for noise, mu in settings if mu < math.inf and noise != NOT_NOISED]
+    arrays = 2 + len(noisy) + sum(it.memory != "none" for it in noisy)
+    room = _MOST_NUMBERS // (min(stream.n_rounds, MOST_ROUNDS) * arrays)
+    return min(MOST_EXPERTS, max(room, _FEWEST_EXPERTS))
+
+
+def _shown(
+    stream: GainStream, chosen: Sequence[NDArray[np.integer[Any]]], most: int
+) -> NDArray[np.bool_]:
+    """(n,) whether an expert is drawn: those most often chosen, then those of the largest gain."""
+    times = np.zeros(stream.n_experts, dtype=int)
+    for actions in chosen:
+        np.add.at(times, actions[:MOST_ROUNDS], 1)
+    order = np.lexsort((-stream.gains.mean(axis=0), -times))
+    return np.isin(np.arange(stream.n_experts), order[:most])
+
+
+def _rows(
+    stream: GainStream,
+    facts: Mapping[str, Any],
+    numbers: Mapping[str, Floats],
+    actions: Mapping[str, NDArray[np.integer[Any]]],
+    shown: NDArray[np.bool_],
+) -> pd.DataFrame:
+    """The rows of a setting: experts that are shown, chosen in the round, or its best."""
+    rounds = np.arange(min(stream.n_rounds, MOST_ROUNDS))
+    chosen_by = np.full((len(rounds), stream.n_experts), "", dtype=object)
+    for label, own in actions.items():
+        at = rounds, own[: len(rounds)]
+        chosen_by[at] = [f"{before} {label}".strip() for before in chosen_by[at]]
+    foresight = np.zeros(chosen_by.shape, dtype=bool)
+    foresight[rounds, stream.gains[: len(rounds)].argmax(axis=1)] = True
+    t, i = np.nonzero(shown | (chosen_by != "") | foresight)
+    return pd.DataFrame(
+        {
+            **facts,
+            "round": t + 1,
+            "period": dates(stream)[t].astype("datetime64[ms]"),
+            "expert": i,
+            "entity": np.array(stream.entities, dtype=object)[i],
+            "name": np.array(stream.names, dtype=object)[i],
+            "gain": stream.gains[t, i],
+            **{name: values[t, i] for name, values in numbers.items()},
+            "chosen_by": chosen_by[t, i],
+            "foresight": foresight[t, i],
+            "chance_gain": stream.gains.mean(axis=1)[t],
+            "shown": shown[i],
+        }
+    )

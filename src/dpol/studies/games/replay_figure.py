@@ -1,0 +1,195 @@
+"""The interactive replay on the page: the data that its script draws, and its first words."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import NORMAL_95
+from dpol.core.randomness import Floats
+from dpol.show.names import name_of
+from dpol.show.style import text_colour
+from dpol.show.words import privacy_title
+from dpol.studies.games.settings import Games
+from dpol.studies.looks import looks_of
+from dpol.studies.page import PageFacts, Widget
+from dpol.studies.study import Frames
+
+_KEPT = 2  # words of a name, at least
+_EDGE = 0.01  # share of the noisy gains that may lie beyond either edge of the drawing
+
+
+def replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
+    """The first run on the first stream, choice by choice."""
+    replay, summary = frames["replay"], frames["summary"]
+    if next(iter(settings.questions.values())).of == "count":  # not a share
+        facts = replace(facts, columns=None)
+    data = replay_data(replay, summary, settings.report.algorithms, facts)
+    # In a script no tag may end it.
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    values = {
+        "data": text,
+        "words": data["words"],
+        "noisy": any(it["noisy"] for it in data["settings"]),
+        "factor": NORMAL_95,
+        "covered": round(100 * math.erf(NORMAL_95 / math.sqrt(2))),
+    }
+    return Widget(
+        name="replay",
+        values=values,
+        title=f"{facts.period.capitalize()} by {facts.period}",
+        intro=replay_intro(replay, summary, facts),
+        still=f"All {facts.period}s at once",
+    )
+
+
+def replay_intro(replay: pd.DataFrame, summary: pd.DataFrame, facts: PageFacts) -> str:
+    """Sentences on the run that is replayed, and on the experts that have no row.
+
+    Args:
+        replay: table of `dpol.studies.games.replay`.
+        summary: of the run.
+        facts: of the run.
+    """
+    own = summary[summary["stream"] == replay["stream"][0]].iloc[0]
+    period, entity = facts.period, _words(facts)["entity"]
+    parts = [
+        f"{facts.streams[own['stream']]}, first of {own['replicates']} runs. Every choice is made"
+        f" before the {period} is seen."
+    ]
+    shown, rounds = replay.loc[replay["shown"], "expert"].nunique(), replay["round"].max()
+    if shown < own["n_experts"]:
+        parts.append(
+            f"{shown} of {own['n_experts']} {entity}s have a row: those chosen most often."
+        )
+    if rounds < own["n_rounds"]:
+        parts.append(f"The first {rounds} of {own['n_rounds']} {period}s are here.")
+    return " ".join(parts)
+
+
+def replay_data(
+    replay: pd.DataFrame, summary: pd.DataFrame, algorithms: Sequence[str], facts: PageFacts
+) -> dict[str, Any]:
+    """Data of the script `replay.js`; gains are whole numbers of which `one` make 1.
+
+    Arrays of shown experts have the length rounds x shown, round by round. Experts are numbered in
+    the order of `names`: first those shown, as in the stream, then those that were merely chosen.
+
+    Args:
+        replay: table of `dpol.studies.games.replay`.
+        summary: of the run; it says which algorithms see noisy gains only.
+        algorithms: labels of those in the report, in its order.
+        facts: of the run.
+    """
+    first = replay[(replay["noise"] == replay["noise"][0]) & (replay["mu"] == replay["mu"][0])]
+    shown = sorted(set(first.loc[first["shown"], "expert"]))
+    # Not by gain: before a choice the order must tell nothing.
+    experts = [*shown, *sorted(set(replay["expert"]) - set(shown))]
+    place = {expert: number for number, expert in enumerate(experts)}
+    one = 1000 if facts.columns else 1000 / max(first["gain"].max(), 1e-300)
+    rows = replay.assign(at=replay["expert"].map(place), unseen=~replay["shown"])
+    rows = rows.sort_values(["round", "at"], kind="stable")
+    known = rows[rows["unseen"]].drop_duplicates(["round", "at"])
+    first = rows.loc[rows.index.intersection(first.index, sort=False)]
+    models = summary.drop_duplicates("algorithm").set_index("algorithm")["model"]
+    labels = [it for it in algorithms if it in models.index]
+    looks = looks_of(algorithms)
+    rounds = first.drop_duplicates("round")
+    return {
+        "words": _words(facts),
+        "one": one,
+        "shown": len(shown),
+        "rounds": [f"{it:%Y-%m-%d}" if pd.notna(it) else "" for it in rounds["period"]],
+        "names": short_names(rows.drop_duplicates("at").sort_values("at")),
+        "truth": _whole(one * first.loc[first["shown"], "gain"]),
+        "chance": _whole(one * rounds["chance_gain"]),
+        "best": first.loc[first["foresight"], "at"].tolist(),
+        "unseen": np.column_stack(
+            [known["round"] - 1, known["at"], _whole(one * known["gain"])]
+        ).ravel().tolist() if len(known) else [],
+        "algorithms": [[it, models[it], text_colour(looks[it].colour)] for it in labels],
+        **_settings(rows, one, labels),
+    }  # fmt: skip
+
+
+def _words(facts: PageFacts) -> dict[str, str]:
+    """The words of the table; those of a table of gains are expert and gain."""
+    if facts.columns is None:
+        return {"period": facts.period, "entity": "expert", "count": "", "capacity": ""}
+    return {
+        "period": facts.period,
+        "entity": facts.columns.called("entity"),
+        "count": facts.columns.called("count"),
+        "capacity": facts.columns.called("capacity"),
+    }
+
+
+def short_names(experts: pd.DataFrame) -> list[str]:
+    """Names to show, with the identifier where two are equal, without words that begin them all."""
+    twice = experts["name"].duplicated(keep=False)
+    both = experts["name"] + " (" + experts["entity"] + ")"
+    names = experts["name"].where(~twice, both).tolist()
+    words = [it.split(" ") for it in names]
+    alike = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*words, strict=False)))
+    start = max(0, min(alike, *(len(it) - _KEPT for it in words)))
+    return [" ".join(it[start:]) for it in words]
+
+
+def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, Any]:
+    """Noisy gains, edges of the drawing and actions of each setting, and half-widths.
+
+    Half-widths in proportion to others, as those of most noises are at another mu, are a factor.
+    """
+    settings, halves = [], list[Floats]()
+    groups: Iterable[tuple[Any, pd.DataFrame]] = rows.groupby(["noise", "mu"], sort=False)
+    for (noise, mu), own in groups:
+        shown = own[own["shown"]]
+        noisy, half = one * shown["noisy_gain"], one * NORMAL_95 * shown["noise_scale"].to_numpy()
+        private = bool(half.any())
+        if private and not any(_in_proportion(half, it) for it in halves):
+            halves.append(half)
+        like = [k for k, it in enumerate(halves) if private and _in_proportion(half, it)][:1]
+        edges = np.quantile(noisy, [_EDGE, 1 - _EDGE])
+        settings.append(
+            {
+                "noise": noise,
+                "title": name_of(noise).long or f"{noise} noise",
+                "level": privacy_title(mu),
+                "mu": f"{mu:g}",
+                "noisy": _whole(noisy) if private else None,
+                "half": like[0] if like else None,
+                "factor": float(f"{half.sum() / halves[like[0]].sum():.6g}") if like else 0,
+                "edges": _whole([min(0.0, edges[0]), max(one * shown["gain"].max(), edges[1])]),
+                "actions": _actions(own, labels),
+            }
+        )
+    n_rounds = int(rows["round"].max())
+    return {"settings": settings, "halves": [_packed(it.reshape(n_rounds, -1)) for it in halves]}
+
+
+def _in_proportion(half: Floats, other: Floats) -> bool:
+    return np.allclose(half * other.sum(), other * half.sum(), rtol=1e-6)
+
+
+def _packed(half: Floats) -> list[int]:
+    """Half-widths by round where they are equal for all experts, or else by round and expert."""
+    return _whole(half[:, 0] if (half == half[:, :1]).all() else half.ravel())
+
+
+def _actions(rows: pd.DataFrame, labels: list[str]) -> list[list[int] | None]:
+    """The choices of each algorithm, None of one that did not play."""
+    chosen = rows.assign(label=rows["chosen_by"].str.split()).explode("label")
+    by_label: Mapping[Any, pd.DataFrame] = dict(iter(chosen.groupby("label")))
+    return [by_label[it]["at"].tolist() if it in by_label else None for it in labels]
+
+
+def _whole(values: Any) -> list[int]:
+    rounded: list[int] = np.rint(np.asarray(values, dtype=float)).astype(int).tolist()
+    return rounded

@@ -1,0 +1,322 @@
+"""Playing a suite and keeping every round of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpol.core.arrow import as_arrow, as_texts
+from dpol.core.errors import DataError
+from dpol.core.imports import load
+from dpol.core.randomness import Floats, Seeds
+from dpol.core.schemas import write_frame
+from dpol.data.stream import GainStream, read_stream
+from dpol.experts.alone import play_alone
+from dpol.experts.interface import Actions, Member
+from dpol.experts.play import (
+    RawGains,
+    Source,
+    amplification_of,
+    guarantee_of,
+    play_best,
+)
+from dpol.noise import MemoryChoice, NoisyGains, is_ours, privatize
+from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.privacy.mixtures import BatchMixture
+from dpol.studies.games.ram import parts, results_mb
+from dpol.studies.games.settings import known_memory
+from dpol.studies.study import Inputs, Point
+
+_METADATA_KEY = b"dpol.runs"
+_REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
+RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "action", "gain")
+"""Columns of a table of runs (docs/reference/tables.md)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """One algorithm's runs on one stream at one privacy level.
+
+    Args:
+        stream: label of the stream.
+        noise: how local noise was scaled.
+        mu: privacy level that was asked for.
+        label: name of the algorithm in tables and figures.
+        family: its registered name.
+        origin: `paper`, `standard`, `ours` or `other`.
+        guarantee: the privacy of the actions.
+        actions: (R, T) experts, counted from 0.
+        gains: (R, T) raw gains of the actions.
+        amplification: batch sizes behind an amplified central guarantee, if there is one.
+        top: (R, T) sums of the raw gains of the experts with the largest predictions, where these
+            are scored and there are any.
+    """
+
+    stream: str
+    noise: str
+    mu: float
+    label: str
+    family: str
+    origin: Origin
+    guarantee: Guarantee
+    actions: Actions
+    gains: Floats
+    amplification: BatchMixture | None = None
+    top: Floats | None = None
+
+    @property
+    def totals(self) -> Floats:
+        """Total gains, (R,)."""
+        return np.asarray(self.gains.sum(axis=1))
+
+    @property
+    def ours(self) -> bool:
+        """True if the algorithm or its noise is not in the papers."""
+        return self.origin == "ours" or is_ours(self.noise)
+
+    @property
+    def unmoved(self) -> bool:
+        """True if all replicates have equal gains although their noise differs."""
+        noisy = self.guarantee.model != "none" and self.mu < math.inf
+        return noisy and len(self.gains) > 1 and bool((self.gains == self.gains[0]).all())
+
+
+@dataclass(frozen=True)
+class RunBlock:
+    """The games of one job: algorithms on a stream, for consecutive replicates."""
+
+    replicates: tuple[int, ...]
+    played: tuple[Played, ...]
+
+
+def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
+    """The runs of the algorithms of a point in each of its games: a noise and a mu.
+
+    On a stream whose unit of privacy is another `stay`, they are runs on `stream_of_stays`.
+    """
+    stream = read_stream(inputs.files["stream"])
+    if "stay" in point:
+        stream = stream_of_stays(stream, point["stay"])
+    make_members = load(f"{_REGISTRY}:make_members")
+    members = [member for entry in point["suite"] for member in make_members(entry)]
+    played: list[Played] = []
+    # The results of all games are there at the end.
+    others = (len(point["games"]) - 1) * results_mb(stream, members, point["replicates"])
+    for noise, mu in point["games"]:
+        block = play_suite(
+            stream,
+            members,
+            noise=noise,
+            mu=mu,
+            seed=inputs.seed,
+            replicates=point["replicates"],
+            memory_mb=max(1.0, inputs.memory_mb - others),
+            noise_memory=known_memory(point["memory"]),
+            names=point.get("names", 1),
+        )
+        played += block.played
+    return {"runs": table_of(RunBlock(tuple(point["replicates"]), tuple(played)))}
+
+
+def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
+    """The stream with a unit of privacy of so many weeks, and a label that no config can give.
+
+    With the noise of the suites, scaled for another unit, the noise could be taken off by anyone
+    with both releases.
+    """
+    return replace(stream, stay=weeks, label=f"{stream.label}, stays of {weeks}")
+
+
+def play_suite(
+    stream: GainStream,
+    members: Sequence[Member],
+    *,
+    noise: str,
+    mu: float,
+    seed: int,
+    replicates: Sequence[int],
+    memory_mb: float = math.inf,
+    noise_memory: MemoryChoice = "designed",
+    names: int = 1,
+) -> RunBlock:
+    """Play all algorithms of a suite on the same data and score them on the raw gains.
+
+    Local algorithms share one draw of noisy gains; the others get the raw stream. Those of other
+    packages are played in a process without raw gains (`dpol.experts.alone`). The result does not
+    depend on `memory_mb`, below which `parts` keeps the memory. For `noise_memory` see `privatize`.
+    With `names` above 1 the experts of that many largest predictions are scored too.
+
+    Raises:
+        AlgorithmError: as `play_alone`.
+        ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
+    """
+    model = members[0].algorithm.model
+    if model == "local" and any(it.foreign for it in members):
+        memory_mb /= 3  # the noisy gains go to another process, which plays
+
+    def play(part: Sequence[int]) -> list[Played]:
+        """Some replicates; their data are gone before those of others are made."""
+        source: Source
+        if model == "local":
+            source = privatize(stream, noise, mu, seed=seed, replicates=part, memory=noise_memory)
+        else:
+            source = RawGains(stream, mu, part)
+            if model == "central":
+                source = replace(source, noise=noise)
+        seeds = Seeds(
+            seed=seed,
+            stream=stream.label,
+            noise=noise,
+            mu=float(mu),
+            replicates=tuple(part),
+        )
+        played = []
+        for member in members:
+            if member.foreign and isinstance(source, NoisyGains):
+                actions, best = play_alone(member, source, names=names)
+            else:
+                generators = seeds.algorithm(member.label)
+                actions, best = play_best(
+                    member.algorithm, source, generators, names=names, name=member.label
+                )
+            each_round = np.arange(stream.n_rounds)
+            played.append(
+                Played(
+                    stream=stream.label,
+                    noise=noise,
+                    mu=mu,
+                    label=member.label,
+                    family=member.family,
+                    origin=member.origin,
+                    guarantee=guarantee_of(member.algorithm, source),
+                    actions=actions,
+                    gains=stream.gains[each_round, actions],
+                    amplification=amplification_of(member.algorithm, source),
+                    top=None
+                    if best is None
+                    else stream.gains[each_round[:, None], best].sum(axis=2),
+                )
+            )
+        return played
+
+    played = [play(part) for part in parts(stream, members, replicates, memory_mb)]
+    return RunBlock(tuple(replicates), tuple(joined(own) for own in zip(*played, strict=True)))
+
+
+def joined(parts: Sequence[Played]) -> Played:
+    """One algorithm's runs of several blocks as one; all that is not by replicate is equal."""
+    return replace(
+        parts[0],
+        actions=np.concatenate([part.actions for part in parts]),
+        gains=np.concatenate([part.gains for part in parts]),
+        top=None if parts[0].top is None else np.concatenate([part.top for part in parts]),
+    )
+
+
+def table_of(block: RunBlock) -> pa.Table:
+    """A block as a table: one row per algorithm, noise, mu, replicate and round (`RUN_COLUMNS`).
+
+    Rounds are counted from 1, replicates and experts from 0.
+    """
+    replicates, n_rounds = block.played[0].actions.shape
+    size, count = replicates * n_rounds, len(block.played)
+
+    def label(names: Sequence[str]) -> pa.Array:
+        distinct = list(dict.fromkeys(names))
+        indices = np.array([distinct.index(name) for name in names], dtype=np.int32)
+        return pa.DictionaryArray.from_arrays(
+            as_arrow(np.repeat(indices, size)), as_texts(distinct)
+        )
+
+    replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), n_rounds)
+    round_numbers = np.arange(1, n_rounds + 1, dtype=np.int32)
+    table = pa.table(
+        {
+            "stream": label([played.stream for played in block.played]),
+            "algorithm": label([played.label for played in block.played]),
+            "noise": label([played.noise for played in block.played]),
+            "mu": as_arrow(np.repeat([float(played.mu) for played in block.played], size)),
+            "replicate": as_arrow(np.tile(replicate, count)),
+            "round": as_arrow(np.tile(round_numbers, count * replicates)),
+            "action": as_arrow(np.concatenate([it.actions.ravel() for it in block.played])),
+            "gain": as_arrow(np.concatenate([it.gains.ravel() for it in block.played])),
+        }
+    )
+    if any(played.top is not None for played in block.played):
+        unknown = np.full((replicates, n_rounds), np.nan)
+        tops = [unknown if it.top is None else it.top for it in block.played]
+        table = table.append_column("top", as_arrow(np.concatenate([it.ravel() for it in tops])))
+    about = {
+        "rounds": n_rounds,
+        "members": [
+            {
+                "label": played.label,
+                "family": played.family,
+                "origin": played.origin,
+                "guarantee": played.guarantee.as_dict(),
+                "amplification": played.amplification and played.amplification.as_dict(),
+            }
+            for played in block.played
+        ],
+    }
+    return table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
+
+
+def write_runs(block: RunBlock, path: Path | str) -> None:
+    """Write a block as Parquet (`table_of`)."""
+    write_frame(table_of(block), path)
+
+
+def read_runs(path: Path | str) -> RunBlock:
+    """Read a block written by `write_runs`.
+
+    Raises:
+        DataError: the file is damaged or not such a table.
+    """
+    try:
+        table = pq.read_table(path, use_threads=False)
+        about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
+        shape = (len(about["members"]), -1, about["rounds"])
+        columns = ("replicate", "action", "gain")
+        numbers, actions, gains = (table[name].to_numpy().reshape(shape) for name in columns)
+        size = actions[0].size
+        top = np.full(numbers.shape, np.nan)
+        if "top" in table.column_names:
+            top = table["top"].to_numpy().reshape(shape)
+        played = [
+            _read_member(
+                member, table.slice(place * size, 1), actions[place], gains[place], top[place]
+            )
+            for place, member in enumerate(about["members"])
+        ]
+    except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
+        raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
+    return RunBlock(tuple(numbers[0, :, 0].tolist()), tuple(played))
+
+
+def _read_member(
+    member: dict[str, Any], first: pa.Table, actions: Actions, gains: Floats, top: Floats
+) -> Played:
+    """A member from its metadata, its first row, and its (R, T) slices of the columns."""
+    mixture = member["amplification"]
+    return Played(
+        stream=first["stream"][0].as_py(),
+        noise=first["noise"][0].as_py(),
+        mu=first["mu"][0].as_py(),
+        label=member["label"],
+        family=member["family"],
+        origin=member["origin"],
+        guarantee=Guarantee(**member["guarantee"]),
+        actions=actions,
+        gains=gains,
+        amplification=mixture and BatchMixture.from_dict(mixture),
+        top=None if np.isnan(top).any() else top,
+    )

@@ -1,0 +1,256 @@
+"""The table of average gains, on hand-made summaries."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from dpol.data.settings import Stream
+from dpol.show.table import to_csv, to_markdown
+from dpol.studies.games.average_gain import CSV_COLUMNS, UNMOVED, average_gain_table
+from dpol.studies.games.noise_memory import MU_OF_STAYS
+from tables_by_hand import (
+    FACTS,
+    INF,
+    build,
+    column,
+    gains,
+    has_footer,
+    lines,
+    main,
+    reported,
+    rows,
+    run,
+    summary,
+)
+
+TITLES = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader", "best linear model"]
+
+KNOWN = r"""**Average total gain**
+
+| stream | privacy | rw-meta | tree-ftpl-min-noise | follow-the-leader † | best linear model |
+| --- | --- | ---: | ---: | ---: | ---: |
+| **New Mexico** (n = 24, T = 148; chance 0.00, best fixed expert 30.00, foresight 60.00) | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 26.50 exact 44% | 43.00 ± 0.13 72% \[paper: 43.91\] ridge-w8-weak |
+|  | μ = 1 | 0.33 ± 0.13 1% \[paper: 36.87\] | 22.00 ± 0.13 37% \[paper: 22.83\] | — | 39.00 ± 0.13 65% \[paper: 40.69\] ridge-w64-strong |
+
+- Each number is the mean, over 100 runs, of the gain summed over all T rounds of a stream of n experts. Below it: its share of the possible gain, 0% for chance and 100% for foresight.
+- Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Foresight: the largest gain of every round.
+- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12 cells. exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
+- best linear model: the member of the family ridge with the largest mean, chosen in hindsight for each cell and named in it (in HTML under the pointer). The cells of all members count in the Bonferroni correction, so the interval of the chosen one holds despite the choice.
+- Data: real.
+- Local model (each site adds noise to its own gains): rw-meta, best linear model.
+- Central model (a trusted curator sees the raw gains): tree-ftpl-min-noise.
+- No privacy: follow-the-leader.
+- Guarantee: μ-Gaussian differential privacy of one person in one round. Adjacent inputs: one person elsewhere. Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1). The μ of a row is the requested level. Each mechanism guarantees there, to three digits:
+- Gaussian noise (local): μ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).
+- Gaussian noise (central): μ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).
+- For a person who is counted in 2, 4, 8 weeks, in a row or not, μ is at most 1.42, 2, 2.83 times the requested one.
+- Counts are taken as true. Where a missing count repeats the last one, a person is counted in up to 4 further weeks. For that person μ is at most 2.24 times the requested one.
+- Noise: seeded, so that anyone can repeat the run. Anyone who has the seed can remove the noise. The guarantee is what the mechanisms would give with secret noise.
+- —: not run; an algorithm without privacy has no privacy levels.
+- †: ours, not in the paper: follow-the-leader.
+- \[paper: …\]: reported by the paper, not computed here: “Prediction with Expert Advice under Local Differential Privacy”, Table 2.
+"""  # noqa: E501
+
+
+def test_known_table() -> None:
+    assert to_markdown(build()) == KNOWN
+
+
+def test_noise_in_a_row_without_privacy_is_said() -> None:
+    data = rows()
+    data[2] |= {"guaranteed_mu": 0.2}  # of the tree
+    table = build(data)
+    assert column(table, "tree-ftpl-min-noise")[0].notes[-1] == "own noise"
+    assert "own noise" not in column(table, "rw-meta")[0].notes
+    assert has_footer(table, "μ = ∞, not called “no privacy”, and “own noise”: noise")
+    assert not has_footer(build(), "μ = ∞, not called")
+
+
+def test_a_number_that_noise_does_not_move_is_marked() -> None:
+    data = rows()
+    data[1] |= {"unmoved": True}  # of RW-Meta
+    table = build(data)
+    first, second = column(table, "rw-meta")
+    assert (UNMOVED in first.notes, UNMOVED in second.notes) == (False, True)
+    assert has_footer(table, f"“{UNMOVED}”: all replicates")
+    assert not has_footer(build(), f"“{UNMOVED}”")
+
+
+def test_what_stays_cost_stands_beside_a_gain_with_memory() -> None:
+    stays = dict(zip(MU_OF_STAYS, (1.0, 1.9, 3.52, 6.234), strict=True))
+    paid = run("rw-meta", 1.0, 30.0, noise="capacity-memory", noise_memory="b = 0.8", **stays)
+    cells = column(build([*rows(), paid]), "rw-meta")
+    assert cells[-1].notes[-1] == "μ of 1, 2, 4, 8 weeks: 1, 1.9, 3.52, 6.24"
+    assert not any("weeks" in note for cell in cells[:-1] for note in cell.notes)
+
+
+def test_order_is_the_config_s() -> None:
+    table = build(levels={"low": 1.0, "none": INF}, algorithms=["follow-the-leader", "rw-meta"])
+    assert [label for _, label, _ in lines(table)] == ["μ = 1", "no privacy (μ = ∞)"]
+    assert [it.title for it in table.columns][:2] == ["follow-the-leader †", "rw-meta"]
+
+
+def test_best_of_another_family_has_no_reported_number() -> None:
+    data = [row | {"family": "kalman" if row["family"] == "ridge" else "x"} for row in rows()]
+    table = build(data, envelope="kalman")
+    cells = column(table, "best kalman")
+    assert [cell.notes for cell in cells] == [("72%",), ("65%",)]
+    assert [cell.hint for cell in cells] == ["ridge-w8-weak", "ridge-w64-strong"]
+    assert reported(table) == [40.14, 26.48, 36.87, 22.83]
+
+
+def test_a_member_of_the_family_has_a_column_of_its_own_without_the_number_of_the_best() -> None:
+    table = build(algorithms=["ridge-w8-weak"])
+    assert gains(table, "ridge-w8-weak") == ["43.00", "38.00"]
+    assert [cell.notes for cell in column(table, "ridge-w8-weak")] == [("72%",), ("63%",)]
+    assert reported(table) == [43.91, 40.69]
+
+
+def test_algorithm_without_privacy_keeps_its_column_where_no_level_is_infinite() -> None:
+    assert gains(build(levels={"low": 1.0}), "follow-the-leader †") == ["—"]
+    assert not has_footer(build(levels={"none": INF}), "—: not run")
+
+
+def test_reported_half_width_is_shown() -> None:
+    table = build(stream=Stream(groups=["CA"], reported_as="CA"))
+    assert column(table, "rw-meta")[1].notes == ("1%", "[paper: 55.62 ± 0.47]")
+
+
+def test_footers_tell_ranges_and_simulated_data() -> None:
+    data = rows()
+    data[3] |= {"epsilon": 2.25, "guaranteed_mu": 0.5}
+    data[4] |= {"replicates": 1}
+    table = build(data, facts=replace(FACTS, simulated=True))
+    for text in (
+        "(central): μ = 1: ε = 2.25 (guaranteed μ = 0.5); at",
+        "over 1 to 100 runs",
+        "Data: simulated, not measured.",
+        "The paper's numbers come from real data",
+    ):
+        assert has_footer(table, text)
+
+
+def test_csv_is_complete_and_exact() -> None:
+    text = pd.read_csv(io.StringIO(to_csv(build().numbers)), dtype=str, keep_default_na=False)
+    assert list(text) == list(CSV_COLUMNS)
+    assert list(text["column"]) == TITLES * 2
+    meta = text[(text["column"] == "rw-meta") & (text["mu"] == "1.0")].iloc[0]
+    assert float(meta["mean_gain"]) == 1 / 3
+    facts = ["reported_mean_gain", "ci_comparisons", "replicates", "ours"]
+    assert list(meta[facts]) == ["36.87", "12", "100", "False"]
+    (absent,) = text[text["algorithm"] == ""].to_dict("records")
+    facts = ["column", "mean_gain", "replicates", "ours", "model", "noise"]
+    assert [absent[it] for it in facts] == ["follow-the-leader", "", "", "", "none", "none"]
+    assert list(text.iloc[3][["algorithm", "best_of"]]) == ["ridge-w8-weak", "ridge"]
+
+
+# --- Several noises ---
+
+
+def other(noise: str, shift: float, **changes: Any) -> list[dict[str, Any]]:
+    """The local runs with another noise."""
+    return [
+        row | {"noise": noise, "mean_gain": row["mean_gain"] + shift} | changes
+        for row in rows()
+        if row["model"] == "local"
+    ]
+
+
+CAPACITY = other("capacity", 5, ours=True)
+LEADER = [row for row in rows() if row["model"] == "none"]
+OTHER_NOISES = [
+    *CAPACITY,
+    *other("b", 20),
+    *other("a", 10),
+    *other("isotropic-worst-case", 1, guaranteed_mu=0.3, epsilon=1.3),
+]
+
+ALL_NOISES = r"""
+| **New Mexico** (n = 24, T = 148; chance 0.00, best fixed expert 30.00, foresight 60.00) | isotropic | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 26.50 exact 44% | 43.00 ± 0.13 72% \[paper: 43.91\] ridge-w8-weak |
+|  |  | μ = 1 | 0.33 ± 0.13 1% \[paper: 36.87\] | 22.00 ± 0.13 37% \[paper: 22.83\] | — | 39.00 ± 0.13 65% \[paper: 40.69\] ridge-w64-strong |
+|  | isotropic-worst-case | μ = ∞ | 42.25 ± 0.13 70% |  |  | 44.00 ± 0.13 73% ridge-w8-weak |
+|  |  | μ = 1 | 1.33 ± 0.13 2% |  |  | 40.00 ± 0.13 67% ridge-w64-strong |
+|  | capacity † | no privacy (μ = ∞) | 46.25 ± 0.13 77% |  |  | 48.00 ± 0.13 80% ridge-w8-weak |
+|  |  | μ = 1 | 5.33 ± 0.13 9% |  |  | 44.00 ± 0.13 73% ridge-w64-strong |
+|  | a | no privacy (μ = ∞) | 51.25 ± 0.13 85% |  |  | 53.00 ± 0.13 88% ridge-w8-weak |
+|  |  | μ = 1 | 10.33 ± 0.13 17% |  |  | 49.00 ± 0.13 82% ridge-w64-strong |
+|  | b | no privacy (μ = ∞) | 61.25 ± 0.13 102% |  |  | 63.00 ± 0.13 105% ridge-w8-weak |
+|  |  | μ = 1 | 20.33 ± 0.13 34% |  |  | 59.00 ± 0.13 98% ridge-w64-strong |
+"""  # noqa: E501
+
+
+def test_rows_are_grouped_by_noise() -> None:
+    """Worst-case noise stays where none is asked for; columns without local noise stand once."""
+    table = build(OTHER_NOISES + rows())
+    assert table.corner == ("stream", "noise", "privacy")
+    assert ALL_NOISES in to_markdown(table)
+    assert has_footer(table, "Empty: an algorithm without local noise is shown once")
+    assert not has_footer(build(), "Empty: ")
+
+
+def test_column_without_local_noise_is_shown_in_the_first_rows_there_are() -> None:
+    table = build(OTHER_NOISES + LEADER, algorithms=["rw-meta", "follow-the-leader"])
+    assert lines(table)[0][0] == "isotropic-worst-case"
+    assert gains(table, "follow-the-leader †") == ["26.50", "—", *[""] * 6]
+
+
+def test_central_algorithm_is_shown_where_it_was_run() -> None:
+    own = [row | {"noise": "a"} if row["model"] == "central" else row for row in rows()]
+    table = build(OTHER_NOISES + own)
+    assert gains(table, "tree-ftpl-min-noise") == [*[""] * 6, "26.00", "22.00", "", ""]
+
+
+def test_local_algorithm_that_was_not_run_with_a_noise_is_a_dash() -> None:
+    data = [row for row in CAPACITY if row["algorithm"] != "rw-meta"]
+    assert gains(build(rows() + data), "rw-meta") == ["41.25", "0.33", "—", "—"]
+
+
+def test_without_any_private_run_there_is_one_group() -> None:
+    table = build(LEADER, algorithms=["follow-the-leader"])
+    assert table.corner == ("stream", "privacy")
+    assert gains(table, "follow-the-leader †") == ["26.50", "—"]
+    assert len(table.headers) == 1  # no column of a family that was not run
+
+
+def test_marks_of_what_is_ours() -> None:
+    data = [*rows(), run("mine", 1.0, 3.0, ours=True), *CAPACITY]
+    table = build(data, algorithms=["rw-meta", "mine"])
+    assert table.headers == ("rw-meta", "mine †", "best linear model")
+    assert has_footer(table, "†: ours, not in the paper: capacity noise, mine.")
+    plain = build([row for row in data if not row["ours"]], algorithms=["rw-meta"])
+    assert "†" not in to_markdown(plain)
+
+
+def test_columns_are_marked_where_all_noise_is_ours() -> None:
+    data = [*CAPACITY, *(row | {"ours": False} for row in LEADER)]
+    table = build(data, algorithms=["rw-meta", "follow-the-leader"])
+    assert has_footer(table, "†: ours, not in the paper: rw-meta, best linear model.")
+
+
+def test_streams_have_the_same_groups() -> None:
+    data = OTHER_NOISES + rows()
+    found = summary(data + [row | {"stream": "pa"} for row in data])
+    both = main().model_copy(update={"streams": {"pa": None, "nm": "NM"}})
+    sections = average_gain_table({"summary": found}, both, FACTS).sections
+    assert [section.title for section in sections] == ["pa", "New Mexico"]
+    first, second = ([group.title for group in section.groups] for section in sections)
+    assert first == second == ["isotropic", "isotropic-worst-case", "capacity †", "a", "b"]
+
+
+def test_csv_has_a_line_per_cell_that_is_not_empty() -> None:
+    found = build(OTHER_NOISES + rows()).numbers
+    assert len(found) == 5 * 2 * 2 + 2 + 2
+    noises = found.groupby("column")["noise"].agg(lambda own: sorted(set(own))).to_dict()
+    assert noises["rw-meta"] == ["a", "b", "capacity", "isotropic", "isotropic-worst-case"]
+    assert noises["tree-ftpl-min-noise"] == ["isotropic"]
+    assert noises["follow-the-leader"] == ["none"]
+    ours = found[found["ours"].fillna(False)]
+    assert set(zip(ours["column"], ours["noise"], strict=True)) == {
+        ("follow-the-leader", "none"),
+        ("rw-meta", "capacity"),
+        ("best linear model", "capacity"),
+    }

@@ -1,0 +1,218 @@
+"""Comparison of ours with every other row, by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from comparison_by_hand import AT_BEST, COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells, main
+from dpol.core.intervals import student_factor
+from dpol.studies.games import schema
+from dpol.studies.games.comparison import compare
+from dpol.studies.games.settings import Comparison
+
+
+def table(found=None, comparison=COMPARISON, levels=LEVELS):
+    frame = compare(cells() if found is None else found, comparison, main(levels))
+    return schema("comparison").check(frame, "here")
+
+
+def pair(frame, kind, mu, other="", noise=""):
+    rows = frame[(frame["kind"] == kind) & (frame["mu"] == mu)]
+    if other:
+        rows = rows[(rows["other_algorithm"] == other) & (rows["other_noise"] == noise)]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def with_gains(it, gains):
+    return dataclasses.replace(it, gains=gains)
+
+
+# --- Pairs ---
+
+
+def test_ours_is_beside_every_other_row_with_noise_once():
+    frame = table()
+    for mu in LEVELS.values():
+        same = frame[(frame["mu"] == mu) & frame["kind"].isin(("paper", "other"))]
+        others = list(zip(same["other_algorithm"], same["other_noise"], strict=True))
+        names = ("meta", "bayes", "ridge-a", "ridge-b", "kalman-a", "kalman-b")
+        wanted = {(name, noise) for name in names for noise in ("isotropic", "capacity")}
+        wanted = wanted - {("bayes", "capacity")} | {("tree", "isotropic")}
+        assert sorted(others) == sorted(wanted)
+        assert (same["other_mu"] == mu).all()
+    assert set(zip(frame["algorithm"], frame["noise"], strict=True)) == {("bayes", "capacity")}
+    paper = frame.loc[frame["kind"] == "paper", ["mu", "other_algorithm", "other_noise"]]
+    assert paper.to_numpy().tolist() == [[mu, "meta", "isotropic"] for mu in LEVELS.values()]
+
+
+def test_a_difference_by_hand():
+    # Ours 17.5, 16.5 and the paper's 11.5, 12.5: differences 6 and 4, standard error 1.
+    row = pair(table(), "paper", 1.0)
+    factor = student_factor(0.95, int(row["ci_comparisons"]), 2)
+    assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (17.0, 12.0, 5.0)
+    widths = ["difference_half_width", "ci_half_width", "other_ci_half_width"]
+    assert row[widths].tolist() == pytest.approx([factor, 0.5 * factor, 0.5 * factor])
+    assert row["verdict"] == "undecided"
+    assert (row["replicates"], row["confidence"]) == (2, 0.95)
+    assert (row["level"], row["other_level"]) == ("low", "low")
+
+
+def test_without_noise_differences_are_exact():
+    frame = table()
+    paper = pair(frame, "paper", INF)
+    assert (paper["difference"], paper["difference_half_width"]) == (4.0, 0.0)
+    verdicts = {
+        ("kalman-a", "capacity"): "below",
+        ("bayes", "isotropic"): "equal",
+        ("ridge-a", "capacity"): "above",
+    }
+    for other, verdict in verdicts.items():
+        assert pair(frame, "other", INF, *other)["verdict"] == verdict
+
+
+def test_differences_are_of_replicates_of_one_number():
+    """The part that a replicate of both shares cancels; shuffled, it does not."""
+    common = np.random.default_rng(1).normal(0, 10, 50)
+    one = cell("bayes", "capacity", 1.0, 5 + common)
+    two = Comparison(paper=PAPER, ours=OURS)
+    same, shuffled = (
+        table([one, cell("meta", "isotropic", 1.0, 3 + totals)], two, {"low": 1.0}).iloc[0]
+        for totals in (common, common[::-1])
+    )
+    assert [same["difference"], shuffled["difference"]] == pytest.approx([2.0, 2.0])
+    assert same["difference_half_width"] < 1e-9
+    assert (same["verdict"], shuffled["verdict"]) == ("above", "undecided")
+
+
+def test_all_intervals_of_the_table_are_counted():
+    # A level: 12 pairs, 13 means. The aims: 5 pairs, all of means that are there already.
+    frame = table()
+    assert len(frame) == 3 * 12 + 5
+    assert set(frame["ci_comparisons"]) == {3 * 12 + 5 + 3 * 13}
+    both = table([*cells(), *cells("pa")])
+    assert set(both["ci_comparisons"]) == {2 * (3 * 12 + 5 + 3 * 13)}
+
+
+def test_streams_are_not_mixed():
+    shifted = [with_gains(it, it.gains + (it.label == "bayes")) for it in cells("pa")]
+    frame = table([*cells(), *shifted])
+    gains = frame[(frame["kind"] == "paper") & (frame["mu"] == 1.0)].set_index("stream")
+    assert gains["difference"].to_dict() == {"nm": 5.0, "pa": 7.0}
+
+
+def test_what_else_a_row_says_of_the_other():
+    frame = table()
+    for (other, noise), facts in {
+        ("ridge-a", "capacity"): (True, True),
+        ("ridge-a", "isotropic"): (False, True),
+        ("kalman-a", "isotropic"): (True, True),
+        ("bayes", "isotropic"): (True, False),
+    }.items():
+        row = pair(frame, "other", 1.0, other, noise)
+        assert (row["other_ours"], row["other_learner"]) == facts
+    tree = pair(frame, "other", 1.0, "tree", "isotropic")
+    assert (tree["other_model"], tree["model"]) == ("central", "local")
+    assert (tree["guaranteed_mu"], tree["other_guaranteed_mu"]) == (1.0, 1.0)
+    assert (tree["mechanism"], tree["other_mechanism"]) == ("capacity noise", "isotropic noise")
+
+
+def test_noise_is_common_where_stream_noise_and_level_are():
+    frame = table()
+    common = frame[frame["common_noise"]]
+    assert set(common["other_noise"]) == {"capacity"}
+    assert set(common["mu"]) == {1.0, 0.25}
+    assert len(common) == 2 * 5
+    same = Comparison(paper=PAPER, ours=OURS.model_copy(update={"noise": "isotropic"}))
+    rows = table(comparison=same).query("mu == 1.0 and common_noise")
+    assert set(rows["other_algorithm"]) == {"meta", "ridge-a", "ridge-b", "kalman-a", "kalman-b"}
+
+
+# --- Aims ---
+
+
+def test_an_aim_against_the_papers_way_at_another_level():
+    row = pair(table(), "aim-paper", 0.25)
+    assert (row["level"], row["other_level"], row["other_mu"]) == ("high", "low", 1.0)
+    assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (15.0, 12.0, 3.0)
+    assert not row["common_noise"]
+
+
+def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
+    """The rows are of both systems, each under the noise of its system."""
+    rows = table().query("kind == 'aim-learner'")
+    assert rows["other_algorithm"].tolist() == ["kalman-a", "kalman-b", "ridge-a", "ridge-b"]
+    assert rows["other_noise"].tolist() == ["capacity"] * 2 + ["isotropic"] * 2
+    assert rows["difference"].tolist() == [-1.5, -0.5, 0.0, 1.0]
+    assert set(rows["other_mu"]) == {INF}
+
+
+@pytest.mark.parametrize(
+    ("spread", "paper", "learner"),
+    [(1.0, "undecided", "undecided"), (0.01, "reached", "not reached")],
+)
+def test_rows_of_an_aim_share_a_verdict_and_others_have_none(spread, paper, learner):
+    """Ours is 0 and 1 above ridge, 1.5 and 0.5 below kalman, 3 above the paper's way."""
+    frame = table(cells(spread=spread, times=20 if spread < 1 else 1))
+    verdicts = frame.groupby("kind")["aim_verdict"].agg(set).to_dict()
+    aims = {"aim-paper": {paper}, "aim-learner": {learner}}
+    assert verdicts == {"paper": {""}, "other": {""}, **aims}
+
+
+def test_a_tuned_form_has_rows_of_its_own_kind_and_is_no_other_row():
+    frame, before = table(comparison=AT_BEST), table()
+    for mu in LEVELS.values():
+        tuned = frame[(frame["mu"] == mu) & (frame["kind"] == "tuned")]
+        assert tuned["other_algorithm"].tolist() == ["ridge-a", "ridge-b"]
+        assert set(tuned["other_noise"]) == {"isotropic"}
+        others = frame[(frame["mu"] == mu) & (frame["kind"] == "other")]
+        names = set(zip(others["other_algorithm"], others["other_noise"], strict=True))
+        assert not names & {("ridge-a", "isotropic"), ("ridge-b", "isotropic")}
+    assert len(frame) == len(before) + 2, "one row more for each form and aim, none for a level"
+    assert frame.loc[frame["kind"] == "paper", "difference"].tolist() == [4.0, 5.0, 7.0]
+
+
+@pytest.mark.parametrize(("lead", "verdict"), [(0.5, "reached"), (-0.5, "not reached")])
+def test_an_aim_reaches_the_tuned_way_only_if_it_reaches_every_form_of_it(lead, verdict):
+    """Ours at mu = 0.25 is 0 above ridge-a at mu = 1, and 1 above ridge-b; then ours is moved."""
+    runs = cells(spread=0.01, times=20)
+    moved = [with_gains(it, it.gains + lead / 2 * (it.label == "bayes")) for it in runs]
+    aims = table(moved, AT_BEST).query("kind == 'aim-tuned'")
+    assert aims["difference"].tolist() == pytest.approx([lead, 1 + lead])
+    assert set(aims["aim_verdict"]) == {verdict}
+    assert (aims["verdict"] == "above").any(), "one form alone would not tell the two cases apart"
+
+
+def test_without_aims_there_are_none():
+    frame = table(comparison=COMPARISON.model_copy(update={"aims": []}))
+    assert set(frame["kind"]) == {"paper", "other"}
+    assert set(frame["aim_verdict"]) == {""}
+
+
+# --- Mistakes ---
+
+
+def test_one_replicate_decides_nothing():
+    frame = table([with_gains(it, it.gains[:1]) for it in cells()])
+    assert set(frame["verdict"]) == {"undecided"}
+    assert (frame["difference_half_width"] == INF).all()
+
+
+@pytest.mark.parametrize(
+    ("lacking", "told"),
+    [
+        (("meta", 0.25), "meta with isotropic noise at mu 0.25; run them"),
+        (("ridge", INF), "family ridge with isotropic noise at mu inf"),
+    ],
+)
+def test_what_was_not_run_is_named(lacking, told):
+    with pytest.raises(ValueError, match=f"no runs of {told}"):
+        table([it for it in cells() if (it.family, it.mu) != lacking])
+
+
+def test_different_numbers_of_replicates_are_refused():
+    with pytest.raises(ValueError, match="runs have 2, 3 replicates"):
+        table([*cells(), cell("more", "isotropic", 1.0, [1.0, 2.0, 3.0])])

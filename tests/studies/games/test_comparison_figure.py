@@ -1,0 +1,117 @@
+"""The figure that compares the paper's way with ours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from comparison_by_hand import AT_BEST, COMPARISON, LEVELS, cell, cells, frames, main
+from comparison_by_hand import FACTS as COMPARED_FACTS
+from dpol.studies.games import bounds
+from dpol.studies.games.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
+from dpol.studies.games.runs import Played
+from dpol.studies.looks import looks_of
+from dpol.studies.study import Facts
+from legible import assert_legible, lines, names_of_lines, plain, points
+
+FACTS = Facts({"nm": "New Mexico", "pa": "A & B_<c>% $x$"}, simulated=False, confidence=0.95)
+RUNS = [*cells(), *cells("pa")]
+
+
+def draw(
+    made: dict[str, pd.DataFrame] | None = None,
+    levels: dict[str, float] = LEVELS,
+    facts: Facts = FACTS,
+) -> Figure:
+    return draw_comparison(made or frames(RUNS), main(levels, facts), facts)
+
+
+def test_lines_have_the_means_of_their_levels_from_left_to_right() -> None:
+    for ax in draw().axes:
+        found = lines(ax)
+        assert points(found["ours"]) == [(0, 18.0), (1, 17.0), (2, 15.0)]
+        assert points(found["the paper’s\nway"]) == [(0, 14.0), (1, 12.0), (2, 8.0)]
+        # kalman-a, with capacity noise where there is noise; the only row with a curator.
+        assert points(found["best other\nlocal row"]) == [(0, 18.5), (1, 17.5), (2, 15.5)]
+        assert points(found["best with a\ncurator"]) == [(0, 8.5), (1, 8.5), (2, 8.5)]
+    turned = draw(levels=dict(reversed(LEVELS.items()))).axes[0]
+    # Less private is left, in whatever order a config has its levels.
+    assert points(lines(turned)["ours"]) == [(0, 18.0), (1, 17.0), (2, 15.0)]
+    assert [it.get_text() for it in turned.get_xticklabels()] == ["none", "69%", "55%"]
+
+
+def test_noise_with_memory_is_no_row_of_the_same_privacy() -> None:
+    memory = [cell("kalman-a", "capacity-memory", mu, [19.0, 19.0]) for mu in LEVELS.values()]
+    found = lines(draw(frames([*cells(), *memory]), facts=COMPARED_FACTS).axes[0])
+    assert points(found["best other\nlocal row"]) == [(0, 18.5), (1, 17.5), (2, 15.5)]
+
+
+def test_what_has_no_privacy_is_a_line_and_the_aim_is_dotted_from_the_papers_way() -> None:
+    found = lines(draw().axes[0])
+    assert set(np.asarray(found[NO_PRIVACY].get_ydata())) == {17.0}
+    assert points(found[PAPER_LEVEL]) == [(1, 12.0), (2, 12.0)]
+    without = frames(RUNS, COMPARISON.model_copy(update={"aims": []}))
+    assert PAPER_LEVEL not in lines(draw(without).axes[0])
+
+
+def test_names_stand_beside_the_ends_of_the_lines_and_apart() -> None:
+    figure = draw()
+    assert_legible(figure)
+    names = {"ours", "the paper’s way", "best other local row", "best with a curator"}
+    names |= {"best of the paper's learners, no privacy", *bounds.NAMES.values()}
+    for ax in figure.axes:
+        found = names_of_lines(ax)
+        assert set(found) == names
+        assert found["ours"].xy == (2.0, 15.0)
+        assert found["the paper’s way"].xy == (2.0, 8.0)
+
+
+def test_the_tuned_way_is_a_thin_line_of_the_best_form_and_part_of_the_finding() -> None:
+    """Ridge-a has 17 without noise, 15 and 11 with it: more than ridge-b everywhere."""
+    many = [*cells(spread=0.1, times=50), *cells("pa", spread=0.1, times=50)]
+    figure = draw(frames(many, AT_BEST))
+    assert_legible(figure)
+    found = lines(figure.axes[0])
+    assert points(found["the tuned\nway"]) == [(0, 17.0), (1, 15.0), (2, 11.0)]
+    assert found["the tuned\nway"].get_linewidth() < found["the paper’s\nway"].get_linewidth()
+    assert figure.get_label().startswith(
+        "Ours gains more than the paper’s way in 4 of 4 and more than the tuned way in 4 of 4"
+    )
+    at_one = [with_more(it) if (it.label, it.mu) == ("ridge-b", 1.0) else it for it in many]
+    assert "the tuned way in 2 of 4 cells" in draw(frames(at_one, AT_BEST)).get_label()
+
+
+def with_more(it: Played) -> Played:
+    """Runs with a gain of 4 more: ridge-b then has more than ours."""
+    return replace(it, gains=it.gains + 2.0)
+
+
+def test_algorithms_keep_their_colours() -> None:
+    made = frames(RUNS)
+    names = {"meta": "rw-meta", "bayes": "empirical-bayes"}
+    made["comparison"] = made["comparison"].replace(names)
+    found = lines(draw(made).axes[0])
+    for line, look in zip(
+        ("the paper’s\nway", "ours"), looks_of(names.values()).values(), strict=True
+    ):
+        assert found[line].get_color() == look.colour
+
+
+def test_the_title_says_what_is_drawn() -> None:
+    title = plain(draw().get_suptitle())
+    assert title.startswith("Real data, means over 2 runs")
+    assert "the paper's way: meta, isotropic noise" in title
+    assert "ours: bayes, capacity noise" in title
+
+
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_any_number_of_streams_has_a_panel_each(number: int) -> None:
+    names = {f"s{k}": f"Stream {k}" for k in range(number)}
+    made = frames([it for name in names for it in cells(name)])
+    figure = draw(made, facts=replace(FACTS, streams=names))
+    titles = [f"{name} (n = 2)" for name in names.values()]
+    assert [ax.get_title(loc="left") for ax in figure.axes] == titles

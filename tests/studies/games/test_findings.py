@@ -1,0 +1,214 @@
+"""Findings of a summary, by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from dpol.data.settings import Stream
+from dpol.studies.games.findings import conclude, rank_meta, with_best, with_costs
+from dpol.studies.games.reported import (
+    BEST_LINEAR,
+    PAPER,
+    describe_reported,
+    load_reported,
+)
+from dpol.studies.games.verdicts import REACHED, verdict_of_aim, verdict_on
+from tables_by_hand import INF, STREAM, main, rows, run, summary
+
+NAN = math.nan
+
+
+# --- Verdicts ---
+
+
+@pytest.mark.parametrize(
+    ("difference", "half", "verdict"),
+    [
+        (1.0, 0.99, "above"),
+        (1.0, 1.0, "undecided"),
+        (-1.0, 0.99, "below"),
+        (-1.0, 1.0, "undecided"),
+        (0.0, 0.0, "equal"),
+        (0.0, 0.1, "undecided"),
+        (1e-9, 0.0, "above"),
+        (5.0, INF, "undecided"),
+    ],
+)
+def test_verdicts(difference: float, half: float, verdict: str) -> None:
+    assert verdict_on(difference, half) == verdict
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ("above equal", REACHED),
+        ("equal undecided", "undecided"),
+        ("above undecided", "undecided"),
+        ("undecided below", "not reached"),
+        ("above below", "not reached"),
+    ],
+)
+def test_an_aim_is_reached_if_nothing_that_it_names_is_better(verdicts: str, expected: str) -> None:
+    assert verdict_of_aim(verdicts.split()) == expected
+
+
+# --- Best of a family ---
+
+
+def test_the_best_of_a_family_has_the_largest_mean_of_its_setting() -> None:
+    data = [
+        run("b", 1.0, 2.0, family="f"),
+        run("a", 1.0, 2.0, family="f"),  # of equal ones the first by label
+        run("c", 1.0, 9.0, family="g"),
+        run("b", 1.0, 3.0, family="f", noise="capacity"),
+        run("b", INF, 1.0, family="f"),
+        run("a", 1.0, 0.0, family="f", stream="pa"),
+    ]
+    assert with_best(pd.DataFrame(data))["best_of_family"].tolist() == [False, *[True] * 5]
+
+
+# --- Costs ---
+
+
+def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
+    data = [
+        run("rw-meta", INF, 40.0, ci_half_width=0.5),
+        run("rw-meta", 1.0, 30.0, ci_half_width=1.0),
+        run("rw-meta", INF, 41.0, noise="capacity", ci_half_width=0.25),
+        run("rw-meta", 1.0, 43.05, noise="capacity", ci_half_width=0.25),
+        run("rw-meta", 1.0, 1.0, stream="pa"),  # never played without noise there
+        run("stays", INF, 30.0, epsilon=0.9),  # noise though none was asked for
+        run("stays", 1.0, 30.0),
+        run("loses", INF, -1.0),
+        run("loses", 1.0, -2.0),
+    ]
+    frame = with_costs(pd.DataFrame(data))
+    known = frame[frame["noise_cost"].notna()]
+    assert known.index.tolist() == [1, 3]
+    assert known["gain_without_noise"].tolist() == [40.0, 41.0]
+    assert known["noise_cost"].tolist() == pytest.approx([10.0, -2.05])
+    assert known["noise_cost_half_width"].tolist() == [1.5, 0.5]
+    assert known["noise_cost_share"].tolist() == pytest.approx([0.25, -0.05])
+    assert frame.loc[frame["noise_cost"].isna(), "noise_cost_half_width"].isna().all()
+
+
+# --- The paper's numbers ---
+
+
+def test_reported_numbers_are_those_of_the_paper() -> None:
+    numbers = load_reported().set_index(["stream", "algorithm", "mu"])
+    assert len(numbers) == 48
+    assert numbers.loc[("CA", "rw-meta", 0.25)].tolist() == [33.34, 1.30]
+    assert numbers.loc[("NM", "tree-ftpl-min-regret", INF), "mean_gain"] == 13.38
+    assert numbers.loc[("PA", BEST_LINEAR, 0.5), "mean_gain"] == 38.06
+    assert numbers["ci_half_width"].notna().sum() == 9
+
+
+ALL = [40.14, 36.87, 26.48, 22.83, 43.91, 40.69]
+
+
+def reported(data: list[dict[str, Any]], **changes: Any) -> list[float]:
+    return summary(data, **changes)["reported_mean_gain"].dropna().tolist()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"n_rounds": 147},
+        {"first_period": pd.Timestamp("2020-08-07")},
+        {"last_period": pd.Timestamp("2023-05-28")},
+        {"noise": "isotropic-worst-case"},
+        {"mu": 2.0},
+    ],
+    ids=str,
+)
+def test_reported_numbers_need_every_condition(change: dict[str, Any]) -> None:
+    assert reported(rows()) == ALL
+    assert reported([row | change for row in rows() if row["mu"] == 1.0]) == []
+
+
+def test_reported_numbers_need_a_stream_and_an_algorithm_of_the_paper_that_is_shown() -> None:
+    for label in (None, "TX"):
+        assert reported(rows(), stream=STREAM.model_copy(update={"reported_as": label})) == []
+    mine = [row | {"algorithm": "my-" + row["algorithm"], "family": "x"} for row in rows()]
+    assert reported(mine, algorithms=["my-rw-meta"]) == []
+    assert reported(rows(), algorithms=["follow-the-leader"]) == ALL[4:]
+
+
+def test_each_reported_number_has_a_name_and_a_verdict() -> None:
+    frame = summary()
+    beside = frame[frame["reported_as"] != ""].set_index(["algorithm", "mu"])["reported_as"]
+    assert beside.loc[("ridge-w64-strong", 1.0)] == BEST_LINEAR
+    assert beside.loc[("rw-meta", INF)] == "rw-meta"
+    assert set(frame.loc[frame["reported_as"] == "", "reported_verdict"]) == {""}
+
+
+@pytest.mark.parametrize(
+    ("gain", "half", "verdict"),
+    [
+        (55.62 - 0.6, 0.2, "undecided"),  # the paper's half width is 0.47
+        (55.62 - 0.7, 0.2, "below"),
+        (55.62 + 0.7, 0.2, "above"),
+        (99.0, INF, "undecided"),
+        (99.0, NAN, "undecided"),
+    ],
+)
+def test_intervals_that_meet_decide_nothing(gain: float, half: float, verdict: str) -> None:
+    frame = pd.DataFrame([run("rw-meta", 1.0, gain, ci_half_width=half)])
+    found = conclude(frame, main(stream=Stream(groups=["CA"], reported_as="CA")))
+    assert found["reported_verdict"].tolist() == [verdict]
+
+
+def test_sentences_on_the_paper() -> None:
+    assert describe_reported({}, simulated=False) == []
+    streams = {"New Mexico": (22, "NM"), "California": (293, "CA"), "Texas": (5, None)}
+    assert describe_reported(streams, simulated=True) == [
+        f"[paper: …]: reported by the paper, not computed here: {PAPER}.",
+        "New Mexico has 22 experts here and 24 in the paper.",
+        "The paper's numbers come from real data, ours from simulated data.",
+    ]
+
+
+# --- RW-Meta compared with the central trees ---
+
+
+def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
+    def pair(stream: str, meta: float, noise: float, regret: float) -> list[dict[str, Any]]:
+        trees = {"tree-ftpl-min-noise": noise, "tree-ftpl-min-regret": regret}
+        facts = {"stream": stream, "ci_half_width": 0.5}
+        found = [run(name, 1.0, gain, model="central", **facts) for name, gain in trees.items()]
+        return [run("rw-meta", 1.0, meta, **facts), *found]
+
+    data = [
+        *pair("a", 10.0, 8.0, 5.0),  # above both
+        *pair("b", 10.0, 5.0, 9.5),  # meets the better one
+        *pair("c", 10.0, 12.0, 5.0),  # below the better one
+        run("rw-meta", INF, 99.0, stream="a"),  # without noise: does not count
+        run("tree-ftpl-min-noise", INF, 9.0, stream="a", model="central"),
+        run("rw-meta", 1.0, 99.0, stream="a", noise="capacity"),  # nor noise of its own alone
+    ]
+    ranking = rank_meta(pd.DataFrame(data))
+    ours = ranking[ranking["source"] == "run"]
+    assert ours["verdict"].tolist() == ["above", "undecided", "below"]
+    assert ours["other_mean_gain"].tolist() == [8.0, 9.5, 12.0]
+    assert ours["difference_half_width"].tolist() == [1.0] * 3
+    assert ours["ratio"].tolist() == [10 / 8, 10 / 9.5, 10 / 12]
+    assert ours["ratio_lower"].tolist() == [9.5 / 8.5, 9.5 / 10, 9.5 / 12.5]
+    assert ours["ratio_upper"].tolist() == [10.5 / 7.5, 10.5 / 9, 10.5 / 11.5]
+    # The paper's Table 2: three streams, three levels with noise.
+    paper = ranking[ranking["source"] == "paper"]
+    assert paper["verdict"].tolist() == ["above"] * 9
+    windows = {f"mf-window-{w}": gain for w, gain in ((4, 7.0), (8, 9.0))}
+    found = [
+        run(name, 1.0, gain, stream="a", noise="capacity", family="mf-window", model="central")
+        for name, gain in windows.items()
+    ]
+    (best,) = rank_meta(pd.DataFrame(data + found)).query("noise == 'capacity'").to_dict("records")
+    assert (best["rival"], best["other_algorithm"]) == ("factorised window sums", "mf-window-8")
+    assert best["ratio"] == 11
+    without = pd.DataFrame([row for row in data if row["algorithm"] != "rw-meta"])
+    assert set(rank_meta(without)["source"]) == {"paper"}

@@ -1,0 +1,126 @@
+"""The first figure: what privacy costs, a line for each system."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from dpol.studies.games.answers import answer_on_cost
+from dpol.studies.games.privacy_utility import (
+    draw_privacy_utility,
+    lines_of,
+    mean_share,
+    promised,
+)
+from dpol.studies.games.settings import Comparison, System
+from legible import assert_legible, lines, names_of_lines, points
+from tables_by_hand import FACTS, INF, main, rows, run, summary
+
+LEVELS = {"low": 1.0, "none": INF, "high": 0.25}
+
+
+def crowded() -> list[dict[str, object]]:
+    """Rows of three levels whose lines end at nearly the same share."""
+    gains = {("isotropic", "local"): 30.0, ("capacity", "local"): 30.1}
+    local = [
+        run("rw-meta", mu, gain, noise=noise, ours=noise == "capacity")
+        for (noise, _), gain in gains.items()
+        for mu in LEVELS.values()
+    ]
+    central = [
+        run(f"tree-ftpl-min-{what}", mu, 30.2, model="central")
+        for what in ("noise", "regret")
+        for mu in LEVELS.values()
+    ]
+    return [*local, *central]
+
+
+def drawn(frame: pd.DataFrame, narrow: bool = False, **changes: object) -> Figure:
+    return draw_privacy_utility({"summary": frame}, main(**changes), FACTS, narrow=narrow)
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_levels_go_from_no_privacy_to_the_most_and_few_lines_have_names_apart(narrow: bool) -> None:
+    labels = ["rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"]
+    asked = {"levels": LEVELS, "algorithms": labels}
+    figure = drawn(summary(crowded(), **asked), narrow, **asked)
+    assert_legible(figure)
+    (ax,) = figure.axes
+    # By hand: Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.
+    assert [it.get_text() for it in ax.get_xticklabels()] == ["none", "69%", "55%"]
+    found = {name: line for name, line in lines(ax).items() if not name.startswith("_")}
+    assert len(found) == len(names_of_lines(ax)) == 4
+    del found["best fixed expert"]
+    assert all([x for x, _ in points(line)] == [0, 1, 2] for line in found.values())
+    assert figure.get_figwidth() < (4 if narrow else 10)
+
+
+def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last() -> None:
+    # By hand: chance 0, foresight 60; gains 41.25 without noise and 1 / 3 at mu = 1.
+    figure = drawn(summary())
+    drawn_lines = lines(figure.axes[0])
+    high, low = points(drawn_lines["rw-meta, isotropic noise"])
+    assert high == pytest.approx((0, 41.25 / 60))
+    assert low == pytest.approx((1, 1 / 180))
+    assert points(drawn_lines["best fixed expert"])[0][1] == pytest.approx(0.5)
+    assert "from 69% to 1% (rw-meta, isotropic noise), from 43% to 37% (a curator)" in (
+        figure.get_label()
+    )
+
+
+def test_the_curator_is_the_best_in_hindsight() -> None:
+    better = [run("mf-ftpl", mu, 29.0, model="central") for mu in (INF, 1.0)]
+    frame, asked = summary([*rows(), *better]), main(rivals=["mf-ftpl"])
+    (curator,) = (it for it in lines_of(frame, asked) if it.name == "a curator")
+    assert set(curator.rows["algorithm"]) == {"mf-ftpl"}
+    assert lines_of(summary(), main())[-1].rows["algorithm"].iloc[0] == "tree-ftpl-min-noise"
+
+
+def test_a_row_whose_guarantee_is_weaker_than_its_level_is_left_out() -> None:
+    frame = summary()
+    assert len(promised(frame)) == len(frame)
+    assert len(promised(frame.assign(guaranteed_mu=frame["mu"] / 2))) == len(frame)
+    weaker = frame.assign(guaranteed_mu=frame["mu"] * 1.01)
+    assert set(promised(weaker)["mu"]) == {INF}
+    # Of a guarantee that is not Gaussian DP: (e^eps + delta) / (e^eps + 1) is 0.75 for log 3.
+    other = frame.assign(guaranteed_mu=math.nan, epsilon=math.log(3), delta=0.0)
+    assert set(promised(other)["mu"]) == {INF}
+    assert len(promised(other.assign(epsilon=0.8))) == len(frame)  # 0.690 < Phi(1 / 2)
+
+
+def test_the_interval_of_a_mean_over_streams_is_their_mean() -> None:
+    frame = pd.DataFrame(
+        {"mu": [1.0, 1.0], "gain_share": [0.2, 0.5], "gain_share_half_width": [0.02, 0.06]}
+    )
+    assert mean_share(frame, 1.0) == pytest.approx((0.35, 0.04))
+
+
+def test_a_run_of_one_replicate_and_one_without_private_rows_are_drawn() -> None:
+    one = summary([row | {"ci_half_width": INF} for row in rows()])
+    assert "rw-meta, isotropic noise" in lines(drawn(one).axes[0])
+    assert list(lines(drawn(summary().assign(model="none")).axes[0])) == ["best fixed expert"]
+
+
+def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
+    """Form a has less without noise, and more with it."""
+    gains = {"rw-meta": (40, 20), "form-a": (30, 26), "form-b": (50, 24), "mine": (50, 30)}
+    played = [
+        run(name, mu, gain)
+        for name, own in gains.items()
+        for mu, gain in zip((INF, 1.0), own, strict=True)
+    ]
+    paper, *forms, ours = (System(algorithm=name, noise="isotropic") for name in gains)
+    both = Comparison(paper=paper, tuned=forms, ours=ours)
+    settings = main().model_copy(update={"comparison": both})
+    found = {line.name: line for line in lines_of(summary(played), settings)}
+    assert list(found) == ["the paper’s way", "ours", "the tuned way"]
+    assert set(found["the tuned way"].rows["algorithm"]) == {"form-a"}
+    assert found["the tuned way"].look.width < found["the paper’s way"].look.width
+    answer = answer_on_cost(summary(played), settings, FACTS).finding
+    assert "the paper’s way keeps 33% (33 to 34%) of the possible gain, ours keeps 50%" in answer
+    assert "and the tuned way keeps 43%" in answer
+    bare = settings.model_copy(update={"comparison": both.model_copy(update={"tuned": []})})
+    assert len(lines_of(summary(played), bare)) == 2

@@ -1,0 +1,204 @@
+"""Several questions of the same streams: means, intervals, words and the figure, by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from comparison_by_hand import LEVELS, OURS, PAPER, cell
+from dpol.core.intervals import half_width
+from dpol.data.question import Gain
+from dpol.data.settings import Columns
+from dpol.studies.games import schema
+from dpol.studies.games.comparison import compare
+from dpol.studies.games.questions import best_of_ways, compare_questions
+from dpol.studies.games.questions_answers import answer_on_aims, answer_on_questions
+from dpol.studies.games.questions_figure import draw_questions
+from dpol.studies.games.setting import setting_answer
+from dpol.studies.games.settings import Aim, Comparison, Games, Report, System
+from dpol.studies.page import PageFacts
+from legible import assert_legible, lines, points
+
+STATES = {"nm": "New Mexico", "pa": "Pennsylvania"}
+QUESTIONS = {
+    "share": Gain(),
+    "large": Gain(min_capacity=50, title="share of the large"),
+    "patients": Gain(of="count", bound=1000),
+}
+ASKED = {f"{state}-{it}": (state, it) for state in STATES for it in QUESTIONS}
+AIMS = [Aim(ours=level, against="paper", at="low") for level in ("low", "high")]
+MAIN = Games(
+    streams=dict.fromkeys(ASKED),
+    questions=QUESTIONS,
+    asked=ASKED,
+    levels=LEVELS,
+    report=Report(algorithms=["meta"]),
+    comparison=Comparison(paper=PAPER, ours=OURS, aims=AIMS),
+)
+FACTS = PageFacts(
+    streams={label: label for label in ASKED},
+    simulated=False,
+    confidence=0.95,
+    cleaned=STATES,
+    run="states",
+    seed=1,
+    replicates=3,
+    private=False,
+    licence=None,
+    citation=None,
+    period="week",
+    columns=Columns(entity="hospital", period="week", count="patients", capacity="beds"),
+)
+# Of 10 above chance the paper's way keeps 6 at mu = 1 and 2 at 0.25; ours 8 and 6 in New Mexico,
+# 8 and 5 in Pennsylvania; asked for patients, all keep 9.
+KEPT = {"meta": {1.0: (6, 6), 0.25: (2, 2)}, "bayes": {1.0: (8, 8), 0.25: (6.5, 5)}}
+SPREAD = (-0.1, 0.0, 0.1)
+
+
+def runs():
+    found = []
+    for stream, (state, question) in ASKED.items():
+        for system in (PAPER, OURS):
+            for mu in LEVELS.values():
+                kept = KEPT[system.algorithm].get(mu, (9, 9))[list(STATES).index(state)]
+                kept = 9 if question == "patients" else kept
+                noise = 0.0 if mu == math.inf else 1.0
+                totals = [5 + kept + noise * it for it in SPREAD]
+                found.append(cell(system.algorithm, system.noise, mu, totals, stream=stream))
+    return found
+
+
+@pytest.fixture(scope="module")
+def tables():
+    bounds = {"chance_gain": 5.0, "foresight_gain": 15.0, "best_static_share": 0.4}
+    summary = pd.DataFrame([{"stream": label, **bounds} for label in ASKED])
+    questions = compare_questions(runs(), summary, MAIN.comparison, MAIN)
+    comparison = compare(runs(), MAIN.comparison, MAIN)
+    return schema("questions").check(questions, "questions"), comparison
+
+
+def test_the_mean_over_streams_and_its_interval_by_hand(tables):
+    rows = tables[0].set_index(["question", "stream", "way", "mu"])
+    row = rows.loc["share", "", "ours", 0.25]
+    assert row["gain_share"] == pytest.approx(0.575)
+    means = 3 * 2 * len(LEVELS)
+    assert row["ci_comparisons"] == means
+    # The replicates of both states move together here: their mean moves as they do.
+    sample = pd.Series([0.575 + 0.1 * it for it in SPREAD]).to_numpy()
+    assert row["gain_share_half_width"] == pytest.approx(half_width(sample, 0.95, means))
+    state = rows.loc["share", "pa-share", "ours", 0.25]
+    assert (state["gain_share"], state["ci_comparisons"]) == (pytest.approx(0.5), 2 * means)
+    assert rows.loc["patients", "", "paper", 0.25]["gain_share"] == pytest.approx(0.9)
+    assert rows.loc["share", "", "paper", math.inf]["gain_share_half_width"] == 0
+    assert row["best_static_share"] == pytest.approx(0.4)
+
+
+def test_the_finding_names_what_each_question_costs(tables):
+    answer = answer_on_questions(tables[0], MAIN)
+    assert (
+        "from μ = 1 to μ = 0.25 the share of the possible gain that the paper’s way keeps goes from"
+        " 60% to 20% (share), from 60% to 20% (share of the large), from 90% to 90% (patients)"
+    ) in answer.finding
+    shares, *limits = answer.more
+    assert "means over 2 streams" in shares
+    assert "asked for share, the paper’s way keeps 60.0 ± " in shares
+    assert "all 18 means together" in limits[0]
+    assert "40% (patients)" in limits[1]
+
+
+def test_the_streams_that_miss_an_aim_are_named(tables):
+    """Ours keeps 6.5 of 10 in New Mexico, and 5 in Pennsylvania, where the paper's way has 6."""
+    share, _, patients = answer_on_aims(tables[1], MAIN, FACTS).more
+    assert share == (
+        "Asked for share, ours reaches the paper’s gain at μ = 1 in 2 of 2 streams at μ = 1; in 1"
+        " of 2 streams at μ = 0.25 (not in Pennsylvania)."
+    )
+    assert "in 2 of 2 streams at μ = 0.25." in patients
+
+
+@pytest.fixture(scope="module")
+def at_best():
+    """Two tuned forms are played: a keeps 7 and 1, b keeps 6.2 and 3, at mu = 1 and 0.25."""
+    kept = {"a": {1.0: 7, 0.25: 1, math.inf: 9}, "b": {1.0: 6.2, 0.25: 3, math.inf: 8}}
+    forms = [System(algorithm=name, noise="isotropic") for name in kept]
+    played = [
+        cell(name, "isotropic", mu, [5 + gain + it for it in SPREAD], stream=stream)
+        for stream in ASKED
+        for name, gains in kept.items()
+        for mu, gain in gains.items()
+    ]
+    both = MAIN.comparison.model_copy(update={"tuned": forms})
+    main, every = MAIN.model_copy(update={"comparison": both}), [*runs(), *played]
+    bounds = {"chance_gain": 5.0, "foresight_gain": 15.0, "best_static_share": 0.4}
+    summary = pd.DataFrame([{"stream": label, **bounds} for label in ASKED])
+    return main, compare_questions(every, summary, both, main), compare(every, both, main)
+
+
+def test_the_tuned_way_is_the_best_of_its_forms_at_each_level(at_best):
+    main, questions, _ = at_best
+    rows = best_of_ways(questions).set_index(["question", "stream", "way", "mu"])
+    assert rows.index.is_unique
+    rows = rows.sort_index()
+    tuned = rows.loc[("share", "", "tuned")]
+    assert tuned["algorithm"].to_dict() == {math.inf: "a", 1.0: "a", 0.25: "b"}
+    assert tuned["gain_share"].tolist() == pytest.approx([0.3, 0.7, 0.9])
+    shares, *_, forms = answer_on_questions(questions, main).more
+    assert "and the tuned way keeps 70.0 ± " in shares
+    assert forms == "The tuned way: the best in hindsight of a, b."
+    figure = draw_questions({"questions": questions}, main, FACTS)
+    assert_legible(figure)
+    ways = [lines(figure.axes[0])[name] for name in ("the tuned way", "the paper’s way")]
+    assert [y for _, y in points(ways[0])] == pytest.approx([0.9, 0.7, 0.3])
+    assert ways[0].get_linewidth() < ways[1].get_linewidth()
+    assert "share, 90% to 20% (the tuned way 90% to 30%, ours 90% to 58%)" in figure.get_label()
+
+
+def test_an_aim_counts_against_the_tuned_way_too(at_best):
+    """Ours keeps 6.5 in New Mexico at mu = 0.25: above the paper's 6 and b, below a."""
+    main, _, comparison = at_best
+    paper, tuned, *_ = answer_on_aims(comparison, main, FACTS).more
+    assert "reaches the paper’s gain at μ = 1 in 2 of 2 streams at μ = 1; in 1 of 2" in paper
+    assert tuned == (
+        "Asked for share, ours reaches the gain of the tuned way at μ = 1 in 2 of 2 streams at"
+        " μ = 1; in 0 of 2 streams at μ = 0.25 (not in New Mexico, Pennsylvania)."
+    )
+
+
+def test_one_stream_has_no_answer_over_streams(tables):
+    facts = FACTS.__class__(**{**vars(FACTS), "cleaned": {"nm": "New Mexico"}})
+    assert not answer_on_aims(tables[1], MAIN, facts).more
+
+
+def test_the_words_of_the_setting_follow_the_question():
+    row = {"n_experts": 3, "n_rounds": 2, "simulated": False, "model": "none", "epsilon": math.inf}
+    dates = {"first_period": pd.NaT, "last_period": pd.NaT, "reported_mean_gain": math.nan}
+    summary = pd.DataFrame([{"stream": label, **row, **dates} for label in ASKED])
+
+    def words(**questions):
+        asked = MAIN.model_copy(update={"questions": questions})
+        answer = setting_answer(summary, asked, FACTS)
+        return answer.finding, answer.more[0]
+
+    finding, game = words(only=QUESTIONS["patients"])
+    assert finding == "In which hospital will there be most patients next week?"
+    assert "scores its patients divided by 1,000, a public bound" in game
+    finding, game = words(only=QUESTIONS["large"])
+    assert finding.startswith(
+        "In which hospital of at least 50 beds will patients take the largest"
+    )
+    finding, game = words(**QUESTIONS)
+    assert "depend on what is asked" in finding
+    assert "are asked 3 questions" in game
+    assert "most patients next week?" in game
+
+
+def test_the_figure_has_a_panel_for_each_question_and_a_dot_for_each_stream(tables):
+    figure = draw_questions({"questions": tables[0]}, MAIN, FACTS)
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == ["share", "share of the large", "patients"]
+    for ax in figure.axes:
+        assert [it.get_text() for it in ax.get_xticklabels()] == ["none", "69%", "55%"]
+        dots = [len(it.get_offsets()) for it in ax.collections if hasattr(it, "get_sizes")]
+        assert sum(size for size in dots if size == 2 * len(LEVELS)) == 4 * len(LEVELS)

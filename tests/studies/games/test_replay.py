@@ -1,0 +1,131 @@
+"""The replay: what algorithms saw and chose, to the bit, and the strip of decisions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpol.noise import NoisyGains, privatize
+from dpol.studies.games import runs, schema
+from dpol.studies.games.decisions_figure import draw_decisions
+from dpol.studies.games.replay import MOST_EXPERTS, MOST_ROUNDS
+from dpol.studies.study import Facts
+from legible import assert_legible
+from replays import FREE, LOCAL, games, main_of, replay_of, stream_of
+
+FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.95)
+SIX_BY_THREE = stream_of(6, 3)
+
+
+@pytest.fixture(scope="module")
+def replay() -> pd.DataFrame:
+    return schema("replay").check(replay_of(SIX_BY_THREE), "replay")
+
+
+def grid(replay: pd.DataFrame, column: str, noise: str, mu: float) -> Any:
+    own = replay[(replay["noise"] == noise) & (replay["mu"] == mu)]
+    return own.pivot(index="round", columns="expert", values=column).to_numpy()
+
+
+def test_the_noise_is_the_draw_that_the_algorithms_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[tuple[str, float], NoisyGains] = {}
+
+    def spy(stream: Any, noise: str, mu: float, **facts: Any) -> NoisyGains:
+        seen[noise, mu] = privatize(stream, noise, mu, **facts)
+        return seen[noise, mu]
+
+    monkeypatch.setattr(runs, "privatize", spy)
+    replay = replay_of(SIX_BY_THREE, games(SIX_BY_THREE, ("isotropic", "capacity-memory")))
+    assert len(seen) == 4
+    for (noise, mu), noisy in seen.items():
+        found = grid(replay, "noisy_gain", noise, mu)
+        np.testing.assert_array_equal(found, noisy.gains[0])
+        np.testing.assert_array_equal(grid(replay, "noise_scale", noise, mu), noisy.noise_scale)
+        assert (mu == math.inf) == np.array_equal(found, noisy.gains[1]), "another replicate"
+
+
+def test_choices_are_those_of_the_first_replicate(replay: pd.DataFrame) -> None:
+    played = games(SIX_BY_THREE)
+    assert len(played) == 9
+    for it in played:
+        noise = it.noise if it.noise != "none" else "capacity"
+        chose = grid(replay, "chosen_by", noise, it.mu)
+        found = [[it.label in cell.split() for cell in row] for row in chose]
+        assert np.argmax(found, axis=1).tolist() == it.actions[0].tolist()
+        assert np.sum(found) == 6
+
+
+def test_a_game_by_hand(replay: pd.DataFrame) -> None:
+    gains = SIX_BY_THREE.gains
+    assert (grid(replay, "gain", "isotropic", 1.0) == gains).all()
+    best = grid(replay, "foresight", "isotropic", 1.0)
+    assert best.argmax(axis=1).tolist() == gains.argmax(axis=1).tolist()
+    # Without noise persistence takes the last best; at first all are equal.
+    chosen = grid(replay, "chosen_by", "isotropic", math.inf)
+    last = [next(i for i in range(3) if "persistence" in row[i]) for row in chosen]
+    assert last == [0, *gains.argmax(axis=1)[:-1]]
+    # One person moves a share by 1/capacity, two shares at most: sqrt(2) over mu.
+    scale = grid(replay, "noise_scale", "capacity", 1.0)
+    np.testing.assert_allclose(scale, math.sqrt(2) / SIX_BY_THREE.capacity)
+    rows = replay.drop_duplicates("round")
+    assert rows["chance_gain"].tolist() == gains.mean(axis=1).tolist()
+    assert rows["period"].astype(str).tolist()[:2] == ["2021-01-01", "2021-01-08"]
+
+
+def test_of_many_experts_and_rounds_those_that_matter_are_kept() -> None:
+    stream = stream_of(MOST_ROUNDS + 5, 60)
+    replay = replay_of(stream, games(stream, ("isotropic",), replicates=1))
+    shown = set(replay.loc[replay["shown"], "expert"])
+    assert len(shown) == MOST_EXPERTS
+    assert replay["round"].max() == MOST_ROUNDS
+    others = replay[~replay["shown"]]
+    assert ((others["chosen_by"] != "") | others["foresight"]).all()
+    rounds = replay.groupby(["noise", "mu", "round"])
+    assert rounds["foresight"].sum().eq(1).all(), "nothing that was chosen or best is lost"
+    chosen = replay.assign(number=replay["chosen_by"].str.split().str.len())
+    totals = chosen.groupby(["noise", "mu", "round"])["number"].sum()
+    assert totals.eq(len(LOCAL) + len(FREE)).all()
+
+
+def test_noise_of_one_scale_is_left_out_and_without_any_the_truth_is_replayed() -> None:
+    kinds = ("isotropic-constant", "isotropic-worst-case")
+    replay = replay_of(SIX_BY_THREE, games(SIX_BY_THREE, kinds))
+    assert set(replay["noise"]) == {"none"}
+    assert (replay["noisy_gain"] == replay["gain"]).all()
+    assert set(" ".join(replay["chosen_by"]).split()) == set(FREE)
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_the_strip_marks_every_decision(n: int) -> None:
+    stream = stream_of(6, n)
+    replay, main = replay_of(stream), main_of(stream)
+    figure = draw_decisions({"replay": replay}, main, FACTS)
+    assert_legible(figure)
+    *panels, bar = figure.axes
+    assert bar.get_ylabel() == "true gain"
+    dots = {tuple(map(float, it.get_xdata())) for ax in panels for it in ax.lines}
+    assert dots == {tuple(range(1, 7))}, "a circle and a dot in every round"
+    drawn = replay[
+        replay["shown"] & (replay["noise"] == "isotropic") & replay["mu"].isin([1.0, 0.25])
+    ]
+    marked = drawn["foresight"] | drawn["chosen_by"].str.contains("rw-ftpl")
+    ordered = [
+        expert
+        for expert in stream.gains.mean(axis=0).argsort()[::-1]
+        if expert in {*drawn.loc[marked, "expert"]}
+    ]
+    circles, own = panels[0].lines
+    places = {expert: place for place, expert in enumerate(ordered)}
+    best = dict(zip(circles.get_xdata(), circles.get_ydata(), strict=True))
+    assert [best[t + 1] for t in range(6)] == [places[i] for i in stream.gains.argmax(axis=1)]
+    chosen = replay[(replay["mu"] == 1.0) & (replay["noise"] == "isotropic")]
+    chosen = chosen[chosen["chosen_by"].str.contains("rw-ftpl")]
+    marked = dict(zip(own.get_xdata(), own.get_ydata(), strict=True))
+    assert marked == {t: places[i] for t, i in zip(chosen["round"], chosen["expert"], strict=True)}
+    # Rows are at least as high as their labels.
+    height = panels[0].get_window_extent().height / figure.dpi * 72
+    assert height / len(ordered) > 7.0

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpol.core.errors import DataError
+from dpol.core.logs import job_log
+from dpol.experts.registry import make_members
+from dpol.noise import privatize
+from dpol.studies.games.runs import RUN_COLUMNS, play_suite, read_runs, write_runs
+
+LOCAL = (
+    {"algorithm": "rw-ftpl", "label": "one"},
+    {"algorithm": "rw-ftpl", "label": "two"},
+    "ridge",
+)
+FREE = tuple({"algorithm": "multiplicative-weights", "label": label} for label in ("one", "two"))
+
+
+def suite(stream, specs=LOCAL, *, mu=0.5, replicates=(0, 1, 2), noise="isotropic", seed=1):
+    members = [member for spec in specs for member in make_members(spec)]
+    return play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
+
+
+@pytest.fixture(scope="module")
+def stream(random_stream):
+    return random_stream(9, 4)
+
+
+@pytest.fixture
+def written(stream, tmp_path):
+    path = tmp_path / "runs.parquet"
+    write_runs(suite(stream), path)
+    return path
+
+
+def test_actions_are_scored_on_the_raw_gains(stream):
+    for played in suite(stream).played:
+        for r in range(3):
+            expected = [stream.gains[t, action] for t, action in enumerate(played.actions[r])]
+            assert played.gains[r].tolist() == expected
+
+
+def test_the_log_tells_every_algorithm_and_its_rounds(stream, tmp_path):
+    with job_log(tmp_path / "job.log"):
+        suite(stream)
+    *lines, made = (
+        line.split(" ", 1)[1] for line in (tmp_path / "job.log").read_text().splitlines()
+    )
+    assert made.startswith("made with Python")
+    ridge = [member.label for member in make_members("ridge")]
+    assert [line.split(" done in ")[0] for line in lines] == [
+        f"{label}, rounds: 9" for label in ("one", "two", *ridge)
+    ]
+
+
+def test_local_algorithms_share_their_noise(stream):
+    one, two, *_ = suite(stream).played
+    np.testing.assert_array_equal(one.actions, two.actions)
+    noisy = privatize(stream, "isotropic", 0.5, seed=1, replicates=(0, 1, 2))
+    totals = noisy.initial + noisy.gains[:, :-1].sum(axis=1)
+    np.testing.assert_array_equal(one.actions[:, -1], totals.argmax(axis=1))
+
+
+def test_an_algorithm_plays_the_same_in_any_suite(stream):
+    together = suite(stream, ("rw-ftpl", "rw-meta")).played[1]
+    alone = suite(stream, ("rw-meta",)).played[0]
+    np.testing.assert_array_equal(together.actions, alone.actions)
+
+
+@pytest.mark.parametrize("change", [{"mu": 0.25}, {"noise": "capacity"}, {"seed": 2}])
+def test_algorithms_and_settings_have_their_own_random_numbers(stream, change):
+    one, two = suite(stream, FREE).played
+    assert (one.actions != two.actions).any()
+    assert (one.actions != suite(stream, FREE, **change).played[0].actions).any()
+
+
+def test_a_whole_mu_is_the_same_number_as_a_float(stream):
+    one, other = (suite(stream, ("rw-meta",), mu=mu).played[0] for mu in (1, 1.0))
+    np.testing.assert_array_equal(one.actions, other.actions)
+
+
+def test_the_block_says_what_was_played(stream):
+    block = suite(stream, replicates=range(3, 5), noise="capacity")
+    assert {(it.stream, it.noise, it.mu) for it in block.played} == {("test", "capacity", 0.5)}
+    assert block.replicates == (3, 4)
+    assert [played.label for played in block.played][:3] == ["one", "two", "ridge-w8-weak"]
+    assert [played.family for played in block.played][:3] == ["rw-ftpl", "rw-ftpl", "ridge"]
+    assert {played.origin for played in block.played} == {"paper"}
+
+
+def test_the_local_guarantee_is_that_of_the_noisy_gains(stream):
+    noisy = privatize(stream, "capacity", 0.5, seed=1, replicates=[0])
+    for played in suite(stream, noise="capacity").played:
+        assert played.guarantee == noisy.guarantee
+
+
+def test_one_suite_has_one_model(stream):
+    for order in (1, -1):
+        with pytest.raises(TypeError, match="plays other gains"):
+            suite(stream, ("rw-ftpl", "follow-the-leader")[::order])
+
+
+def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path):
+    block = suite(stream, replicates=(5, 6))
+    write_runs(block, tmp_path / "runs.parquet")
+    rows = pq.read_table(tmp_path / "runs.parquet").to_pandas()
+    assert tuple(rows) == RUN_COLUMNS
+    assert len(rows) == len(block.played) * 2 * 9
+    assert set(rows["round"]) == set(range(1, 10))
+    assert set(rows["replicate"]) == {5, 6}
+    one = rows[(rows["algorithm"] == "two") & (rows["replicate"] == 6)].sort_values("round")
+    assert one["action"].tolist() == block.played[1].actions[1].tolist()
+    assert one["gain"].tolist() == block.played[1].gains[1].tolist()
+    setting = rows[["stream", "noise", "mu"]].drop_duplicates().to_numpy().tolist()
+    assert setting == [["test", "isotropic", 0.5]]
+
+
+@pytest.mark.parametrize("mu", [0.25, math.inf])
+@pytest.mark.parametrize("specs", [LOCAL, FREE, ("tree-ftpl-min-noise",)])
+def test_reading_gives_back_what_was_written(stream, make_stream, tmp_path, specs, mu):
+    path = tmp_path / "new" / "runs.parquet"
+    for of, replicates in ((stream, (2, 3)), (make_stream([[0.5]]), [0])):
+        block = suite(of, specs, mu=mu, replicates=replicates)
+        write_runs(block, path)
+        np.testing.assert_equal(dataclasses.asdict(read_runs(path)), dataclasses.asdict(block))
+
+
+def test_equal_blocks_are_equal_bytes(stream, written, tmp_path):
+    write_runs(suite(stream), tmp_path / "again.parquet")
+    assert (tmp_path / "again.parquet").read_bytes() == written.read_bytes()
+    write_runs(suite(stream, seed=2), tmp_path / "other.parquet")
+    assert (tmp_path / "other.parquet").read_bytes() != written.read_bytes()
+
+
+def cut(share):
+    return lambda path: path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+
+
+def changed(change):
+    return lambda path: pq.write_table(change(pq.read_table(path)), path)
+
+
+DAMAGES = {
+    "missing": lambda path: path.unlink(),
+    **{f"cut at {share}": cut(share) for share in (0.0, 0.1, 0.5, 0.9, 0.999)},
+    "no metadata": changed(lambda table: table.replace_schema_metadata(None)),
+    "empty metadata": changed(lambda table: table.replace_schema_metadata({b"dpol.runs": b"{}"})),
+    "no JSON": changed(lambda table: table.replace_schema_metadata({b"dpol.runs": b"not json"})),
+    "a row short": changed(lambda table: table.slice(0, table.num_rows - 1)),
+    "no rows": changed(lambda table: table.slice(0, 0)),
+    "no gain": changed(lambda table: table.drop_columns(["gain"])),
+    "other": changed(lambda table: pa.table({"a": [1]})),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=list(DAMAGES))
+def test_what_is_not_a_whole_run_is_refused(written, damage):
+    damage(written)
+    with pytest.raises(DataError, match=f"(?s){written} is not a whole run .*delete it"):
+        read_runs(written)

@@ -1,0 +1,286 @@
+"""Summary and curves of runs, by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from dpol.core.errors import DataError
+from dpol.core.intervals import student_factor
+from dpol.core.schemas import read_frame
+from dpol.data.stream import write_stream
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.studies.games import STUDY, schema
+from dpol.studies.games.runs import Played, RunBlock, write_runs
+from dpol.studies.games.settings import Games, Report
+from dpol.studies.games.summary import (
+    BEST_STATIC,
+    CHANCE,
+    FORESIGHT,
+    collect_cells,
+    count_comparisons,
+    cumulative_curves,
+    summarize,
+)
+from dpol.studies.jobs import write_results
+from dpol.studies.study import Facts
+
+LEVELS = {"none": math.inf, "high": 0.5}
+MAIN = Games(
+    streams={"test": None, "other": None},
+    levels=LEVELS,
+    report=Report(algorithms=["a"]),
+)
+FACTS = Facts({"test": "Test"}, simulated=True, confidence=0.95)
+GAINS = [[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]]
+
+
+def cell(gains, mu=0.5, guaranteed=0.4, **facts):
+    gains = np.asarray(gains, dtype=float)
+    guarantee = dataclasses.replace(
+        NO_PRIVACY,
+        mechanism="noise",
+        mu=guaranteed,
+        model="local",
+        sampler="seeded",
+        sensitivity=0.3,
+    )
+    about = {"stream": "test", "noise": "isotropic", "label": "a", "family": "fam"}
+    about |= {"origin": "paper", "actions": np.zeros(gains.shape, np.int32)} | facts
+    return Played(mu=mu, guarantee=guarantee, gains=gains, **about)
+
+
+@pytest.fixture(scope="module")
+def streams(make_stream):
+    return {
+        "test": make_stream(GAINS, provenance={"simulated": True}),
+        "other": make_stream([[0.5, 0.25]], label="other"),
+    }
+
+
+def summary_of(cells, streams, delta=1e-6):
+    return summarize(cells, streams, MAIN, delta)
+
+
+def test_equal_replicates_are_marked_where_there_is_noise(streams):
+    same, other = [[1.0, 0.5, 1.0]] * 2, [[1.0, 0.5, 1.0], [0.5, 1.0, 1.0]]
+    cells = [cell(same), cell(other), cell(same, mu=math.inf), cell(same[:1])]
+    assert summary_of(cells, streams)["unmoved"].tolist() == [True, False, False, False]
+
+
+# --- Collecting ---
+
+
+def test_blocks_are_joined_in_the_order_of_their_replicates():
+    order = (10, 9, 2, 1, 0, 3, 4, 5, 6, 7, 8)
+    blocks = [RunBlock((r,), (cell([[float(r)]]),)) for r in order]
+    (joined,) = collect_cells(blocks)
+    assert joined.gains.ravel().tolist() == list(range(11))
+    assert (joined.stream, joined.noise, joined.mu) == ("test", "isotropic", 0.5)
+
+
+def test_a_cell_holds_actions_and_gains_of_all_blocks():
+    first, second = (
+        cell([[r, r], [r, r]], actions=np.full((2, 2), r, dtype=np.int32)) for r in (0, 1)
+    )
+    (joined,) = collect_cells([RunBlock((2, 3), (second,)), RunBlock((0, 1), (first,))])
+    expected = [[0, 0], [0, 0], [1, 1], [1, 1]]
+    assert joined.actions.tolist() == joined.gains.tolist() == expected
+    assert joined.actions.dtype == np.int32
+
+
+def test_every_setting_and_algorithm_is_a_cell():
+    changes = [{}, {"label": "b"}, {"mu": math.inf}, {"noise": "capacity"}, {"stream": "other"}]
+    blocks = (RunBlock((0,), (cell([[1.0]], **change),)) for change in changes)
+    assert len(collect_cells(blocks)) == 5
+
+
+@pytest.mark.parametrize("numbers", [[(0,), (2,)], [(0, 1), (1, 2)], [(1,), (2,)], [(0,), (0,)]])
+def test_missing_and_repeated_replicates_are_refused(numbers):
+    blocks = [RunBlock(own, (cell([[0.0]] * len(own)),)) for own in numbers]
+    with pytest.raises(ValueError, match=r"test, a, mu 0.5: replicates .* are not 0, 1, 2"):
+        collect_cells(blocks)
+
+
+def test_comparisons_are_the_shown_algorithms_and_the_whole_envelope():
+    about = {"shown": "x", "hidden": "x", "ridge-a": "ridge", "ridge-b": "ridge"}
+    cells = [
+        cell([[0.0]], stream=stream, mu=mu, label=label, family=family)
+        for stream in ("test", "other")
+        for mu in LEVELS.values()
+        for label, family in about.items()
+    ]
+    for count, algorithms, envelope in [
+        (4 * 3, ["shown"], "ridge"),
+        (4 * 3, ["shown", "ridge-a"], "ridge"),
+        (4, ["shown"], "none"),
+    ]:
+        report = Report(algorithms=algorithms, envelope=envelope)
+        assert count_comparisons(cells, report) == count
+        assert count_comparisons([], report) == 0
+
+
+# --- The summary ---
+
+
+def test_scores_by_hand(streams):
+    # Expert 1 has 1.5 in hindsight; totals 2 and 1.
+    rows = summary_of([cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]])] * 3, streams)
+    row = rows.iloc[0]
+    assert (row["replicates"], row["mean_gain"]) == (2, 1.5)
+    assert row["std_gain"] == pytest.approx(math.sqrt(0.5))
+    assert row["ci_half_width"] == pytest.approx(student_factor(0.95, 3, 2) * math.sqrt(0.5 / 2))
+    assert (row["best_static_gain"], row["static_regret"]) == (1.5, 0.0)
+    assert (row["confidence"], row["ci_comparisons"]) == (0.95, 3)
+
+
+def test_scores_of_one_replicate_and_of_equal_ones(streams):
+    rows = summary_of([cell([[1.0, 0.5, 1.0]]), cell([[0.1, 0.0, 0.1]] * 3)], streams)
+    assert rows["static_regret"].tolist() == pytest.approx([-1.0, 1.3])
+    assert rows["replicates"].tolist() == [1, 3]
+    assert rows["ci_half_width"].tolist() == [math.inf, 0.0]
+    assert rows["std_gain"].isna().tolist() == [True, False]
+
+
+def test_facts_of_the_stream_and_of_the_setting(streams):
+    one = cell([[0.0] * 3], label="x", family="y")
+    rows = summary_of([one, cell([[0.5]], stream="other", mu=math.inf)], streams)
+    expected = {
+        "stream": ["test", "other"],
+        "n_experts": [2, 2],
+        "n_rounds": [3, 1],
+        "simulated": [True, False],
+        "chance_gain": [1.25, 0.375],
+        "best_static_gain": [1.5, 0.5],
+        "foresight_gain": [2.5, 0.5],
+        "level": ["high", "none"],
+        "mu": [0.5, math.inf],
+        "algorithm": ["x", "a"],
+        "family": ["y", "fam"],
+        "noise": ["isotropic"] * 2,
+    }
+    assert rows[list(expected)].to_dict("list") == expected
+    assert [str(day)[:10] for day in rows["first_period"]] == ["2020-01-05"] * 2
+    assert [str(day)[:10] for day in rows["last_period"]] == ["2020-01-19", "2020-01-05"]
+
+
+def test_rounds_without_dates_have_none(make_stream):
+    streams = {"test": make_stream(GAINS, provenance={"undated": True})}
+    found = cell([[0.0] * 3])
+    rows = summary_of([found], streams)
+    assert rows[["first_period", "last_period"]].isna().all(axis=None)
+    curves = cumulative_curves([found], streams, MAIN)
+    assert curves["period"].isna().all()
+    assert curves["round"].tolist() == [1, 2, 3] * 4
+
+
+def test_the_privacy_is_that_of_the_guarantee_not_the_level_asked_for(streams):
+    cells = [cell([[0.0] * 3], guaranteed=mu) for mu in (0.4, math.inf)]
+    guarantee = cells[0].guarantee.as_dict()
+    rows = summary_of(cells, streams, delta=1e-5)
+    assert rows["guaranteed_mu"].tolist() == [0.4, math.inf]
+    assert rows["epsilon"].tolist() == [epsilon_of_delta(1e-5, 0.4), math.inf]
+    assert set(rows["delta"]) == {1e-5}
+    assert guarantee.pop("epsilon_delta") is None
+    stays = guarantee.pop("stays")
+    for name, value in guarantee.items():
+        assert rows.iloc[0]["guaranteed_mu" if name == "mu" else name] == value
+    weeks = ["mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"]
+    assert rows.loc[0, weeks].tolist() == stays
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_longer_stays_and_carrying_have_columns_that_may_be_empty(streams, known):
+    found = cell([[0.0] * 3])
+    facts = {"stays": (0.4, 0.5, 0.6, 0.7), "carried": (3, 0.65)}
+    record = dataclasses.replace(found.guarantee, **facts if known else dict.fromkeys(facts))
+    rows = summary_of([dataclasses.replace(found, guarantee=record)], streams)
+    columns = ["mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks", "carried_weeks", "mu_carried"]
+    if known:
+        assert rows.loc[0, columns].tolist() == [0.4, 0.5, 0.6, 0.7, 3, 0.65]
+    else:
+        assert rows[columns].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("origin", "noise", "ours"),
+    [
+        ("paper", "isotropic", False),
+        ("standard", "isotropic", False),
+        ("ours", "isotropic", True),
+        ("paper", "capacity", True),
+    ],
+)
+def test_what_is_ours(streams, origin, noise, ours):
+    rows = summary_of([cell([[0.0] * 3], origin=origin, noise=noise)], streams)
+    assert rows["ours"].tolist() == [ours]
+
+
+# --- Curves ---
+
+
+@pytest.fixture
+def curves(streams):
+    cells = [cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]), cell([[0.5]], stream="other", mu=math.inf)]
+    return cumulative_curves(cells, streams, MAIN)
+
+
+def test_a_curve_by_hand(curves):
+    curve = curves[curves["algorithm"] == "a"].iloc[:3]
+    assert curve["round"].tolist() == [1, 2, 3]
+    assert curve["mean_cumulative_gain"].tolist() == [0.5, 0.5, 1.5]
+    np.testing.assert_allclose(curve["ci_half_width"], 0.5 * student_factor(0.95, 2, 2))
+    assert set(curve["level"]) == {"high"}
+    assert [str(day)[:10] for day in curve["period"]] == ["2020-01-05", "2020-01-12", "2020-01-19"]
+
+
+@pytest.mark.parametrize(
+    ("label", "gains"),
+    [
+        (BEST_STATIC, [0.0, 0.5, 1.5]),
+        (CHANCE, [0.5, 0.75, 1.25]),
+        (FORESIGHT, [1.0, 1.5, 2.5]),
+    ],
+)
+def test_curves_of_floors_and_ceilings(curves, label, gains):
+    best = curves[curves["algorithm"] == label]
+    curve = best[best["stream"] == "test"]
+    assert curve["mean_cumulative_gain"].tolist() == gains
+    assert (curve["ci_half_width"] == 0).all()
+    assert curve["mu"].isna().all()
+    assert len(best) == 4
+
+
+def test_curves_end_at_the_summary(streams):
+    cells = [cell(np.random.default_rng(0).random((20, 3)))]
+    last = cumulative_curves(cells, streams, MAIN).iloc[-1]
+    row = summary_of(cells, streams).iloc[0]
+    assert last["mean_cumulative_gain"] == pytest.approx(row["mean_gain"])
+    assert last["ci_half_width"] == pytest.approx(row["ci_half_width"])
+
+
+# --- Files ---
+
+
+def test_a_table_is_written_if_it_is_what_its_schema_says(streams, tmp_path, monkeypatch):
+    runs, stream = tmp_path / "runs.parquet", tmp_path / "stream.parquet"
+    write_runs(RunBlock((0, 1), (cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),)), runs)
+    write_stream(streams["test"], stream)
+    settings = MAIN.model_copy(update={"replayed": True}).model_dump(mode="json")
+    inputs = {"runs": [str(runs)], "streams": [str(stream)]}
+    paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "cumulative", "replay")}
+    write_results(STUDY, settings, FACTS, inputs=inputs, files=paths)
+    summary, curves, replay = (read_frame(path, schema(name)) for name, path in paths.items())
+    assert summary["mean_gain"].tolist() == [1.5]
+    assert set(replay["stream"]) == {"test"}
+    assert summary["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])
+    assert curves["mean_cumulative_gain"].tolist()[-3:] == [0.5, 0.5, 1.5]
+    paths["summary"].unlink()
+    monkeypatch.setattr("dpol.studies.games.findings.conclude", lambda found, main: found)
+    with pytest.raises(DataError, match="games: summary: lacks column best_static_share"):
+        write_results(STUDY, settings, FACTS, inputs=inputs, files=paths)
+    assert not paths["summary"].exists()
