@@ -93,7 +93,7 @@ def test_two_configs_share_a_workflow_and_a_table(tmp_path: Path) -> None:
     snakefile = import_it(tmp_path, goal + data, a=on_the_web("x", "A"), b=on_the_web("y", "A"))
     said = succeed(start(tmp_path, "--dry-run", snakefile=snakefile))
     assert {"results/x/report/index.html", "results/y/report/index.html"} <= set(said.split())
-    for line in ("a_hospitals_point +1", "b_hospitals_point +1", "a_fetch_dataset +1", "data +1"):
+    for line in ("a_games_point +1", "b_hospitals_point +1", "a_fetch_dataset +1", "data +1"):
         assert re.search(f"^{line}$", said, re.M), line
     assert "b_fetch_dataset" not in said
 

@@ -80,5 +80,5 @@ def test_a_run_of_a_sweep_is_the_run_of_its_config(config: Path) -> None:
     planned = succeed(dpol(folder, *sweep, "--dry-run"))
     jobs = dict(re.findall(r"^(small_seed_[23]_[a-z_]+) +([0-9]+)$", planned, re.M))
     assert jobs["small_seed_2_render_report"] == jobs["small_seed_3_render_report"] == "1"
-    assert "small_seed_2_hospitals_point" not in jobs, "it is played"
+    assert "small_seed_2_games_point" not in jobs, "it is played"
     assert "dpol compare results/small-seed-2 results/small-seed-3" in planned
