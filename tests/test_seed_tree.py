@@ -14,7 +14,7 @@ import pytest
 
 from dpol.config.experiment import Experiment, load_experiment
 from dpol.core import randomness
-from dpol.core.imports import load
+from dpol.core.plugins import load
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import write_stream
 from dpol.studies.claims import lazy

@@ -105,7 +105,7 @@ PARAMS = Params(
     config_name="config.yaml",
     config_text=f"run: hand  # {ODD}\n",
     snakefile="rule all:\n",
-    codes={"suite local": "0123456789abcdef"},
+    code="0123456789abcdef",
     benchmarks=[],
 )
 PROVENANCE = Provenance(

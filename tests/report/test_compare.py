@@ -45,7 +45,7 @@ def write(
     data: GainStream | None = None,
     seed: int = 7,
     tables: Mapping[str, pd.DataFrame] = MappingProxyType({}),
-    codes: Mapping[str, str] = PARAMS.codes,
+    code: str = PARAMS.code,
     provenance: Mapping[str, Any] = MappingProxyType({}),
     **settings: Any,
 ) -> Path:
@@ -71,7 +71,7 @@ def write(
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     (folder / "report/index.html").write_text("the page")
     text = yaml.safe_dump({"run": folder.name, "seed": seed} | SETTINGS | settings)
-    params = dataclasses.replace(PARAMS, config_text=text, codes=codes)
+    params = dataclasses.replace(PARAMS, config_text=text, code=code)
     origin = dataclasses.replace(PROVENANCE, params=params, **provenance)
     write_files(folder, config(seed=seed), origin, ["summary", *tables])
     return folder
@@ -163,8 +163,7 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
     facts = {"versions": (("Python", "3.11.0"), ("dpol", "0.2.0")), "commit": "4567def"}
     report = {"confidence": 0.9, "envelope": "tree"}
     blocks: dict[str, Any] = {"suites": suites, "report": report, "audits": {}}
-    codes = {"suite local": "fedcba9876543210"}
-    new = write(tmp_path / "new", seed=8, codes=codes, provenance=facts, **blocks)
+    new = write(tmp_path / "new", seed=8, code="fedcba9876543210", provenance=facts, **blocks)
     assert set(compare_runs(base, new).settings) == {
         "report.confidence: 0.95 → 0.9",
         "seed: 7 → 8",
@@ -172,7 +171,7 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
         "report.envelope: not set → tree",
         "audits: not set → {}",
         "versions: [dpol 0.1.0] → [dpol 0.2.0]",
-        "hash of the code of suite local: 0123456789abcdef → fedcba9876543210",
+        "hash of the code of dpol: 0123456789abcdef → fedcba9876543210",
         "commit: 0123abc → 4567def",
     }
 

@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from dpol.checks import CheckError
-from dpol.core.imports import load
-from dpol.studies.study import Study, code_of_shown, codes_of_points, schemas_of
+from dpol.core.plugins import load
+from dpol.studies.study import Study, schemas_of
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 
@@ -52,7 +52,6 @@ def sections_fit(study: Study) -> None:
             )
         if not section.about.endswith("."):
             raise CheckError(f"section {section.name}: about must be a sentence")
-        code_of_shown(study, section)
 
 
 def points_are_plain(study: Study, settings: Any) -> None:
@@ -70,7 +69,6 @@ def points_are_plain(study: Study, settings: Any) -> None:
                 raise CheckError(f"point {label} reads {path}, outside of results/RUN/")
     if not all("{point}" in path for path in study.files_of_points().values()):
         raise CheckError("a path in parts lacks {point}, so points overwrite each other")
-    codes_of_points(study, points)
 
 
 def _takes(reference: str, count: int, *keywords: str) -> None:

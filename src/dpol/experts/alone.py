@@ -35,13 +35,14 @@ from typing import Any
 import numpy as np
 
 from dpol.core.errors import AlgorithmError
-from dpol.core.imports import PACKAGE, is_foreign, load
+from dpol.core.plugins import is_foreign
 from dpol.core.randomness import ReplicateGenerators, Seeds
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import play_best
+from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NoisyGains
 
-_REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
+_PACKAGE = Path(__file__).parents[1]
 _NEVER = "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "socket.", "subprocess."
 _NOT_IN_A_GAME = "ctypes.", "os.", "resource.", "sqlite3."
 """Beginnings of the audit events that are refused: always, and while an algorithm plays."""
@@ -159,7 +160,7 @@ def _arrays(actions: Any, best: Any) -> Found:
 def _play(given: bytes) -> list[Any]:
     games, names = pickle.loads(given)
     tried: list[str] = []
-    homes = [Path(it).resolve() for it in (sys.prefix, sys.base_prefix, PACKAGE)]
+    homes = [Path(it).resolve() for it in (sys.prefix, sys.base_prefix, _PACKAGE)]
     sys.addaudithook(partial(_refuse, tried, homes))
     loaded = [_attempt(tried, _load, spec, label, homes) for spec, label, *_ in games]
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
@@ -185,14 +186,14 @@ def _attempt(tried: list[str], do: Callable[..., Any], *words: Any) -> Any:
 
 def _load(spec: Any, label: str, homes: list[Path]) -> Any:
     """The algorithm of an entry of a suite; the files of its packages become readable."""
-    first, *others = load(f"{_REGISTRY}:modules_of")(spec)
+    first, *others = modules_of(spec)
     for late in _LATE if is_foreign(first) else (*_LATE, _LATE_OF_DPOL):
         import_module(late)
     for module in (first, *others):
         package = find_spec(module.partition(".")[0])
         for folder in (package and package.submodule_search_locations) or ():
             homes.append(Path(folder).resolve())
-    return {it.label: it.algorithm for it in load(f"{_REGISTRY}:make_members")(spec)}[label]
+    return {it.label: it.algorithm for it in make_members(spec)}[label]
 
 
 def _game(algorithm: Any, states: Sequence[Any], source: NoisyGains, names: int) -> Any:

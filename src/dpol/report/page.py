@@ -15,7 +15,7 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
-from dpol.core.imports import load
+from dpol.core.plugins import load
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate

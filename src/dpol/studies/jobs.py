@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpol.core.imports import load
 from dpol.core.logs import progress
+from dpol.core.plugins import load
 from dpol.core.schemas import write_frame
 from dpol.studies.study import Facts, Frames, Inputs, Point, Study, schemas_of
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dpol.core.imports import load
+from dpol.core.plugins import load
 from dpol.core.schemas import read_frame
 from dpol.show.style import save_figure
 from dpol.show.table import write_table

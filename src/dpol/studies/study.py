@@ -5,8 +5,8 @@ A study is a folder of `dpol.studies` whose package holds `STUDY`, and one line 
 from `settings`, the workflow its jobs from `points`, the manual its tables from `results.yaml`, the
 report its sections from `shown.yaml`.
 
-Functions that run are named as text, "module:function", and imported when a job calls them. So
-planning imports no mathematics, and each job watches just the modules behind the function it calls.
+Functions that run are named as text, "module:function", and imported when a job calls them, so that
+planning imports no mathematics.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
-from dpol.core.imports import code_hash, load
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
 
@@ -30,9 +29,8 @@ Point = Mapping[str, Any]
 """Settings of one job, as plain values: text, numbers, and lists of them.
 
 Three keys say something to the workflow, too. `inputs`: the files that the job reads, by name, as
-paths below results/<run>/. `suite`: entries of a suite that the job plays; a change of their code
-runs it again. `plays`: the name of what it plays, where points of a study play different
-things."""
+paths below results/<run>/. `suite` and `games`: the entries of a suite that the job plays, and the
+noise and mu of each game; a change of a package that brings one of them runs the job again."""
 Frames = Mapping[str, "pd.DataFrame"]
 """Rows of result tables, by name of the table."""
 
@@ -218,58 +216,3 @@ class Study:
 def schemas_of(study: Study) -> Mapping[str, Schema]:
     """The result tables of a study, by name."""
     return read_schemas(study.folder / "results.yaml")
-
-
-def codes_of_points(study: Study, points: Mapping[str, Point]) -> dict[str, str]:
-    """A hash of the code that computes the points of a study, by the name of what they play."""
-    algorithms: dict[str, list[Any]] = {}
-    noises: dict[str, set[str]] = {}
-    for point in points.values():
-        entries = algorithms.setdefault(played_by(study, point), [])
-        entries += [entry for entry in point.get("suite", ()) if entry not in entries]
-        noises.setdefault(played_by(study, point), set()).update(
-            load("dpol.noise:module_of_noise")(noise) for noise, _ in point.get("games", ())
-        )
-    # The registry is not watched: it imports no algorithm, and this names those that play.
-    code_that_plays = load("dpol.experts.registry:code_that_plays")
-    start = [*_modules(study.run), _JOBS, study.module]
-    return {
-        name: code_that_plays([*start, *sorted(noises[name])], entries)
-        for name, entries in algorithms.items()
-    }
-
-
-def played_by(study: Study, point: Point) -> str:
-    """The name of what a point plays: what it says, or the study."""
-    return str(point.get("plays", f"study {study.name}"))
-
-
-def code_of_results(study: Study) -> str:
-    """A hash of the code that makes the result tables of a study from its points."""
-    return code_hash(*_modules(study.collect, study.read), _JOBS, study.module)
-
-
-def code_of_shown(study: Study, section: Section) -> str:
-    """A hash of the code that draws the figures and renders the tables of a section."""
-    figures = (figure.draw for figure in section.figures)
-    builds = (table.build for table in section.tables)
-    # The registry is not watched, so these are hashed here.
-    known = [load(f"dpol.experts.registry:{it}")() for it in ("known_looks", "regret_bounds")]
-    made = repr(known)
-    return code_hash(*_modules(*figures, *builds), *_SHOWING, study.module, study.shown, made=made)
-
-
-def code_of_page(study: Study) -> list[str | Path]:
-    """The modules and the file of what a study brings to the page."""
-    widgets = (section.widget for section in study.every_section())
-    return [*_modules(study.answers, *widgets), study.shown]
-
-
-_JOBS = "dpol.studies.jobs"
-# The registry, which holds the looks of algorithms, imports the last of these.
-_SHOWING = ("dpol.studies.showing", "dpol.core.logs", "dpol.experts.interface")
-
-
-def _modules(*references: str) -> list[str]:
-    """The modules of functions, each "module:function" or empty."""
-    return [reference.partition(":")[0] for reference in references if reference]

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dpol.core.imports import load
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.experts.interface import LocalSetup, Member
@@ -17,6 +16,7 @@ from dpol.experts.learners.average import Weighing
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.play import observations, setup_of
+from dpol.experts.registry import make_members
 from dpol.noise import ISOTROPIC, privatize
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.games.runs import Played, play_suite
@@ -69,7 +69,7 @@ def runs_with_classes(streams: Mapping[str, GainStream], main: Games) -> list[Pl
     assert main.comparison
     ours = main.comparison.ours
     specs = [spec for suite in main.suites.values() for spec in suite.algorithms]
-    members = [it for spec in specs for it in load("dpol.experts.registry:make_members")(spec)]
+    members = [it for spec in specs for it in make_members(spec)]
     bank = next(it.algorithm.bank for it in members if it.label == ours.algorithm)
     found = []
     for stream in streams.values():

@@ -13,9 +13,10 @@ from typing import TypedDict
 import numpy as np
 import pandas as pd
 
-from dpol.core.imports import load
 from dpol.data.stream import GainStream, read_stream
+from dpol.experts.registry import central_rivals
 from dpol.studies.games.ablation import ablate
+from dpol.studies.games.ceilings import runs_with_classes
 from dpol.studies.games.comparison import compare
 from dpol.studies.games.noise_memory import compare_memories
 from dpol.studies.games.questions import compare_questions
@@ -78,9 +79,7 @@ def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFra
             cells, streams, settings, seed=settings.seed, memory=settings.memory
         )
     if settings.comparison:
-        ceilings = (
-            _runs_with_classes(streams, settings) if settings.comparison.classes_known else []
-        )
+        ceilings = runs_with_classes(streams, settings) if settings.comparison.classes_known else []
         found["comparison"] = compare([*cells, *ceilings], settings.comparison, settings)
         if settings.comparison.ablated:
             found["ablation"] = ablate(cells, settings.comparison, settings)
@@ -90,12 +89,6 @@ def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFra
             )
     if memories := settings.noise_memories:
         found["memory"] = compare_memories(parts["cells"], streams, memories, settings)
-    return found
-
-
-def _runs_with_classes(streams: Mapping[str, GainStream], settings: Games) -> list[Played]:
-    # As text: without this ceiling, nothing that plays is watched.
-    found: list[Played] = load("dpol.studies.games.ceilings:runs_with_classes")(streams, settings)
     return found
 
 
@@ -193,7 +186,7 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     both = both.fillna({"ci_half_width": 0.0})
     meta = both[both["algorithm"] == META].drop(columns="family")
     found = []
-    for rival, families in load("dpol.experts.registry:central_rivals")().items():
+    for rival, families in central_rivals().items():
         own = both[both["family"].isin(families)].drop(columns=["family", "confidence"])
         best = own.sort_values("mean_gain", kind="stable").drop_duplicates(key, keep="last")
         rows = meta.join(best.set_index(key).add_prefix("other_"), on=key, how="inner")

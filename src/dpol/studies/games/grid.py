@@ -5,12 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from dpol.core.imports import load
+from dpol.experts.registry import make_members
 from dpol.noise import CAPACITY, MEMORY, NO_NOISE
 from dpol.studies.games.settings import Games, NoiseMemories, Suite
 from dpol.studies.study import Point
-
-_REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
 
 
 def points(settings: Games, streams: Sequence[str]) -> dict[str, Point]:
@@ -23,7 +21,6 @@ def points(settings: Games, streams: Sequence[str]) -> dict[str, Point]:
     for stream, (job, runs), block in itertools.product(streams, jobs.items(), range(count)):
         suite = runs[0][0]
         found[f"{stream}/{job}/block-{block}"] = {
-            "plays": f"suite {suite}",
             "inputs": {"stream": f"streams/{stream}.parquet"},
             "suite": settings.suites[suite].algorithms,
             "games": [[noise, settings.levels[level]] for _, noise, level in runs],
@@ -34,7 +31,6 @@ def points(settings: Games, streams: Sequence[str]) -> dict[str, Point]:
     if memories := settings.noise_memories:
         for stream, weeks in itertools.product(streams, memories.weeks):
             found[f"{stream}/noise-memory/{weeks}-weeks"] = {
-                "plays": "noise with memory",
                 "inputs": {"stream": f"streams/{stream}.parquet"},
                 "suite": [memories.algorithm],
                 "games": games_with_memory(memories),
@@ -67,7 +63,7 @@ def runs_of(settings: Games) -> list[tuple[str, str, str]]:
 
 def noises_of(suite: Suite) -> list[str]:
     """The noises of a suite, whose algorithms share one privacy model."""
-    first, *_ = load(f"{_REGISTRY}:make_members")(suite.algorithms[0])
+    first, *_ = make_members(suite.algorithms[0])
     return [NO_NOISE] if first.algorithm.model == "none" else suite.noises
 
 

@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 
 from dpol.core.arrow import as_arrow, as_texts
 from dpol.core.errors import DataError
-from dpol.core.imports import load
 from dpol.core.randomness import Floats, Seeds
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, read_stream
@@ -28,6 +27,7 @@ from dpol.experts.play import (
     guarantee_of,
     play_best,
 )
+from dpol.experts.registry import make_members
 from dpol.noise import MemoryChoice, NoisyGains, is_ours, privatize
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
@@ -36,7 +36,6 @@ from dpol.studies.games.settings import known_memory
 from dpol.studies.study import Inputs, Point
 
 _METADATA_KEY = b"dpol.runs"
-_REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
 RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "action", "gain")
 """Columns of a table of runs (docs/reference/tables.md)."""
 
@@ -105,7 +104,6 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
     stream = read_stream(inputs.files["stream"])
     if "stay" in point:
         stream = stream_of_stays(stream, point["stay"])
-    make_members = load(f"{_REGISTRY}:make_members")
     members = [member for entry in point["suite"] for member in make_members(entry)]
     played: list[Played] = []
     # The results of all games are there at the end.
