@@ -1,5 +1,6 @@
 import os
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -82,18 +83,18 @@ def dump(part):
     return part.model_dump(mode="json")
 
 
-FACTS = {
-    "streams": {label: asked.title for label, asked in settings.played.items()},
-    "simulated": settings.dataset.simulated,
-    "confidence": settings.report.confidence,
-}
+FACTS = settings.facts
 # No number depends on a title.
-UNTITLED_FACTS = {**FACTS, "streams": {label: label for label in settings.played}}
+UNTITLED_FACTS = replace(
+    FACTS,
+    streams={label: label for label in FACTS.streams},
+    questions={label: label for label in FACTS.questions},
+)
 # The studies of the config with their settings, their points by name and label, and the hashes of
 # the code of what they play.
 STUDIES = settings.studies()
 EVERY_STUDY = {**load_studies(), **{study.name: study for study, _ in STUDIES}}.values()
-POINTS = {study.name: study.points(block, list(settings.played)) for study, block in STUDIES}
+POINTS = {study.name: study.points(block, UNTITLED_FACTS) for study, block in STUDIES}
 CODES = {study.name: codes_of_points(study, POINTS[study.name]) for study, _ in STUDIES}
 
 
@@ -137,14 +138,18 @@ def reserved_memory(wildcards, attempt):
     return attempt * (settings.job_memory_mb + 500)
 
 
-def facts_of(study):
-    """The facts for what a study shows: the titles of the streams that its points read."""
+def facts_of(study, facts):
+    """The facts for a study: all for one that reads what was played, for others the titles of the
+    streams that their points read."""
+    known = vars(facts)
     read = {path for it in POINTS[study.name].values() for path in it.get("inputs", {}).values()}
+    if "totals.parquet" in read:
+        return known
     titles = {
         label: title if f"streams/{label}.parquet" in read else label
-        for label, title in FACTS["streams"].items()
+        for label, title in facts.streams.items()
     }
-    return {**FACTS, "streams": titles}
+    return {name: known[name] for name in ("simulated", "confidence")} | {"streams": titles}
 
 
 def code_of_script(name, *modules):
@@ -183,10 +188,15 @@ def shown_rule(section):
     return f"{section.name.replace('-', '_')}_shown"
 
 
+def made_sections(study, block):
+    """The sections of a study that have files: an interactive figure alone is made by the page."""
+    return [section for section in study.sections_of(block, FACTS) if section.made]
+
+
 def outputs_of_studies():
     """The result tables, figures and tables of all studies."""
     names = [f"{study.name}_results" for study, _ in STUDIES]
-    names += [shown_rule(it) for study, block in STUDIES for it in study.sections_of(block)]
+    names += [shown_rule(it) for study, block in STUDIES for it in made_sections(study, block)]
     return [getattr(rules, name).output for name in names]
 
 

@@ -39,7 +39,7 @@ for study, block in STUDIES:
             **files_of_all_points(study),
             **below_results(study.reads(list(settings.played))),
         output:
-            **below_results(result_tables(study.results_of(block))),
+            **below_results(result_tables(study.results_of(block, FACTS))),
         log:
             local(f"{RESULTS}/logs/{study.name}_results.log"),
         benchmark:
@@ -47,14 +47,14 @@ for study, block in STUDIES:
         params:
             study=f"{study.module}:STUDY",
             settings=dump(block),
-            facts=UNTITLED_FACTS,
+            facts=facts_of(study, UNTITLED_FACTS),
             code=code_of_results(study),
         message:
             f"{study.title}: making the result tables"
         script:
             "../scripts/study_results.py"
 
-    for section in study.sections_of(block):
+    for section in made_sections(study, block):
 
         rule:
             name:
@@ -71,7 +71,7 @@ for study, block in STUDIES:
                 study=f"{study.module}:STUDY",
                 section=section.name,
                 settings=dump(block),
-                facts=facts_of(study),
+                facts=facts_of(study, FACTS),
                 about=section.about,
                 code=code_of_shown(study, section),
             message:
