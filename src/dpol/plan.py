@@ -6,7 +6,7 @@ The rules read a `Plan` and hold no policy of their own.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from dpol.core.yaml_files import read_yaml
 from dpol.data.panel import provenance_of
 from dpol.experts.registry import modules_of
 from dpol.noise import module_of_noise
-from dpol.studies.study import FigureSpec, Point, Section, Study, TableSpec
+from dpol.studies.study import Facts, FigureSpec, Point, Section, Study, TableSpec
 
 if TYPE_CHECKING:
     from dpol.data.fetch import Query
@@ -68,8 +68,8 @@ class Plan:
     @cached_property
     def points(self) -> Mapping[str, Mapping[str, Point]]:
         """The points of each study, by its name and by their labels."""
-        streams = list(self.config.played)
-        return {study.name: study.points(block, streams) for study, block in self.studies}
+        facts = self._untitled
+        return {study.name: study.points(block, facts) for study, block in self.studies}
 
     def inputs_of_point(self, study: Study, label: str) -> Files:
         """The files that a point reads, by its names for them."""
@@ -86,9 +86,17 @@ class Plan:
         points = {name: [path.replace("{point}", it) for it in labels] for name, path in made}
         return self._below({**points, **study.reads(list(self.config.played))})
 
-    def results(self, names: Sequence[str]) -> Files:
+    def results(self, study: Study, block: Any) -> Files:
+        """The files of the result tables of a study, by name."""
+        return self.tables(study.results_of(block, self.config.facts))
+
+    def tables(self, names: Sequence[str]) -> Files:
         """The files of result tables, by name."""
         return self._below({name: f"{name}.parquet" for name in names})
+
+    def sections(self, study: Study, block: Any) -> list[Section]:
+        """The sections of a study that have files; an interactive figure alone has none."""
+        return [it for it in study.sections_of(block, self.config.facts) if it.made]
 
     def shown(self, section: Section) -> list[tuple[FigureSpec | TableSpec, list[str]]]:
         """The files of each figure and table of a section."""
@@ -115,28 +123,34 @@ class Plan:
 
     # --- What a job depends on, besides its inputs ---
 
-    def facts(self, *, titled: Collection[str] = ()) -> dict[str, Any]:
-        """The facts of the run as plain values.
+    @cached_property
+    def _untitled(self) -> Facts:
+        """The facts of the run without titles, on which no number depends."""
+        facts = self.config.facts
+        streams, questions = (
+            {it: it for it in titled} for titled in (facts.streams, facts.questions)
+        )
+        return replace(facts, streams=streams, questions=questions)
 
-        Args:
-            titled: labels of the streams whose titles a job shows; the others are called by their
-                labels, so that a new title runs just what shows it again.
+    def facts_of_results(self, study: Study) -> dict[str, Any]:
+        """The facts on which the result tables of a study may depend, as plain values."""
+        return self._known_to(study, self._untitled)
+
+    def facts_of_shown(self, study: Study) -> dict[str, Any]:
+        """The facts for the figures and tables of a study: with titles."""
+        return self._known_to(study, self.config.facts)
+
+    def _known_to(self, study: Study, facts: Facts) -> dict[str, Any]:
+        """All facts for a study that reads files of the run; for others those that all runs share.
+
+        Else a new title or privacy level would make the tables of all studies again.
         """
-        streams = {
-            it: asked.title if it in titled else it for it, asked in self.config.played.items()
-        }
-        return {
-            "streams": streams,
-            "simulated": self.config.dataset.simulated,
-            "confidence": self.config.report.confidence,
-        }
-
-    def facts_shown(self, study: Study) -> dict[str, Any]:
-        """The facts for the sections of a study, with the titles of the streams that it reads."""
-        points = self.points[study.name].values()
-        read = {path for point in points for path in point.get("inputs", {}).values()}
-        every = self.config.played
-        return self.facts(titled=[it for it in every if f"streams/{it}.parquet" in read])
+        if any(point.get("inputs") for point in self.points[study.name].values()):
+            return vars(facts)
+        shared = Facts(
+            streams={}, simulated=facts.simulated, confidence=facts.confidence, delta=facts.delta
+        )
+        return vars(shared)
 
     @cached_property
     def _packages_of_points(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
@@ -270,7 +284,7 @@ class Plan:
         A table that is there is fetched by no rule any more, but it was.
         """
         source = self.config.dataset.source
-        sections = [it for study, block in self.studies for it in study.sections_of(block)]
+        sections = [it for study, block in self.studies for it in self.sections(study, block)]
         single = {
             "fetch_dataset": bool(self.fetched),
             "extract_table": bool(getattr(source, "member", None)),

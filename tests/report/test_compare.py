@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 import yaml
 
-from comparison_by_hand import cell
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.core.intervals import student_factor, welch_half_width
@@ -27,6 +26,7 @@ from dpol.report.crate import CONFIG, CRATE
 from dpol.studies.games.runs import Played, RunBlock, play_suite, write_runs
 from in_process import command
 from report.run_by_hand import CLEANING, PARAMS, PROVENANCE, audits, claims, config, write_files
+from runs_by_hand import played as played_by_hand
 from streams_by_hand import stream
 
 SETTINGS: dict[str, Any] = {
@@ -51,7 +51,7 @@ def write(
 ) -> Path:
     """A finished run of algorithms with these total gains, or of these runs."""
     if isinstance(played, Mapping):
-        played = [cell(label, "isotropic", 1.0, it) for label, it in played.items()]
+        played = [played_by_hand(label, "isotropic", 1.0, it) for label, it in played.items()]
     data = stream(label="nm") if data is None else data
     rows = [
         {
@@ -121,7 +121,9 @@ def test_other_runs_are_not_paired(base: Path, tmp_path: Path, why: str) -> None
     if why == "no runs":
         runs.unlink()
     elif why == "runs of another config":
-        write_runs(RunBlock((0, 1, 2), (cell("meta", "isotropic", 1.0, [1.0, 1.0, 2.0]),)), runs)
+        write_runs(
+            RunBlock((0, 1, 2), (played_by_hand("meta", "isotropic", 1.0, [1.0, 1.0, 2.0]),)), runs
+        )
     row = rows(compare_runs(base, new))["meta"]
     deviations = [float(np.std(it, ddof=1)) for it in (META, totals)]
     assert row["interval"] == "Welch"

@@ -8,8 +8,8 @@ def shown_files(section):
 
 def outputs_of(study, block):
     """The result tables, figures and tables of a study."""
-    yield from plan.results(study.results_of(block)).values()
-    for section in study.sections_of(block):
+    yield from plan.results(study, block).values()
+    for section in plan.sections(study, block):
         for _, paths in plan.shown(section):
             yield from paths
 
@@ -54,7 +54,7 @@ for study, block in plan.studies:
         input:
             **plan.parts_of_results(study),
         output:
-            **plan.results(study.results_of(block)),
+            **plan.results(study, block),
         log:
             local(f"{RESULTS}/logs/{study.name}_results.log"),
         benchmark:
@@ -62,20 +62,20 @@ for study, block in plan.studies:
         params:
             study=f"{study.module}:STUDY",
             settings=block.model_dump(mode="json"),
-            facts=plan.facts(),
+            facts=plan.facts_of_results(study),
             code=plan.code_of_results(study),
         message:
             f"{study.title}: making the result tables"
         script:
             "../scripts/study_results.py"
 
-    for section in study.sections_of(block):
+    for section in plan.sections(study, block):
 
         rule:
             name:
                 rule_of_section(section)
             input:
-                **plan.results(section.results),
+                **plan.tables(section.results),
             output:
                 list(shown_files(section)),
             log:
@@ -86,7 +86,7 @@ for study, block in plan.studies:
                 study=f"{study.module}:STUDY",
                 section=section.name,
                 settings=block.model_dump(mode="json"),
-                facts=plan.facts_shown(study),
+                facts=plan.facts_of_shown(study),
                 about=section.about,
                 code=plan.code_of_shown(study),
             message:

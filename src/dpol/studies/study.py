@@ -60,11 +60,26 @@ class Facts:
         streams: title of each gain stream, by label.
         simulated: whether the data are simulated.
         confidence: of the intervals that are shown together.
+        levels: mu of each privacy level, by label.
+        delta: delta at which epsilon is reported.
+        replicates: repetitions of every randomised run.
+        questions: title of each question, by label; the label is empty where there is only one.
+        asked: label of the question of each gain stream, by label of the stream.
     """
 
     streams: Mapping[str, str]
     simulated: bool
     confidence: float
+    levels: Mapping[str, float] = field(default_factory=dict)
+    delta: float = 1e-6
+    replicates: int = 1
+    questions: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def asks_several(self) -> bool:
+        """True if the run asks several questions."""
+        return len(self.questions) > 1
 
 
 class FigureSpec(Settings):
@@ -109,11 +124,13 @@ class Section(Settings):
         name: its anchor on the page; it names its job.
         title: its heading.
         about: what it is about, in one or two sentences.
-        results: names of the result tables that it shows.
+        results: names of the result tables that it shows: those of the study, and those of the
+            main study (`dpol.studies.games`).
         figures: its figures.
         tables: its tables.
         widget: "module:function" that takes (frames, settings, facts) and returns its interactive
             figure (`dpol.studies.page`); empty for none.
+        leads: whether it is the first section of the page.
     """
 
     name: str
@@ -123,6 +140,12 @@ class Section(Settings):
     figures: tuple[FigureSpec, ...] = ()
     tables: tuple[TableSpec, ...] = ()
     widget: str = ""
+    leads: bool = False
+
+    @property
+    def made(self) -> bool:
+        """True if it has files: figures or tables."""
+        return bool(self.figures or self.tables)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,9 +160,9 @@ class Study:
         module: dotted name of the package that holds it as `STUDY`, with two files next to it:
             `results.yaml`, the columns of its result tables, and `shown.yaml`, its sections.
         results: names of its result tables, files below results/<run>/.
-        optional: names of the result tables, and of the figures and tables shown, that these
-            settings do not ask for.
-        points: takes (settings, labels of the gain streams): what each job computes, by label.
+        optional: takes (settings, facts): names of the result tables, and of the figures and
+            tables shown, that the run does not ask for.
+        points: takes (settings, facts): what each job computes, by label.
         run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
             result table.
         whole_points: whether a point holds all settings that it needs. `run` is then given None for
@@ -161,8 +184,8 @@ class Study:
     settings: type[Settings]
     module: str
     results: tuple[str, ...]
-    optional: Callable[[Any], frozenset[str]] = lambda settings: frozenset()
-    points: Callable[[Any, Sequence[str]], Mapping[str, Point]]
+    optional: Callable[[Any, Facts], frozenset[str]] = lambda settings, facts: frozenset()
+    points: Callable[[Any, Facts], Mapping[str, Point]]
     run: str
     whole_points: bool = False
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -176,9 +199,9 @@ class Study:
         """The folder of its package."""
         return Path(str(import_module(self.module).__file__)).parent
 
-    def results_of(self, settings: Any) -> tuple[str, ...]:
-        """The names of the result tables that these settings ask for."""
-        return tuple(name for name in self.results if name not in self.optional(settings))
+    def results_of(self, settings: Any, facts: Facts) -> tuple[str, ...]:
+        """The names of the result tables that a run asks for."""
+        return tuple(name for name in self.results if name not in self.optional(settings, facts))
 
     def files_of_points(self) -> Mapping[str, str]:
         """The files that a point makes, by name, with `{point}` for its label."""
@@ -201,15 +224,16 @@ class Study:
         sections = yaml.safe_load(self.shown.read_text(encoding="utf-8"))
         return tuple(Section.model_validate(own | section) for section in sections)
 
-    def sections_of(self, settings: Any) -> tuple[Section, ...]:
-        """The sections that have results, and something to show, under these settings."""
-        left_out = self.optional(settings)
+    def sections_of(self, settings: Any, facts: Facts) -> tuple[Section, ...]:
+        """The sections that have results, and something to show, in a run."""
+        left_out = self.optional(settings, facts)
         found = []
         for section in self.every_section():
             figures = tuple(it for it in section.figures if it.name not in left_out)
             tables = tuple(it for it in section.tables if it.name not in left_out)
-            if left_out.isdisjoint(section.results) and (figures or tables):
-                found.append(section.model_copy(update={"figures": figures, "tables": tables}))
+            section = section.model_copy(update={"figures": figures, "tables": tables})
+            if left_out.isdisjoint(section.results) and (section.made or section.widget):
+                found.append(section)
         return tuple(found)
 
 
