@@ -37,10 +37,8 @@ NOT_HASHED = {
     "labels/__init__.pyi": "as of dpol",
     "lazy/convex/__init__.pyi": "as of dpol",
     "experts/registry.py": "the algorithms that it makes are hashed with all their parameters",
-    "experts/registry.yaml": "as of registry.py; its looks are hashed where figures are drawn",
+    "experts/registry.yaml": "as of registry.py",
     "core/yaml_files.py": "reads the registry, whose entries are hashed as above",
-    "show/__init__.py": "is empty",
-    "show/looks.py": "is watched by what draws; the registry holds looks, which nothing plays by",
 }
 
 pytestmark = pytest.mark.workflow

@@ -254,7 +254,7 @@ def code_of_shown(study: Study, section: Section) -> str:
     figures = (figure.draw for figure in section.figures)
     builds = (table.build for table in section.tables)
     # The registry is not watched, so these are hashed here.
-    known = [load(f"dpol.experts.registry:{it}")() for it in ("known_looks", "regret_bounds")]
+    known = load("dpol.experts.registry:regret_bounds")()
     made = repr(known)
     return code_hash(*_modules(*figures, *builds), *_SHOWING, study.module, study.shown, made=made)
 

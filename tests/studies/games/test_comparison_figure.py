@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from comparison_by_hand import AT_BEST, COMPARISON, LEVELS, cell, cells, frames, main
 from comparison_by_hand import FACTS as COMPARED_FACTS
+from dpol.show.looks import looks_of
 from dpol.studies.games import bounds
 from dpol.studies.games.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
 from dpol.studies.games.runs import Played
-from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, plain, points
 

@@ -15,12 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from dpol.show import panels
-from dpol.show.looks import BLACK, Look
+from dpol.show.looks import BLACK, Look, looks_of
 from dpol.show.names import name_of
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.replay_figure import short_names
 from dpol.studies.games.settings import Games
-from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 _PUBLISHED = "rw-meta"

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from dpol.privacy.account import best_guess
 from dpol.show import panels
+from dpol.show.looks import looks_of
 from dpol.studies.games.bounds import LOOKS
 from dpol.studies.games.privacy_utility import THIN, Y_LABEL, ordered_levels
 from dpol.studies.games.questions import best_of_ways
@@ -20,7 +21,6 @@ from dpol.studies.games.settings import (
     WAYS,
     Games,
 )
-from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 _APART = {THEIRS: -0.13, TUNED: 0.0, OURS: 0.13}
