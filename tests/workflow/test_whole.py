@@ -35,6 +35,7 @@ RUN = "runs/NM/local/isotropic/mu-0.5/block-0.parquet"
 NOT_HASHED = {
     "__init__.pyi": "names the public functions, which jobs do not use",
     "labels/__init__.pyi": "as of dpol",
+    "lazy/__init__.pyi": "as of dpol",
     "lazy/convex/__init__.pyi": "as of dpol",
     "experts/registry.py": "the algorithms that it makes are hashed with all their parameters",
     "experts/registry.yaml": "as of registry.py",
