@@ -36,10 +36,11 @@ import numpy as np
 
 from dpol.core.errors import AlgorithmError
 from dpol.core.imports import PACKAGE, is_foreign, load
-from dpol.core.randomness import ReplicateGenerators, Seeds
+from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import play_best
 from dpol.noise import NoisyGains
+from dpol.noise.seeds import Seeds
 
 _REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
 _NEVER = "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "socket.", "subprocess."
