@@ -148,7 +148,11 @@ class Plan:
         if any(point.get("inputs") for point in self.points[study.name].values()):
             return vars(facts)
         shared = Facts(
-            streams={}, simulated=facts.simulated, confidence=facts.confidence, delta=facts.delta
+            streams={},
+            simulated=facts.simulated,
+            confidence=facts.confidence,
+            delta=facts.delta,
+            seed=facts.seed,
         )
         return vars(shared)
 

@@ -154,7 +154,10 @@ class Config(Settings):
             confidence=self.report.confidence,
             levels=self.privacy.levels,
             delta=self.privacy.delta,
+            seed=self.seed,
             replicates=self.replicates,
+            memory=self.privacy.memory,
+            replayed=self.replayed,
             questions={label: gain.title or label for label, gain in self.asks.items()},
             asked={label: asked.question for label, asked in self.played.items()},
         )
@@ -165,16 +168,11 @@ class Config(Settings):
         compared = self.block("comparison")
         return Games(
             streams={label: asked.reported_as for label, asked in self.played.items()},
-            questions=self.asks,
             levels=self.privacy.levels,
             suites=self.suites,
             replicates=self.replicates,
             block_replicates=self.block_replicates,
             games_together=self.games_together,
-            memory=self.privacy.memory,
-            seed=self.seed,
-            delta=self.privacy.delta,
-            replayed=self.replayed,
             report=self.report,
             ways={
                 way: [(system.algorithm, system.noise) for system in systems]

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpol.data.question import Gain
 from dpol.data.settings import Columns
 from dpol.studies.study import Facts
 
@@ -34,8 +35,8 @@ class PageFacts(Facts):
     Args:
         cleaned: title of each stream of the panel, by label.
         panel: label of the stream of the panel behind each gain stream, by label of the latter.
+        gains: the questions by label, which is empty where the run asks only one.
         run: its name.
-        seed: root of all randomness.
         private: whether its results hold numbers that not everyone may see.
         period: name of a round: day, week or period.
         columns: names of the columns of its table; None for a table of gains.
@@ -45,8 +46,8 @@ class PageFacts(Facts):
 
     cleaned: Mapping[str, str]
     panel: Mapping[str, str]
+    gains: Mapping[str, Gain]
     run: str
-    seed: int
     private: bool
     period: str
     columns: Columns | None

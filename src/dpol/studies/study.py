@@ -21,6 +21,7 @@ import yaml
 
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
+from dpol.noise import MemoryChoice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +63,10 @@ class Facts:
         confidence: of the intervals that are shown together.
         levels: mu of each privacy level, by label.
         delta: delta at which epsilon is reported.
+        seed: root of all randomness.
         replicates: repetitions of every randomised run.
+        memory: of the noise `capacity-memory`.
+        replayed: whether a run is replayed round by round, with every true count.
         questions: title of each question, by label; the label is empty where there is only one.
         asked: label of the question of each gain stream, by label of the stream.
     """
@@ -72,7 +76,10 @@ class Facts:
     confidence: float
     levels: Mapping[str, float] = field(default_factory=dict)
     delta: float = 1e-6
+    seed: int = 0
     replicates: int = 1
+    memory: MemoryChoice = "designed"
+    replayed: bool = False
     questions: Mapping[str, str] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
 

@@ -30,10 +30,8 @@ def test_the_words_of_the_setting_follow_the_question():
     summary = pd.DataFrame([{"stream": "nm", **row, **dates}])
 
     def words(**questions):
-        asked = Games(
-            streams={}, questions=questions, levels=LEVELS, report=Report(algorithms=["meta"])
-        )
-        answer = setting_answer(summary, asked, facts)
+        main = Games(streams={}, levels=LEVELS, report=Report(algorithms=["meta"]))
+        answer = setting_answer(summary, main, replace(facts, gains=questions))
         return answer.finding, answer.more[0]
 
     finding, game = words(only=QUESTIONS["patients"])

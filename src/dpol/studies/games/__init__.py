@@ -13,10 +13,10 @@ _HERE = "dpol.studies.games"
 def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
     """The result tables and figures that these settings do not ask for."""
     asked = {
-        "replay": settings.replayed,
+        "replay": facts.replayed,
         # Too many panels for a page.
-        "cumulative": not settings.asks_several,
-        "privacy-utility": not settings.asks_several,
+        "cumulative": not facts.asks_several,
+        "privacy-utility": not facts.asks_several,
         "rivals": bool(settings.report.rivals),
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)

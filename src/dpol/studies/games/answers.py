@@ -43,7 +43,7 @@ def answers(frames: Frames, settings: Games, facts: PageFacts) -> list[Answer]:
     if "replay" in frames:
         found.append(answer_on_names(frames["replay"], summary, settings, facts))
     # The comparison answers for each question.
-    if not (settings.ways and settings.asks_several):
+    if not (settings.ways and facts.asks_several):
         found.append(answer_on_cost(summary, settings, facts))
     return found
 
@@ -153,7 +153,7 @@ def describe_stays(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
     whose: dict[str, list[str]] = {}
     for name, own in named.items():
         guesses = []
-        for level in headline_levels(settings.levels, several=settings.asks_several):
+        for level in headline_levels(settings.levels, several=facts.asks_several):
             at = own[own["mu"] == level]
             if not at.empty:
                 often = [_percent(best_guess(float(at[column].max()))) for column in MU_OF_STAYS]
@@ -230,7 +230,7 @@ def answer_on_cost(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
     if not lines or not levels:
         text = "This run cannot tell: no private algorithm was played with noise."
         return Answer(question=COST, finding=text)
-    middle = headline_levels(settings.levels, several=settings.asks_several)[-1]
+    middle = headline_levels(settings.levels, several=facts.asks_several)[-1]
     shown = [*lines[:2], *(line for line in lines[2:] if line.name == WAYS[TUNED])]
     kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in shown]
     kept[0] += " of the possible gain"

@@ -59,17 +59,17 @@ def read(files: Mapping[str, Sequence[str]]) -> Parts:
 def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:
     """The result tables that the settings ask for."""
     cells, streams = parts["cells"], parts["streams"]
-    summary = summarize(cells, streams, settings, settings.delta)
+    summary = summarize(cells, streams, settings, facts.delta)
     found = {
         "summary": conclude(summary, settings),
         "totals": totals_of(cells, settings),
         "ranking": rank_meta(summary),
     }
-    if not settings.asks_several:
+    if not facts.asks_several:
         found["cumulative"] = cumulative_curves(cells, streams, settings)
-    if settings.replayed:
+    if facts.replayed:
         found["replay"] = replay_rows(
-            cells, streams, settings, seed=settings.seed, memory=settings.memory
+            cells, streams, settings, seed=facts.seed, memory=facts.memory
         )
     return found
 

@@ -21,7 +21,7 @@ def points(settings: Games, facts: Facts) -> dict[str, Point]:
             "suite": settings.suites[suite].algorithms,
             "games": [[noise, settings.levels[level]] for _, noise, level in runs],
             "replicates": replicates(settings, block),
-            "memory": settings.memory,
+            "memory": facts.memory,
         }
     return found
 

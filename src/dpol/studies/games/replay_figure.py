@@ -29,7 +29,7 @@ _EDGE = 0.01  # share of the noisy gains that may lie beyond either edge of the 
 def replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
     """The first run on the first stream, choice by choice."""
     replay, summary = frames["replay"], frames["summary"]
-    if next(iter(settings.questions.values())).of == "count":  # not a share
+    if next(iter(facts.gains.values())).of == "count":  # not a share
         facts = replace(facts, columns=None)
     data = replay_data(replay, summary, settings.report.algorithms, facts)
     # In a script no tag may end it.

@@ -23,7 +23,7 @@ def setting_answer(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
         settings: of the main experiment.
         facts: of the run.
     """
-    questions = settings.questions.values()
+    questions = facts.gains.values()
     reading = (
         f"Every total gain is a mean over {facts.replicates} runs whose randomness follows from"
         f" the seed {facts.seed}. Intervals have {100 * facts.confidence:g}% confidence for all"

@@ -8,7 +8,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
-from dpol.data.question import THE_PAPERS, Gain
 from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
 from dpol.privacy.settings import Mu
 from dpol.show.papers import EXPERTS
@@ -96,8 +95,6 @@ class Games(Settings):
 
     streams: dict[Label, str | None]
     """The gain streams by label, each with its label in the paper's table, if it has one."""
-    questions: dict[str, Gain] = {"": THE_PAPERS}
-    """The questions by label, which is empty where the run asks only one."""
     levels: dict[Label, Mu]
     """Privacy levels by label."""
     suites: dict[Label, Suite] = {}
@@ -108,14 +105,6 @@ class Games(Settings):
     """Replicates in one job; without it all."""
     games_together: bool = False
     """True if one job plays all noises and levels of a suite."""
-    memory: MemoryName = "designed"
-    """Memory of the noise `capacity-memory`."""
-    seed: int = 0
-    """Root of all randomness."""
-    delta: float = 1e-6
-    """The delta at which epsilon is reported."""
-    replayed: bool = False
-    """True if a run is replayed round by round."""
     report: Report
     ways: dict[str, list[tuple[Label, NoiseName]]] = {}
     """Algorithm and noise of the systems of each of `WAYS`, if they are compared."""
@@ -124,8 +113,3 @@ class Games(Settings):
     def labels(self) -> dict[float, str]:
         """Labels of the privacy levels by mu."""
         return {mu: label for label, mu in self.levels.items()}
-
-    @property
-    def asks_several(self) -> bool:
-        """True if the run asks several questions."""
-        return len(self.questions) > 1
