@@ -179,16 +179,19 @@ def planned(folder: Path) -> tuple[set[str], set[str]]:
 
 def jobs_of(*studies: str) -> set[str]:
     """The rules of studies, and of the report."""
-    kinds = ("point", "results", "shown")
-    return {f"{study}_{kind}" for study in studies for kind in kinds} | {"render_report"}
+    made = {f"{study}_{kind}" for study in studies for kind in ("point", "results")}
+    shown = {section for study in studies for section in SHOWN.get(study, {f"{study}_shown"})}
+    return made | shown | {"render_report"}
 
 
-MAIN_SHOWN = {"privacy_utility_shown", "average_gain_shown", "noise_costs_shown"}
-COMPARED_SHOWN = {"beyond_shown", "memory_shown"}
-# Of the claims some read results of the main experiment.
-MAIN = {"games_point", "games_results", *MAIN_SHOWN, *jobs_of("claims")}
+SHOWN = {
+    "games": {"privacy_utility_shown", "average_gain_shown", "noise_costs_shown"},
+    "comparison": {"beyond_shown", "memory_shown"},
+}
+# The comparison and some of the claims read results of the main experiment.
+MAIN = jobs_of("games", "comparison", "claims")
 OF_LAZY = jobs_of("lazy", "convex", "audits")
-ALL_SUITES = {*WHOLE["suites"], "noise-memory"}
+ALL_SUITES = {*WHOLE["suites"]}
 REGISTRY = "experts/registry.yaml"
 
 
@@ -224,7 +227,7 @@ REGISTRY = "experts/registry.yaml"
         ),
         (
             {"studies/games/shown.yaml": ("Week by week", "Again and again")},
-            {*MAIN_SHOWN, "render_report"},
+            {*SHOWN["games"], "render_report"},
             set(),
         ),
         ({REGISTRY: ("{objective: min-noise}", "{objective: min-regret}")}, MAIN, {"central"}),
@@ -270,7 +273,7 @@ FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
         ),
         (
             {"streams": {"NM": {**STREAM, "title": "Another"}}},
-            {*MAIN_SHOWN, "labels_shown", "render_report"},
+            {*SHOWN["games"], *SHOWN["comparison"], "labels_shown", "render_report"},
             set(),
         ),
         (
