@@ -18,7 +18,7 @@ import workflow_picture as workflow
 IMAGES = workflow.PICTURE.parent
 FIGURES = {
     "demo": (
-        "privacy-utility", "decisions", "cumulative-gain", "rivals", "amplification", "lazy-rates",
+        "privacy-utility", "cumulative-gain", "rivals", "amplification", "lazy-rates",
         "lazy-regret", "convex-regret", "labels-risk", "labels-risk-others", "labels-selection",
         "labels-hospitals", "audits",
     ),

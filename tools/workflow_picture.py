@@ -65,7 +65,7 @@ BOXES = (
     Box("Cleaning", "gaps, markers, who plays", ("extract_table", "clean_panel", "data"), 0, 1),
     Box("Streams", "the gains of the experts week by week", ("build_stream", "streams"), 1),
     Box("Games", "per stream, suite, noise and μ", ("games_point", "runs"), 2, 0),
-    Box("Summary", "means, intervals, comparisons", ("games_results",), 3, 0),
+    Box("Summary", "means and intervals", ("games_results",), 3, 0),
     Box("Studies", "one job per point", ("STUDY_point",), 2, 1),
     Box("Results of studies", "one or more tables per study", ("STUDY_results",), 3, 1),
     Box("Tables and figures", "one job per section of the report", ("SECTION_shown",), 4),

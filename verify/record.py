@@ -47,15 +47,15 @@ EVERY = "index == index"
 KEPT = {
     "summary": "best_of_family or family not in ['ridge', 'kalman']",
     "ranking": EVERY,
-    "comparison": "aim_verdict != '' or kind == 'ceiling' or"
+    "comparison": "aim_verdict != '' or"
     " other_algorithm == 'random-effects' and other_noise == 'capacity-memory'",
     "questions": EVERY,
     "memory": EVERY,
     "lazy": EVERY,
     "claims": EVERY,
 }
-"""Queries that keep a few rows: of single learners the best; of comparisons aims, ceilings, and
-ours with noise that has memory."""
+"""Queries that keep a few rows: of single learners the best; of comparisons aims, and ours with
+noise that has memory."""
 _NAMED = "['random-effects', 'rw-meta', 'mf-ftpl', 'persistence']"
 OF_RUN = {
     "states": {

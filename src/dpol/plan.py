@@ -141,11 +141,13 @@ class Plan:
         return self._known_to(study, self.config.facts)
 
     def _known_to(self, study: Study, facts: Facts) -> dict[str, Any]:
-        """All facts for a study that reads files of the run; for others those that all runs share.
+        """All facts for a study that reads streams, or total gains on them; else those of all runs.
 
-        Else a new title or privacy level would make the tables of all studies again.
+        Otherwise a new title or privacy level would make the tables of all studies again.
         """
-        if any(point.get("inputs") for point in self.points[study.name].values()):
+        points = self.points[study.name].values()
+        read = {path for point in points for path in point.get("inputs", {}).values()}
+        if any(path.startswith("streams/") or path == "totals.parquet" for path in read):
             return vars(facts)
         shared = Facts(
             streams={},

@@ -192,6 +192,7 @@ def write_run(folder: Path) -> None:
         "cumulative": cumulative(),
         "ranking": rank_meta(made),
         "replay": replay(),
+        "totals": pd.DataFrame(index=[0]),
         "comparison": pd.DataFrame(index=[0]),
         "ablation": pd.DataFrame(index=[0]),
         "claims": claims(),

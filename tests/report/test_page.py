@@ -118,13 +118,13 @@ def test_figures_are_those_of_the_run_with_numbers_and_their_findings(whole: str
     """Wide and narrow, with the sentence that their files carry as caption and alternative."""
     elements = Elements(whole)
     images, sources = elements.of("img"), elements.of("source")
-    assert len(images) == len(sources) == 10
-    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == [str(1 + it) for it in range(10)]
+    assert len(images) == len(sources) == 9
+    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == [str(1 + it) for it in range(9)]
     for attrs, source in zip(images, sources, strict=True):
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
         assert base64.b64decode(source["srcset"].split(",")[1]).decode() == NARROW
-    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 10 + 3, "three are files, and say it"
+    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 9 + 3, "three are files, and say it"
 
 
 def test_right_guesses_about_people_who_stay_stand_below_the_first_figure(whole: str) -> None:
@@ -192,7 +192,7 @@ NEEDED = (
     *("summary.parquet", "ranking.parquet", "claims.parquet", "audits.parquet"),
     *("data/cleaning.json", "tables/average-gain.fragment.html", "tables/batching.fragment.html"),
     *("figures/privacy-utility.svg", "figures/labels-hospitals.svg"),
-    "figures/labels-hospitals.narrow.svg",
+    "figures/privacy-utility.narrow.svg",
 )
 
 
@@ -269,12 +269,3 @@ def test_a_folded_figure_is_named_in_sight(folder: Path) -> None:
     figure = text[text.index('id="figure-labels-selection"') :]
     assert figure.index("<details>") < figure.index("<figcaption>") < figure.index("<img")
     assert figure.index("<img") < figure.index("</details>\n</figure>")
-
-
-def test_the_replay_is_in_a_section_that_its_periods_name(whole: str) -> None:
-    section = whole[whole.index('id="replay"') : whole.index('id="average-gain"')]
-    assert re.search(
-        r'id="replay-title">Week by week</h2>\s*<p class="intro">New Mexico, first of', section
-    )
-    assert 'id="replay-data"' in section
-    assert whole.count('getElementById("replay-data")') == 1

@@ -30,9 +30,17 @@ QUESTIONS = COST, RIGHT, PRIVACY, PAPERS, SETTING
 
 @dataclass(frozen=True, kw_only=True)
 class PageFacts(Facts):
-    """The facts that the page tells of a run, with those that all studies know.
+    """The facts that the page tells of a run.
 
     Args:
+        streams: as in `Facts`, like the next seven.
+        simulated: likewise.
+        confidence: likewise.
+        levels: likewise.
+        delta: likewise.
+        replicates: likewise.
+        questions: likewise.
+        asked: likewise.
         cleaned: title of each stream of the panel, by label.
         panel: label of the stream of the panel behind each gain stream, by label of the latter.
         gains: the questions by label, which is empty where the run asks only one.

@@ -29,6 +29,8 @@ from dpol.studies.labels.study import COLUMNS, collect, run
 from dpol.studies.study import Facts, Inputs
 from labels import plain
 
+FACTS = Facts({"PA": "Pennsylvania"}, simulated=False, confidence=0.95)
+
 MEMBERS = tuple(variants())
 RANDOM = Setting(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0)
 HARD = Setting(sweep="rounds", kind="hard", K=4, M=4, T=90, epsilon=1.0)
@@ -108,7 +110,7 @@ def test_points_change_one_number_each():
             "features": ["cyclic"],
         },
     )
-    found = points(study, ["PA"])
+    found = points(study, FACTS)
     assert found.pop("hospitals-PA") == {"inputs": {"stream": "streams/PA.parquet"}}
     values = {label: [tuple(it.values()) for it in own["classes"]] for label, own in found.items()}
     one = "constant"
@@ -120,15 +122,15 @@ def test_points_change_one_number_each():
         "epsilons": [("epsilons", "random", 4, 6, 60, it, one) for it in (0.5, 4)],
         "features": [("features", "random", 4, 6, 60, 2, "cyclic")],
     }
-    assert not points(config(), ["PA"])
+    assert not points(config(), FACTS)
 
 
 def test_the_hard_class_is_even_and_needs_enough_rounds():
     study = config(n_hypotheses=5, epsilon=1.0, sweeps={"rounds": [60]})
-    assert [it["K"] for it in points(study, [])["rounds-0"]["classes"]] == [5, 4]
+    assert [it["K"] for it in points(study, FACTS)["rounds-0"]["classes"]] == [5, 4]
     study = config(epsilon=0.1, sweeps={"rounds": [8]})
     assert hardness(2, 8, 0.1) > 1
-    assert [it["kind"] for it in points(study, [])["rounds-0"]["classes"]] == ["random"]
+    assert [it["kind"] for it in points(study, FACTS)["rounds-0"]["classes"]] == ["random"]
 
 
 # ---- rows ----------------------------------------------------------------------------------------

@@ -1,0 +1,46 @@
+"""The runs that are compared are those that the main study played."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from dpol.studies.comparison.cells import cells_of, count_replicates
+from dpol.studies.games import schema
+from dpol.studies.games.findings import conclude
+from dpol.studies.games.summary import summarize, totals_of
+from replays import games, main_of, stream_of
+
+STREAM = stream_of(6, 3)
+PLAYED = games(STREAM, replicates=3)
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The summary and the total gains of some games."""
+    main = main_of(STREAM)
+    summary = conclude(summarize(PLAYED, {STREAM.label: STREAM}, main, 1e-6), main)
+    totals = schema("totals").check(totals_of(PLAYED, main), "totals")
+    return schema("summary").check(summary, "summary"), totals
+
+
+def test_a_cell_has_the_total_gains_and_the_guarantee_of_its_runs(
+    tables: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    """The order of the rows of `totals` does not matter."""
+    summary, totals = tables
+    cells = cells_of(summary, totals.sample(frac=1, random_state=1))
+    assert count_replicates(cells) == 3
+    for cell, played in zip(cells, PLAYED, strict=True):
+        assert (cell.algorithm, cell.noise, cell.mu) == (played.label, played.noise, played.mu)
+        assert (cell.family, cell.ours) == (played.family, played.ours)
+        assert cell.totals.tolist() == played.gains.sum(axis=1).tolist()
+        assert cell.privacy == played.guarantee.as_columns()
+
+
+def test_total_gains_and_their_means_agree(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    summary, totals = tables
+    keys = ["stream", "algorithm", "noise", "level", "mu"]
+    means = totals.groupby(keys, sort=False)["total_gain"].mean()
+    assert means.to_numpy() == pytest.approx(summary["mean_gain"].to_numpy())
+    assert list(means.index) == list(summary[keys].itertuples(index=False, name=None))
