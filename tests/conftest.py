@@ -29,8 +29,12 @@ ERROR = 1e-6
 
 
 def pytest_collection_modifyitems(items):
-    """The longest files first, so that two workers end at about the same time."""
+    """Runs of the pipeline first, so that workers end together; the whole run before all.
+
+    A worker steals the last tests of another, and the tests of the whole run share it.
+    """
     items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
+    items.sort(key=lambda item: item.path.name != "test_whole.py")
 
 
 class Checks:
