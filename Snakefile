@@ -11,4 +11,4 @@ rule all:
         rules.results.input,
     localrule: True
     message:
-        made()
+        done

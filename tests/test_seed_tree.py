@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpol.config.experiment import Experiment, load_experiment
-from dpol.core.imports import load
+from dpol.core.plugins import load
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import write_stream
 from dpol.studies.games.runs import play_suite
@@ -97,11 +97,15 @@ def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
     for label in config.streams:
         write_stream(random_stream(12, 3, label=label), folder / f"streams/{label}.parquet")
     (main, settings), *studies = config.studies()
-    for point in main.points(settings, list(config.streams)).values():
-        files = {name: folder / path for name, path in point["inputs"].items()}
-        inputs = Inputs(seed=config.seed, delta=1e-6, memory_mb=math.inf, files=files)
-        with recording(uses, "suites"):
-            load(main.run)(None, point, inputs)
+    comparison, *studies = studies
+    for study, block in ((main, settings), comparison):
+        for point in study.points(block, config.facts).values():
+            if "stream" not in point["inputs"]:
+                continue  # it compares what was played
+            files = {name: folder / path for name, path in point["inputs"].items()}
+            inputs = Inputs(seed=config.seed, delta=1e-6, memory_mb=math.inf, files=files)
+            with recording(uses, "suites"):
+                load(study.run)(None, point, inputs)
     source = config.dataset.source
     with recording(uses, "simulator"):
         simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)
@@ -127,7 +131,7 @@ def test_everything_that_the_config_does_was_recorded(recorded, experiment):
     played = {purpose for study, purpose, _ in uses if study == "suites"}
     config = experiment.config
     labels = {it.label for members in experiment.members.values() for it in members}
-    labels.add(config.comparison.memory.algorithm)
+    labels.add(config.block("comparison").memory.algorithm)
     assert played == {"local noise", *(f"algorithm {label}" for label in labels)}
     streams = {key[0] for study, _, key in uses if study == "suites"}
     longer = {f"{label}, stays of {weeks}" for label in config.streams for weeks in MEMORY["weeks"]}

@@ -16,11 +16,11 @@ PAGE = ROOT / "CONTRIBUTING.md"
 def rooms() -> str:
     """The rooms and the imports between them, as a Mermaid flowchart.
 
-    A room is a package in `dpol`. An arrow means "imports". It is left out where a longer way leads
-    from the one room to the other.
+    A room is a package or a module in `dpol`. An arrow means "imports". It is left out where a
+    longer way leads from the one room to the other.
     """
     graph = grimp.build_graph("dpol")
-    names = sorted(name for name in graph.find_children("dpol") if graph.find_children(name))
+    names = sorted(name for name in graph.find_children("dpol") if "__" not in name)
     imports = {
         (one, other)
         for one, other in permutations(names, 2)

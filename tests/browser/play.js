@@ -39,7 +39,6 @@ const see = () => root.evaluate((it) => {
     result: all(".result p").map((card) => [...card.children].map((part) => part.textContent)),
     sheet: all(".sheet tr").map((row) => [...row.cells].map((cell) => cell.textContent)),
     sheetShown: it.querySelector(".sheet").checkVisibility(),
-    still: document.querySelector("#replay .still").checkVisibility(),
     link: it.querySelector("a").hash,
     focus: document.activeElement.textContent,
     small: all("button, select, input, a.playing").filter((one) => one.checkVisibility())
@@ -70,7 +69,7 @@ const acts = {
     // A browser that has printed says so, which ends the printing of the sheet alone.
     found.printed.pages = (await tab.pdf({ format: "A4" })).toString("latin1").match(/\/Type\s*\/Page\b/g).length;
     found.printed.after = await tab.evaluate(() =>
-      ["#replay-widget", "#replay .still .panel"].map((it) => document.querySelector(it).checkVisibility()));
+      document.querySelector("#replay-widget").checkVisibility());
     await tab.emulateMedia({ media: "screen" });
   },
 };

@@ -46,7 +46,7 @@ def play(path: Path, link: str, *steps: list[Any], view: tuple[int, str] = VIEWS
 
 def is_hidden(seen: dict[str, Any]) -> bool:
     """True if nothing shows the truth, the best choice or that of the algorithm."""
-    told = seen["bars"] or seen["numbers"] or seen["result"] or seen["still"]
+    told = seen["bars"] or seen["numbers"] or seen["result"]
     told = told or seen["tags"] not in ("", "you")
     sheet = any(
         cell for row in seen["sheet"][1:] for cell in row[-4:] if re.match(r"−?\d+%?$", cell)

@@ -36,7 +36,7 @@ def test_a_good_config_is_accepted_with_its_values():
     assert config.job_memory_mb == 1500
     assert config.privacy.count_sensitivity == 1
     assert config.dataset.cleaning.suppressed_value == 2
-    assert config.comparison is None
+    assert config.block("comparison") is None
 
 
 def test_a_table_of_gains_is_accepted():
@@ -67,7 +67,7 @@ def test_a_made_up_table_may_be_declared(source, simulated):
 
 def test_10_000_jobs_can_be_planned():
     config = parse({"replicates": 1000, "block_replicates": 1}).config
-    assert len(points(config.games, list(config.streams))) == 10_000
+    assert len(points(config.games, config.facts)) == 10_000
 
 
 def test_parsing_leaves_the_raw_config_alone():

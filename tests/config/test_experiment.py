@@ -43,7 +43,7 @@ def tiny(**changes):
 
 def jobs(made):
     """The jobs that play suites: stream, suite, noise, level and block, each with its point."""
-    found = points(made.config.games, list(made.config.played))
+    found = points(made.config.games, made.config.facts)
     return {tuple(label.split("/")): point for label, point in found.items()}
 
 

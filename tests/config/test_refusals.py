@@ -191,8 +191,6 @@ ELSEWHERE = [
      "privacy.memory = (0.9, 0.3): must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
     ({"suites.noisy.noises": ["isotropic", "capacity-memory"]},
      "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not have capacity-memory: not made for noise with memory: ridge"),
-    ({**COMPARED, "comparison.classes_known": True},
-     "comparison.classes_known = True: must be false, or ours be random-effects"),
     ({**COMPARED, "comparison.tuned": [COMPARED["comparison"]["paper"]]},
      "comparison.tuned[0] = 'rw-meta': must differ from paper and ours"),
     ({**COMPARED, "comparison.tuned": [{"algorithm": "careful", "noise": "isotropic"}]},

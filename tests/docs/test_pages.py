@@ -102,7 +102,11 @@ def shown(name: str, kind: str) -> set[str]:
     """The names of the figures or tables of the run of a config."""
     path = ROOT / f"config/{name}.yaml"
     config = parse_experiment(yaml.safe_load(path.read_text()), path.name).config
-    shown = [(it, block) for study, block in config.studies() for it in study.sections_of(block)]
+    shown = [
+        (it, block)
+        for study, block in config.studies()
+        for it in study.sections_of(block, config.facts)
+    ]
     if kind == "figures":
         return {figure.name for section, block in shown for figure in section.figures}
     return {table.name for section, _ in shown for table in section.tables}

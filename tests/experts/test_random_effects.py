@@ -19,7 +19,6 @@ from dpol.experts.learners.random_effects import (
 )
 from dpol.experts.play import play_rounds
 from dpol.privacy.chains import Chains
-from dpol.studies.games.ceilings import KnownClasses
 from steps import final_state
 
 BANK = RandomEffectsBank(scales=(0.2, 0.9), effect=0.4, persistence=0.7, forgetting=0.9)
@@ -79,11 +78,8 @@ def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
     return ahead @ solved, variance, with_left @ solved, density
 
 
-def by_loops(noisy, r, known=None, **broken):
-    """Predicted, spread, noise (n,) and shares (K,) of a replicate after all rounds.
-
-    With `known` (K, n), these are the weights of the models throughout.
-    """
+def by_loops(noisy, r, **broken):
+    """Predicted, spread, noise (n,) and shares (K,) of a replicate after all rounds."""
     relative = noisy.capacity[0] / np.median(noisy.capacity[0])
     memory = noisy.memory or Chains(np.zeros(5), np.zeros(5))
     rounds, n, count = noisy.n_rounds, noisy.n_experts, len(MODELS)
@@ -94,7 +90,7 @@ def by_loops(noisy, r, known=None, **broken):
         [conditioned(it, own, [], np.zeros(0), np.zeros(0), (0, 0))[1] for own in relative]
         for it in MODELS
     ]
-    first = np.full((count, n), 1 / count) if known is None else known
+    first = np.full((count, n), 1 / count)
     spread = (scale_at(LEVEL_BEFORE, np.array(MODELS, dtype=object)[:, 0].astype(float)) ** 2) @ (
         np.array(priors) * first
     )
@@ -112,7 +108,6 @@ def by_loops(noisy, r, known=None, **broken):
         logs += np.log(shares)[:, None]
         weights = np.exp(logs - logs.max(axis=0))
         weights /= weights.sum(axis=0)
-        weights = weights if known is None else known
         shares = (weights.sum(axis=1) + 1) / (n + count)
         scale = np.array([scale_at(levels[-1], it[0]) for it in MODELS])[:, None]
         predicted = (weights * scale * means).sum(axis=0)
@@ -132,22 +127,6 @@ def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
         np.testing.assert_allclose(state.noise[r], noise, rtol=1e-8, atol=1e-12)
         np.testing.assert_allclose(state.weighing.shares[:, r, 0], shares, rtol=1e-8)
     assert state.weighing.shares.max() < 0.9
-
-
-def test_known_weights_stay_and_all_else_is_conditioning(play_with):
-    noisy, rng = play_with(CHAINS), np.random.default_rng(1)
-    known, other = rng.dirichlet(np.ones(len(MODELS)), (2, 5)).transpose(0, 2, 1)
-    bank = KnownClasses(
-        scales=BANK.scales, effect=0.4, persistence=0.7, forgetting=0.9, weights=known
-    )
-    state = final_state(bank, noisy)
-    for r in range(noisy.n_replicates):
-        np.testing.assert_array_equal(state.weighing.weights[:, r], known)
-        *expected, _ = by_loops(noisy, r, known)
-        for name, values in zip(("predicted", "spread", "noise"), expected, strict=True):
-            np.testing.assert_allclose(getattr(state, name)[r], values, rtol=1e-8, atol=1e-12)
-        assert abs(by_loops(noisy, r, other)[0] / state.predicted[r] - 1).max() > 1e-3
-        assert abs(by_loops(noisy, r)[0] / state.predicted[r] - 1).max() > 1e-3
 
 
 def test_another_law_of_the_noise_is_told_apart(play_with):

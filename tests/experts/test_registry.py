@@ -32,7 +32,6 @@ from dpol.experts.play import RawGains, guarantee_of, observations, play_rounds,
 from dpol.experts.registry import (
     LEARNERS,
     REGISTRY,
-    code_that_plays,
     label_of,
     make_members,
     modules_of,
@@ -249,10 +248,7 @@ def test_the_default_label_is_that_of_the_registry_or_the_class():
 def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
     home = "dpol.experts"
     assert modules_of("rw-ftpl") == (f"{home}.ftpl",)
-    assert modules_of({"algorithm": "ridge", "windows": [4]}) == (
-        f"{home}.learners.ridge",
-        f"{home}.learners.joined",
-    )
+    assert modules_of({"algorithm": "ridge", "windows": [4]}) == (f"{home}.learners.ridge",)
     learners = ["kalman", {"learner": "ridge", "windows": [4]}, "kalman"]
     assert modules_of({"algorithm": "fixed-share", "learners": learners}) == (
         f"{home}.exponential_weights",
@@ -261,23 +257,6 @@ def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
     )
     with pytest.raises(ValueError, match="algorithm 'nothing' is not one of rw-ftpl"):
         modules_of("nothing")
-
-
-CHANGED = {"fixed-share": {"share": 0.03}, "mf-window": {"window": 9}}
-"""Other defaults of entries."""
-
-
-@pytest.mark.parametrize("name", CHANGED)
-def test_another_default_is_another_code_for_those_that_use_it_and_for_no_other(name, monkeypatch):
-    specs = [[it] for it in REGISTRY]
-    specs += [[{"algorithm": name, **CHANGED[name]}]]  # sets it: the default does not matter
-    before = [code_that_plays([], it) for it in specs]
-    changed = dataclasses.replace(REGISTRY[name], defaults=CHANGED[name])
-    monkeypatch.setitem(REGISTRY, name, changed)
-    after = [code_that_plays([], it) for it in specs]
-    assert [it for it, *both in zip(specs, before, after, strict=True) if len({*both}) > 1] == [
-        [name]
-    ]
 
 
 def test_only_the_modules_of_an_entry_are_loaded_for_it():

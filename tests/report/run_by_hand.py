@@ -105,7 +105,7 @@ PARAMS = Params(
     config_name="config.yaml",
     config_text=f"run: hand  # {ODD}\n",
     snakefile="rule all:\n",
-    codes={"suite local": "0123456789abcdef"},
+    code="0123456789abcdef",
     benchmarks=[],
 )
 PROVENANCE = Provenance(
@@ -203,7 +203,8 @@ def write_run(folder: Path) -> None:
                 write_frame(complete(frames[name], schema), folder / f"{name}.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     studies = config(*STUDIES).studies()
-    shown = [(it, block) for study, block in studies for it in study.sections_of(block)]
+    facts = config(*STUDIES).facts
+    shown = [(it, block) for study, block in studies for it in study.sections_of(block, facts)]
     for name in (it.name for section, block in shown for it in section.figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
         (folder / f"figures/{name}.narrow.svg").write_text(NARROW)

@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 import yaml
 
-from comparison_by_hand import cell
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.core.intervals import student_factor, welch_half_width
@@ -27,6 +26,7 @@ from dpol.report.crate import CONFIG, CRATE
 from dpol.studies.games.runs import Played, RunBlock, play_suite, write_runs
 from in_process import command
 from report.run_by_hand import CLEANING, PARAMS, PROVENANCE, audits, claims, config, write_files
+from runs_by_hand import played as played_by_hand
 from streams_by_hand import stream
 
 SETTINGS: dict[str, Any] = {
@@ -45,13 +45,13 @@ def write(
     data: GainStream | None = None,
     seed: int = 7,
     tables: Mapping[str, pd.DataFrame] = MappingProxyType({}),
-    codes: Mapping[str, str] = PARAMS.codes,
+    code: str = PARAMS.code,
     provenance: Mapping[str, Any] = MappingProxyType({}),
     **settings: Any,
 ) -> Path:
     """A finished run of algorithms with these total gains, or of these runs."""
     if isinstance(played, Mapping):
-        played = [cell(label, "isotropic", 1.0, it) for label, it in played.items()]
+        played = [played_by_hand(label, "isotropic", 1.0, it) for label, it in played.items()]
     data = stream(label="nm") if data is None else data
     rows = [
         {
@@ -71,7 +71,7 @@ def write(
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     (folder / "report/index.html").write_text("the page")
     text = yaml.safe_dump({"run": folder.name, "seed": seed} | SETTINGS | settings)
-    params = dataclasses.replace(PARAMS, config_text=text, codes=codes)
+    params = dataclasses.replace(PARAMS, config_text=text, code=code)
     origin = dataclasses.replace(PROVENANCE, params=params, **provenance)
     write_files(folder, config(seed=seed), origin, ["summary", *tables])
     return folder
@@ -121,7 +121,9 @@ def test_other_runs_are_not_paired(base: Path, tmp_path: Path, why: str) -> None
     if why == "no runs":
         runs.unlink()
     elif why == "runs of another config":
-        write_runs(RunBlock((0, 1, 2), (cell("meta", "isotropic", 1.0, [1.0, 1.0, 2.0]),)), runs)
+        write_runs(
+            RunBlock((0, 1, 2), (played_by_hand("meta", "isotropic", 1.0, [1.0, 1.0, 2.0]),)), runs
+        )
     row = rows(compare_runs(base, new))["meta"]
     deviations = [float(np.std(it, ddof=1)) for it in (META, totals)]
     assert row["interval"] == "Welch"
@@ -163,8 +165,7 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
     facts = {"versions": (("Python", "3.11.0"), ("dpol", "0.2.0")), "commit": "4567def"}
     report = {"confidence": 0.9, "envelope": "tree"}
     blocks: dict[str, Any] = {"suites": suites, "report": report, "audits": {}}
-    codes = {"suite local": "fedcba9876543210"}
-    new = write(tmp_path / "new", seed=8, codes=codes, provenance=facts, **blocks)
+    new = write(tmp_path / "new", seed=8, code="fedcba9876543210", provenance=facts, **blocks)
     assert set(compare_runs(base, new).settings) == {
         "report.confidence: 0.95 → 0.9",
         "seed: 7 → 8",
@@ -172,7 +173,7 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
         "report.envelope: not set → tree",
         "audits: not set → {}",
         "versions: [dpol 0.1.0] → [dpol 0.2.0]",
-        "hash of the code of suite local: 0123456789abcdef → fedcba9876543210",
+        "hash of the code of dpol: 0123456789abcdef → fedcba9876543210",
         "commit: 0123abc → 4567def",
     }
 

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 import dpol
-from comparison_by_hand import cell
 from dpol.core.schemas import write_frame
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.data.stream import write_stream
@@ -22,10 +21,11 @@ from dpol.studies.games.runs import RunBlock, write_runs
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
 from in_process import command
+from runs_by_hand import played
 from streams_by_hand import stream
 
 PLAYED = [
-    cell(label, noise, mu, [1.0, 2.0 + mu])
+    played(label, noise, mu, [1.0, 2.0 + mu])
     for label in ("meta", "tree")
     for noise, mu in (("isotropic", 1.0), ("capacity", 0.5))
 ]

@@ -23,9 +23,9 @@ def block(name):
     return ASKED[name].block(name)
 
 
-def blocks(name):
-    """The settings of a study in all shipped configs that ask for it."""
-    return [it.block(name) for it in CONFIGS if it.block(name) is not None]
+def runs_of(name):
+    """The settings of a study, and the facts, in all shipped configs that ask for it."""
+    return [(it.block(name), it.facts) for it in CONFIGS if it.block(name) is not None]
 
 
 @pytest.fixture(params=STUDIES)
@@ -35,14 +35,9 @@ def study(request: pytest.FixtureRequest):
 
 @pytest.fixture(params=SECTIONS, ids=lambda it: it[1].name)
 def shown(request: pytest.FixtureRequest):
-    """A section, its study and the settings of that."""
+    """A section and its study."""
     name, section = request.param
-    study = load_study(name)
-    return section, study, next((it for it in blocks(name) if _shows(study, it, section)), None)
-
-
-def _shows(study, settings, section):
-    return section in study.sections_of(settings)
+    return section, load_study(name)
 
 
 def test_its_name_is_that_of_its_folder_and_its_block(study):
@@ -56,18 +51,19 @@ def test_it_passes_the_checks(study, check):
 
 
 def test_every_result_table_is_asked_for(study):
-    asked = {name for it in blocks(study.name) for name in study.results_of(it)}
+    asked = {it for asked in runs_of(study.name) for it in study.results_of(*asked)}
     assert asked == set(study.results)
 
 
 def test_points_are_plain_and_have_labels_for_files(study):
     points_are_plain(study, block(study.name))
-    assert study.points(block(study.name), ["A", "B"])
+    assert study.points(block(study.name), ASKED[study.name].facts)
 
 
 def test_every_section_is_shown_by_a_config(shown):
-    _, _, settings = shown
-    assert settings is not None, "no shipped config shows it"
+    section, study = shown
+    found = [it for asked in runs_of(study.name) for it in study.sections_of(*asked)]
+    assert section in found, "no shipped config shows it"
 
 
 def test_names_of_files_and_sections_are_its_own():
@@ -81,7 +77,7 @@ def test_names_of_files_and_sections_are_its_own():
 
 def test_a_section_is_shown_only_where_its_results_are_asked_for():
     main = load_study("games")
-    plain = block("games").model_copy(update={"comparison": None, "replayed": False, "names": 1})
-    assert main.results_of(plain) == ("summary", "ranking", "cumulative")
-    names = [section.name for section in main.sections_of(plain)]
+    plain, facts = block("games").model_copy(update={"replayed": False}), ASKED["games"].facts
+    assert main.results_of(plain, facts) == ("summary", "totals", "ranking", "cumulative")
+    names = [section.name for section in main.sections_of(plain, facts)]
     assert names == ["privacy-utility", "noise-costs", "average-gain"]

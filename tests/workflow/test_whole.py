@@ -5,7 +5,6 @@ It is made of a copy of the project, whose code tests may change and put back.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -13,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import verify
 import yaml
 
 from dpol.config.experiment import parse_experiment
+from dpol.plan import make_plan
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, Done, fail, run, snakemake, succeed, write_config
 from report.crates import checked_crate
@@ -32,17 +32,6 @@ BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
 RUN = "runs/NM/local/isotropic/mu-0.5/block-0.parquet"
-NOT_HASHED = {
-    "__init__.pyi": "names the public functions, which jobs do not use",
-    "labels/__init__.pyi": "as of dpol",
-    "lazy/convex/__init__.pyi": "as of dpol",
-    "experts/registry.py": "the algorithms that it makes are hashed with all their parameters",
-    "experts/registry.yaml": "as of registry.py; its looks are hashed where figures are drawn",
-    "core/yaml_files.py": "reads the registry, whose entries are hashed as above",
-    "show/__init__.py": "is empty",
-    "show/looks.py": "is watched by what draws; the registry holds looks, which nothing plays by",
-}
-
 pytestmark = pytest.mark.workflow
 
 
@@ -53,14 +42,13 @@ def command(folder: Path, *options: str) -> list[str]:
     return [*start, *config, *options]
 
 
-def run_copy(folder: Path, *options: str, path: str = "", **variables: str) -> Done:
-    source = os.pathsep.join(filter(None, (path, str(folder / "src"))))
-    return run(*command(folder, *options), PYTHONPATH=source, **variables)
+def run_copy(folder: Path, *options: str) -> Done:
+    return run(*command(folder, *options), PYTHONPATH=str(folder / "src"))
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project with a finished run, and the notes of its jobs in notes.jsonl."""
+    """A copy of the project with a finished run."""
     folder = tmp_path_factory.mktemp("whole")
     for name in ("src", "workflow"):
         shutil.copytree(ROOT / name, folder / name)
@@ -69,9 +57,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "config").mkdir()
     (folder / "config/config.yaml").write_text("replicats: 5\n")
     write_config(folder, WHOLE)
-    noted = {"DPOL_LOADED": str(folder / "notes.jsonl"), "DPOL_PACKAGE": str(folder / "src/dpol")}
-    recorder = str(ROOT / "tests/workflow/recorder")
-    said = succeed(run_copy(folder, "--cores", "2", path=recorder, **noted))
+    said = succeed(run_copy(folder, "--cores", "2"))
     assert [name for name in STUDIES if f"{load_study(name).title}: " not in said] == []
     assert "tables/average-gain.md" in said
     assert "figures/cumulative-gain.png" in said
@@ -82,9 +68,10 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     base = whole / BASE
     wanted = ["report/index.html", "provenance/Snakefile", "provenance/config.yaml"]
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
-    for study, block in parse_experiment(WHOLE, "small.yaml").config.studies():
-        wanted += [f"{name}.parquet" for name in study.results_of(block)]
-        for section in study.sections_of(block):
+    config = parse_experiment(WHOLE, "small.yaml").config
+    for study, block in config.studies():
+        wanted += [f"{name}.parquet" for name in study.results_of(block, config.facts)]
+        for section in study.sections_of(block, config.facts):
             figures = [f"figures/{figure.name}" for figure in section.figures]
             tables = [f"tables/{table.name}" for table in section.tables]
             wanted += [f"{it}.{kind}" for it in figures for kind in ("svg", "png", "pdf")]
@@ -92,9 +79,12 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
     assert [name for name in wanted if not (base / name).stat().st_size] == []
     named = {it["@id"] for it in checked_crate(base)}
     assert set(wanted) <= named
-    played = [*(f"suite-{it}" for it in WHOLE["suites"]), *(f"study-{it}" for it in OTHERS)]
-    played.append("noise-with-memory")
-    assert {f"#hash-of-the-code-of-{it}" for it in played} <= named
+    assert "#hash-of-the-code-of-dpol" in named
+    plan = make_plan(WHOLE, [], "test")
+    assert {str(path.relative_to(whole)) for path in base.rglob("benchmarks/**/*.tsv")} == {
+        *plan.benchmarks,
+        f"{BASE}/benchmarks/render_report.tsv",
+    }
 
 
 def test_values_of_the_whole_run_are_as_expected(whole: Path) -> None:
@@ -156,19 +146,6 @@ def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -
 # --- What runs again ---
 
 
-def test_every_job_watches_all_that_it_loads(whole: Path) -> None:
-    lines = [json.loads(line) for line in (whole / "notes.jsonl").read_text().splitlines()]
-    made_of = {line["code"]: set(line["files"]) for line in lines if "code" in line}
-    package = whole / "src/dpol"
-    exempt = {str(package / name) for name in NOT_HASHED}
-    jobs = [line for line in lines if "job" in line]
-    assert {line["job"] for line in jobs} > {"clean_panel", "games_point", "labels_point"}
-    for line in jobs:
-        watched = set().union(*(made_of[code] for code in line["codes"]))
-        assert set(line["files"]) > {str(package / "__init__.py")}
-        assert set(line["files"]) - watched - exempt == set(), line["job"]
-
-
 def planned(folder: Path) -> tuple[set[str], set[str]]:
     """The rules of which a job would run, and what of the main experiment would be played."""
     said = succeed(run_copy(folder, "--dry-run"))
@@ -182,76 +159,23 @@ def jobs_of(*studies: str) -> set[str]:
     return {f"{study}_{kind}" for study in studies for kind in kinds} | {"render_report"}
 
 
-MAIN_SHOWN = {"privacy_utility_shown", "replay_shown", "average_gain_shown"}
-MAIN_SHOWN |= {"beyond_shown", "memory_shown", "noise_costs_shown"}
+MAIN_SHOWN = {"privacy_utility_shown", "average_gain_shown", "noise_costs_shown"}
+COMPARED_SHOWN = {"beyond_shown", "memory_shown"}
 # Of the claims some read results of the main experiment.
 MAIN = {"games_point", "games_results", *MAIN_SHOWN, *jobs_of("claims")}
 OF_LAZY = jobs_of("lazy", "convex", "audits")
 ALL_SUITES = {*WHOLE["suites"], "noise-memory"}
-REGISTRY = "experts/registry.yaml"
+SHOWN = MAIN_SHOWN | {f"{study}_shown" for study in OTHERS}
 
 
-@pytest.mark.parametrize(
-    ("edits", "rules", "played"),
-    [
-        ({}, set(), set()),
-        (
-            {
-                "experts/play.py": ('"""', '"""In other words: '),
-                "core/randomness.py": ("\n\n\n", "\n\n\n# A comment.\n"),
-                "data/sources.yaml": ("not updated since 2024-W08", "of 2025"),
-                "config/docs.py": ("\n\n\n", "\n\n\nNEW = 1\n"),
-            },
-            set(),
-            set(),
-        ),
-        (
-            {
-                REGISTRY: ("{window: 8}", "{window: 9}"),
-                "studies/registry.py": ("\n\n\n", "\n\n\nNEW = 1\n"),
-            },
-            {"render_report"},
-            set(),
-        ),
-        (
-            {
-                "studies/claims/statements.yaml": ("\n", "\n# YAML\n"),
-                "studies/labels/figures.py": ("\n\n\n", "\n\n\nNEW = 1\n"),
-            },
-            {*jobs_of("claims"), "labels_shown"},
-            set(),
-        ),
-        (
-            {"studies/games/shown.yaml": ("Week by week", "Again and again")},
-            {*MAIN_SHOWN, "render_report"},
-            set(),
-        ),
-        ({REGISTRY: ("{objective: min-noise}", "{objective: min-regret}")}, MAIN, {"central"}),
-        (
-            {
-                "experts/learners/joined.py": (
-                    "return state, actions[:, self.place]",
-                    "return state, actions[:, self.place].copy()",
-                )
-            },
-            MAIN,
-            {"local"},
-        ),
-        ({"lazy/accounting.py": ("\n\n\n", "\n\n\nNEW = 1\n")}, MAIN | OF_LAZY, {"lazy"}),
-    ],
-    ids=["nothing", "words", "unused", "data", "sections", "fixed", "learner", "deep"],
-)  # fmt: skip
-def test_a_change_of_code_runs_again_what_it_changes(
-    whole: Path, edits: Mapping[str, tuple[str, str]], rules: set[str], played: set[str]
-) -> None:
-    before = {whole / "src/dpol" / file: (whole / "src/dpol" / file).read_text() for file in edits}
-    for (path, text), (old, new) in zip(before.items(), edits.values(), strict=True):
-        assert old in text
-        path.write_text(text.replace(old, new, 1))
+def test_a_new_colour_draws_again_and_plays_nothing(whole: Path) -> None:
+    looks = whole / "src/dpol/show/looks.py"
+    text = looks.read_text()
+    looks.write_text(text.replace("#E69F00", "#E69F01"))
     found = planned(whole)
-    for path, text in before.items():
-        path.write_text(text)
-    assert found == (rules, played)
+    looks.write_text(text)
+    assert looks.read_text() != text.replace("#E69F00", "#E69F01")
+    assert found == ({*SHOWN, "render_report"}, set())
 
 
 DATASET, STREAM = WHOLE["dataset"], WHOLE["streams"]["NM"]
@@ -295,18 +219,9 @@ def test_a_change_of_the_config_runs_again_what_it_changes(
     assert found == (rules, played)
 
 
-def test_a_new_algorithm_in_a_suite_of_its_own_runs_alone(whole: Path) -> None:
-    package = whole / "src/dpol/experts"
-    text = (package / "follow_the_leader.py").read_text()
-    (package / "newest.py").write_text(text.replace("FollowTheLeader", "Newest"))
-    registry = package / "registry.yaml"
-    before = registry.read_text()
-    line = "  follow-the-leader:\n"
-    new = '  newest: {target: "dpol.experts.newest:Newest"}\n'
-    registry.write_text(before.replace(line, new + line))
-    assert registry.read_text() != before
-    write_config(whole, WHOLE, suites={**WHOLE["suites"], "new": {"algorithms": ["newest"]}})
+def test_a_new_suite_runs_alone(whole: Path) -> None:
+    new = {"algorithms": [{"algorithm": "follow-the-leader", "label": "newest"}]}
+    write_config(whole, WHOLE, suites={**WHOLE["suites"], "new": new})
     found = planned(whole)
-    registry.write_text(before)
     write_config(whole, WHOLE)
     assert found == (MAIN, {"new"})

@@ -17,9 +17,9 @@ else:
             local(f"{RESULTS}/benchmarks/clean_panel.tsv")
         priority: DATA_FIRST
         params:
-            code=code_of_script("clean_panel"),
+            code=plan.code,
             contents=contents_of(RAW, *settings.dataset.capacity_files),
-            dataset=dump(settings.dataset.as_local(settings.raw_file)),
+            dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
         message:
             "Cleaning {input.table}"

@@ -1,9 +1,20 @@
-# A file placed by hand is an input like any other: no rule may want to make it again.
-if settings.dataset.source.kind in FETCHED and table_must_be_fetched():
+def contents_of(*files):
+    """A param: the checksums of the tables of this machine, but for those that a rule makes."""
+
+    def contents(wildcards):
+        made = [it for it in files if any(known.is_producer(it) for known in workflow.rules)]
+        return plan.contents(*files, made=made)
+
+    return contents
+
+
+# A file placed by hand is an input like any other: no rule may want to make it again. Nor if a rule
+# of the importing workflow makes it.
+if plan.must_fetch and not any(plan.fetched in known.output for known in workflow.rules):
 
     rule fetch_dataset:
         output:
-            file=local(settings.dataset.source.file),
+            file=local(plan.fetched),
         log:
             local(f"{RESULTS}/logs/fetch_dataset.log"),
         benchmark:
@@ -12,9 +23,9 @@ if settings.dataset.source.kind in FETCHED and table_must_be_fetched():
         # Compute nodes of a cluster often have no network.
         localrule: True
         params:
-            dataset=dump(settings.dataset.untitled),
-            groups=wanted_groups(),
-            query=table_query().soql,
+            dataset=settings.dataset.untitled.model_dump(mode="json"),
+            groups=plan.wanted_groups,
+            query=plan.query,
         message:
             "Fetching {output.file}"
         script:
@@ -35,7 +46,7 @@ if getattr(settings.dataset.source, "member", None):
             local(f"{RESULTS}/benchmarks/extract_table.tsv")
         priority: DATA_FIRST
         params:
-            code=code_of_script("extract_table"),
+            code=plan.code,
             contents=contents_of(settings.dataset.source.file),
             member=settings.dataset.source.member,
             sha256=getattr(settings.dataset.source, "sha256", None),
@@ -55,8 +66,8 @@ if settings.dataset.source.kind == "simulated":
         benchmark:
             local(f"{RESULTS}/benchmarks/simulate_dataset.tsv")
         params:
-            code=code_of_script("simulate_dataset"),
-            source=dump(settings.dataset.source),
+            code=plan.code,
+            source=settings.dataset.source.model_dump(mode="json"),
             seed=settings.seed,
         message:
             "Simulating hospitals"

@@ -4,7 +4,7 @@ SNAKEFILE = Path(workflow.source_path("../Snakefile"))
 rule render_report:
     input:
         rules.data.input,
-        outputs_of_studies(),
+        [path for study in plan.studies for path in outputs_of(*study)],
     output:
         page=f"{RESULTS}/report/index.html",
         crate=f"{RESULTS}/ro-crate-metadata.json",
@@ -14,19 +14,14 @@ rule render_report:
     benchmark:
         local(f"{RESULTS}/benchmarks/render_report.tsv")
     params:
-        # The model of a config has a block of every study, and each brings its answers.
-        code=code_of_script(
-            "render_report",
-            *(study.module for study in EVERY_STUDY),
-            *(it for study in EVERY_STUDY for it in code_of_page(study)),
-        ),
-        config_name=" + ".join(file.name for file in CONFIG_FILES) or f"module {MODULE}",
-        config_text=config_text(),
-        benchmarks=benchmark_files(),
+        code=plan.code_of_page(),
+        config_name=plan.name,
+        config_text=plan.text,
+        benchmarks=plan.benchmarks,
         # No inputs: who deletes them gets the report without playing again.
-        played=files_played(),
-        packages=[package.as_version for package in packages_played(settings)],
-        codes={name: code for codes in CODES.values() for name, code in codes.items()},
+        played=plan.played_files,
+        packages=[package.as_version for package in plan.packages.values()],
+        code_played=plan.code,
         # Not as it is: a name in braces there is not a wildcard here.
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
     message:

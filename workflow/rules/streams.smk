@@ -10,9 +10,9 @@ if settings.dataset.source.kind == "gains":
         benchmark:
             local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
         params:
-            code=code_of_script("build_stream_of_gains"),
+            code=plan.code,
             contents=contents_of(RAW),
-            dataset=dump(settings.dataset.untitled),
+            dataset=settings.dataset.untitled.model_dump(mode="json"),
         message:
             "Building stream {wildcards.stream} from {input.table}"
         script:
@@ -31,11 +31,13 @@ else:
         benchmark:
             local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
         params:
-            code=code_of_script("build_stream"),
+            code=plan.code,
             count_sensitivity=settings.privacy.count_sensitivity,
             stay=settings.privacy.unit.weeks,
             of=lambda wildcards: settings.played[wildcards.stream].stream,
-            gain=lambda wildcards: dump(settings.played[wildcards.stream].gain.untitled),
+            gain=lambda wildcards: settings.played[wildcards.stream].gain.untitled.model_dump(
+                mode="json"
+            ),
             max_clipped=settings.dataset.cleaning.max_clipped,
         message:
             "Building stream {wildcards.stream}"

@@ -1,32 +1,48 @@
+def shown_files(section):
+    """The files of a section; `snakemake --report` shows the first of each figure and table."""
+    for it, (first, *others) in plan.shown(section):
+        labels = {"what": it.title, "kind": type(it).__name__.removesuffix("Spec").lower()}
+        yield report(first, caption="../report/section.rst", category=section.title, labels=labels)
+        yield from others
+
+
+def outputs_of(study, block):
+    """The result tables, figures and tables of a study."""
+    yield from plan.results(study, block).values()
+    for section in plan.sections(study, block):
+        for _, paths in plan.shown(section):
+            yield from paths
+
+
 # Each study of the config: a job for each of its points, one that makes its result tables, and one
 # for each section that shows them.
-for study, block in STUDIES:
+for study, block in plan.studies:
 
     rule:
         name:
             f"{study.name}_point"
         input:
-            unpack(partial(inputs_of_point, study)),
+            unpack(lambda wildcards, study=study: plan.inputs_of_point(study, wildcards.point)),
         output:
-            **below_results(study.files_of_points()),
+            **plan.outputs_of_point(study),
         log:
             local(f"{RESULTS}/logs/{study.name}_point/{{point}}.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/{study.name}_point/{{point}}.tsv")
-        priority: priority_of(study)
+        priority: 0 if plan.waits(study) else LONGEST_FIRST
         # Not among params: nothing runs again because memory was changed.
         resources:
             job_memory_mb=settings.job_memory_mb,
             # What a scheduler reserves: room for Snakemake around the script, more at each attempt.
-            mem_mb=reserved_memory,
+            mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
         params:
             study=f"{study.module}:STUDY",
             # Whole points depend on neither.
-            settings=None if study.whole_points else dump(block),
+            settings=None if study.whole_points else block.model_dump(mode="json"),
             delta=None if study.whole_points else settings.privacy.delta,
-            point=partial(point_of, study),
+            point=lambda wildcards, study=study: plan.points[study.name][wildcards.point],
             seed=settings.seed,
-            code=partial(code_of_point, study),
+            code=lambda wildcards, study=study: plan.code_of_point(study, wildcards.point),
         message:
             f"{study.title}: {{wildcards.point}}"
         script:
@@ -36,44 +52,43 @@ for study, block in STUDIES:
         name:
             f"{study.name}_results"
         input:
-            **files_of_all_points(study),
-            **below_results(study.reads(list(settings.played))),
+            **plan.parts_of_results(study),
         output:
-            **below_results(result_tables(study.results_of(block))),
+            **plan.results(study, block),
         log:
             local(f"{RESULTS}/logs/{study.name}_results.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/{study.name}_results.tsv")
         params:
             study=f"{study.module}:STUDY",
-            settings=dump(block),
-            facts=UNTITLED_FACTS,
-            code=code_of_results(study),
+            settings=block.model_dump(mode="json"),
+            facts=plan.facts_of_results(study),
+            code=plan.code_of_results(study),
         message:
             f"{study.title}: making the result tables"
         script:
             "../scripts/study_results.py"
 
-    for section in study.sections_of(block):
+    for section in plan.sections(study, block):
 
         rule:
             name:
-                shown_rule(section)
+                rule_of_section(section)
             input:
-                **below_results(result_tables(section.results)),
+                **plan.tables(section.results),
             output:
-                shown_of(section),
+                list(shown_files(section)),
             log:
-                local(f"{RESULTS}/logs/{shown_rule(section)}.log"),
+                local(f"{RESULTS}/logs/{rule_of_section(section)}.log"),
             benchmark:
-                local(f"{RESULTS}/benchmarks/{shown_rule(section)}.tsv")
+                local(f"{RESULTS}/benchmarks/{rule_of_section(section)}.tsv")
             params:
                 study=f"{study.module}:STUDY",
                 section=section.name,
-                settings=dump(block),
-                facts=facts_of(study),
+                settings=block.model_dump(mode="json"),
+                facts=plan.facts_of_shown(study),
                 about=section.about,
-                code=code_of_shown(study, section),
+                code=plan.code_of_shown(study),
             message:
                 f"{section.title}: drawing the figures, rendering the tables"
             script:

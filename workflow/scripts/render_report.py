@@ -12,7 +12,7 @@ with job_log(snakemake.log[0], files, snakemake.output):
             config_name=snakemake.params.config_name,
             config_text=snakemake.params.config_text,
             snakefile=snakemake.params.snakefile,
-            codes=snakemake.params.codes,
+            code=snakemake.params.code_played,
             benchmarks=snakemake.params.benchmarks,
             packages=tuple(map(tuple, snakemake.params.packages)),
         ),

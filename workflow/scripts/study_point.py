@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from dpol.core.imports import load
 from dpol.core.logs import job_log
+from dpol.core.plugins import load
 from dpol.studies.jobs import write_point
 from dpol.studies.study import Inputs
 

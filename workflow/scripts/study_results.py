@@ -1,5 +1,5 @@
-from dpol.core.imports import load
 from dpol.core.logs import job_log
+from dpol.core.plugins import load
 from dpol.studies.jobs import write_results
 from dpol.studies.study import Facts
 

@@ -342,7 +342,7 @@ def compare_with_alone(members: list[Member]) -> None:
     for member, found in zip(members, alone, strict=True):
         if isinstance(found, str):
             raise CheckError(f"{member.label}, where raw gains do not exist: {found}")
-        if (found[0] != game(member, source)).any():
+        if (found != game(member, source)).any():
             raise CheckError(
                 f"{member.label} plays another game where raw gains do not exist; use nothing but"
                 " the setup, the observation and the generators"

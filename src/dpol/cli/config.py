@@ -57,7 +57,7 @@ def _check(options: argparse.Namespace) -> None:
 
     for file in options.files:
         config = load_experiment(file).config
-        count = len(points(config.games, list(config.played)))
+        count = len(points(config.games, config.facts))
         print(f"{file}: good (run {config.run}, {count} jobs of algorithms)")
 
 

@@ -14,8 +14,7 @@ from pydantic import ValidationError
 from dpol.config.models import WHOLE, Config, parse_config
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
-from dpol.core.imports import is_foreign
-from dpol.core.plugins import Package, package_of, refuse_taken
+from dpol.core.plugins import refuse_taken
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem
 from dpol.core.shipped import place_of
@@ -27,9 +26,8 @@ from dpol.experts.registry import (
     LEARNERS,
     REGISTRY,
     make_members,
-    modules_of,
 )
-from dpol.noise import NOISES, module_of_noise
+from dpol.noise import NOISES
 from dpol.noise.noises import NOISE_GROUP
 from dpol.studies.registry import STUDIES, STUDY_GROUP
 
@@ -77,20 +75,6 @@ def check_local_table(config: Config) -> None:
                 f"dataset.{block}.file = {file}: no such file; put the table of run {config.run}"
                 " there, or try config/demo.yaml, which needs none"
             )
-
-
-def packages_played(config: Config) -> list[Package]:
-    """The packages other than dpol whose algorithms, noises or studies a config names.
-
-    Raises:
-        ModuleNotFoundError: one is not installed where jobs find it.
-    """
-    modules = [study.module for study, _ in config.studies()]
-    for suite in config.suites.values():
-        modules += [module for spec in suite.algorithms for module in modules_of(spec)]
-        modules += map(module_of_noise, suite.noises)
-    tops = {module.partition(".")[0] for module in modules if is_foreign(module)}
-    return [package_of(top) for top in sorted(tops)]
 
 
 def parse_experiment(raw: object, place: str) -> Experiment:

@@ -20,9 +20,9 @@ from dpol.core.shipped import place_of
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.privacy.settings import Mu
-from dpol.studies.games.settings import Comparison, Games, MemoryName, Report, Suite
+from dpol.studies.games.settings import Games, MemoryName, Report, Suite
 from dpol.studies.registry import find_study, load_studies
-from dpol.studies.study import Study
+from dpol.studies.study import Facts, Study
 
 
 class Unit(Settings):
@@ -88,9 +88,6 @@ class Config(Settings):
     """Label of each suite and what it plays."""
     replicates: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     """Independent repetitions (seeds) of every randomised run."""
-    names: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Above 1 the table `top` also scores the experts of so many largest predictions in each round,
-    for every local algorithm that has predictions. All else stays about one expert."""
     block_replicates: PositiveInt | None = None
     """Replicates in one job; without it all. Results do not depend on it."""
     games_together: bool = False
@@ -99,8 +96,6 @@ class Config(Settings):
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
     """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
     least one). Results do not depend on it."""
-    comparison: Comparison | None = None
-    """A comparison of the paper's way with ours; without this block there is none."""
     report: Report
     _others: tuple[Study, ...] = ()
 
@@ -151,16 +146,29 @@ class Config(Settings):
         return self.report.replay or not self.dataset.private
 
     @property
+    def facts(self) -> Facts:
+        """The facts that studies know of the run before any of its jobs."""
+        return Facts(
+            streams={label: asked.title for label, asked in self.played.items()},
+            simulated=self.dataset.simulated,
+            confidence=self.report.confidence,
+            levels=self.privacy.levels,
+            delta=self.privacy.delta,
+            replicates=self.replicates,
+            questions={label: gain.title or label for label, gain in self.asks.items()},
+            asked={label: asked.question for label, asked in self.played.items()},
+        )
+
+    @property
     def games(self) -> Games:
         """The settings of the main experiment, which are keys of the whole config."""
+        compared = self.block("comparison")
         return Games(
             streams={label: asked.reported_as for label, asked in self.played.items()},
             questions=self.asks,
-            asked={label: (asked.stream, asked.question) for label, asked in self.played.items()},
             levels=self.privacy.levels,
             suites=self.suites,
             replicates=self.replicates,
-            names=self.names,
             block_replicates=self.block_replicates,
             games_together=self.games_together,
             memory=self.privacy.memory,
@@ -168,7 +176,10 @@ class Config(Settings):
             delta=self.privacy.delta,
             replayed=self.replayed,
             report=self.report,
-            comparison=self.comparison,
+            ways={
+                way: [(system.algorithm, system.noise) for system in systems]
+                for way, systems in (compared.ways if compared else {}).items()
+            },
         )
 
 

@@ -16,8 +16,8 @@ from dpol.data.question import THE_PAPERS
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
+from dpol.studies.comparison.settings import Comparison, System
 from dpol.studies.games.grid import jobs_of, n_blocks
-from dpol.studies.games.settings import WITH_CLASSES, System
 
 Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
@@ -63,7 +63,8 @@ def levels(config: Config, members: Members) -> Iterator[Problem]:
         for label, made in members.items()
         if any(member.algorithm.model == "none" for member in made)
     ]
-    if config.comparison is not None and config.comparison.ablated:
+    compared = _compared(config)
+    if compared is not None and compared.ablated:
         reasons.append("comparison splits the loss against no noise")
     if reasons and math.inf not in given.values():
         yield Problem(place, given, f"must have a level .inf, because {' and '.join(reasons)}")
@@ -122,23 +123,18 @@ def memory(config: Config, members: Members) -> Iterator[Problem]:
 
 def comparison(config: Config, members: Members) -> Iterator[Problem]:
     """A comparison is of two systems, at levels that are there."""
-    if config.comparison is None:
+    if (compared := _compared(config)) is None:
         return
-    if config.comparison.ours == config.comparison.paper:
-        place, value = ("comparison", "ours"), config.comparison.ours.algorithm
+    if compared.ours == compared.paper:
+        place, value = ("comparison", "ours"), compared.ours.algorithm
         yield Problem(place, value, "must differ from comparison.paper")
-    for index, system in enumerate(config.comparison.tuned):
-        if system in (config.comparison.paper, config.comparison.ours):
+    for index, system in enumerate(compared.tuned):
+        if system in (compared.paper, compared.ours):
             allowed = "must differ from paper and ours"
             yield Problem(("comparison", "tuned", index), system.algorithm, allowed)
-    if config.comparison.classes_known:
-        known = {it.label for made in members.values() for it in made if it.family == WITH_CLASSES}
-        if config.comparison.ours.algorithm not in known:
-            allowed = f"must be false, or ours be {WITH_CLASSES}"
-            yield Problem(("comparison", "classes_known"), True, allowed)
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
-    for index, aim in enumerate(config.comparison.aims):
-        if aim.against == "best-learner" and not config.comparison.ablated:
+    for index, aim in enumerate(compared.aims):
+        if aim.against == "best-learner" and not compared.ablated:
             allowed = "must be paper, or give every system its learners"
             yield Problem(("comparison", "aims", index, "against"), aim.against, allowed)
         for key, level in (("ours", aim.ours), ("at", aim.at)):
@@ -148,7 +144,8 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
 
 def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
     """Noise with memory is compared for one algorithm that knows it, of gains with capacities."""
-    if (asked := config.games.noise_memories) is None:
+    compared = _compared(config)
+    if compared is None or (asked := compared.memory) is None:
         return
     place = ("comparison", "memory")
     if config.dataset.source.kind == "gains":
@@ -257,7 +254,7 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
 
 def systems(config: Config, members: Members) -> Iterator[Problem]:
     """Every compared system, and the learners it is judged by, are played under its noise."""
-    if (compared := config.comparison) is None:
+    if (compared := _compared(config)) is None:
         return
     runs = list(_private_runs(config, members))
     every: dict[tuple[str | int, ...], System] = {
@@ -283,6 +280,11 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
                 yield Problem((*place, "learners"), family, allowed)
         if not find_noise(system.noise).none_at_infinity:
             yield Problem((*place, "noise"), system.noise, "must have no noise at the level .inf")
+
+
+def _compared(config: Config) -> Comparison | None:
+    block: Comparison | None = config.block("comparison")
+    return block
 
 
 def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, str]]:

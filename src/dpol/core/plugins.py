@@ -1,11 +1,14 @@
-"""Names that other packages bring: registered by entry point, or written `package.module:name`."""
+"""Names that other packages bring: registered by entry point, or written `package.module:name`.
+
+Also hashes of packages, which tell jobs that the code behind them has changed.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
@@ -15,8 +18,25 @@ from typing import Any
 
 from dpol.core.near import did_you_mean
 
+NAME = __name__.partition(".")[0]
+"""This package."""
 OF_ANOTHER = r"^[A-Za-z_][\w.-]*(:\w+)?$"
 """Names that another package may bring: of an entry point, or `package.module:name`."""
+
+
+def load(reference: str) -> Any:
+    """Import the object, such as a function or a class, that "module:name" names."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
+
+
+def is_foreign(module: str) -> bool:
+    """True if a module, by its dotted name, is of another package.
+
+    >>> is_foreign("dpol.core"), is_foreign("numpy.random")
+    (False, True)
+    """
+    return module.partition(".")[0] != NAME
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,9 +106,8 @@ def load_named(name: str, target: str) -> Any:
     Raises:
         ValueError: it cannot be imported.
     """
-    module, _, attribute = target.partition(":")
     try:
-        return getattr(import_module(module), attribute)
+        return load(target)
     except (ImportError, AttributeError) as error:
         raise ValueError(
             f"{name}: {target} cannot be imported: {error}; install its package where dpol is, and"
@@ -117,14 +136,27 @@ def package_of(module: str) -> Package:
         ModuleNotFoundError: it is not installed.
     """
     top = module.partition(".")[0]
-    files = sorted(files_of_package(top))
-    whole = hashlib.sha256()
-    for name, path in files:
-        whole.update(f"\0{name}\0".encode() + path.read_bytes())
     name, version = top, ""
     for own in metadata.packages_distributions().get(top, ()):
         name, version = own, metadata.version(own)
-    return Package(name=name, version=version, sha256=whole.hexdigest())
+    return Package(name=name, version=version, sha256=_hash_of(files_of_package(top)))
+
+
+def code_of_dpol(*without: str) -> str:
+    """Hash the files of dpol, with their names in it.
+
+    Args:
+        without: folders and files that are left out, such as `show`.
+    """
+    files = files_of_package(NAME)
+    return _hash_of(it for it in files if it[0].split("/")[1] not in without)[:16]
+
+
+def _hash_of(files: Iterable[tuple[str, Path]]) -> str:
+    whole = hashlib.sha256()
+    for name, path in sorted(files):
+        whole.update(f"\0{name}\0".encode() + path.read_bytes())
+    return whole.hexdigest()
 
 
 def files_of_package(top: str) -> Iterator[tuple[str, Path]]:

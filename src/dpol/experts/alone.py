@@ -35,13 +35,14 @@ from typing import Any
 import numpy as np
 
 from dpol.core.errors import AlgorithmError
-from dpol.core.imports import PACKAGE, is_foreign, load
+from dpol.core.plugins import is_foreign
 from dpol.core.randomness import ReplicateGenerators, Seeds
 from dpol.experts.interface import Actions, Member
-from dpol.experts.play import play_best
+from dpol.experts.play import play_rounds
+from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NoisyGains
 
-_REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
+_PACKAGE = Path(__file__).parents[1]
 _NEVER = "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "socket.", "subprocess."
 _NOT_IN_A_GAME = "ctypes.", "os.", "resource.", "sqlite3."
 """Beginnings of the audit events that are refused: always, and while an algorithm plays."""
@@ -55,26 +56,23 @@ _START, _STEP = 300.0, 0.1
 _AGAIN = 2
 """Replicates of a game that are played again, each without the others."""
 
-Found = tuple[Actions, Actions | None]
-"""What `play_best` returns."""
 
+def play_alone(member: Member, source: NoisyGains) -> Actions:
+    """Play a game in such a process; its (R, T) actions.
 
-def play_alone(member: Member, source: NoisyGains, *, names: int = 1) -> Found:
-    """Play a game in such a process, and some replicates again, each without the others.
-
+    Some replicates are played again, each without the others.
     The run's seed chooses these replicates. An algorithm that joins the replicates of a game, to
     average their noise, plays them otherwise.
 
     Args:
         member: a local algorithm, made by `make_members`.
         source: the noisy gains, with their seed.
-        names: as in `play_best`.
 
     Raises:
         AlgorithmError: it fails there, opens something, takes too long, or replicates depend on
             each other.
     """
-    (whole,) = played_alone([(member, source)], names=names)
+    (whole,) = played_alone([(member, source)])
     if isinstance(whole, str):
         raise AlgorithmError(f"{member.label}, played without raw gains: {whole}; {_REMEDY}")
     if source.n_replicates == 1 or not source.noise_scale.any():
@@ -91,10 +89,9 @@ def play_alone(member: Member, source: NoisyGains, *, names: int = 1) -> Found:
         )
         for row in rows
     ]
-    every = played_alone([(member, part) for part in parts], names=names)
+    every = played_alone([(member, part) for part in parts])
     for row, again in zip(rows, every, strict=True):
-        own = [None if it is None else it[[row]] for it in whole]
-        if isinstance(again, str) or not all(map(_are_equal, own, again)):
+        if isinstance(again, str) or not np.array_equal(whole[[row]], again):
             raise AlgorithmError(
                 f"{member.label}: replicate {seeds.replicates[row]} plays another game alone than"
                 f" among {source.n_replicates}; replicates are independent, and a step may not join"
@@ -103,18 +100,11 @@ def play_alone(member: Member, source: NoisyGains, *, names: int = 1) -> Found:
     return whole
 
 
-def _are_equal(one: Actions | None, two: Actions | None) -> bool:
-    return one is two or (one is not None and two is not None and np.array_equal(one, two))
-
-
-def played_alone(
-    games: Sequence[tuple[Member, NoisyGains]], *, names: int = 1
-) -> list[Found | str]:
-    """What `play_best` returns for games in one such process; or why there is nothing.
+def played_alone(games: Sequence[tuple[Member, NoisyGains]]) -> list[Actions | str]:
+    """The (R, T) actions of games in one such process; or why there are none.
 
     Args:
         games: local algorithms, made by `make_members`, and noisy gains with their seeds.
-        names: as in `play_best`.
     """
     # Nothing of an algorithm is pickled: its code would do it, here, where raw gains are.
     given = []
@@ -128,7 +118,7 @@ def played_alone(
     try:
         done = subprocess.run(
             [sys.executable, "-B", "-P", "-m", __name__],
-            input=pickle.dumps((given, names)),
+            input=pickle.dumps(given),
             env={**os.environ, "PYTHONPATH": path},
             cwd=os.sep,
             capture_output=True,
@@ -142,7 +132,7 @@ def played_alone(
     except (IndexError, ValueError):
         said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         return [f"its process ended: {said or done.returncode}" for _ in games]
-    return [it if isinstance(it, str) else _arrays(*it) for it in found]
+    return [it if isinstance(it, str) else np.array(it, dtype=np.int32) for it in found]
 
 
 def _seeds_of(source: NoisyGains) -> Seeds:
@@ -151,21 +141,16 @@ def _seeds_of(source: NoisyGains) -> Seeds:
     return source.seeds
 
 
-def _arrays(actions: Any, best: Any) -> Found:
-    whole = np.array(actions, dtype=np.int32)
-    return whole, None if best is None else np.array(best, dtype=np.int32)
-
-
 def _play(given: bytes) -> list[Any]:
-    games, names = pickle.loads(given)
+    games = pickle.loads(given)
     tried: list[str] = []
-    homes = [Path(it).resolve() for it in (sys.prefix, sys.base_prefix, PACKAGE)]
+    homes = [Path(it).resolve() for it in (sys.prefix, sys.base_prefix, _PACKAGE)]
     sys.addaudithook(partial(_refuse, tried, homes))
     loaded = [_attempt(tried, _load, spec, label, homes) for spec, label, *_ in games]
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
     homes.clear()
     return [
-        it if isinstance(it, str) else _attempt(tried, _game, it, *game[2:], names)
+        it if isinstance(it, str) else _attempt(tried, _game, it, *game[2:])
         for it, game in zip(loaded, games, strict=True)
     ]
 
@@ -185,19 +170,18 @@ def _attempt(tried: list[str], do: Callable[..., Any], *words: Any) -> Any:
 
 def _load(spec: Any, label: str, homes: list[Path]) -> Any:
     """The algorithm of an entry of a suite; the files of its packages become readable."""
-    first, *others = load(f"{_REGISTRY}:modules_of")(spec)
+    first, *others = modules_of(spec)
     for late in _LATE if is_foreign(first) else (*_LATE, _LATE_OF_DPOL):
         import_module(late)
     for module in (first, *others):
         package = find_spec(module.partition(".")[0])
         for folder in (package and package.submodule_search_locations) or ():
             homes.append(Path(folder).resolve())
-    return {it.label: it.algorithm for it in load(f"{_REGISTRY}:make_members")(spec)}[label]
+    return {it.label: it.algorithm for it in make_members(spec)}[label]
 
 
-def _game(algorithm: Any, states: Sequence[Any], source: NoisyGains, names: int) -> Any:
-    actions, best = play_best(algorithm, source, _without_seed(states), names=names)
-    return actions.tolist(), None if best is None else best.tolist()
+def _game(algorithm: Any, states: Sequence[Any], source: NoisyGains) -> Any:
+    return play_rounds(algorithm, source, _without_seed(states)).tolist()
 
 
 def _without_seed(states: Sequence[Any]) -> ReplicateGenerators:

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.imports import is_foreign
+from dpol.core.plugins import is_foreign
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.noise import ISOTROPIC, find_noise
 from dpol.privacy.chains import MemoryKind, NoiseMemory

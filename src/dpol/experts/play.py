@@ -158,7 +158,11 @@ class Games:
 
 
 def play_rounds(
-    algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenerators
+    algorithm: AnyAlgorithm,
+    source: Source,
+    generators: ReplicateGenerators,
+    *,
+    name: str | None = None,
 ) -> Actions:
     """Play a whole game; the (R, T) actions, experts counted from 0.
 
@@ -166,52 +170,17 @@ def play_rounds(
         algorithm: its `model` must fit the source.
         source: noisy gains for local algorithms, raw gains for all others.
         generators: the algorithm's own randomness, one generator per replicate.
-
-    Raises:
-        TypeError: a local algorithm is given raw gains, or another one noisy gains.
-        ValueError: as `rounds`.
-    """
-    return play_best(algorithm, source, generators)[0]
-
-
-def play_best(
-    algorithm: AnyAlgorithm,
-    source: Source,
-    generators: ReplicateGenerators,
-    *,
-    names: int = 1,
-    name: str | None = None,
-) -> tuple[Actions, Actions | None]:
-    """Play a game; its (R, T) actions, and the (R, T, `names`) experts predicted best.
-
-    Experts with equal predictions are taken in their order. There are none for one name, nor
-    without predictions in every round.
-
-    Args:
-        algorithm: as for `play_rounds`.
-        source: as for `play_rounds`.
-        generators: as for `play_rounds`.
-        names: number of experts that a round predicts best.
         name: with it, the log tells the progress of the game.
 
     Raises:
-        TypeError: as `play_rounds`.
+        TypeError: a local algorithm is given raw gains, or another one noisy gains.
         ValueError: as `rounds`.
     """
     played = rounds(algorithm, source, generators)
     if name is not None:
         game = source.stream if isinstance(source, RawGains) else source
         played = progress(played, f"{name}, rounds", game.n_rounds)
-    actions, best = list[Actions](), list[Actions]()
-    for state, chosen in played:
-        actions.append(chosen)
-        if names == 1 or not isinstance(algorithm, LocalAlgorithm):
-            continue
-        if (forecast := algorithm.forecast(state)) is not None:
-            order = np.argsort(-forecast.scores, axis=1, kind="stable")
-            best.append(order[:, :names].astype(np.int32))
-    whole = np.stack(best, axis=1) if len(best) == len(actions) else None
-    return np.stack(actions, axis=1), whole
+    return np.stack([actions for _, actions in played], axis=1)
 
 
 def rounds(

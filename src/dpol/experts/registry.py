@@ -8,13 +8,12 @@ one algorithm, no other is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from dpol.core.imports import code_hash, is_foreign, load
-from dpol.core.plugins import load_named, target_of
+from dpol.core.plugins import is_foreign, load_named, target_of
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import (
     LABEL,
@@ -24,9 +23,9 @@ from dpol.experts.interface import (
     check_class,
     check_made,
 )
+from dpol.experts.learners.joined import LearnerAlone, each_alone
 from dpol.show.looks import DASHES, Look
 
-JOINED = "dpol.experts.learners.joined"  # as text: only jobs that play learners alone watch it
 COMPARATORS = ("best fixed expert", "best learner")
 """The best of the choices, in hindsight, that a regret is against."""
 
@@ -203,7 +202,7 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     family, made = name.rpartition(":")[2], entry.make(name, parameters)
     algorithms = {family: made}
     if isinstance(made, LearnerBank):
-        algorithms = {alone.label: alone for alone in load(f"{JOINED}:each_alone")(made)}
+        algorithms = {alone.label: alone for alone in each_alone(made)}
     if label is not None and len(algorithms) > 1:
         raise ValueError(f"a label cannot be given to {family}, whose members are labelled")
     foreign = any(map(is_foreign, modules_of(spec)))
@@ -226,8 +225,7 @@ def make_bank(spec: str | Mapping[str, Any]) -> LearnerBank[Any]:
 def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
     """The modules that an entry of a suite names: its algorithm's, and those of its learners.
 
-    A bank whose learners are played one by one also needs the module that plays one alone. Nothing
-    is imported. What these modules import themselves, default learners included, is not listed.
+    Nothing is imported.
 
     Raises:
         ValueError: a name is unknown.
@@ -236,36 +234,8 @@ def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
     ('dpol.experts.meta', 'dpol.experts.learners.state_space')
     """
     _, entry, parameters = _named(spec, "algorithm")
-    found = [entry.module]
-    banks = {bank.target for bank in LEARNERS.values()}
-    if entry.target in banks or is_foreign(entry.module):
-        found.append(JOINED)
-    for learner in _listed(parameters.get("learners", ())):
-        found.append(_named(learner, "learner")[1].module)
-    return tuple(dict.fromkeys(found))
-
-
-def code_that_plays(start: Sequence[str], specs: Sequence[str | Mapping[str, Any]]) -> str:
-    """A hash of the code of some modules, and of algorithms with all their parameters.
-
-    Of this registry it holds what the entries are made to: the defaults and fixed parameters of
-    other entries do not matter.
-
-    Args:
-        start: dotted names of the modules.
-        specs: entries of suites.
-
-    Raises:
-        ValueError: a name is unknown, or a parameter is unknown or out of range.
-
-    >>> start = ["dpol.studies.games.runs"]
-    >>> code_that_plays(start, ["rw-meta"]) == code_that_plays(start, ["fixed-share"])
-    False
-    """
-    modules = [module for spec in specs for module in modules_of(spec)]
-    return code_hash(
-        *start, "dpol.core.imports", *modules, made=repr([make_members(spec) for spec in specs])
-    )
+    learners = [_named(it, "learner")[1] for it in _listed(parameters.get("learners", ()))]
+    return tuple(dict.fromkeys(it.module for it in (entry, *learners)))
 
 
 def label_of(algorithm: AnyAlgorithm) -> str:
@@ -275,8 +245,8 @@ def label_of(algorithm: AnyAlgorithm) -> str:
     >>> label_of(TreeFTPL("min-regret"))
     'tree-ftpl-min-regret'
     """
-    if isinstance(algorithm, load(f"{JOINED}:LearnerAlone")):
-        return str(algorithm.label)
+    if isinstance(algorithm, LearnerAlone):
+        return algorithm.label
     return _name_of(algorithm, REGISTRY)
 
 

@@ -16,6 +16,10 @@ Origin = Literal["paper", "standard", "ours", "other"]
 """Origin of a method: a paper of the project, a textbook, us, or another package."""
 
 
+MU_OF_STAYS = tuple(f"mu_{v}_week{'s' * (v > 1)}" for v in STAYS)
+"""Columns with the mu of a person who is counted in so many weeks: `STAYS`."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """A privacy guarantee: its content, the people it protects, and its assumptions.
@@ -109,7 +113,7 @@ class Guarantee:
         """Columns of the cost of longer stays and of carrying forward, and of the memory."""
         stays = self.stays or (math.nan,) * len(STAYS)
         weeks, mu = self.carried or (math.nan, math.nan)
-        columns = {f"mu_{v}_week{'s' * (v > 1)}": it for v, it in zip(STAYS, stays, strict=True)}
+        columns = dict(zip(MU_OF_STAYS, stays, strict=True))
         carried = {"carried_weeks": float(weeks), "mu_carried": mu}
         return {**columns, **carried, "noise_memory": self.memory}
 

@@ -113,11 +113,11 @@ def build_crate(
         license=facts.licence or fetched.get("licence"),
         citation=facts.citation,
     )
-    codes = {f"hash of the code of {part}": it for part, it in provenance.params.codes.items()}
+    code = {"hash of the code of dpol": provenance.params.code}
     commit = {"commit": provenance.commit} if provenance.commit else {}
     values = [
         add(f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)
-        for name, value in {"seed": facts.seed, **commit, **codes}.items()
+        for name, value in {"seed": facts.seed, **commit, **code}.items()
     ]
     run = crate.add_action(
         workflow,

@@ -15,7 +15,7 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
-from dpol.core.imports import load
+from dpol.core.plugins import load
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate
@@ -26,7 +26,7 @@ from dpol.report.reading import read_fragment, read_image
 from dpol.show.pages import load_template
 from dpol.studies.page import COST, PAPERS, QUESTIONS, RIGHT, Answer, PageFacts, Widget
 from dpol.studies.registry import load_studies
-from dpol.studies.study import FigureSpec, Frames, Section, Study, schemas_of
+from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_of
 
 
 def write_report(
@@ -80,16 +80,17 @@ def build_page(
     answers, parts, widgets = list[Answer](), list[Part](), list[str]()
     numbers = count(1)
     for study, settings in studies:
-        results = _read_results(folder, study, settings)
+        results = _read_results(folder, study, settings, facts)
         if study.answers:
             answers += load(study.answers)(results, settings, facts)
-        for section in study.sections_of(settings):
+        for section in study.sections_of(settings, facts):
             part = _part(folder, section, numbers)
             if section.widget:
                 widget = load(section.widget)(results, settings, facts)
                 part = _with_widget(part, widget)
                 widgets.append(widget.name)
-            parts.append(part)
+            # Before the sections of all studies, or after those that came.
+            parts.insert(0 if section.leads else len(parts), part)
     for name, study in load_studies().items():
         if study.answers and config.block(name) is None:
             answers += load(study.answers)({}, None, facts)
@@ -97,7 +98,7 @@ def build_page(
     *answered, setting = joined(answers)
     by_question = {it.question: it for it in answered}
     # The reader of a paper asks what privacy costs; that of an own table asks their question.
-    asked = COST if PAPERS in by_question or config.games.asks_several else RIGHT
+    asked = COST if PAPERS in by_question or facts.asks_several else RIGHT
     leading = by_question.get(asked, answered[0])
     return load_template("report.html.j2", "dpol.report").render(
         run=facts.run,
@@ -146,13 +147,11 @@ def page_facts(config: Config) -> PageFacts:
     dataset = config.dataset
     period = _PERIODS.get(dataset.periods.length, "period")
     return PageFacts(
-        streams={label: asked.title for label, asked in config.played.items()},
+        **vars(config.facts),
         cleaned={label: stream.title or label for label, stream in config.streams.items()},
-        simulated=dataset.simulated,
-        confidence=config.report.confidence,
+        panel={label: asked.stream for label, asked in config.played.items()},
         run=config.run,
         seed=config.seed,
-        replicates=config.replicates,
         private=dataset.private,
         period="round" if dataset.columns is None else period,
         columns=dataset.columns,
@@ -161,12 +160,12 @@ def page_facts(config: Config) -> PageFacts:
     )
 
 
-def _read_results(folder: Path, study: Study, settings: Any) -> Frames:
+def _read_results(folder: Path, study: Study, settings: Any, facts: Facts) -> Frames:
     """The result tables of a study by name, if it brings something that is computed from them."""
     if not (study.answers or any(it.widget for it in study.every_section())):
         return {}
     schemas = schemas_of(study)
-    names = study.results_of(settings)
+    names = study.results_of(settings, facts)
     return {it: read_frame(folder / f"{it}.parquet", schemas[it]) for it in names}
 
 
@@ -213,13 +212,12 @@ def _picture(folder: Path, figure: FigureSpec, numbers: Iterator[int]) -> Pictur
 
 
 def _with_widget(part: Part, widget: Widget) -> Part:
-    """A part with its interactive figure, below which its pictures are folded."""
+    """A part with its interactive figure."""
     template = load_template(f"{widget.name}.html.j2", "dpol.report")
     return replace(
         part,
         title=widget.title,
         intro=widget.intro,
-        still=widget.still,
         widget=template.render(widget.values),
     )
 

@@ -43,7 +43,6 @@ class Part:
         code: a title and a text that is shown as it is.
         files: texts of links to its files, and where they lead.
         widget: HTML of its interactive figure, which a script of the page brings to life.
-        still: title of its pictures where they are folded below that figure.
     """
 
     key: str
@@ -56,4 +55,3 @@ class Part:
     code: tuple[str, str] | None = None
     files: tuple[tuple[str, str], ...] = ()
     widget: str = ""
-    still: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ class Params:
         config_name: the config files, by name.
         config_text: the config as YAML.
         snakefile: text of the main file of the workflow.
-        codes: hashes of the code that played, by the name of what it played.
+        code: hash of the code of dpol that computed the results.
         benchmarks: files of the times of all jobs.
         packages: those of others whose code played, each with its version and a hash of its files.
     """
@@ -32,7 +32,7 @@ class Params:
     config_name: str
     config_text: str
     snakefile: str
-    codes: Mapping[str, str]
+    code: str
     benchmarks: Sequence[str]
     packages: Versions = ()
 

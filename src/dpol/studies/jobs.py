@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpol.core.imports import load
 from dpol.core.logs import progress
+from dpol.core.plugins import load
 from dpol.core.schemas import write_frame
 from dpol.studies.study import Facts, Frames, Inputs, Point, Study, schemas_of
 
@@ -70,10 +70,11 @@ def read_rows(files: Mapping[str, Sequence[str]]) -> dict[str, pd.DataFrame]:
 
 
 def joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The rows of all points; one may have no rows, and then no columns."""
+    """The rows of all points; a part without rows has no columns."""
     import pandas as pd
 
-    return pd.concat([part for part in parts if len(part)], ignore_index=True)
+    found = [part for part in parts if len(part)]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
 def collect(study: Study, settings: Any, facts: Facts, parts: Any) -> dict[str, pd.DataFrame]:
@@ -124,13 +125,13 @@ def compute(
     True
     """
     every: list[Frames] = []
-    for point in progress(list(study.points(settings, streams).values()), study.name):
+    facts = Facts({label: label for label in streams}, True, confidence, delta=delta)
+    for point in progress(list(study.points(settings, facts).values()), study.name):
         named = point.get("inputs", {})
         files = {name: folder / path for name, path in named.items()} if folder else {}
         if len(files) < len(named) or not all(path.exists() for path in files.values()):
             continue
         inputs = Inputs(seed=seed, delta=delta, memory_mb=1000, files=files)
         every.append(load(study.run)(settings, point, inputs))
-    facts = Facts({label: label for label in streams}, True, confidence)
     rows = {name: joined([parts[name] for parts in every]) for name in study.results}
     return collect(study, settings, facts, rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dpol.core.imports import load
+from dpol.core.plugins import load
 from dpol.show.looks import Look, tell_apart
 
 

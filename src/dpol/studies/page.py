@@ -29,16 +29,13 @@ QUESTIONS = COST, RIGHT, PRIVACY, PAPERS, SETTING
 
 @dataclass(frozen=True, kw_only=True)
 class PageFacts(Facts):
-    """The facts that the page tells of a run.
+    """The facts that the page tells of a run, with those that all studies know.
 
     Args:
-        streams: title of each gain stream, by label.
-        simulated: whether the data are simulated.
-        confidence: of the intervals that are shown together.
         cleaned: title of each stream of the panel, by label.
+        panel: label of the stream of the panel behind each gain stream, by label of the latter.
         run: its name.
         seed: root of all randomness.
-        replicates: repetitions of every randomised run.
         private: whether its results hold numbers that not everyone may see.
         period: name of a round: day, week or period.
         columns: names of the columns of its table; None for a table of gains.
@@ -47,9 +44,9 @@ class PageFacts(Facts):
     """
 
     cleaned: Mapping[str, str]
+    panel: Mapping[str, str]
     run: str
     seed: int
-    replicates: int
     private: bool
     period: str
     columns: Columns | None
@@ -85,11 +82,9 @@ class Widget:
         values: what the template needs.
         title: heading of the section.
         intro: first paragraph of the section.
-        still: title of the pictures, which are folded below the figure.
     """
 
     name: str
     values: Mapping[str, Any]
     title: str
     intro: str
-    still: str

@@ -12,6 +12,7 @@ from dpol.studies.study import Study
 
 _FOLDERS = (
     "games",
+    "comparison",
     "batching",
     "lazy",
     "lazy.convex",
@@ -24,6 +25,8 @@ PACKAGES = {folder.rpartition(".")[2]: f"dpol.studies.{folder}" for folder in _F
 STUDIES = tuple(PACKAGES)
 """Names of the studies, in the order of the report. The settings of the first, the main experiment,
 are keys of the whole config; each other has a block of its name."""
+MAIN = STUDIES[0]
+"""Name of the main study, whose result tables others read and show."""
 
 
 def load_study(name: str) -> Study:

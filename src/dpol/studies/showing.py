@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dpol.core.imports import load
+from dpol.core.plugins import load
 from dpol.core.schemas import read_frame
 from dpol.show.style import save_figure
 from dpol.show.table import write_table
+from dpol.studies.registry import MAIN, load_study
 from dpol.studies.study import Facts, Study, schemas_of
 
 
@@ -36,8 +37,8 @@ def write_shown(
         DataError: a result table is missing, or not what its schema says.
     """
     block = study.settings.model_validate(settings)
-    (section,) = (section for section in study.sections_of(block) if section.name == name)
-    schemas = schemas_of(study)
+    (section,) = (it for it in study.sections_of(block, facts) if it.name == name)
+    schemas = {**schemas_of(load_study(MAIN)), **schemas_of(study)}
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
     for figure in section.figures:
         draw, paths = load(figure.draw), _files_of("figures", figure.name, files)

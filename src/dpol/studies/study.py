@@ -5,8 +5,8 @@ A study is a folder of `dpol.studies` whose package holds `STUDY`, and one line 
 from `settings`, the workflow its jobs from `points`, the manual its tables from `results.yaml`, the
 report its sections from `shown.yaml`.
 
-Functions that run are named as text, "module:function", and imported when a job calls them. So
-planning imports no mathematics, and each job watches just the modules behind the function it calls.
+Functions that run are named as text, "module:function", and imported when a job calls them, so that
+planning imports no mathematics.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
-from dpol.core.imports import code_hash, load
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
 
@@ -30,9 +29,8 @@ Point = Mapping[str, Any]
 """Settings of one job, as plain values: text, numbers, and lists of them.
 
 Three keys say something to the workflow, too. `inputs`: the files that the job reads, by name, as
-paths below results/<run>/. `suite`: entries of a suite that the job plays; a change of their code
-runs it again. `plays`: the name of what it plays, where points of a study play different
-things."""
+paths below results/<run>/. `suite` and `games`: the entries of a suite that the job plays, and the
+noise and mu of each game; a change of a package that brings one of them runs the job again."""
 Frames = Mapping[str, "pd.DataFrame"]
 """Rows of result tables, by name of the table."""
 
@@ -62,11 +60,26 @@ class Facts:
         streams: title of each gain stream, by label.
         simulated: whether the data are simulated.
         confidence: of the intervals that are shown together.
+        levels: mu of each privacy level, by label.
+        delta: delta at which epsilon is reported.
+        replicates: repetitions of every randomised run.
+        questions: title of each question, by label; the label is empty where there is only one.
+        asked: label of the question of each gain stream, by label of the stream.
     """
 
     streams: Mapping[str, str]
     simulated: bool
     confidence: float
+    levels: Mapping[str, float] = field(default_factory=dict)
+    delta: float = 1e-6
+    replicates: int = 1
+    questions: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def asks_several(self) -> bool:
+        """True if the run asks several questions."""
+        return len(self.questions) > 1
 
 
 class FigureSpec(Settings):
@@ -111,11 +124,13 @@ class Section(Settings):
         name: its anchor on the page; it names its job.
         title: its heading.
         about: what it is about, in one or two sentences.
-        results: names of the result tables that it shows.
+        results: names of the result tables that it shows: those of the study, and those of the
+            main study (`dpol.studies.games`).
         figures: its figures.
         tables: its tables.
         widget: "module:function" that takes (frames, settings, facts) and returns its interactive
             figure (`dpol.studies.page`); empty for none.
+        leads: whether it is the first section of the page.
     """
 
     name: str
@@ -125,6 +140,12 @@ class Section(Settings):
     figures: tuple[FigureSpec, ...] = ()
     tables: tuple[TableSpec, ...] = ()
     widget: str = ""
+    leads: bool = False
+
+    @property
+    def made(self) -> bool:
+        """True if it has files: figures or tables."""
+        return bool(self.figures or self.tables)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,9 +160,9 @@ class Study:
         module: dotted name of the package that holds it as `STUDY`, with two files next to it:
             `results.yaml`, the columns of its result tables, and `shown.yaml`, its sections.
         results: names of its result tables, files below results/<run>/.
-        optional: names of the result tables, and of the figures and tables shown, that these
-            settings do not ask for.
-        points: takes (settings, labels of the gain streams): what each job computes, by label.
+        optional: takes (settings, facts): names of the result tables, and of the figures and
+            tables shown, that the run does not ask for.
+        points: takes (settings, facts): what each job computes, by label.
         run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
             result table.
         whole_points: whether a point holds all settings that it needs. `run` is then given None for
@@ -163,8 +184,8 @@ class Study:
     settings: type[Settings]
     module: str
     results: tuple[str, ...]
-    optional: Callable[[Any], frozenset[str]] = lambda settings: frozenset()
-    points: Callable[[Any, Sequence[str]], Mapping[str, Point]]
+    optional: Callable[[Any, Facts], frozenset[str]] = lambda settings, facts: frozenset()
+    points: Callable[[Any, Facts], Mapping[str, Point]]
     run: str
     whole_points: bool = False
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -178,9 +199,9 @@ class Study:
         """The folder of its package."""
         return Path(str(import_module(self.module).__file__)).parent
 
-    def results_of(self, settings: Any) -> tuple[str, ...]:
-        """The names of the result tables that these settings ask for."""
-        return tuple(name for name in self.results if name not in self.optional(settings))
+    def results_of(self, settings: Any, facts: Facts) -> tuple[str, ...]:
+        """The names of the result tables that a run asks for."""
+        return tuple(name for name in self.results if name not in self.optional(settings, facts))
 
     def files_of_points(self) -> Mapping[str, str]:
         """The files that a point makes, by name, with `{point}` for its label."""
@@ -203,73 +224,19 @@ class Study:
         sections = yaml.safe_load(self.shown.read_text(encoding="utf-8"))
         return tuple(Section.model_validate(own | section) for section in sections)
 
-    def sections_of(self, settings: Any) -> tuple[Section, ...]:
-        """The sections that have results, and something to show, under these settings."""
-        left_out = self.optional(settings)
+    def sections_of(self, settings: Any, facts: Facts) -> tuple[Section, ...]:
+        """The sections that have results, and something to show, in a run."""
+        left_out = self.optional(settings, facts)
         found = []
         for section in self.every_section():
             figures = tuple(it for it in section.figures if it.name not in left_out)
             tables = tuple(it for it in section.tables if it.name not in left_out)
-            if left_out.isdisjoint(section.results) and (figures or tables):
-                found.append(section.model_copy(update={"figures": figures, "tables": tables}))
+            section = section.model_copy(update={"figures": figures, "tables": tables})
+            if left_out.isdisjoint(section.results) and (section.made or section.widget):
+                found.append(section)
         return tuple(found)
 
 
 def schemas_of(study: Study) -> Mapping[str, Schema]:
     """The result tables of a study, by name."""
     return read_schemas(study.folder / "results.yaml")
-
-
-def codes_of_points(study: Study, points: Mapping[str, Point]) -> dict[str, str]:
-    """A hash of the code that computes the points of a study, by the name of what they play."""
-    algorithms: dict[str, list[Any]] = {}
-    noises: dict[str, set[str]] = {}
-    for point in points.values():
-        entries = algorithms.setdefault(played_by(study, point), [])
-        entries += [entry for entry in point.get("suite", ()) if entry not in entries]
-        noises.setdefault(played_by(study, point), set()).update(
-            load("dpol.noise:module_of_noise")(noise) for noise, _ in point.get("games", ())
-        )
-    # The registry is not watched: it imports no algorithm, and this names those that play.
-    code_that_plays = load("dpol.experts.registry:code_that_plays")
-    start = [*_modules(study.run), _JOBS, study.module]
-    return {
-        name: code_that_plays([*start, *sorted(noises[name])], entries)
-        for name, entries in algorithms.items()
-    }
-
-
-def played_by(study: Study, point: Point) -> str:
-    """The name of what a point plays: what it says, or the study."""
-    return str(point.get("plays", f"study {study.name}"))
-
-
-def code_of_results(study: Study) -> str:
-    """A hash of the code that makes the result tables of a study from its points."""
-    return code_hash(*_modules(study.collect, study.read), _JOBS, study.module)
-
-
-def code_of_shown(study: Study, section: Section) -> str:
-    """A hash of the code that draws the figures and renders the tables of a section."""
-    figures = (figure.draw for figure in section.figures)
-    builds = (table.build for table in section.tables)
-    # The registry is not watched, so these are hashed here.
-    known = [load(f"dpol.experts.registry:{it}")() for it in ("known_looks", "regret_bounds")]
-    made = repr(known)
-    return code_hash(*_modules(*figures, *builds), *_SHOWING, study.module, study.shown, made=made)
-
-
-def code_of_page(study: Study) -> list[str | Path]:
-    """The modules and the file of what a study brings to the page."""
-    widgets = (section.widget for section in study.every_section())
-    return [*_modules(study.answers, *widgets), study.shown]
-
-
-_JOBS = "dpol.studies.jobs"
-# The registry, which holds the looks of algorithms, imports the last of these.
-_SHOWING = ("dpol.studies.showing", "dpol.core.logs", "dpol.experts.interface")
-
-
-def _modules(*references: str) -> list[str]:
-    """The modules of functions, each "module:function" or empty."""
-    return [reference.partition(":")[0] for reference in references if reference]

@@ -11,6 +11,7 @@ from dpol.studies.claims import STUDY
 from dpol.studies.claims import study as ledger
 from dpol.studies.claims.core import Claim, Verdict
 from dpol.studies.claims.settings import Claims
+from dpol.studies.study import Facts
 
 MODELS = ("ridge-w8-strong", "ridge-w16-weak", "ridge-w64-weak")
 TREES = ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
@@ -129,5 +130,6 @@ def test_claims_of_a_run_follow_from_its_ranking() -> None:
     (held,) = ledger.claims_of_run(ranking.iloc[:1], nothing)
     assert held.verdict == Verdict.SEEN
     assert ledger.claims_of_run(ranking.assign(noise="capacity"), nothing) == []
-    point = STUDY.points(Claims(papers=["experts"]), [])["experts-in-this-run"]
+    facts = Facts({}, simulated=True, confidence=0.95)
+    point = STUDY.points(Claims(papers=["experts"]), facts)["experts-in-this-run"]
     assert point["inputs"] == {"ranking": "ranking.parquet", "summary": "summary.parquet"}

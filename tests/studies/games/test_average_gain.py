@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from dpol.data.settings import Stream
+from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.show.table import to_csv, to_markdown
 from dpol.studies.games.average_gain import CSV_COLUMNS, UNMOVED, average_gain_table
-from dpol.studies.games.noise_memory import MU_OF_STAYS
 from tables_by_hand import (
     FACTS,
     INF,

@@ -15,7 +15,6 @@ from dpol.studies.games.privacy_utility import (
     mean_share,
     promised,
 )
-from dpol.studies.games.settings import Comparison, System
 from legible import assert_legible, lines, names_of_lines, points
 from tables_by_hand import FACTS, INF, main, rows, run, summary
 
@@ -112,9 +111,9 @@ def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
         for name, own in gains.items()
         for mu, gain in zip((INF, 1.0), own, strict=True)
     ]
-    paper, *forms, ours = (System(algorithm=name, noise="isotropic") for name in gains)
-    both = Comparison(paper=paper, tuned=forms, ours=ours)
-    settings = main().model_copy(update={"comparison": both})
+    paper, *forms, ours = ((name, "isotropic") for name in gains)
+    ways = {"paper": [paper], "tuned": forms, "ours": [ours]}
+    settings = main().model_copy(update={"ways": ways})
     found = {line.name: line for line in lines_of(summary(played), settings)}
     assert list(found) == ["the paper’s way", "ours", "the tuned way"]
     assert set(found["the tuned way"].rows["algorithm"]) == {"form-a"}
@@ -122,5 +121,5 @@ def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
     answer = answer_on_cost(summary(played), settings, FACTS).finding
     assert "the paper’s way keeps 33% (33 to 34%) of the possible gain, ours keeps 50%" in answer
     assert "and the tuned way keeps 43%" in answer
-    bare = settings.model_copy(update={"comparison": both.model_copy(update={"tuned": []})})
+    bare = settings.model_copy(update={"ways": ways | {"tuned": []}})
     assert len(lines_of(summary(played), bare)) == 2

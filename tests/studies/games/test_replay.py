@@ -1,4 +1,4 @@
-"""The replay: what algorithms saw and chose, to the bit, and the strip of decisions."""
+"""The replay: what algorithms saw and chose, to the bit."""
 
 from __future__ import annotations
 
@@ -11,13 +11,9 @@ import pytest
 
 from dpol.noise import NoisyGains, privatize
 from dpol.studies.games import runs, schema
-from dpol.studies.games.decisions_figure import draw_decisions
 from dpol.studies.games.replay import MOST_EXPERTS, MOST_ROUNDS
-from dpol.studies.study import Facts
-from legible import assert_legible
-from replays import FREE, LOCAL, games, main_of, replay_of, stream_of
+from replays import FREE, LOCAL, games, replay_of, stream_of
 
-FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.95)
 SIX_BY_THREE = stream_of(6, 3)
 
 
@@ -97,35 +93,3 @@ def test_noise_of_one_scale_is_left_out_and_without_any_the_truth_is_replayed() 
     assert set(replay["noise"]) == {"none"}
     assert (replay["noisy_gain"] == replay["gain"]).all()
     assert set(" ".join(replay["chosen_by"]).split()) == set(FREE)
-
-
-@pytest.mark.parametrize("n", [3, 40])
-def test_the_strip_marks_every_decision(n: int) -> None:
-    stream = stream_of(6, n)
-    replay, main = replay_of(stream), main_of(stream)
-    figure = draw_decisions({"replay": replay}, main, FACTS)
-    assert_legible(figure)
-    *panels, bar = figure.axes
-    assert bar.get_ylabel() == "true gain"
-    dots = {tuple(map(float, it.get_xdata())) for ax in panels for it in ax.lines}
-    assert dots == {tuple(range(1, 7))}, "a circle and a dot in every round"
-    drawn = replay[
-        replay["shown"] & (replay["noise"] == "isotropic") & replay["mu"].isin([1.0, 0.25])
-    ]
-    marked = drawn["foresight"] | drawn["chosen_by"].str.contains("rw-ftpl")
-    ordered = [
-        expert
-        for expert in stream.gains.mean(axis=0).argsort()[::-1]
-        if expert in {*drawn.loc[marked, "expert"]}
-    ]
-    circles, own = panels[0].lines
-    places = {expert: place for place, expert in enumerate(ordered)}
-    best = dict(zip(circles.get_xdata(), circles.get_ydata(), strict=True))
-    assert [best[t + 1] for t in range(6)] == [places[i] for i in stream.gains.argmax(axis=1)]
-    chosen = replay[(replay["mu"] == 1.0) & (replay["noise"] == "isotropic")]
-    chosen = chosen[chosen["chosen_by"].str.contains("rw-ftpl")]
-    marked = dict(zip(own.get_xdata(), own.get_ydata(), strict=True))
-    assert marked == {t: places[i] for t, i in zip(chosen["round"], chosen["expert"], strict=True)}
-    # Rows are at least as high as their labels.
-    height = panels[0].get_window_extent().height / figure.dpi * 72
-    assert height / len(ordered) > 7.0

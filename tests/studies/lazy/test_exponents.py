@@ -105,5 +105,5 @@ def test_cells_have_exponent_interval_and_powers():
 @pytest.mark.parametrize(("rounds", "epsilons", "asked"), [([9], [1, 2], True), ([9], [1], False)])
 def test_one_size_has_no_table_of_exponents(rounds, epsilons, asked):
     settings = Lazy(n_rounds=rounds, n_experts=[2], epsilons=epsilons)
-    tables = [it.name for section in STUDY.sections_of(settings) for it in section.tables]
+    tables = [it.name for section in STUDY.sections_of(settings, FACTS) for it in section.tables]
     assert ("lazy-exponents" in tables) == asked

@@ -32,6 +32,7 @@ from dpol.studies.jobs import compute
 from dpol.studies.lazy.leaders import play_blocks, play_leaders
 from dpol.studies.lazy.settings import BLOCKS, LEADERS, MATRIX, ONE_ROUND, TREE, WEIGHTS, Lazy
 from dpol.studies.lazy.study import weights_loss
+from dpol.studies.study import Facts
 from experts_plain import tree_ftpl
 from replicates import many
 
@@ -261,9 +262,10 @@ def test_the_study_is_the_same_however_it_is_cut_into_points(monkeypatch):
     """Rows come in the order of the settings."""
     settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], accountants=["published", "sound"])
     whole = study_lazy(settings, seed=5, confidence=0.9)
-    assert len(package.points(settings, [])) == 2
+    facts = Facts({}, simulated=True, confidence=0.95)
+    assert len(package.points(settings, facts)) == 2
     monkeypatch.setattr(package, "LONG", 20)
-    assert len(package.points(settings, [])) == 2 + 1
+    assert len(package.points(settings, facts)) == 2 + 1
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
     keys = whole[["T", "epsilon", "adversary"]].drop_duplicates().itertuples(index=False, name=None)
     assert list(keys) == [*itertools.product((24, 12), (4.0, 1.0), ("stochastic", "lower-bound"))]

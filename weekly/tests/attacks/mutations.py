@@ -22,18 +22,18 @@ class TooSlow(BaseException):
 
 
 def within(seconds, call, *arguments):
-    """The result of a call. Raises TooSlow if it takes longer."""
+    """The result of a call. Raises TooSlow if it takes more processor time."""
 
     def stop(*_):
-        raise TooSlow(f"longer than {seconds} s")
+        raise TooSlow(f"more than {seconds} s of processor time")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         return call(*arguments)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def as_yaml(tree):

@@ -230,7 +230,6 @@
     for (const it of root.querySelectorAll(".playing")) it.hidden = !game;
     if (game) find("a").href = link(setting, game);
     find(".refused").textContent = state.refused;
-    root.parentElement.querySelector(".still").hidden = playing();
     root.classList.toggle("game", !!game);
     root.style.setProperty("--own", algorithms[state.algorithm][2]);
     said.setAttribute("aria-live", state.timer ? "off" : "polite");
@@ -385,7 +384,6 @@
   root.style.setProperty("--high", `${Math.max(13, Math.min(20, 460 / shown))}px`);
   root.style.setProperty("--name", `${Math.max(...data.names.map((it) => it.length)) + 2}ch`);
   root.hidden = false;
-  root.parentElement.querySelector(".still").open = false;
   find("[data-do=start]").textContent = `Start a game of ${counted(LENGTH)}`;
   show();
   addEventListener("hashchange", follow);

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dpol.studies.audits.settings import Audits
-from dpol.studies.study import Point, Study
+from dpol.studies.study import Facts, Point, Study
 
 _HERE = "dpol.studies.audits"
 _AUDITORS = ("noisy-gains", "tree", "sums", "stays", "rw-adabatch", "reactions", "l2p", "labels")
 
 
-def points(settings: Audits, streams: Sequence[str]) -> dict[str, Point]:
+def points(settings: Audits, facts: Facts) -> dict[str, Point]:
     """A point for each auditor."""
     return {name: {"auditor": name} for name in _AUDITORS}
 

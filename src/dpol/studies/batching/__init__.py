@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dpol.studies.batching.settings import Batching
-from dpol.studies.study import Point, Study
+from dpol.studies.study import Facts, Point, Study
 
 _HERE = "dpol.studies.batching"
 
 
-def points(settings: Batching, streams: Sequence[str]) -> dict[str, Point]:
+def points(settings: Batching, facts: Facts) -> dict[str, Point]:
     """A point for each number of experts."""
     return {f"n-{n}": {"n": n} for n in settings.n_experts}
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dpol.studies.claims.settings import Claims
-from dpol.studies.study import Point, Study
+from dpol.studies.study import Facts, Point, Study
 
 _HERE = "dpol.studies.claims"
 
 
-def points(settings: Claims, streams: Sequence[str]) -> dict[str, Point]:
+def points(settings: Claims, facts: Facts) -> dict[str, Point]:
     """A point for each paper, and one for what the main experiment of the run says of the first."""
     found: dict[str, Point] = {paper: {"paper": paper} for paper in settings.papers}
     if "experts" in found:

@@ -5,24 +5,18 @@ from __future__ import annotations
 from dpol.core.schemas import Schema
 from dpol.studies.games.grid import points
 from dpol.studies.games.settings import Games
-from dpol.studies.study import Study, schemas_of
+from dpol.studies.study import Facts, Study, schemas_of
 
 _HERE = "dpol.studies.games"
 
 
-def not_asked(settings: Games) -> frozenset[str]:
+def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
     """The result tables and figures that these settings do not ask for."""
-    compared = settings.comparison
     asked = {
         "replay": settings.replayed,
-        "top": settings.names > 1,
-        "comparison": compared is not None,
-        "ablation": compared is not None and compared.ablated,
-        "questions": compared is not None and settings.asks_several,
         # Too many panels for a page.
         "cumulative": not settings.asks_several,
         "privacy-utility": not settings.asks_several,
-        "memory": settings.noise_memories is not None,
         "rivals": bool(settings.report.rivals),
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
@@ -34,10 +28,7 @@ STUDY = Study(
     about="Algorithms play side by side on the gain streams of hospitals.",
     settings=Games,
     module=__name__,
-    results=(
-        *("summary", "ranking", "cumulative", "replay", "comparison", "ablation", "memory"),
-        *("questions", "top"),
-    ),
+    results=("summary", "totals", "ranking", "cumulative", "replay"),
     optional=not_asked,
     points=points,
     run=f"{_HERE}.runs:run",

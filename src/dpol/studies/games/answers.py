@@ -8,19 +8,18 @@ import pandas as pd
 
 from dpol.core.rounding import rounded_up
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
+from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
 from dpol.show.names import name_of
 from dpol.show.words import each, mu_title, power
 from dpol.studies.games.costs import named_systems
-from dpol.studies.games.noise_memory import MU_OF_STAYS
 from dpol.studies.games.privacy_utility import (
     headline_levels,
     lines_of,
     mean_share,
     ordered_levels,
 )
-from dpol.studies.games.questions_answers import answer_on_aims, answer_on_questions
 from dpol.studies.games.reported import PAPER_NOISE
 from dpol.studies.games.setting import setting_answer
 from dpol.studies.games.settings import TUNED, WAYS, Games
@@ -43,11 +42,8 @@ def answers(frames: Frames, settings: Games, facts: PageFacts) -> list[Answer]:
     ]
     if "replay" in frames:
         found.append(answer_on_names(frames["replay"], summary, settings, facts))
-    if settings.comparison:
-        found.append(answer_on_aims(frames["comparison"], settings, facts))
-    if settings.comparison and settings.asks_several:
-        found.append(answer_on_questions(frames["questions"], settings))
-    else:
+    # The comparison answers for each question.
+    if not (settings.ways and settings.asks_several):
         found.append(answer_on_cost(summary, settings, facts))
     return found
 
@@ -157,7 +153,7 @@ def describe_stays(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
     whose: dict[str, list[str]] = {}
     for name, own in named.items():
         guesses = []
-        for level in headline_levels(settings):
+        for level in headline_levels(settings.levels, several=settings.asks_several):
             at = own[own["mu"] == level]
             if not at.empty:
                 often = [_percent(best_guess(float(at[column].max()))) for column in MU_OF_STAYS]
@@ -229,12 +225,12 @@ def answer_on_cost(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
     Shares are means over the streams; intervals of all streams hold together, so that of a mean is
     their mean.
     """
-    levels = [mu for mu in ordered_levels(settings) if mu < _INFINITE]
+    levels = [mu for mu in ordered_levels(settings.levels) if mu < _INFINITE]
     lines = lines_of(summary, settings)
     if not lines or not levels:
         text = "This run cannot tell: no private algorithm was played with noise."
         return Answer(question=COST, finding=text)
-    middle = headline_levels(settings)[-1]
+    middle = headline_levels(settings.levels, several=settings.asks_several)[-1]
     shown = [*lines[:2], *(line for line in lines[2:] if line.name == WAYS[TUNED])]
     kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in shown]
     kept[0] += " of the possible gain"

@@ -33,21 +33,16 @@ def shown_costs(summary: pd.DataFrame, settings: Games) -> pd.DataFrame:
 
 def named_systems(summary: pd.DataFrame, settings: Games) -> dict[tuple[str, str], str]:
     """The systems compared, each with its name: in a comparison the paper's way and ours."""
-    if settings.comparison is not None:
-        paper, ours = settings.comparison.paper, settings.comparison.ours
-        return {
-            (paper.algorithm, paper.noise): WAYS[THEIRS],
-            (ours.algorithm, ours.noise): WAYS[OURS],
-        }
+    if settings.ways:
+        return {settings.ways[way][0]: WAYS[way] for way in (THEIRS, OURS)}
     systems = _systems(summary, settings)
     return {it: f"{it[0]}, {marked(f'{it[1]} noise', name_of(it[1]).ours)}" for it in systems}
 
 
 def _systems(summary: pd.DataFrame, settings: Games) -> list[tuple[str, str]]:
     """Algorithm and noise of each system whose costs are shown."""
-    if settings.comparison is not None:
-        compared = settings.comparison.ways.values()
-        return [(system.algorithm, system.noise) for way in compared for system in way]
+    if settings.ways:
+        return [system for way in settings.ways.values() for system in way]
     for label in settings.report.algorithms:
         private = (summary["algorithm"] == label) & (summary["model"] != "none")
         played = list(summary.loc[private, "noise"].unique())

@@ -13,12 +13,8 @@ from typing import TypedDict
 import numpy as np
 import pandas as pd
 
-from dpol.core.imports import load
 from dpol.data.stream import GainStream, read_stream
-from dpol.studies.games.ablation import ablate
-from dpol.studies.games.comparison import compare
-from dpol.studies.games.noise_memory import compare_memories
-from dpol.studies.games.questions import compare_questions
+from dpol.experts.registry import central_rivals
 from dpol.studies.games.replay import replay_rows
 from dpol.studies.games.reported import (
     BEST_LINEAR,
@@ -28,8 +24,12 @@ from dpol.studies.games.reported import (
 )
 from dpol.studies.games.runs import Played, read_runs
 from dpol.studies.games.settings import Games
-from dpol.studies.games.summary import collect_cells, cumulative_curves, summarize
-from dpol.studies.games.top import top_rows
+from dpol.studies.games.summary import (
+    collect_cells,
+    cumulative_curves,
+    summarize,
+    totals_of,
+)
 from dpol.studies.games.verdicts import verdict_on
 from dpol.studies.study import Facts
 
@@ -40,7 +40,7 @@ class Parts(TypedDict):
     """The inputs of the result tables."""
 
     cells: Sequence[Played]
-    """All runs, those on streams with another unit of privacy too."""
+    """All runs."""
     streams: Mapping[str, GainStream]
     """The gain streams by label."""
 
@@ -57,45 +57,20 @@ def read(files: Mapping[str, Sequence[str]]) -> Parts:
 
 
 def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:
-    """The result tables that the settings ask for.
-
-    Raises:
-        ValueError: a system that is compared was not run.
-    """
-    streams = parts["streams"]
-    cells = [cell for cell in parts["cells"] if cell.stream in streams]
+    """The result tables that the settings ask for."""
+    cells, streams = parts["cells"], parts["streams"]
     summary = summarize(cells, streams, settings, settings.delta)
     found = {
         "summary": conclude(summary, settings),
+        "totals": totals_of(cells, settings),
         "ranking": rank_meta(summary),
     }
     if not settings.asks_several:
         found["cumulative"] = cumulative_curves(cells, streams, settings)
-    if settings.names > 1:
-        found["top"] = top_rows(cells, streams, settings)
     if settings.replayed:
         found["replay"] = replay_rows(
             cells, streams, settings, seed=settings.seed, memory=settings.memory
         )
-    if settings.comparison:
-        ceilings = (
-            _runs_with_classes(streams, settings) if settings.comparison.classes_known else []
-        )
-        found["comparison"] = compare([*cells, *ceilings], settings.comparison, settings)
-        if settings.comparison.ablated:
-            found["ablation"] = ablate(cells, settings.comparison, settings)
-        if settings.asks_several:
-            found["questions"] = compare_questions(
-                cells, found["summary"], settings.comparison, settings
-            )
-    if memories := settings.noise_memories:
-        found["memory"] = compare_memories(parts["cells"], streams, memories, settings)
-    return found
-
-
-def _runs_with_classes(streams: Mapping[str, GainStream], settings: Games) -> list[Played]:
-    # As text: without this ceiling, nothing that plays is watched.
-    found: list[Played] = load("dpol.studies.games.ceilings:runs_with_classes")(streams, settings)
     return found
 
 
@@ -193,7 +168,7 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     both = both.fillna({"ci_half_width": 0.0})
     meta = both[both["algorithm"] == META].drop(columns="family")
     found = []
-    for rival, families in load("dpol.experts.registry:central_rivals")().items():
+    for rival, families in central_rivals().items():
         own = both[both["family"].isin(families)].drop(columns=["family", "confidence"])
         best = own.sort_values("mean_gain", kind="stable").drop_duplicates(key, keep="last")
         rows = meta.join(best.set_index(key).add_prefix("other_"), on=key, how="inner")

@@ -3,45 +3,26 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 
-from dpol.core.imports import load
-from dpol.noise import CAPACITY, MEMORY, NO_NOISE
-from dpol.studies.games.settings import Games, NoiseMemories, Suite
-from dpol.studies.study import Point
-
-_REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
+from dpol.experts.registry import make_members
+from dpol.noise import NO_NOISE
+from dpol.studies.games.settings import Games, Suite
+from dpol.studies.study import Facts, Point
 
 
-def points(settings: Games, streams: Sequence[str]) -> dict[str, Point]:
-    """A point for each stream, job and block of replicates.
-
-    With a comparison of noise with memory there is one more for each stream and unit of privacy.
-    """
+def points(settings: Games, facts: Facts) -> dict[str, Point]:
+    """A point for each stream, job and block of replicates."""
     found: dict[str, Point] = {}
     jobs, count = jobs_of(settings), n_blocks(settings)
-    for stream, (job, runs), block in itertools.product(streams, jobs.items(), range(count)):
+    for stream, (job, runs), block in itertools.product(facts.streams, jobs.items(), range(count)):
         suite = runs[0][0]
         found[f"{stream}/{job}/block-{block}"] = {
-            "plays": f"suite {suite}",
             "inputs": {"stream": f"streams/{stream}.parquet"},
             "suite": settings.suites[suite].algorithms,
             "games": [[noise, settings.levels[level]] for _, noise, level in runs],
             "replicates": replicates(settings, block),
             "memory": settings.memory,
-            **({"names": settings.names} if settings.names > 1 else {}),
         }
-    if memories := settings.noise_memories:
-        for stream, weeks in itertools.product(streams, memories.weeks):
-            found[f"{stream}/noise-memory/{weeks}-weeks"] = {
-                "plays": "noise with memory",
-                "inputs": {"stream": f"streams/{stream}.parquet"},
-                "suite": [memories.algorithm],
-                "games": games_with_memory(memories),
-                "stay": weeks,
-                "replicates": list(range(settings.replicates)),
-                "memory": "designed",
-            }
     return found
 
 
@@ -67,7 +48,7 @@ def runs_of(settings: Games) -> list[tuple[str, str, str]]:
 
 def noises_of(suite: Suite) -> list[str]:
     """The noises of a suite, whose algorithms share one privacy model."""
-    first, *_ = load(f"{_REGISTRY}:make_members")(suite.algorithms[0])
+    first, *_ = make_members(suite.algorithms[0])
     return [NO_NOISE] if first.algorithm.model == "none" else suite.noises
 
 
@@ -80,13 +61,3 @@ def replicates(settings: Games, block: int) -> list[int]:
     """The numbers of the replicates in a block."""
     size = settings.block_replicates or settings.replicates
     return list(range(block * size, min((block + 1) * size, settings.replicates)))
-
-
-def games_with_memory(memories: NoiseMemories) -> list[list[str | float]]:
-    """Noise and mu of each game: with memory, and independent at the same and at the larger mu."""
-    games = [
-        game
-        for mu in memories.mus
-        for game in ((MEMORY.name, mu), (CAPACITY.name, mu), (CAPACITY.name, memories.times * mu))
-    ]
-    return [list(game) for game in dict.fromkeys(games)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from dpol.core.imports import load
+from dpol.experts.registry import regret_bounds
 from dpol.show.footers import MODELS
 from dpol.show.names import ACCOUNTED, OURS, marked
 from dpol.show.table import Column, Entry, Line, Table, one_section
@@ -34,10 +34,10 @@ def guarantees_table(frames: Frames, main: Games, facts: Facts) -> Table:
         facts: of the run.
     """
     summary = frames["summary"]
-    bounds = load("dpol.experts.registry:regret_bounds")()
+    bounds = regret_bounds()
     found = []
     for family, runs in summary.groupby("family", sort=False):
-        regret, against = bounds.get(family, ("", ""))
+        regret, against = bounds.get(str(family), ("", ""))
         found.append(
             {
                 "algorithm": family,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,7 +56,7 @@ def draw_privacy_utility(
     """
     summary = frames["summary"]
     lines, titles = lines_of(summary, main), sized_titles(facts.streams, summary)
-    levels, fixed = ordered_levels(main), LOOKS[BEST_STATIC]
+    levels, fixed = ordered_levels(main.levels), LOOKS[BEST_STATIC]
     size = max(3.1, 5.0 / len(main.streams)), 2.6
     with panels.panels(len(main.streams), 3, size, Y_LABEL, narrow=narrow, sharey=True) as drawn:
         for ax, stream in zip(drawn.axes, main.streams, strict=True):
@@ -84,19 +84,19 @@ def draw_privacy_utility(
     return drawn.figure
 
 
-def ordered_levels(main: Games) -> list[float]:
+def ordered_levels(levels: Mapping[str, float]) -> list[float]:
     """The privacy levels, from none to the most private."""
-    return sorted(main.levels.values(), reverse=True)
+    return sorted(levels.values(), reverse=True)
 
 
-def headline_levels(main: Games) -> list[float]:
+def headline_levels(levels: Mapping[str, float], *, several: bool) -> list[float]:
     """The levels that the headline of the page names: the middle one with noise.
 
     Where the run asks several questions, the first one with noise comes before it.
     """
-    noisy = [mu for mu in ordered_levels(main) if mu < math.inf]
+    noisy = [mu for mu in ordered_levels(levels) if mu < math.inf]
     middle = noisy[len(noisy) // 2]
-    return list(dict.fromkeys((noisy[0], middle))) if main.asks_several else [middle]
+    return list(dict.fromkeys((noisy[0], middle))) if several else [middle]
 
 
 def lines_of(summary: pd.DataFrame, main: Games) -> list[Line]:
@@ -108,8 +108,10 @@ def lines_of(summary: pd.DataFrame, main: Games) -> list[Line]:
     names = named_systems(summary, main)
     labels = dict.fromkeys((*main.report.algorithms, *main.report.rivals))
     central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]
-    forms = main.comparison.tuned if main.comparison else []
-    tuned = [rows[rows["algorithm"].eq(it.algorithm) & rows["noise"].eq(it.noise)] for it in forms]
+    tuned = [
+        rows[rows["algorithm"].eq(algorithm) & rows["noise"].eq(noise)]
+        for algorithm, noise in main.ways.get(TUNED, ())
+    ]
     for name, among in ((WAYS[TUNED], pd.concat([rows[:0], *tuned])), (_CURATOR, central)):
         noisy = among[among["mu"] < math.inf].dropna(subset="gain_share")
         if not noisy.empty:

@@ -46,7 +46,6 @@ def replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
         values=values,
         title=f"{facts.period.capitalize()} by {facts.period}",
         intro=replay_intro(replay, summary, facts),
-        still=f"All {facts.period}s at once",
     )
 
 

@@ -30,7 +30,7 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts, *, narrow: bool = Fal
     rows = summary[summary["algorithm"].isin(main.report.rivals)]
     played = list(rows["noise"].unique())
     noises = [name for name in CENTRAL_NOISES if name in played] or played
-    titles, levels = sized_titles(facts.streams, summary), ordered_levels(main)
+    titles, levels = sized_titles(facts.streams, summary), ordered_levels(main.levels)
     looks, fixed = looks_of(main.report.rivals), LOOKS[BEST_STATIC]
     cells = list(product(noises, main.streams))
     with panels.panels(

@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 
 from dpol.core.arrow import as_arrow, as_texts
 from dpol.core.errors import DataError
-from dpol.core.imports import load
 from dpol.core.randomness import Floats, Seeds
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, read_stream
@@ -26,8 +25,9 @@ from dpol.experts.play import (
     Source,
     amplification_of,
     guarantee_of,
-    play_best,
+    play_rounds,
 )
+from dpol.experts.registry import make_members
 from dpol.noise import MemoryChoice, NoisyGains, is_ours, privatize
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
@@ -36,7 +36,6 @@ from dpol.studies.games.settings import known_memory
 from dpol.studies.study import Inputs, Point
 
 _METADATA_KEY = b"dpol.runs"
-_REGISTRY = "dpol.experts.registry"  # as text: jobs watch what they play, not all algorithms
 RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "action", "gain")
 """Columns of a table of runs (docs/reference/tables.md)."""
 
@@ -56,8 +55,6 @@ class Played:
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
         amplification: batch sizes behind an amplified central guarantee, if there is one.
-        top: (R, T) sums of the raw gains of the experts with the largest predictions, where these
-            are scored and there are any.
     """
 
     stream: str
@@ -70,7 +67,6 @@ class Played:
     actions: Actions
     gains: Floats
     amplification: BatchMixture | None = None
-    top: Floats | None = None
 
     @property
     def totals(self) -> Floats:
@@ -98,14 +94,8 @@ class RunBlock:
 
 
 def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
-    """The runs of the algorithms of a point in each of its games: a noise and a mu.
-
-    On a stream whose unit of privacy is another `stay`, they are runs on `stream_of_stays`.
-    """
+    """The runs of the algorithms of a point in each of its games: a noise and a mu."""
     stream = read_stream(inputs.files["stream"])
-    if "stay" in point:
-        stream = stream_of_stays(stream, point["stay"])
-    make_members = load(f"{_REGISTRY}:make_members")
     members = [member for entry in point["suite"] for member in make_members(entry)]
     played: list[Played] = []
     # The results of all games are there at the end.
@@ -120,19 +110,9 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
             replicates=point["replicates"],
             memory_mb=max(1.0, inputs.memory_mb - others),
             noise_memory=known_memory(point["memory"]),
-            names=point.get("names", 1),
         )
         played += block.played
     return {"runs": table_of(RunBlock(tuple(point["replicates"]), tuple(played)))}
-
-
-def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
-    """The stream with a unit of privacy of so many weeks, and a label that no config can give.
-
-    With the noise of the suites, scaled for another unit, the noise could be taken off by anyone
-    with both releases.
-    """
-    return replace(stream, stay=weeks, label=f"{stream.label}, stays of {weeks}")
 
 
 def play_suite(
@@ -145,14 +125,12 @@ def play_suite(
     replicates: Sequence[int],
     memory_mb: float = math.inf,
     noise_memory: MemoryChoice = "designed",
-    names: int = 1,
 ) -> RunBlock:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
     Local algorithms share one draw of noisy gains; the others get the raw stream. Those of other
     packages are played in a process without raw gains (`dpol.experts.alone`). The result does not
     depend on `memory_mb`, below which `parts` keeps the memory. For `noise_memory` see `privatize`.
-    With `names` above 1 the experts of that many largest predictions are scored too.
 
     Raises:
         AlgorithmError: as `play_alone`.
@@ -181,13 +159,10 @@ def play_suite(
         played = []
         for member in members:
             if member.foreign and isinstance(source, NoisyGains):
-                actions, best = play_alone(member, source, names=names)
+                actions = play_alone(member, source)
             else:
                 generators = seeds.algorithm(member.label)
-                actions, best = play_best(
-                    member.algorithm, source, generators, names=names, name=member.label
-                )
-            each_round = np.arange(stream.n_rounds)
+                actions = play_rounds(member.algorithm, source, generators, name=member.label)
             played.append(
                 Played(
                     stream=stream.label,
@@ -198,11 +173,8 @@ def play_suite(
                     origin=member.origin,
                     guarantee=guarantee_of(member.algorithm, source),
                     actions=actions,
-                    gains=stream.gains[each_round, actions],
+                    gains=stream.gains[np.arange(stream.n_rounds), actions],
                     amplification=amplification_of(member.algorithm, source),
-                    top=None
-                    if best is None
-                    else stream.gains[each_round[:, None], best].sum(axis=2),
                 )
             )
         return played
@@ -217,7 +189,6 @@ def joined(parts: Sequence[Played]) -> Played:
         parts[0],
         actions=np.concatenate([part.actions for part in parts]),
         gains=np.concatenate([part.gains for part in parts]),
-        top=None if parts[0].top is None else np.concatenate([part.top for part in parts]),
     )
 
 
@@ -250,10 +221,6 @@ def table_of(block: RunBlock) -> pa.Table:
             "gain": as_arrow(np.concatenate([it.gains.ravel() for it in block.played])),
         }
     )
-    if any(played.top is not None for played in block.played):
-        unknown = np.full((replicates, n_rounds), np.nan)
-        tops = [unknown if it.top is None else it.top for it in block.played]
-        table = table.append_column("top", as_arrow(np.concatenate([it.ravel() for it in tops])))
     about = {
         "rounds": n_rounds,
         "members": [
@@ -288,13 +255,8 @@ def read_runs(path: Path | str) -> RunBlock:
         columns = ("replicate", "action", "gain")
         numbers, actions, gains = (table[name].to_numpy().reshape(shape) for name in columns)
         size = actions[0].size
-        top = np.full(numbers.shape, np.nan)
-        if "top" in table.column_names:
-            top = table["top"].to_numpy().reshape(shape)
         played = [
-            _read_member(
-                member, table.slice(place * size, 1), actions[place], gains[place], top[place]
-            )
+            _read_member(member, table.slice(place * size, 1), actions[place], gains[place])
             for place, member in enumerate(about["members"])
         ]
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
@@ -303,7 +265,7 @@ def read_runs(path: Path | str) -> RunBlock:
 
 
 def _read_member(
-    member: dict[str, Any], first: pa.Table, actions: Actions, gains: Floats, top: Floats
+    member: dict[str, Any], first: pa.Table, actions: Actions, gains: Floats
 ) -> Played:
     """A member from its metadata, its first row, and its (R, T) slices of the columns."""
     mixture = member["amplification"]
@@ -318,5 +280,4 @@ def _read_member(
         actions=actions,
         gains=gains,
         amplification=mixture and BatchMixture.from_dict(mixture),
-        top=None if np.isnan(top).any() else top,
     )

@@ -10,7 +10,7 @@ from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
-from dpol.privacy.settings import FiniteMu, Mu
+from dpol.privacy.settings import Mu
 from dpol.show.papers import EXPERTS
 
 PAPER = f"“{EXPERTS}”, Table 2"
@@ -24,10 +24,6 @@ FORESIGHT = "foresight"
 THEIRS, TUNED, OURS = "paper", "tuned", "ours"
 WAYS = {THEIRS: "the paper’s way", TUNED: "the tuned way", OURS: "ours"}
 """The ways of a comparison, with the names that readers see."""
-CEILING = "ceiling"
-"""The family of what knows the future, and the kind of its rows in a comparison."""
-WITH_CLASSES = "random-effects"
-"""The family of learners whose models are classes of experts."""
 
 
 def known_noise(name: object) -> object:
@@ -95,80 +91,6 @@ class Report(Settings):
     """Confidence of the intervals, all cells of the table together (Bonferroni)."""
 
 
-class System(Settings):
-    """A whole private system: an algorithm, its noise, and the learners it is built from."""
-
-    algorithm: Label
-    """Label of an algorithm that a suite plays."""
-    noise: NoiseName
-    """Scaling of its noise."""
-    learners: Label | Literal[""] = ""
-    """Family of the learners that it selects from or averages. The best of them in hindsight is
-    the oracle selector, with which its own selection is compared. If all systems name theirs, the
-    losses are told apart."""
-
-
-class Aim(Settings):
-    """Ours at one privacy level, compared with something at another level."""
-
-    ours: Label
-    """Privacy level of ours."""
-    against: Literal["paper", "best-learner"]
-    """`paper`: the paper's way. `best-learner`: the best in hindsight of the learners of all
-    systems, each under the noise of its system."""
-    at: Label
-    """Privacy level of what ours is compared with."""
-
-
-class NoiseMemories(Settings):
-    """Gain with designed memory compared with independent noise, for units of several weeks."""
-
-    weeks: Annotated[
-        list[Annotated[int, Field(ge=1, le=520)]],
-        Field(min_length=1, max_length=6),
-        AfterValidator(all_different),
-    ] = [1, 2, 4, 8]
-    """Units of privacy: a person in at most so many weeks in a row. Both noises protect each."""
-    mus: Annotated[list[FiniteMu], Field(min_length=1), AfterValidator(all_different)]
-    """Gaussian-DP parameters mu of such a person."""
-    times: Annotated[float, Field(gt=1, le=10)] = 1.3
-    """An aim: as good as independent noise at so many times the mu. The other aim: at every mu,
-    not worse than independent noise for any unit."""
-    algorithm: AlgorithmSpec = "empirical-bayes"
-    """One algorithm, as in a suite, that knows noise with memory."""
-
-
-class Comparison(Settings):
-    """The paper's way and ours side by side, and where the losses come from."""
-
-    paper: System
-    """The paper's way."""
-    tuned: list[System] = []
-    """The paper's way with other parameters, for its best: verdicts on the paper's way are joined
-    by verdicts on all of these."""
-    ours: System
-    """Ours."""
-    ablations: list[System] = []
-    """Systems between the two, with rows of their own in the table of ablations."""
-    aims: list[Aim] = []
-    """Comparisons across privacy levels, each with a verdict."""
-    classes_known: bool = False
-    """True plays ours a second time, with the weights of its models that the true gains of all
-    rounds give: a ceiling that knows the future, not a rival. Ours must be `random-effects`."""
-    memory: NoiseMemories | None = None
-    """Noise with memory compared with independent noise; without it, none."""
-
-    @property
-    def ways(self) -> dict[str, list[System]]:
-        """The systems of each of `WAYS`."""
-        return {THEIRS: [self.paper], TUNED: self.tuned, OURS: [self.ours]}
-
-    @property
-    def ablated(self) -> bool:
-        """True if losses are told apart: every system names its learners."""
-        return all(it.learners for it in (self.paper, self.ours, *self.ablations))
-
-
 class Games(Settings):
     """The main experiment: the keys of a config that it depends on."""
 
@@ -176,16 +98,12 @@ class Games(Settings):
     """The gain streams by label, each with its label in the paper's table, if it has one."""
     questions: dict[str, Gain] = {"": THE_PAPERS}
     """The questions by label, which is empty where the run asks only one."""
-    asked: dict[Label, tuple[str, str]] = {}
-    """The stream of the panel, and the question, of each gain stream."""
     levels: dict[Label, Mu]
     """Privacy levels by label."""
     suites: dict[Label, Suite] = {}
     """Algorithms that are played, by label of their suite."""
     replicates: int = 1
     """Runs of every algorithm."""
-    names: int = 1
-    """Experts of the largest predictions that the table `top` scores, if above 1."""
     block_replicates: int | None = None
     """Replicates in one job; without it all."""
     games_together: bool = False
@@ -199,8 +117,8 @@ class Games(Settings):
     replayed: bool = False
     """True if a run is replayed round by round."""
     report: Report
-    comparison: Comparison | None = None
-    """The paper's way and ours, if they are compared."""
+    ways: dict[str, list[tuple[Label, NoiseName]]] = {}
+    """Algorithm and noise of the systems of each of `WAYS`, if they are compared."""
 
     @property
     def labels(self) -> dict[float, str]:
@@ -211,8 +129,3 @@ class Games(Settings):
     def asks_several(self) -> bool:
         """True if the run asks several questions."""
         return len(self.questions) > 1
-
-    @property
-    def noise_memories(self) -> NoiseMemories | None:
-        """The comparison of noise with memory, if there is one."""
-        return self.comparison.memory if self.comparison else None

@@ -86,6 +86,22 @@ def summarize(
     return frame.assign(delta=delta, static_regret=regret, **together)
 
 
+def totals_of(cells: Sequence[Played], main: Games) -> pd.DataFrame:
+    """One row per cell and replicate: its total gain (the columns: docs/reference/tables.md)."""
+    frames = [
+        pd.DataFrame(
+            {
+                "stream": cell.stream,
+                **_setting(cell, main),
+                "replicate": np.arange(len(cell.totals), dtype=np.int32),
+                "total_gain": cell.totals,
+            }
+        ).drop(columns="family")
+        for cell in cells
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
 def _stream_facts(stream: GainStream) -> dict[str, Any]:
     return {
         "stream": stream.label,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dpol.show.papers import DISTRIBUTIONS, cited
 from dpol.studies.labels.points import has_slopes, points
 from dpol.studies.labels.settings import Labels
-from dpol.studies.study import Study
+from dpol.studies.study import Facts, Study
 
 _HERE = "dpol.studies.labels"
 
 
-def not_asked(settings: Labels) -> frozenset[str]:
+def not_asked(settings: Labels, facts: Facts) -> frozenset[str]:
     """The figures and tables that these settings do not ask for."""
     asked = {
         "labels-risk": bool(settings.sweeps.labels or settings.sweeps.epsilons),

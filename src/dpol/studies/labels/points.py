@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from dpol.labels.hard_pairs import hardness
 from dpol.studies.labels.settings import Features, Labels
-from dpol.studies.study import Point
+from dpol.studies.study import Facts, Point
 
 COLUMN_OF = {
     "rounds": "T",
@@ -33,17 +33,18 @@ class Setting:
     features: Features = "constant"
 
 
-def points(settings: Labels, streams: Sequence[str]) -> dict[str, Point]:
+def points(settings: Labels, facts: Facts) -> dict[str, Point]:
     """A point for each number of rounds, for each other sweep, and for each stream.
 
-    >>> list(points(Labels(sweeps={"labels": [10, 100], "rounds": [1000, 3000]}), []))
+    >>> facts = Facts({}, simulated=True, confidence=0.95)
+    >>> list(points(Labels(sweeps={"labels": [10, 100], "rounds": [1000, 3000]}), facts))
     ['rounds-0', 'rounds-1', 'labels']
     """
     found: dict[str, Point] = {}
     for label, it in _settings_of(settings):
         found.setdefault(label, {"classes": []})["classes"].append(asdict(it))
     if settings.patients_per_week is not None:
-        for label in streams:
+        for label in facts.streams:
             found[f"hospitals-{label}"] = {"inputs": {"stream": f"streams/{label}.parquet"}}
     return found
 

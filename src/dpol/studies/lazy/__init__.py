@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 
 from dpol.show.papers import LAZY, cited
 from dpol.studies.lazy.settings import ADVERSARIES, LEADERS, Lazy, algorithms_of
-from dpol.studies.study import Point, Study
+from dpol.studies.study import Facts, Point, Study
 
 _HERE = "dpol.studies.lazy"
 LONG = 200_000
 """Number of rounds from which on each adversary is a point of its own."""
 
 
-def points(settings: Lazy, streams: Sequence[str]) -> dict[str, Point]:
+def points(settings: Lazy, facts: Facts) -> dict[str, Point]:
     """A point for each T and d; in long games for each adversary.
 
-    >>> labels = list(points(Lazy(n_rounds=[100, 10**6], n_experts=[2], epsilons=[1]), []))
+    >>> facts = Facts({}, simulated=True, confidence=0.95)
+    >>> labels = list(points(Lazy(n_rounds=[100, 10**6], n_experts=[2], epsilons=[1]), facts))
     >>> len(labels), labels[:2]
     (3, ['T100-d2', 'T1000000-d2-stochastic'])
     """
@@ -35,7 +35,7 @@ def points(settings: Lazy, streams: Sequence[str]) -> dict[str, Point]:
     return by_label
 
 
-def not_asked(settings: Lazy) -> frozenset[str]:
+def not_asked(settings: Lazy, facts: Facts) -> frozenset[str]:
     """The table of exponents, where all games have one T and one epsilon."""
     one = len(set(settings.n_rounds)) == len(set(settings.epsilons)) == 1
     return frozenset({"lazy-exponents"} if one else ())

@@ -88,7 +88,9 @@ def test_without_two_values_of_a_size_there_is_no_table() -> None:
     more = [{}, {"n_rounds": [100, 200]}, {"more_dimensions": [5]}, {"epsilons": [1, 2]}]
     shown = []
     for change in more:
-        (section,) = STUDY.sections_of(Convex.model_validate({**one, **change}))
+        (section,) = STUDY.sections_of(
+            Convex.model_validate({**one, **change}), Facts({}, True, 0.95)
+        )
         shown.append([table.name for table in section.tables])
     always = ["convex-regret", "convex-stated-rates"]
     assert shown == [always, *[[*always, "convex-exponents"]] * 3]

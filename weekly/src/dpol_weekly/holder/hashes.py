@@ -42,6 +42,9 @@ def remember_cells(ledger: Ledger, hospital: Hospital, released: Iterable[tuple[
     )
 
 
+_OTHERS = "SELECT entity FROM cell WHERE hash = ?"
+
+
 def refuse_renamed(
     ledger: Ledger, hospital: Hospital, counts: Sequence[Count], *, split: bool
 ) -> None:
@@ -58,13 +61,11 @@ def refuse_renamed(
     """
     of_cell = _hash_of_cells(ledger, hospital)
     numbers = entities_of(ledger, {it.entity for it in counts})
-    known: dict[str, list[int]] = {}
-    for row in select(ledger, "SELECT hash, entity FROM cell"):
-        known.setdefault(row["hash"], []).append(row["entity"])
     apart = {(row["one"], row["other"]) for row in select(ledger, "SELECT * FROM split")}
     for count in counts:
         own = numbers[count.entity]
-        for other in known.get(of_cell(count.entity, count.period), []):
+        cell = of_cell(count.entity, count.period)
+        for other in [row["entity"] for row in select(ledger, _OTHERS, cell)]:
             pair = min(own, other), max(own, other)
             if own == other or pair in apart:
                 continue

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 
 from dpol.show.papers import LAZY, cited
 from dpol.studies.lazy.convex.settings import LINEAR, Convex
-from dpol.studies.study import Point, Study
+from dpol.studies.study import Facts, Point, Study
 
 _HERE = "dpol.studies.lazy.convex"
 
 
-def points(settings: Convex, streams: Sequence[str]) -> dict[str, Point]:
+def points(settings: Convex, facts: Facts) -> dict[str, Point]:
     """A point for each T, d and game: one loss sequence, all algorithms at all epsilons.
 
+    >>> facts = Facts({}, simulated=True, confidence=0.95)
     >>> sizes = {"n_rounds": [100, 200], "dimensions": [2], "more_dimensions": [4]}
-    >>> list(points(Convex(**sizes, epsilons=[1], games=["linear-ball", "logistic-box"]), []))
+    >>> list(points(Convex(**sizes, epsilons=[1], games=["linear-ball", "logistic-box"]), facts))
     ['T100-d2', 'T100-d2-logistic-box', 'T200-d2', 'T200-d2-logistic-box', 'T200-d4']
     """
     played = list(itertools.product(settings.n_rounds, settings.dimensions, settings.games))
@@ -28,7 +28,7 @@ def points(settings: Convex, streams: Sequence[str]) -> dict[str, Point]:
     return by_label
 
 
-def exponents_left_out(settings: Convex) -> frozenset[str]:
+def exponents_left_out(settings: Convex, facts: Facts) -> frozenset[str]:
     """The name of the table of exponents, if no size has two values."""
     dimensions = {*settings.dimensions, *settings.more_dimensions}
     most = max(len(dimensions), len(set(settings.n_rounds)), len(set(settings.epsilons)))

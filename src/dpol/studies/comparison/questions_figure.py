@@ -8,44 +8,40 @@ from matplotlib.figure import Figure
 
 from dpol.privacy.account import best_guess
 from dpol.show import panels
+from dpol.studies.comparison.answers import describe_tuned
+from dpol.studies.comparison.questions import best_of_ways
+from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.bounds import LOOKS
 from dpol.studies.games.privacy_utility import THIN, Y_LABEL, ordered_levels
-from dpol.studies.games.questions import best_of_ways
-from dpol.studies.games.questions_answers import describe_tuned
-from dpol.studies.games.settings import (
-    BEST_STATIC,
-    OURS,
-    THEIRS,
-    TUNED,
-    WAYS,
-    Games,
-)
+from dpol.studies.games.settings import BEST_STATIC, OURS, THEIRS, TUNED, WAYS
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 _APART = {THEIRS: -0.13, TUNED: 0.0, OURS: 0.13}
 
 
-def draw_questions(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> Figure:
+def draw_questions(
+    frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False
+) -> Figure:
     """A panel for each question: the mean of each way, and a dot for each stream and main way.
 
     Args:
         frames: the table of questions.
-        main: the questions, and the levels, from left to right.
-        facts: whether the streams are simulated.
+        settings: of the comparison.
+        facts: the questions, the levels, and whether the streams are simulated.
         narrow: whether it is for a phone.
     """
-    every, mus = frames["questions"], ordered_levels(main)
+    every, mus = frames["questions"], ordered_levels(facts.levels)
     place = {mu: number for number, mu in enumerate(mus)}
     means = best_of_ways(every[every["stream"] == ""])
     dots = every[(every["stream"] != "") & (every["way"] != TUNED)]
-    columns = min(3, len(main.questions))
+    columns = min(3, len(facts.questions))
     size = panels.WIDTH / columns, 2.9
     with panels.panels(
-        len(main.questions), columns, size, Y_LABEL, narrow=narrow, sharey=True
+        len(facts.questions), columns, size, Y_LABEL, narrow=narrow, sharey=True
     ) as drawn:
-        for ax, (question, gain) in zip(drawn.axes, main.questions.items(), strict=True):
-            panels.name_panel(ax, gain.title or question)
+        for ax, (question, title) in zip(drawn.axes, facts.questions.items(), strict=True):
+            panels.name_panel(ax, title)
             panels.set_guesses(ax, [best_guess(mu) for mu in mus])
             of_question = means[means["question"] == question]
             fixed, look = float(of_question["best_static_share"].iloc[0]), LOOKS[BEST_STATIC]
@@ -70,7 +66,7 @@ def draw_questions(frames: Frames, main: Games, facts: Facts, *, narrow: bool = 
         panels.set_percent(drawn.axes[0].yaxis)
         drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
-        streams = dots["stream"].nunique() // len(main.questions)
+        streams = dots["stream"].nunique() // len(facts.questions)
         lines = f"lines: means over {streams} streams, dots: each"
         compared = every[every["way"] != TUNED].drop_duplicates("way").to_dict("records")
         who = [f"{WAYS[it['way']]}: {it['algorithm']}, {it['noise']} noise" for it in compared]
@@ -79,13 +75,13 @@ def draw_questions(frames: Frames, main: Games, facts: Facts, *, narrow: bool = 
         shares = means.set_index(["question", "way", "mu"])["gain_share"]
         others = [way for way in (TUNED, OURS) if (means["way"] == way).any()]
         falls = []
-        for label, gain in main.questions.items():
+        for label, title in facts.questions.items():
             ends = {
                 way: f"{shares[label, way, mus[0]]:.0%} to {shares[label, way, mus[-1]]:.0%}"
                 for way in (THEIRS, *others)
             }
             beside = ", ".join(f"{WAYS[way]} {ends[way]}" for way in others)
-            falls.append(f"{gain.title or label}, {ends[THEIRS]} ({beside})")
+            falls.append(f"{title}, {ends[THEIRS]} ({beside})")
         drawn.find(
             f"Between no privacy and at most {100 * best_guess(mus[-1]):.0f} right guesses of 100,"
             f" the paper’s way goes by question: {'; '.join(falls)}."

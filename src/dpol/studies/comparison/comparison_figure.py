@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import GREY, SHORT, STATIC, Look
+from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games import bounds
 from dpol.studies.games.privacy_utility import THIN, holds_for_stays, ordered_levels
-from dpol.studies.games.settings import OURS, THEIRS, TUNED, WAYS, Games
+from dpol.studies.games.settings import OURS, THEIRS, TUNED, WAYS
 from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
@@ -34,19 +35,21 @@ class _Line:
     """Number of the level, mean and half width, from left to right."""
 
 
-def draw_comparison(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> Figure:
+def draw_comparison(
+    frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False
+) -> Figure:
     """Total gain at each privacy level: the paper's way, ours, and the best other rows.
 
     Args:
         frames: the summary, the comparison, and the ablation, whose reference is a line.
-        main: streams, a panel each, and the levels, from left to right.
-        facts: titles of the streams, and whether they are simulated.
+        settings: of the comparison.
+        facts: titles of the streams, the levels, and whether the streams are simulated.
         narrow: whether it is for a phone.
     """
     summary, comparison, ablation = (frames[it] for it in ("summary", "comparison", "ablation"))
-    titles, levels = bounds.sized_titles(facts.streams, summary), ordered_levels(main)
+    titles, levels = bounds.sized_titles(facts.streams, summary), ordered_levels(facts.levels)
     end = len(levels) - 0.5
-    streams = list(main.streams)
+    streams = list(facts.streams)
     size = 3.05, 2.85
     with panels.panels(len(streams), 3, size, "total gain", narrow=narrow, sharey=True) as drawn:
         for ax, label in zip(drawn.axes, streams, strict=True):

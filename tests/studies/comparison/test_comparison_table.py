@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import pytest
 
@@ -18,34 +16,26 @@ from comparison_by_hand import (
     cell,
     cells,
     frames,
-    main,
+    summary_of,
 )
+from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.show.table import Entry, Table, to_latex, to_markdown
-from dpol.studies.games.ablation import TERMS
-from dpol.studies.games.comparison_tables import ablation_table, comparison_table
-from dpol.studies.games.noise_memory import MU_OF_STAYS
-from dpol.studies.games.summary import summarize
+from dpol.studies.comparison.ablation import TERMS
+from dpol.studies.comparison.tables import ablation_table, comparison_table
 
 # Repeated, with less spread, so that verdicts are decided.
 MANY = cells(spread=0.1, times=50)
 
 
-@pytest.fixture(scope="module")
-def summary(make_stream: Any) -> pd.DataFrame:
-    facts = {"label": "nm", "provenance": {"simulated": True}}
-    stream = make_stream([[0.5, 0.25], [0.5, 1.0]], **facts)
-    return summarize(MANY, {"nm": stream}, main(), 1e-6)
-
-
 @pytest.fixture
-def made(summary: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def made() -> dict[str, pd.DataFrame]:
     """All frames, as a test may change them."""
     same = OURS.model_copy(update={"noise": PAPER.noise})
-    return frames(MANY, COMPARISON.model_copy(update={"ablations": [same]})) | {"summary": summary}
+    return frames(MANY, COMPARISON.model_copy(update={"ablations": [same]}))
 
 
 def build(made: dict[str, pd.DataFrame]) -> Table:
-    return comparison_table(made, main(), FACTS)
+    return comparison_table(made, COMPARISON, FACTS)
 
 
 def line(made: dict[str, pd.DataFrame], label: str) -> tuple[Entry, ...]:
@@ -64,13 +54,13 @@ def at(frame: pd.DataFrame, kind: str, mu: float, other: str = "") -> pd.Series:
 COMPARED = r"""
 | stream | privacy | the paper's | ours † | difference | verdict |
 | --- | --- | ---: | ---: | ---: | --- |
-| **New Mexico** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50) | no privacy (μ = ∞) | 14.00 exact | 18.00 exact | +4.00 exact | above the paper's way |
+| **New Mexico** (n = 2, T = 2; chance 3.00, best fixed expert 5.00, foresight 20.00) | no privacy (μ = ∞) | 14.00 exact | 18.00 exact | +4.00 exact | above the paper's way |
 |  | μ = 1 | 12.00 ± 0.02 | 17.00 ± 0.02 | +5.00 ± 0.04 | above the paper's way; not above every other private row Above 3 of 3 rows of the papers. Above 7 of 8 rows with parts of ours; not above kalman-a (capacity noise): -0.50 ± 0.07, below. Best with a curator: tree, 8.50 ± 0.02. |
 |  | μ = 0.25 | 8.00 ± 0.02 | 15.00 ± 0.02 | +7.00 ± 0.04 | above the paper's way; not above every other private row Above 3 of 3 rows of the papers. Above 7 of 8 rows with parts of ours; not above kalman-a (capacity noise): -0.50 ± 0.07, below. Best with a curator: tree, 8.50 ± 0.02. |
 |  | Aim: ours at μ = 0.25 is at or above the paper's way at μ = 1 | 12.00 ± 0.02 | 15.00 ± 0.02 | +3.00 ± 0.04 | reached |
 |  | Aim: ours at μ = 1 is at or above the best of 4 learners without privacy | 18.50 exact kalman-a | 17.00 ± 0.02 | -1.50 ± 0.02 | not reached |
 
-- The paper's way: meta, isotropic noise. Ours: bayes, capacity noise. Means over 100 runs of the gain summed over all T rounds; same seeds, data and privacy level in both.
+- The paper's way: meta, isotropic noise. Ours: bayes, capacity noise. The gains are summed over all T rounds and averaged over 100 runs. Both ways have the same seeds, data and privacy levels.
 - ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 80 intervals of the numbers behind this table (.csv). exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 """  # noqa: E501
 
@@ -87,11 +77,12 @@ def test_the_comparison(made: dict[str, pd.DataFrame]) -> None:
     assert table.numbers is made["comparison"]
 
 
-def test_noise_with_memory_says_what_stays_cost(summary: pd.DataFrame) -> None:
+def test_noise_with_memory_says_what_stays_cost() -> None:
     """Its gain of 19 is above ours; for two weeks its mu is 1.7, where ours has 1.41."""
     more = [cell("bayes", "capacity-memory", mu, [19.0] * 100) for mu in LEVELS.values()]
     stays = dict(zip(MU_OF_STAYS, (1.0, 1.7, 2.8, 4.3), strict=True))
     facts = {"noise": "capacity-memory", "mechanism": "noise with memory", "mu": 1.0} | stays
+    summary = summary_of(MANY)
     row = summary[(summary["algorithm"] == "bayes") & (summary["mu"] == 1.0)].iloc[:1]
     paid = row.assign(**facts, noise_memory="b = 0.8")
     made = frames([*MANY, *more]) | {"summary": pd.concat([summary, paid])}
@@ -100,8 +91,8 @@ def test_noise_with_memory_says_what_stays_cost(summary: pd.DataFrame) -> None:
     assert "1.7, 2.8, 4.3 (noise with memory) times" in to_markdown(build(made))
 
 
-def test_tuned_forms_stand_beside_the_papers_way(summary: pd.DataFrame) -> None:
-    made = frames(MANY, AT_BEST) | {"summary": summary}
+def test_tuned_forms_stand_beside_the_papers_way() -> None:
+    made = frames(MANY, AT_BEST)
     verdict = line(made, "μ = 1")[-1]
     assert verdict.text.startswith("above the paper's way; above the tuned way; not above every")
     assert verdict.notes[0] == "The tuned way: ridge-a 15.00 ± 0.04, ridge-b 14.00 ± 0.01."
@@ -170,7 +161,7 @@ def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(made):
 def test_common_noise_of_the_two_ways_is_said(made) -> None:
     made["comparison"]["common_noise"] = True
     text = "\n".join(build(made).footers)
-    assert "Of the paper's way and ours it is the same." in text
+    assert "The paper's way and ours share it." in text
 
 
 # --- Ablations ---
@@ -179,25 +170,25 @@ def test_common_noise_of_the_two_ways_is_said(made) -> None:
 ABLATED = r"""
 | stream | system | gain | noise | learner | selection | total loss | own noise | oracle |
 | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
-| **New Mexico, no privacy (μ = ∞)** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 14.00 | 0.00 exact | 0.00 exact | 3.00 exact | 3.00 exact | 0.00 exact | ridge-a |
+| **New Mexico, no privacy (μ = ∞)** (n = 2, T = 2; chance 3.00, best fixed expert 5.00, foresight 20.00; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 14.00 | 0.00 exact | 0.00 exact | 3.00 exact | 3.00 exact | 0.00 exact | ridge-a |
 |  | bayes, isotropic noise | 18.00 | 0.00 exact | -1.50 exact | 0.50 exact | -1.00 exact | 0.00 exact | kalman-a |
 |  | bayes, capacity noise (ours) | 18.00 | 0.00 exact | -1.50 exact | 0.50 exact | -1.00 exact | 0.00 exact | kalman-a |
-| **New Mexico, μ = 1** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 12.00 | 2.00 ± 0.03 | 0.00 exact | 3.00 ± 0.02 | 5.00 ± 0.02 | 2.00 ± 0.02 | ridge-a |
+| **New Mexico, μ = 1** (n = 2, T = 2; chance 3.00, best fixed expert 5.00, foresight 20.00; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 12.00 | 2.00 ± 0.03 | 0.00 exact | 3.00 ± 0.02 | 5.00 ± 0.02 | 2.00 ± 0.02 | ridge-a |
 |  | bayes, isotropic noise | 16.00 | 2.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 1.00 ± 0.02 | 2.00 ± 0.02 | kalman-a |
 |  | bayes, capacity noise (ours) | 17.00 | 1.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 0.00 ± 0.02 | 1.00 ± 0.02 | kalman-a |
-| **New Mexico, μ = 0.25** (n = 2, T = 2; chance 1.12, best fixed expert 1.25, foresight 1.50; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 8.00 | 6.00 ± 0.03 | 0.00 exact | 3.00 ± 0.02 | 9.00 ± 0.02 | 6.00 ± 0.02 | ridge-a |
+| **New Mexico, μ = 0.25** (n = 2, T = 2; chance 3.00, best fixed expert 5.00, foresight 20.00; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 8.00 | 6.00 ± 0.03 | 0.00 exact | 3.00 ± 0.02 | 9.00 ± 0.02 | 6.00 ± 0.02 | ridge-a |
 |  | bayes, isotropic noise | 12.00 | 6.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 5.00 ± 0.02 | 6.00 ± 0.02 | kalman-a |
 |  | bayes, capacity noise (ours) | 15.00 | 3.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 2.00 ± 0.02 | 3.00 ± 0.02 | kalman-a |
 
-- Noise + learner + selection = total loss; negative: a gain. Noise: what the best of the paper's learners loses to the noise of the system; for noise with memory, to independent noise of its kind, as they know no other. Learner: what the best of the system's learners, the oracle selector, loses to it under the same noise. Selection: what the system loses to the oracle; an average of learners can be above it. Own noise: what the system itself loses to noise; not part of the sum.
-- The best of several learners is chosen in hindsight, by stream, μ and noise, on the runs that it is scored on: its mean is biased upwards, so that selection is rather overstated, and noise understated.
+- Noise + learner + selection = total loss. A negative loss is a gain. Noise: what the best of the paper's learners loses to the noise of the system. These learners cannot read noise with memory; they stand under independent noise of its kind instead. Learner: what the best of the system's learners, the oracle selector, loses to the best of the paper's under the same noise. Selection: what the system loses to the oracle; an average of learners can be above the oracle. Own noise: what the system itself loses to noise, which is not part of the sum.
+- The best of several learners is chosen in hindsight, by stream, μ and noise, on the runs that it is scored on. Its mean is biased upwards, so selection is overstated and noise understated.
 - ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 45 intervals of the numbers behind this table (.csv). exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
-- Means over 100 runs. What is guaranteed at each μ: below the table of the comparison, and in summary.parquet for every system.
+- The gains are means over 100 runs. The guarantee at each μ is stated below the table of the comparison, and for every system in summary.parquet.
 """  # noqa: E501
 
 
 def test_losses_of_every_system_at_every_level(made: dict[str, pd.DataFrame]) -> None:
-    assert ABLATED in to_markdown(ablation_table(made, main(), FACTS))
+    assert ABLATED in to_markdown(ablation_table(made, COMPARISON, FACTS))
 
 
 def test_half_widths_are_those_of_their_terms_and_no_loss_is_minus_nothing(made):
@@ -205,7 +196,7 @@ def test_half_widths_are_those_of_their_terms_and_no_loss_is_minus_nothing(made)
     for number, term in enumerate(TERMS, start=1):
         losses[f"{term}_half_width"] = 0.11 * number
     losses["selection_loss"] = -0.001
-    table = ablation_table(made, main(), FACTS)
+    table = ablation_table(made, COMPARISON, FACTS)
     (_, entries), *_ = table.sections[0].groups[0].lines
     widths = [entry.text.split(" ± ")[1] for entry in entries[1:6]]
     assert widths == ["0.11", "0.22", "0.33", "0.44", "0.55"]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width
-from dpol.studies.games.comparison import by_stream, find_cell
-from dpol.studies.games.runs import Played
-from dpol.studies.games.settings import Comparison, Games
+from dpol.studies.comparison.cells import Cell, by_stream, find_cell
+from dpol.studies.comparison.settings import Comparison
 
 
 def compare_questions(
-    cells: Sequence[Played], summary: pd.DataFrame, comparison: Comparison, main: Games
+    cells: Sequence[Cell],
+    summary: pd.DataFrame,
+    comparison: Comparison,
+    levels: Mapping[str, float],
+    asked: Mapping[str, str],
+    confidence: float,
 ) -> pd.DataFrame:
     """The share of the possible gain that each way keeps, by question, level and stream.
 
@@ -26,25 +30,27 @@ def compare_questions(
 
     Args:
         cells: all runs.
-        summary: table of `dpol.studies.games.findings.conclude`.
+        summary: table of the main study.
         comparison: the systems of each way.
-        main: the questions, the streams and the privacy levels.
+        levels: mu of each privacy level, by label.
+        asked: label of the question of each stream, by label of the stream.
+        confidence: of the intervals of all means together, and of those of all streams.
 
     Raises:
         ValueError: a system was not run.
     """
     bounds = summary.drop_duplicates("stream").set_index("stream")
-    cells_of = {own[0].stream: own for own in by_stream(cells)}
+    cells_of = by_stream(cells)
     rows: list[dict[str, Any]] = []
     samples = []
-    for question in main.questions:
-        streams = [label for label, (_, asked) in main.asked.items() if asked == question]
+    for question in dict.fromkeys(asked.values()):
+        streams = [label for label, own_question in asked.items() if own_question == question]
         own = bounds.loc[streams]
         chance = own["chance_gain"].to_numpy()[:, None]
         possible = own["foresight_gain"].to_numpy()[:, None] - chance
         ways = [(way, it) for way, systems in comparison.ways.items() for it in systems]
         for way, system in ways:
-            for level, mu in main.levels.items():
+            for level, mu in levels.items():
                 found = [find_cell(cells_of[label], system, mu) for label in streams]
                 shares = (np.stack([cell.totals for cell in found]) - chance) / possible
                 facts = {
@@ -54,7 +60,7 @@ def compare_questions(
                     "noise": system.noise,
                     "level": level,
                     "mu": mu,
-                    "guaranteed_mu": max(cell.guarantee.mu for cell in found),
+                    "guaranteed_mu": max(cell.privacy["guaranteed_mu"] for cell in found),
                 }
                 named = (*streams, ""), (*shares, shares.mean(axis=0))
                 fixed = (*own["best_static_share"], own["best_static_share"].mean())
@@ -62,7 +68,7 @@ def compare_questions(
                     rows.append({**facts, "stream": stream, "best_static_share": best})
                     samples.append(sample)
     frame = pd.DataFrame(rows).assign(gain_share=[sample.mean() for sample in samples])
-    confidence, means = main.report.confidence, frame["stream"] == ""
+    means = frame["stream"] == ""
     comparisons = np.where(means, means.sum(), (~means).sum())
     halves = [
         float(half_width(sample, confidence, int(count)))

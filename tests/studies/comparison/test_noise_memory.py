@@ -10,60 +10,55 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from comparison_by_hand import OURS, PAPER, cell
+from comparison_by_hand import OURS, PAPER
 from dpol.core.intervals import half_width
 from dpol.data.stream import GainStream
 from dpol.experts.games import play
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
 from dpol.privacy.chains import chain_norm
+from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show.table import Table
-from dpol.studies.games import grid, noise_memory_figure, noise_memory_table
-from dpol.studies.games.noise_memory import (
+from dpol.studies.comparison import (
+    STUDY,
+    games_with_memory,
+    noise_memory_figure,
+    noise_memory_table,
+    points,
+)
+from dpol.studies.comparison.noise_memory import (
     INDEPENDENT,
-    MU_OF_STAYS,
     REMEMBERED,
     compare_memories,
+    play_units,
 )
-from dpol.studies.games.runs import Played, play_suite, stream_of_stays
-from dpol.studies.games.settings import Comparison, Games, NoiseMemories, Report
-from dpol.studies.study import Facts
+from dpol.studies.comparison.settings import Comparison, NoiseMemories
+from dpol.studies.study import Facts, schemas_of
 from legible import assert_legible
 from small_config import GAINS, problems
 from tables_by_hand import has_footer
 
-FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9)
+FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
 ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2], times=2.0)
+SETTINGS = Comparison(paper=PAPER, ours=OURS, memory=ASKED)
 
 
-def main(asked: NoiseMemories = ASKED, replicates: int = 5, confidence: float = 0.9) -> Games:
-    return Games(
-        streams={"nm": None},
-        levels={"none": math.inf},
-        replicates=replicates,
-        report=Report(algorithms=["empirical-bayes"], confidence=confidence),
-        comparison=Comparison(paper=PAPER, ours=OURS, memory=asked),
-    )
-
-
-def compared(stream: GainStream, settings: Games, seed: int = 1) -> pd.DataFrame:
+def compared(
+    stream: GainStream,
+    asked: NoiseMemories = ASKED,
+    replicates: int = 5,
+    confidence: float = 0.9,
+    seed: int = 1,
+) -> pd.DataFrame:
     """The table of games that are played here."""
-    asked = settings.noise_memories
-    assert asked is not None
-    cells: list[Played] = []
-    for weeks in asked.weeks:
-        for noise, mu in grid.games_with_memory(asked):
-            block = play_suite(
-                stream_of_stays(stream, weeks),
-                make_members("empirical-bayes"),
-                noise=str(noise),
-                mu=float(mu),
-                seed=seed,
-                replicates=range(settings.replicates),
-            )
-            cells += block.played
-    return compare_memories(cells, {"nm": stream}, asked, settings)
+    members, games = make_members("empirical-bayes"), games_with_memory(asked)
+    played = [
+        play_units(stream, weeks, members, games, seed=seed, replicates=range(replicates))
+        for weeks in asked.weeks
+    ]
+    found = compare_memories(pd.concat(played), asked, delta=1e-6, confidence=confidence)
+    return schemas_of(STUDY)["memory"].check(found, "memory")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +69,7 @@ def stream(random_stream) -> GainStream:
 
 @pytest.fixture(scope="module")
 def frame(stream: GainStream) -> pd.DataFrame:
-    return compared(stream, main())
+    return compared(stream)
 
 
 def one(frame: pd.DataFrame, **key: Any) -> pd.Series:
@@ -129,7 +124,7 @@ def test_a_longer_stay_pays_as_its_norm_says(frame: pd.DataFrame) -> None:
 
 def test_where_the_design_takes_no_memory_the_laws_are_equal(stream: GainStream) -> None:
     asked = NoiseMemories(weeks=[4], mus=[20])
-    found = compared(stream, main(asked, replicates=40, confidence=0.95), seed=3)
+    found = compared(stream, asked, replicates=40, confidence=0.95, seed=3)
     memory, same, _ = found.to_dict("records")
     assert memory["largest_b"] == 0
     assert [memory[it] for it in MU_OF_STAYS] == pytest.approx([same[it] for it in MU_OF_STAYS])
@@ -150,18 +145,19 @@ ABOVE, BELOW, UNCLEAR = (9.0, 0.1), (-9.0, 0.1), (0.1, 5.0)
     ],
 )
 def test_aims_are_reached_or_not_in_every_unit_or_in_one(
-    stream: GainStream, ahead: list[tuple[float, float]], aims: list[str]
+    ahead: list[tuple[float, float]], aims: list[str]
 ) -> None:
     """Differences and their spread: each unit at the same, then at twice the mu."""
     asked = NoiseMemories(weeks=[1, 3], mus=[0.2], times=2.0)
-    cells = []
+    parts = []
     for weeks, differences in ((1, ahead[:2]), (3, ahead[2:])):
-        own = {"stream": f"nm, stays of {weeks}"}
-        cells.append(cell("bayes", REMEMBERED, 0.2, [0.0] * 5, **own))
+        games = {(REMEMBERED, 0.2): [0.0] * 5}
         for mu, (mean, spread) in zip((0.2, 0.4), differences, strict=True):
-            totals = [-mean + spread * step for step in (-2, -1, 0, 1, 2)]
-            cells.append(cell("bayes", INDEPENDENT, mu, totals, **own))
-    found = compare_memories(cells, {"nm": stream}, asked, main(asked))
+            games[INDEPENDENT, mu] = [-mean + spread * step for step in (-2, -1, 0, 1, 2)]
+        for (noise, mu), gains in games.items():
+            facts = {"stream": "nm", "weeks": weeks, "noise": noise, "mu": mu, "guaranteed_mu": mu}
+            parts.append(pd.DataFrame({**facts, "replicate": range(5), "total_gain": gains}))
+    found = compare_memories(pd.concat(parts), asked, delta=1e-6, confidence=0.9)
     rows = found[found["noise"] == INDEPENDENT]
     names = {ABOVE: "above", BELOW: "below", UNCLEAR: "undecided"}
     assert rows["verdict"].tolist() == [names[it] for it in ahead]
@@ -176,10 +172,13 @@ def test_the_noise_of_a_unit_is_drawn_for_it_alone(frame: pd.DataFrame) -> None:
 
 
 def test_points_are_one_for_each_stream_and_unit() -> None:
-    found = grid.points(main(), ["nm", "pa"])
-    assert list(found) == [f"{it}/noise-memory/{w}-weeks" for it in ("nm", "pa") for w in (1, 3)]
+    facts = replace(FACTS, streams={"nm": "nm", "pa": "pa"})
+    systems, *labels = found = points(SETTINGS, facts)
+    assert found[systems]["inputs"] == {"summary": "summary.parquet", "totals": "totals.parquet"}
+    assert labels == [f"{it}/noise-memory/{w}-weeks" for it in ("nm", "pa") for w in (1, 3)]
     point = found["pa/noise-memory/3-weeks"]
-    assert (point["stay"], point["inputs"]) == (3, {"stream": "streams/pa.parquet"})
+    assert (point["weeks"], point["replicates"]) == (3, 5)
+    assert point["inputs"] == {"stream": "streams/pa.parquet"}
     assert point["games"][3:] == [[REMEMBERED, 0.2], [INDEPENDENT, 0.2], [INDEPENDENT, 0.4]]
 
 
@@ -215,7 +214,7 @@ def test_gains_without_capacities_are_refused() -> None:
 
 @pytest.fixture(scope="module")
 def shown(frame: pd.DataFrame) -> Table:
-    return noise_memory_table.build({"memory": frame}, main(), FACTS)
+    return noise_memory_table.build({"memory": frame}, SETTINGS, FACTS)
 
 
 def test_the_table_has_a_line_for_each_unit_and_the_aim_of_all(
@@ -256,7 +255,7 @@ def test_the_table_says_what_is_guaranteed_to_whom(shown: Table) -> None:
 
 
 def test_the_figure_draws_differences_and_what_stays_pay(frame: pd.DataFrame) -> None:
-    drawn = noise_memory_figure.draw({"memory": frame}, main(), FACTS)
+    drawn = noise_memory_figure.draw({"memory": frame}, SETTINGS, FACTS)
     assert_legible(drawn)
     above, below = drawn.axes
     bars = {box.get_label(): box.lines[0] for box in above.containers}

@@ -7,16 +7,27 @@ import dataclasses
 import numpy as np
 import pytest
 
-from comparison_by_hand import AT_BEST, COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells, main
+from comparison_by_hand import (
+    AT_BEST,
+    COMPARISON,
+    CONFIDENCE,
+    INF,
+    LEVELS,
+    OURS,
+    PAPER,
+    cell,
+    cells,
+)
 from dpol.core.intervals import student_factor
-from dpol.studies.games import schema
-from dpol.studies.games.comparison import compare
-from dpol.studies.games.settings import Comparison
+from dpol.studies.comparison import STUDY
+from dpol.studies.comparison.comparison import compare
+from dpol.studies.comparison.settings import Comparison
+from dpol.studies.study import schemas_of
 
 
 def table(found=None, comparison=COMPARISON, levels=LEVELS):
-    frame = compare(cells() if found is None else found, comparison, main(levels))
-    return schema("comparison").check(frame, "here")
+    frame = compare(cells() if found is None else found, comparison, levels, CONFIDENCE)
+    return schemas_of(STUDY)["comparison"].check(frame, "here")
 
 
 def pair(frame, kind, mu, other="", noise=""):
@@ -27,8 +38,8 @@ def pair(frame, kind, mu, other="", noise=""):
     return rows.iloc[0]
 
 
-def with_gains(it, gains):
-    return dataclasses.replace(it, gains=gains)
+def with_totals(it, totals):
+    return dataclasses.replace(it, totals=totals)
 
 
 # --- Pairs ---
@@ -98,7 +109,7 @@ def test_all_intervals_of_the_table_are_counted():
 
 
 def test_streams_are_not_mixed():
-    shifted = [with_gains(it, it.gains + (it.label == "bayes")) for it in cells("pa")]
+    shifted = [with_totals(it, it.totals + 2 * (it.algorithm == "bayes")) for it in cells("pa")]
     frame = table([*cells(), *shifted])
     gains = frame[(frame["kind"] == "paper") & (frame["mu"] == 1.0)].set_index("stream")
     assert gains["difference"].to_dict() == {"nm": 5.0, "pa": 7.0}
@@ -179,7 +190,7 @@ def test_a_tuned_form_has_rows_of_its_own_kind_and_is_no_other_row():
 def test_an_aim_reaches_the_tuned_way_only_if_it_reaches_every_form_of_it(lead, verdict):
     """Ours at mu = 0.25 is 0 above ridge-a at mu = 1, and 1 above ridge-b; then ours is moved."""
     runs = cells(spread=0.01, times=20)
-    moved = [with_gains(it, it.gains + lead / 2 * (it.label == "bayes")) for it in runs]
+    moved = [with_totals(it, it.totals + lead * (it.algorithm == "bayes")) for it in runs]
     aims = table(moved, AT_BEST).query("kind == 'aim-tuned'")
     assert aims["difference"].tolist() == pytest.approx([lead, 1 + lead])
     assert set(aims["aim_verdict"]) == {verdict}
@@ -196,7 +207,7 @@ def test_without_aims_there_are_none():
 
 
 def test_one_replicate_decides_nothing():
-    frame = table([with_gains(it, it.gains[:1]) for it in cells()])
+    frame = table([with_totals(it, it.totals[:1]) for it in cells()])
     assert set(frame["verdict"]) == {"undecided"}
     assert (frame["difference_half_width"] == INF).all()
 

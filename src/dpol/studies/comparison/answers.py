@@ -1,19 +1,21 @@
-"""Answers over many streams: what privacy costs under each question, and which aims are reached."""
+"""Answers of the comparison: what privacy costs under each question, and which aims are reached."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from dpol.privacy.account import best_guess
 from dpol.show.footers import plus_minus
 from dpol.show.words import mu_title
+from dpol.studies.comparison.questions import best_of_ways
+from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.privacy_utility import headline_levels
-from dpol.studies.games.questions import best_of_ways
-from dpol.studies.games.settings import THEIRS, TUNED, WAYS, Games
+from dpol.studies.games.settings import THEIRS, TUNED, WAYS
 from dpol.studies.games.verdicts import MISSED, REACHED, UNDECIDED
 from dpol.studies.page import COST, Answer, PageFacts
+from dpol.studies.study import Facts, Frames
 
 _EASIER = (
     "Questions differ in what any choice can gain: the best fixed entity in hindsight has {fixed}."
@@ -22,18 +24,28 @@ _EASIER = (
 _WHOSE = {"aim-paper": "the paper’s gain", "aim-tuned": f"the gain of {WAYS[TUNED]}"}
 
 
-def answer_on_questions(questions: pd.DataFrame, main: Games) -> Answer:
+def answers(frames: Frames, settings: Comparison | None, facts: PageFacts) -> list[Answer]:
+    """The aims, and what privacy costs under each question, if there are several."""
+    if settings is None:
+        return []
+    found = [answer_on_aims(frames["comparison"], facts)]
+    if facts.asks_several:
+        found.append(answer_on_questions(frames["questions"], facts))
+    return found
+
+
+def answer_on_questions(questions: pd.DataFrame, facts: Facts) -> Answer:
     """The share of the possible gain that is left under each question, with intervals.
 
     Args:
-        questions: table of `dpol.studies.games.questions.compare_questions`.
-        main: the questions, and the privacy levels.
+        questions: table of `dpol.studies.comparison.questions.compare_questions`.
+        facts: the questions, and the privacy levels.
     """
     means = best_of_ways(questions[questions["stream"] == ""])
     ways = {way: name for way, name in WAYS.items() if (means["way"] == way).any()}
-    titles = {label: gain.title or label for label, gain in main.questions.items()}
-    least = min(main.levels.values())
-    named = list(dict.fromkeys((*headline_levels(main), least)))
+    titles = facts.questions
+    least = min(facts.levels.values())
+    named = list(dict.fromkeys((*headline_levels(facts.levels, several=True), least)))
     parts = []
     for label, title in titles.items():
         own = means[means["question"] == label]
@@ -68,7 +80,7 @@ def describe_tuned(questions: pd.DataFrame) -> list[str]:
     return [f"{WAYS[TUNED]}: {best}{', '.join(labels)}"] if labels else []
 
 
-def _lost(means: pd.DataFrame, titles: dict[str, str], named: list[float]) -> str:
+def _lost(means: pd.DataFrame, titles: Mapping[str, str], named: list[float]) -> str:
     """The fall of the paper's way between the first two levels that are named, by question."""
     before, after = named[0], named[min(1, len(named) - 1)]
     paper = 100 * means[means["way"] == THEIRS].set_index(["question", "mu"])["gain_share"]
@@ -89,28 +101,27 @@ def _shares(rows: pd.DataFrame, mus: list[float]) -> str:
     return ", ".join(f"{means[mu]:.1f}{plus_minus(halves[mu], 1)}%" for mu in mus)
 
 
-def answer_on_aims(comparison: pd.DataFrame, main: Games, facts: PageFacts) -> Answer:
+def answer_on_aims(comparison: pd.DataFrame, facts: PageFacts) -> Answer:
     """The number of streams in which ours reaches the paper's way, tuned too, and the others.
 
     Args:
-        comparison: table of `dpol.studies.games.comparison.compare`; its intervals hold
+        comparison: table of `dpol.studies.comparison.comparison.compare`; its intervals hold
             together.
-        main: the questions, and the streams under each.
-        facts: titles of the streams of the panel.
+        facts: the questions, the streams under each, and the titles of the streams of the panel.
     """
     aims = comparison[comparison["kind"].isin(_WHOSE)]
     if aims.empty or len(facts.cleaned) < 2:
         return Answer(question=COST)
     sentences = []
-    for label, gain in main.questions.items():
-        asked = aims["stream"].map({it: question for it, (_, question) in main.asked.items()})
-        for (mu, kind), rows in aims[asked == label].groupby(["other_mu", "kind"], sort=False):
+    for label, title in facts.questions.items():
+        asked = aims["stream"].map(dict(facts.asked)) == label
+        for (mu, kind), rows in aims[asked].groupby(["other_mu", "kind"], sort=False):
             counts = []
             for _, pairs in rows.groupby("mu", sort=False):
                 aim = pairs.loc[pairs.groupby("stream", sort=False)["difference"].idxmin()]
-                titles = [facts.cleaned[main.asked[stream][0]] for stream in aim["stream"]]
+                titles = [facts.cleaned[facts.panel[stream]] for stream in aim["stream"]]
                 counts.append(_reached(aim, titles))
-            whom = f"Asked for {gain.title or label}, ours" if main.asks_several else "Ours"
+            whom = f"Asked for {title}, ours" if facts.asks_several else "Ours"
             at = mu_title(float(str(mu)))
             sentences.append(f"{whom} reaches {_WHOSE[str(kind)]} at {at} {'; '.join(counts)}.")
     return Answer(question=COST, more=tuple(sentences), see=("questions", "beyond"))

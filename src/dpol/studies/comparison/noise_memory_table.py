@@ -8,29 +8,28 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.words import counted
-from dpol.privacy.guarantee import STAY, STAY_UNIT
+from dpol.privacy.guarantee import MU_OF_STAYS, STAY, STAY_UNIT
 from dpol.privacy.stays import STAYS
 from dpol.show import footers
 from dpol.show.names import OURS, name_of
 from dpol.show.table import Column, Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title
-from dpol.studies.games.noise_memory import INDEPENDENT, MU_OF_STAYS, REMEMBERED
-from dpol.studies.games.settings import Games, NoiseMemories
+from dpol.studies.comparison.noise_memory import INDEPENDENT, REMEMBERED
+from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Facts, Frames
 
 _Row = Mapping[Any, Any]
 
 
-def build(frames: Frames, main: Games, facts: Facts) -> Table:
+def build(frames: Frames, settings: Comparison, facts: Facts) -> Table:
     """A line for each unit of privacy, a group for each mu, a section for each stream."""
-    frame, settings = frames["memory"], main.noise_memories
-    assert settings is not None, "the table is made only where memories are compared"
+    frame, asked = frames["memory"], settings.memory
+    assert asked is not None, "the table is made only where memories are compared"
     sections = []
     for label, title in facts.streams.items():
         rows = frame[frame["stream"] == label]
         groups = [
-            Group(mu_title(mu), tuple(_lines(rows[rows["level"] == mu], settings)))
-            for mu in settings.mus
+            Group(mu_title(mu), tuple(_lines(rows[rows["level"] == mu], asked))) for mu in asked.mus
         ]
         size = "n = {n_experts}, T = {n_rounds}".format_map(rows.iloc[0])
         sections.append(Section(title, size, tuple(groups)))
@@ -42,12 +41,12 @@ def build(frames: Frames, main: Games, facts: Facts) -> Table:
             "independent",
             "with memory †",
             Column("difference", prose=True),
-            Column(f"against independent at {settings.times:g} μ", prose=True),
+            Column(f"against independent at {asked.times:g} μ", prose=True),
             "b of hospitals",
             Column(f"μ of a person in {', '.join(map(str, STAYS))} weeks", prose=True),
         ),
         sections=tuple(sections),
-        footers=tuple(_footers(frame, settings.times, facts)),
+        footers=tuple(_footers(frame, asked.times, facts)),
         numbers=frame,
     )
 

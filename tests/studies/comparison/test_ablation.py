@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from comparison_by_hand import COMPARISON, INF, LEVELS, OURS, PAPER, cell, cells, main
+from comparison_by_hand import COMPARISON, CONFIDENCE, INF, LEVELS, OURS, PAPER, cell, cells
 from dpol.core.intervals import student_factor
-from dpol.studies.games import schema
-from dpol.studies.games.ablation import TERMS, ablate
-from dpol.studies.games.settings import System
+from dpol.studies.comparison import STUDY
+from dpol.studies.comparison.ablation import TERMS, ablate
+from dpol.studies.comparison.settings import System
+from dpol.studies.study import schemas_of
 
 SYSTEMS = [
     PAPER,
@@ -20,7 +21,8 @@ SYSTEMS = [
 
 def table(found=None):
     comparison = COMPARISON.model_copy(update={"ablations": SYSTEMS})
-    return schema("ablation").check(ablate(found or cells(), comparison, main()), "here")
+    frame = ablate(found or cells(), comparison, LEVELS, CONFIDENCE)
+    return schemas_of(STUDY)["ablation"].check(frame, "here")
 
 
 def row(frame, mu, system):
@@ -58,7 +60,7 @@ def test_the_parts_add_up_on_random_runs():
     rng = np.random.default_rng(5)
     frame = table(
         [
-            cell(it.label, it.noise, it.mu, rng.gamma(2.0, 5.0, 30), family=it.family)
+            cell(it.algorithm, it.noise, it.mu, rng.gamma(2.0, 5.0, 30), family=it.family)
             for it in cells()
         ]
     )
@@ -76,7 +78,7 @@ def test_the_parts_add_up_on_random_runs():
 def test_the_oracle_is_the_largest_mean_of_its_setting():
     """The best learner of another level, noise, family or stream is not the oracle."""
     changed = ("ridge-b", "isotropic", 1.0)
-    found = [it for it in cells() if (it.label, it.noise, it.mu) != changed]
+    found = [it for it in cells() if (it.algorithm, it.noise, it.mu) != changed]
     frame = table([*found, cell(*changed, [50.0, 60.0], family="ridge")])
     paper = row(frame, 1.0, PAPER)
     assert paper[["oracle", "oracle_gain", "noise_loss"]].tolist() == ["ridge-b", 55.0, 17.0 - 55.0]
@@ -116,17 +118,17 @@ def test_rows_are_streams_levels_and_systems_in_order_each_once():
 def test_the_papers_learners_stand_under_independent_noise_beside_a_memory():
     """The paper's learners cannot read such noise; ours gains 17.25, its own best learner 17.4."""
     ours = OURS.model_copy(update={"noise": "capacity-memory"})
-    facts = {"family": "kalman", "origin": "ours"}
+    facts = {"family": "kalman", "ours": True}
     found = [
         *cells(),
-        cell("bayes", "capacity-memory", INF, [18.0, 18.0], origin="ours"),
-        cell("bayes", "capacity-memory", 1.0, [17.0, 17.5], origin="ours"),
+        cell("bayes", "capacity-memory", INF, [18.0, 18.0], ours=True),
+        cell("bayes", "capacity-memory", 1.0, [17.0, 17.5], ours=True),
         cell("kalman-a", "capacity-memory", INF, [18.5, 18.5], **facts),
         cell("kalman-a", "capacity-memory", 1.0, [17.3, 17.5], **facts),
     ]
     comparison = COMPARISON.model_copy(update={"ours": ours})
     levels = {"none": INF, "low": 1.0}
-    frame = ablate(found, comparison, main(levels))
+    frame = ablate(found, comparison, levels, CONFIDENCE)
     losses = [row(frame, 1.0, ours)[term] for term in TERMS]
     # Without noise ridge-a has 17, under capacity noise 16.
     assert losses == pytest.approx([1.0, -1.4, 0.15, -0.25, 0.75])

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from dpol.noise import find_noise
-from dpol.studies.games.comparison import (
-    HalfWidth,
+from dpol.studies.comparison.cells import (
+    Cell,
     by_stream,
     count_replicates,
     family_cells,
     find_cell,
-    half_widths,
 )
-from dpol.studies.games.runs import Played
-from dpol.studies.games.settings import Comparison, Games, System
+from dpol.studies.comparison.comparison import HalfWidth, half_widths
+from dpol.studies.comparison.settings import Comparison, System
 
 TERMS = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_noise_loss")
 """The losses; the first three add up to `total_loss`."""
 
 
-def ablate(cells: Sequence[Played], comparison: Comparison, main: Games) -> pd.DataFrame:
+def ablate(
+    cells: Sequence[Cell], comparison: Comparison, levels: Mapping[str, float], confidence: float
+) -> pd.DataFrame:
     """Loss of each system against the best of the paper's learners without noise, in parts.
 
     "Best" is the largest mean of a family in hindsight, by stream, mu and noise. `noise_loss`
@@ -40,7 +41,8 @@ def ablate(cells: Sequence[Played], comparison: Comparison, main: Games) -> pd.D
     Args:
         cells: all runs.
         comparison: which systems, and their learners.
-        main: the levels, one of them infinite, and the confidence of all intervals together.
+        levels: mu of each privacy level, by label; one is infinite.
+        confidence: of all intervals together.
 
     Raises:
         ValueError: a system or family was not run, or runs have different numbers of
@@ -48,28 +50,28 @@ def ablate(cells: Sequence[Played], comparison: Comparison, main: Games) -> pd.D
     """
     systems = list(dict.fromkeys((comparison.paper, *comparison.ablations, comparison.ours)))
     streams = by_stream(cells)
-    comparisons = len(TERMS) * len(streams) * len(main.levels) * len(systems)
-    half = half_widths(main, comparisons)
+    comparisons = len(TERMS) * len(streams) * len(levels) * len(systems)
+    half = half_widths(confidence, comparisons)
     rows = [
         {
-            "stream": own[0].stream,
+            "stream": stream,
             "level": label,
             "mu": mu,
             **_losses(own, system, comparison.paper, mu, half),
         }
-        for own in streams
-        for label, mu in main.levels.items()
+        for stream, own in streams.items()
+        for label, mu in levels.items()
         for system in systems
     ]
     return pd.DataFrame(rows).assign(
         replicates=count_replicates(cells),
-        confidence=main.report.confidence,
+        confidence=confidence,
         ci_comparisons=comparisons,
     )
 
 
 def _losses(
-    cells: Sequence[Played], system: System, paper: System, mu: float, half: HalfWidth
+    cells: Sequence[Cell], system: System, paper: System, mu: float, half: HalfWidth
 ) -> dict[str, Any]:
     """The losses of one system on one stream at one level."""
     own = find_cell(cells, system, mu)
@@ -82,10 +84,10 @@ def _losses(
         "noise": system.noise,
         "learners": system.learners,
         "mean_gain": float(own.totals.mean()),
-        **own.guarantee.as_columns(),
+        **own.privacy,
     }
     for name, best in {"reference": reference, "noisy_reference": noisy, "oracle": oracle}.items():
-        row |= {name: best.label, f"{name}_gain": float(best.totals.mean())}
+        row |= {name: best.algorithm, f"{name}_gain": float(best.totals.mean())}
     pairs = [(reference, noisy), (noisy, oracle), (oracle, own), (reference, own)]
     pairs.append((find_cell(cells, system, math.inf), own))
     for term, (more, less) in zip(TERMS, pairs, strict=True):
@@ -94,7 +96,7 @@ def _losses(
     return row
 
 
-def _best(cells: Sequence[Played], family: str, noise: str, mu: float) -> Played:
+def _best(cells: Sequence[Cell], family: str, noise: str, mu: float) -> Cell:
     """The member with the largest mean; of equal ones the first by label."""
     members = family_cells(cells, family, noise, mu)
-    return min(members, key=lambda cell: (-float(cell.totals.mean()), cell.label))
+    return min(members, key=lambda cell: (-float(cell.totals.mean()), cell.algorithm))

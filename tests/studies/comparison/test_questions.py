@@ -3,53 +3,46 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from comparison_by_hand import LEVELS, OURS, PAPER, cell
+from comparison_by_hand import CONFIDENCE, LEVELS, OURS, PAPER, cell
 from dpol.core.intervals import half_width
-from dpol.data.question import Gain
-from dpol.data.settings import Columns
-from dpol.studies.games import schema
-from dpol.studies.games.comparison import compare
-from dpol.studies.games.questions import best_of_ways, compare_questions
-from dpol.studies.games.questions_answers import answer_on_aims, answer_on_questions
-from dpol.studies.games.questions_figure import draw_questions
-from dpol.studies.games.setting import setting_answer
-from dpol.studies.games.settings import Aim, Comparison, Games, Report, System
+from dpol.studies.comparison import STUDY
+from dpol.studies.comparison.answers import answer_on_aims, answer_on_questions
+from dpol.studies.comparison.comparison import compare
+from dpol.studies.comparison.questions import best_of_ways, compare_questions
+from dpol.studies.comparison.questions_figure import draw_questions
+from dpol.studies.comparison.settings import Aim, Comparison, System
 from dpol.studies.page import PageFacts
+from dpol.studies.study import schemas_of
 from legible import assert_legible, lines, points
 
 STATES = {"nm": "New Mexico", "pa": "Pennsylvania"}
-QUESTIONS = {
-    "share": Gain(),
-    "large": Gain(min_capacity=50, title="share of the large"),
-    "patients": Gain(of="count", bound=1000),
-}
-ASKED = {f"{state}-{it}": (state, it) for state in STATES for it in QUESTIONS}
+QUESTIONS = {"share": "share", "large": "share of the large", "patients": "patients"}
+STREAMS = {f"{state}-{it}": (state, it) for state in STATES for it in QUESTIONS}
+ASKED = {label: question for label, (_, question) in STREAMS.items()}
 AIMS = [Aim(ours=level, against="paper", at="low") for level in ("low", "high")]
-MAIN = Games(
-    streams=dict.fromkeys(ASKED),
-    questions=QUESTIONS,
-    asked=ASKED,
-    levels=LEVELS,
-    report=Report(algorithms=["meta"]),
-    comparison=Comparison(paper=PAPER, ours=OURS, aims=AIMS),
-)
+SETTINGS = Comparison(paper=PAPER, ours=OURS, aims=AIMS)
 FACTS = PageFacts(
     streams={label: label for label in ASKED},
     simulated=False,
-    confidence=0.95,
+    confidence=CONFIDENCE,
+    levels=LEVELS,
+    replicates=3,
+    questions=QUESTIONS,
+    asked=ASKED,
     cleaned=STATES,
+    panel={label: state for label, (state, _) in STREAMS.items()},
     run="states",
     seed=1,
-    replicates=3,
     private=False,
     licence=None,
     citation=None,
     period="week",
-    columns=Columns(entity="hospital", period="week", count="patients", capacity="beds"),
+    columns=None,
 )
 # Of 10 above chance the paper's way keeps 6 at mu = 1 and 2 at 0.25; ours 8 and 6 in New Mexico,
 # 8 and 5 in Pennsylvania; asked for patients, all keep 9.
@@ -59,7 +52,7 @@ SPREAD = (-0.1, 0.0, 0.1)
 
 def runs():
     found = []
-    for stream, (state, question) in ASKED.items():
+    for stream, (state, question) in STREAMS.items():
         for system in (PAPER, OURS):
             for mu in LEVELS.values():
                 kept = KEPT[system.algorithm].get(mu, (9, 9))[list(STATES).index(state)]
@@ -70,13 +63,18 @@ def runs():
     return found
 
 
-@pytest.fixture(scope="module")
-def tables():
+def tables_of(played, settings):
+    """The questions and the comparison."""
     bounds = {"chance_gain": 5.0, "foresight_gain": 15.0, "best_static_share": 0.4}
     summary = pd.DataFrame([{"stream": label, **bounds} for label in ASKED])
-    questions = compare_questions(runs(), summary, MAIN.comparison, MAIN)
-    comparison = compare(runs(), MAIN.comparison, MAIN)
-    return schema("questions").check(questions, "questions"), comparison
+    questions = compare_questions(played, summary, settings, LEVELS, ASKED, CONFIDENCE)
+    comparison = compare(played, settings, LEVELS, CONFIDENCE)
+    return schemas_of(STUDY)["questions"].check(questions, "questions"), comparison
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return tables_of(runs(), SETTINGS)
 
 
 def test_the_mean_over_streams_and_its_interval_by_hand(tables):
@@ -96,7 +94,7 @@ def test_the_mean_over_streams_and_its_interval_by_hand(tables):
 
 
 def test_the_finding_names_what_each_question_costs(tables):
-    answer = answer_on_questions(tables[0], MAIN)
+    answer = answer_on_questions(tables[0], FACTS)
     assert (
         "from μ = 1 to μ = 0.25 the share of the possible gain that the paper’s way keeps goes from"
         " 60% to 20% (share), from 60% to 20% (share of the large), from 90% to 90% (patients)"
@@ -110,7 +108,7 @@ def test_the_finding_names_what_each_question_costs(tables):
 
 def test_the_streams_that_miss_an_aim_are_named(tables):
     """Ours keeps 6.5 of 10 in New Mexico, and 5 in Pennsylvania, where the paper's way has 6."""
-    share, _, patients = answer_on_aims(tables[1], MAIN, FACTS).more
+    share, _, patients = answer_on_aims(tables[1], FACTS).more
     assert share == (
         "Asked for share, ours reaches the paper’s gain at μ = 1 in 2 of 2 streams at μ = 1; in 1"
         " of 2 streams at μ = 0.25 (not in Pennsylvania)."
@@ -129,25 +127,21 @@ def at_best():
         for name, gains in kept.items()
         for mu, gain in gains.items()
     ]
-    both = MAIN.comparison.model_copy(update={"tuned": forms})
-    main, every = MAIN.model_copy(update={"comparison": both}), [*runs(), *played]
-    bounds = {"chance_gain": 5.0, "foresight_gain": 15.0, "best_static_share": 0.4}
-    summary = pd.DataFrame([{"stream": label, **bounds} for label in ASKED])
-    return main, compare_questions(every, summary, both, main), compare(every, both, main)
+    return tables_of([*runs(), *played], SETTINGS.model_copy(update={"tuned": forms}))
 
 
 def test_the_tuned_way_is_the_best_of_its_forms_at_each_level(at_best):
-    main, questions, _ = at_best
+    questions, _ = at_best
     rows = best_of_ways(questions).set_index(["question", "stream", "way", "mu"])
     assert rows.index.is_unique
     rows = rows.sort_index()
     tuned = rows.loc[("share", "", "tuned")]
     assert tuned["algorithm"].to_dict() == {math.inf: "a", 1.0: "a", 0.25: "b"}
     assert tuned["gain_share"].tolist() == pytest.approx([0.3, 0.7, 0.9])
-    shares, *_, forms = answer_on_questions(questions, main).more
+    shares, *_, forms = answer_on_questions(questions, FACTS).more
     assert "and the tuned way keeps 70.0 ± " in shares
     assert forms == "The tuned way: the best in hindsight of a, b."
-    figure = draw_questions({"questions": questions}, main, FACTS)
+    figure = draw_questions({"questions": questions}, SETTINGS, FACTS)
     assert_legible(figure)
     ways = [lines(figure.axes[0])[name] for name in ("the tuned way", "the paper’s way")]
     assert [y for _, y in points(ways[0])] == pytest.approx([0.9, 0.7, 0.3])
@@ -157,8 +151,8 @@ def test_the_tuned_way_is_the_best_of_its_forms_at_each_level(at_best):
 
 def test_an_aim_counts_against_the_tuned_way_too(at_best):
     """Ours keeps 6.5 in New Mexico at mu = 0.25: above the paper's 6 and b, below a."""
-    main, _, comparison = at_best
-    paper, tuned, *_ = answer_on_aims(comparison, main, FACTS).more
+    _, comparison = at_best
+    paper, tuned, *_ = answer_on_aims(comparison, FACTS).more
     assert "reaches the paper’s gain at μ = 1 in 2 of 2 streams at μ = 1; in 1 of 2" in paper
     assert tuned == (
         "Asked for share, ours reaches the gain of the tuned way at μ = 1 in 2 of 2 streams at"
@@ -167,35 +161,12 @@ def test_an_aim_counts_against_the_tuned_way_too(at_best):
 
 
 def test_one_stream_has_no_answer_over_streams(tables):
-    facts = FACTS.__class__(**{**vars(FACTS), "cleaned": {"nm": "New Mexico"}})
-    assert not answer_on_aims(tables[1], MAIN, facts).more
-
-
-def test_the_words_of_the_setting_follow_the_question():
-    row = {"n_experts": 3, "n_rounds": 2, "simulated": False, "model": "none", "epsilon": math.inf}
-    dates = {"first_period": pd.NaT, "last_period": pd.NaT, "reported_mean_gain": math.nan}
-    summary = pd.DataFrame([{"stream": label, **row, **dates} for label in ASKED])
-
-    def words(**questions):
-        asked = MAIN.model_copy(update={"questions": questions})
-        answer = setting_answer(summary, asked, FACTS)
-        return answer.finding, answer.more[0]
-
-    finding, game = words(only=QUESTIONS["patients"])
-    assert finding == "In which hospital will there be most patients next week?"
-    assert "scores its patients divided by 1,000, a public bound" in game
-    finding, game = words(only=QUESTIONS["large"])
-    assert finding.startswith(
-        "In which hospital of at least 50 beds will patients take the largest"
-    )
-    finding, game = words(**QUESTIONS)
-    assert "depend on what is asked" in finding
-    assert "are asked 3 questions" in game
-    assert "most patients next week?" in game
+    facts = replace(FACTS, cleaned={"nm": "New Mexico"})
+    assert not answer_on_aims(tables[1], facts).more
 
 
 def test_the_figure_has_a_panel_for_each_question_and_a_dot_for_each_stream(tables):
-    figure = draw_questions({"questions": tables[0]}, MAIN, FACTS)
+    figure = draw_questions({"questions": tables[0]}, SETTINGS, FACTS)
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert titles == ["share", "share of the large", "patients"]
     for ax in figure.axes:

@@ -7,12 +7,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.core.words import counted
+from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show import panels
 from dpol.show.looks import GREY, SOLID, Look
 from dpol.show.words import mu_title
-from dpol.studies.games.noise_memory import INDEPENDENT, MU_OF_STAYS, REMEMBERED
-from dpol.studies.games.settings import Games, NoiseMemories
+from dpol.studies.comparison.noise_memory import INDEPENDENT, REMEMBERED
+from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Facts, Frames
 
 # Of units, the shortest first; no algorithm has them.
@@ -21,10 +22,10 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 _FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # of the smallest mu: the ticks of the lower panels
 
 
-def draw(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> Figure:
+def draw(frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False) -> Figure:
     """Extra gain against mu (top) and mu against the stay (bottom), a column for each stream."""
-    frame, count, settings = frames["memory"], len(facts.streams), main.noise_memories
-    assert settings is not None, "the figure is made only where memories are compared"
+    frame, count, asked = frames["memory"], len(facts.streams), settings.memory
+    assert asked is not None, "the figure is made only where memories are compared"
     with panels.panels(2 * count, count, (2.45, 2.2), narrow=narrow) as drawn:
         for place in (*range(1, count), *range(count + 1, 2 * count)):
             drawn.axes[place].sharey(drawn.axes[count * (place // count)])
@@ -33,10 +34,10 @@ def draw(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> 
             rows = frame[frame["stream"] == label]
             panels.name_panel(above, title)
             panels.name_panel(below, title)
-            _draw_gains(drawn, above, rows, settings)
-            _draw_stays(drawn, below, rows, settings)
+            _draw_gains(drawn, above, rows, asked)
+            _draw_stays(drawn, below, rows, asked)
         drawn.axes[0].set_ylabel("extra gain with memory")
-        made = f"μ of that person\n(noise made for {mu_title(min(settings.mus))})"
+        made = f"μ of that person\n(noise made for {mu_title(min(asked.mus))})"
         drawn.axes[count].set_ylabel(made)
         drawn.title(*_title(frame.iloc[0], facts))
         drawn.find(_finding(frame))

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from comparison_by_hand import AT_BEST, COMPARISON, LEVELS, cell, cells, frames, main
+from comparison_by_hand import AT_BEST, COMPARISON, LEVELS, cell, cells, frames
 from comparison_by_hand import FACTS as COMPARED_FACTS
+from dpol.studies.comparison.cells import Cell
+from dpol.studies.comparison.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
 from dpol.studies.games import bounds
-from dpol.studies.games.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
-from dpol.studies.games.runs import Played
 from dpol.studies.looks import looks_of
-from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, plain, points
 
-FACTS = Facts({"nm": "New Mexico", "pa": "A & B_<c>% $x$"}, simulated=False, confidence=0.95)
+FACTS = replace(COMPARED_FACTS, streams={"nm": "New Mexico", "pa": "A & B_<c>% $x$"})
 RUNS = [*cells(), *cells("pa")]
 
 
-def draw(
-    made: dict[str, pd.DataFrame] | None = None,
-    levels: dict[str, float] = LEVELS,
-    facts: Facts = FACTS,
-) -> Figure:
-    return draw_comparison(made or frames(RUNS), main(levels, facts), facts)
+def draw(made: dict[str, pd.DataFrame] | None = None, **facts: Any) -> Figure:
+    return draw_comparison(made or frames(RUNS), COMPARISON, replace(FACTS, **facts))
 
 
 def test_lines_have_the_means_of_their_levels_from_left_to_right() -> None:
@@ -46,7 +42,7 @@ def test_lines_have_the_means_of_their_levels_from_left_to_right() -> None:
 
 def test_noise_with_memory_is_no_row_of_the_same_privacy() -> None:
     memory = [cell("kalman-a", "capacity-memory", mu, [19.0, 19.0]) for mu in LEVELS.values()]
-    found = lines(draw(frames([*cells(), *memory]), facts=COMPARED_FACTS).axes[0])
+    found = lines(draw(frames([*cells(), *memory]), streams=COMPARED_FACTS.streams).axes[0])
     assert points(found["best other\nlocal row"]) == [(0, 18.5), (1, 17.5), (2, 15.5)]
 
 
@@ -81,13 +77,13 @@ def test_the_tuned_way_is_a_thin_line_of_the_best_form_and_part_of_the_finding()
     assert figure.get_label().startswith(
         "Ours gains more than the paper’s way in 4 of 4 and more than the tuned way in 4 of 4"
     )
-    at_one = [with_more(it) if (it.label, it.mu) == ("ridge-b", 1.0) else it for it in many]
+    at_one = [with_more(it) if (it.algorithm, it.mu) == ("ridge-b", 1.0) else it for it in many]
     assert "the tuned way in 2 of 4 cells" in draw(frames(at_one, AT_BEST)).get_label()
 
 
-def with_more(it: Played) -> Played:
+def with_more(it: Cell) -> Cell:
     """Runs with a gain of 4 more: ridge-b then has more than ours."""
-    return replace(it, gains=it.gains + 2.0)
+    return replace(it, totals=it.totals + 4.0)
 
 
 def test_algorithms_keep_their_colours() -> None:
@@ -112,6 +108,6 @@ def test_the_title_says_what_is_drawn() -> None:
 def test_any_number_of_streams_has_a_panel_each(number: int) -> None:
     names = {f"s{k}": f"Stream {k}" for k in range(number)}
     made = frames([it for name in names for it in cells(name)])
-    figure = draw(made, facts=replace(FACTS, streams=names))
+    figure = draw(made, streams=names)
     titles = [f"{name} (n = 2)" for name in names.values()]
     assert [ax.get_title(loc="left") for ax in figure.axes] == titles

@@ -1,0 +1,187 @@
+"""Noise with memory compared with independent noise, and how well people who stay are protected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import standard_error, student_factor
+from dpol.core.randomness import Floats
+from dpol.data.stream import GainStream, read_stream
+from dpol.experts.interface import Member
+from dpol.experts.registry import make_members
+from dpol.noise import CAPACITY, MEMORY, find_noise
+from dpol.noise.noises import memory_of
+from dpol.privacy.chains import Chains
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.studies.comparison.settings import NoiseMemories
+from dpol.studies.games.runs import Played, play_suite
+from dpol.studies.games.verdicts import verdict_of_aim, verdict_on
+from dpol.studies.study import Inputs, Point
+
+INDEPENDENT, REMEMBERED = CAPACITY.name, MEMORY.name
+"""The two noises that are compared; the memory is the designed one."""
+_ERRORS = {"standard_error": "ci_half_width", "difference_error": "difference_half_width"}
+
+
+def play_memories(point: Point, inputs: Inputs) -> pd.DataFrame:
+    """Play one stream with both noises for one unit of privacy: a row per game and replicate.
+
+    The columns are those of the table `memory`, as far as one game tells them, with `replicate`
+    and `total_gain`.
+    """
+    stream = read_stream(inputs.files["stream"])
+    return play_units(
+        stream,
+        point["weeks"],
+        make_members(*point["suite"]),
+        point["games"],
+        seed=inputs.seed,
+        replicates=range(point["replicates"]),
+        memory_mb=inputs.memory_mb,
+    )
+
+
+def play_units(
+    stream: GainStream,
+    weeks: int,
+    members: Sequence[Member],
+    games: Sequence[Sequence[Any]],
+    *,
+    seed: int,
+    replicates: Sequence[int],
+    memory_mb: float = math.inf,
+) -> pd.DataFrame:
+    """`play_memories` on a stream, for a unit of so many weeks.
+
+    Args:
+        stream: the gains.
+        weeks: in how many weeks in a row a person may be counted.
+        members: one algorithm that knows noise with memory.
+        games: noise and mu of each.
+        seed: root of all randomness.
+        replicates: numbers of the repetitions.
+        memory_mb: RAM that it may use, in MB; no result depends on it.
+    """
+    staying = stream_of_stays(stream, weeks)
+    frames = []
+    for noise, mu in games:
+        (played,) = play_suite(
+            staying,
+            members,
+            noise=noise,
+            mu=mu,
+            seed=seed,
+            replicates=replicates,
+            memory_mb=memory_mb,
+        ).played
+        facts = {
+            "stream": stream.label,
+            "n_experts": stream.n_experts,
+            "n_rounds": stream.n_rounds,
+            "weeks": weeks,
+            **_facts(played, staying),
+        }
+        frames.append(pd.DataFrame({**facts, "replicate": replicates, "total_gain": played.totals}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
+    """The stream with a unit of privacy of so many weeks, and a label that no config can give.
+
+    With the noise of the suites, scaled for another unit, the noise could be taken off by anyone
+    with both releases.
+    """
+    return replace(stream, stay=weeks, label=f"{stream.label}, stays of {weeks}")
+
+
+def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
+    """The guarantee and the memory of a noise."""
+    memory = memory_of(find_noise(played.noise), stream, played.mu, "designed")
+    b = memory.b if isinstance(memory, Chains) else np.zeros(1)
+    return {
+        "algorithm": played.label,
+        "noise": played.noise,
+        "mu": played.mu,
+        "smallest_b": float(b.min()),
+        "largest_b": float(b.max()),
+        **played.guarantee.as_columns(),
+        **played.guarantee.stay_columns(),
+    }
+
+
+def compare_memories(
+    totals: pd.DataFrame, asked: NoiseMemories, *, delta: float, confidence: float
+) -> pd.DataFrame:
+    """Three rows for each stream, unit of privacy and mu, with intervals that hold together.
+
+    Args:
+        totals: rows of `play_memories`, for all streams and units.
+        asked: the units and levels.
+        delta: where epsilon is reported.
+        confidence: of all intervals together.
+    """
+    of_units = totals.groupby(["stream", "weeks"], sort=False)
+    rows = [row for _, own in of_units for row in _rows(own, asked, delta)]
+    return _with_verdicts(pd.DataFrame(rows), confidence)
+
+
+def _rows(totals: pd.DataFrame, asked: NoiseMemories, delta: float) -> Iterator[dict[str, Any]]:
+    """Rows with memory, then independent at the same mu and at `times` that mu; no half-widths."""
+    games = dict(iter(totals.groupby(["noise", "mu"], sort=False)))
+    for mu in asked.mus:
+        remembered = games[REMEMBERED, mu]
+        yield {"level": mu, "times": 1.0, **_side(remembered, delta)}
+        for times in (1.0, asked.times):
+            independent = games[INDEPENDENT, times * mu]
+            ahead = _gains(remembered) - _gains(independent)
+            yield {
+                "level": mu,
+                "times": times,
+                **_side(independent, delta),
+                "difference": float(ahead.mean()),
+                "difference_error": float(standard_error(ahead)),
+            }
+
+
+def _gains(game: pd.DataFrame) -> Floats:
+    """(R,) total gains of a game, in the order of the replicates."""
+    return game.sort_values("replicate")["total_gain"].to_numpy()
+
+
+def _side(game: pd.DataFrame, delta: float) -> dict[str, Any]:
+    """What is known of a game, and its mean."""
+    gains = _gains(game)
+    facts = game.drop(columns=["replicate", "total_gain"]).to_dict("records")[0]
+    return {
+        **{str(name): value for name, value in facts.items()},
+        "replicates": len(gains),
+        "delta": delta,
+        "epsilon": epsilon_of_delta(delta, facts["guaranteed_mu"]),
+        "mean_gain": float(gains.mean()),
+        "standard_error": float(standard_error(gains)),
+    }
+
+
+def _with_verdicts(frame: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Add half-widths that hold together, and the verdicts on differences and aims."""
+    count = int(frame[list(_ERRORS)].count().sum())
+    factor = student_factor(confidence, count, int(frame["replicates"].iloc[0]))
+    frame = frame.assign(
+        **{half: factor * frame[error] for error, half in _ERRORS.items()},
+        confidence=confidence,
+        ci_comparisons=count,
+    )
+    pairs = frame[["difference", "difference_half_width"]].to_numpy()
+    verdicts = pd.Series([verdict_on(*pair) for pair in pairs], frame.index)
+    frame["verdict"] = verdicts.where(frame["difference"].notna(), "")
+    # Not worse in any unit, or as good as `times` mu in this one.
+    of_aim = frame["weeks"].where(frame["times"] > 1, 0)
+    key = [frame["stream"], frame["noise"], frame["level"], frame["times"], of_aim]
+    aims = frame.groupby(key)["verdict"].transform(lambda own: verdict_of_aim(own.tolist()))
+    return frame.assign(aim_verdict=aims.where(frame["verdict"] != "", ""))

@@ -1,0 +1,82 @@
+"""Settings of the comparison: which systems, which aims, which noise with memory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
+from dpol.privacy.settings import FiniteMu
+from dpol.studies.games.settings import OURS, THEIRS, TUNED, NoiseName
+
+
+class System(Settings):
+    """A whole private system: an algorithm, its noise, and the learners it is built from."""
+
+    algorithm: Label
+    """Label of an algorithm that a suite plays."""
+    noise: NoiseName
+    """Scaling of its noise."""
+    learners: Label | Literal[""] = ""
+    """Family of the learners that it selects from or averages. The best of them in hindsight is
+    the oracle selector, with which its own selection is compared. If all systems name theirs, the
+    losses are told apart."""
+
+
+class Aim(Settings):
+    """Ours at one privacy level, compared with something at another level."""
+
+    ours: Label
+    """Privacy level of ours."""
+    against: Literal["paper", "best-learner"]
+    """`paper`: the paper's way. `best-learner`: the best in hindsight of the learners of all
+    systems, each under the noise of its system."""
+    at: Label
+    """Privacy level of what ours is compared with."""
+
+
+class NoiseMemories(Settings):
+    """Gain with designed memory compared with independent noise, for units of several weeks."""
+
+    weeks: Annotated[
+        list[Annotated[int, Field(ge=1, le=520)]],
+        Field(min_length=1, max_length=6),
+        AfterValidator(all_different),
+    ] = [1, 2, 4, 8]
+    """Units of privacy: a person in at most so many weeks in a row. Both noises protect each."""
+    mus: Annotated[list[FiniteMu], Field(min_length=1), AfterValidator(all_different)]
+    """Gaussian-DP parameters mu of such a person."""
+    times: Annotated[float, Field(gt=1, le=10)] = 1.3
+    """An aim: as good as independent noise at so many times the mu. The other aim: at every mu,
+    not worse than independent noise for any unit."""
+    algorithm: AlgorithmSpec = "empirical-bayes"
+    """One algorithm, as in a suite, that knows noise with memory."""
+
+
+class Comparison(Settings):
+    """The paper's way and ours side by side, and where the losses come from."""
+
+    paper: System
+    """The paper's way."""
+    tuned: list[System] = []
+    """The paper's way with other parameters, for its best: verdicts on the paper's way are joined
+    by verdicts on all of these."""
+    ours: System
+    """Ours."""
+    ablations: list[System] = []
+    """Systems between the two, with rows of their own in the table of ablations."""
+    aims: list[Aim] = []
+    """Comparisons across privacy levels, each with a verdict."""
+    memory: NoiseMemories | None = None
+    """Noise with memory compared with independent noise; without it, none."""
+
+    @property
+    def ways(self) -> dict[str, list[System]]:
+        """The systems of each of `dpol.studies.games.settings.WAYS`."""
+        return {THEIRS: [self.paper], TUNED: self.tuned, OURS: [self.ours]}
+
+    @property
+    def ablated(self) -> bool:
+        """True if losses are told apart: every system names its learners."""
+        return all(it.learners for it in (self.paper, self.ours, *self.ablations))

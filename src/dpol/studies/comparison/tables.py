@@ -1,0 +1,212 @@
+"""The tables of the comparison: the paper's way and ours, and what each system loses where.
+
+The functions return numbers; the words are in `templates/`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from dpol.show import footers
+from dpol.show.names import OURS, name_of
+from dpol.show.pages import load_template
+from dpol.show.table import Column, Entry, Line, Table, one_section
+from dpol.show.words import mu_title, privacy_title
+from dpol.studies.comparison.ablation import TERMS
+from dpol.studies.comparison.settings import Comparison
+from dpol.studies.games.bounds import describe_stream
+from dpol.studies.games.privacy_utility import holds_for_stays
+from dpol.studies.games.settings import THEIRS, TUNED, WAYS
+from dpol.studies.games.verdicts import ABOVE, UNDECIDED
+from dpol.studies.study import Facts, Frames
+
+_Row = Mapping[Any, Any]
+
+
+def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+    """The paper's way and ours at every level, and the aims; every verdict is computed.
+
+    Args:
+        frames: the summary and the comparison.
+        settings: of the comparison.
+        facts: titles of the streams, in the order of the sections; levels, in the order of the
+            lines; and whether the data are simulated.
+    """
+    comparison, summary = frames["comparison"], frames["summary"]
+    words = _words("comparison.txt.j2")
+    sections = []
+    for label, title in facts.streams.items():
+        rows = comparison[comparison["stream"] == label]
+        lines: list[Line] = []
+        for mu in facts.levels.values():
+            level = _level(rows[rows["mu"] == mu])
+            text, *notes = _paragraphs(words.verdict(level))
+            verdict = Entry(text, tuple(notes))
+            lines.append((privacy_title(mu), (*_amounts(level["paper"]), verdict)))
+        aims = rows[rows["aim_verdict"] != ""].groupby(["kind", "mu", "other_mu"], sort=False)
+        lines += [_aim(words, aim) for _, aim in aims]
+        sections.append(one_section(lines, title, _size(summary, label)))
+    paper, tuned = (comparison[comparison["kind"] == kind] for kind in (THEIRS, TUNED))
+    first = paper.to_dict("records")[0]
+    return Table(
+        caption="The paper's way and ours at the same privacy: total gain",
+        name="comparison",
+        corner=("stream", "privacy"),
+        headers=("the paper's", "ours †", "difference", Column("verdict", prose=True)),
+        sections=tuple(sections),
+        footers=_paragraphs(
+            words.footers(
+                paper=first,
+                tuned={
+                    "algorithms": tuned["other_algorithm"].unique(),
+                    "noise": tuned["other_noise"].iloc[0],
+                }
+                if len(tuned)
+                else None,
+                common=paper.loc[paper["mu"] < math.inf, "common_noise"].all(),
+                intervals=footers.describe_intervals_behind(comparison),
+                data=footers.describe_data(facts.simulated),
+                guarantees=footers.describe_guarantee(
+                    _runs(summary, first), list(facts.levels.values())
+                ),
+                mark=OURS,
+            )
+        ),
+        numbers=comparison,
+    )
+
+
+def _level(rows: pd.DataFrame) -> dict[str, Any]:
+    """What ours is compared with at one level: rows of the comparison, and whether it is above.
+
+    The keys: `paper`, the row of the paper's way; `tuned`, rows of its tuned forms; `rivals`, the
+    other rows of the papers and those with parts of ours, each with those that ours is not above
+    (`rest`), the largest lead over ours first; `curator`, the best row with a curator. Without
+    noise there are neither rivals nor a curator.
+    """
+    (paper,) = rows[rows["kind"] == THEIRS].to_dict("records")
+    tuned = rows[rows["kind"] == TUNED]
+    others = rows[(rows["kind"] == "other") & (rows["mu"] < math.inf)]
+    others = others.assign(holds_for_stays=holds_for_stays(others["other_noise"]))
+    rest = others[others["verdict"] != ABOVE].sort_values("difference", kind="stable")
+    central = others[others["other_model"] == "central"].sort_values("other_mean_gain")
+    return {
+        "paper": paper,
+        "tuned": tuned.to_dict("records"),
+        "above_tuned": (tuned["verdict"] == ABOVE).all(),
+        "rivals": [
+            {
+                "ours": ours,
+                "count": len(own),
+                "rest": rest[rest["other_ours"] == ours].to_dict("records"),
+            }
+            for ours, own in others.groupby("other_ours")
+        ],
+        "above_rivals": rest.empty,
+        "curator": next(iter(central.tail(1).to_dict("records")), None),
+    }
+
+
+def _aim(words: Any, aim: pd.DataFrame) -> Line:
+    """An aim, with the numbers of the largest of what it names."""
+    *_, row = aim.sort_values("other_mean_gain", kind="stable").to_dict("records")
+    largest, *others = _amounts(row)
+    if row["kind"] != "aim-paper":
+        largest = Entry(largest.text, (row["other_algorithm"],))
+    notes = ("The interval contains 0.",) if row["aim_verdict"] == UNDECIDED else ()
+    (label,) = _paragraphs(words.aim(row, len(aim)))
+    return label, (largest, *others, Entry(row["aim_verdict"], notes))
+
+
+def _amounts(row: _Row) -> tuple[Entry, Entry, Entry]:
+    """Means of the other and of ours, and their difference."""
+    return (
+        Entry(footers.amount(row["other_mean_gain"], row["other_ci_half_width"])),
+        Entry(footers.amount(row["mean_gain"], row["ci_half_width"])),
+        Entry(footers.signed(row)),
+    )
+
+
+def _runs(summary: pd.DataFrame, paper: _Row) -> dict[str, pd.DataFrame]:
+    """The rows of the summary whose guarantees are told: of both ways, and of noise with memory."""
+    runs = {}
+    for title, side in (("the paper's", "other_"), ("ours", "")):
+        of_algorithm = summary[summary["algorithm"] == paper[f"{side}algorithm"]]
+        runs[title] = of_algorithm[of_algorithm["noise"] == paper[f"{side}noise"]]
+    for noise, own in summary[summary["noise_memory"] != ""].groupby("noise"):
+        runs[name_of(str(noise)).long] = own
+    return runs
+
+
+def ablation_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+    """Table of losses of each system: to noise, in its learners, by selection, in total.
+
+    Args:
+        frames: the summary and the ablation.
+        settings: of the comparison: which system is ours.
+        facts: titles of the streams, and the levels, in the order of the sections.
+    """
+    ablation, words, sections = frames["ablation"], _words("ablation.txt.j2"), []
+    ours = settings.ours.algorithm, settings.ours.noise
+    for stream, title in facts.streams.items():
+        for mu in facts.levels.values():
+            rows = ablation[(ablation["stream"] == stream) & (ablation["mu"] == mu)]
+            lines = []
+            for row in rows.to_dict("records"):
+                (label,) = _paragraphs(words.system(row, (row["algorithm"], row["noise"]) == ours))
+                lines.append((label, _losses(row)))
+            best = rows.to_dict("records")[0]
+            (note,) = _paragraphs(words.size(_size(frames["summary"], stream), best))
+            sections.append(one_section(lines, f"{title}, {privacy_title(mu)}", note))
+    names = ("gain", "noise", "learner", "selection", "total loss", "own noise")
+    return Table(
+        caption="Loss against the best of the paper's learners without noise, in parts",
+        name="ablation",
+        corner=("stream", "system"),
+        headers=(*names, Column("oracle", prose=True)),
+        sections=tuple(sections),
+        footers=_paragraphs(
+            words.footers(
+                intervals=footers.describe_intervals_behind(ablation),
+                replicates=ablation["replicates"].iloc[0],
+            )
+        ),
+        numbers=ablation,
+    )
+
+
+def _losses(row: _Row) -> tuple[Entry, ...]:
+    terms = [
+        # Not -0.00.
+        Entry(footers.amount(round(row[name], 2) + 0.0, row[f"{name}_half_width"]))
+        for name in TERMS
+    ]
+    return Entry(f"{row['mean_gain']:.2f}"), *terms, Entry(row["oracle"])
+
+
+def _size(summary: pd.DataFrame, stream: str) -> str:
+    return describe_stream(summary[summary["stream"] == stream].iloc[0])
+
+
+def _words(template: str) -> Any:
+    """The macros of a template of this package."""
+    return load_template(template, "dpol.studies.comparison").make_module(
+        {
+            "amount": footers.amount,
+            "signed": footers.signed,
+            "mu_title": mu_title,
+            "ways": WAYS,
+            "infinite": math.inf,
+        }
+    )
+
+
+def _paragraphs(text: str) -> tuple[str, ...]:
+    """The paragraphs of a text, each on one line."""
+    found = (re.sub(r"[ \n]+", " ", paragraph).strip() for paragraph in re.split(r"\n{2,}", text))
+    return tuple(paragraph for paragraph in found if paragraph)

@@ -1,0 +1,49 @@
+"""The question and the setting of a run, in the words of its table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pandas as pd
+
+from dpol.data.question import Gain
+from dpol.data.settings import Columns
+from dpol.report.page import page_facts
+from dpol.studies.games.setting import setting_answer
+from dpol.studies.games.settings import Games, Report
+from report.run_by_hand import config
+from tables_by_hand import LEVELS
+
+COLUMNS = Columns(entity="hospital", period="week", count="patients", capacity="beds")
+QUESTIONS = {
+    "share": Gain(),
+    "large": Gain(min_capacity=50, title="share of the large"),
+    "patients": Gain(of="count", bound=1000),
+}
+
+
+def test_the_words_of_the_setting_follow_the_question():
+    row = {"n_experts": 3, "n_rounds": 2, "simulated": False, "model": "none", "epsilon": math.inf}
+    facts = replace(page_facts(config()), columns=COLUMNS)
+    dates = {"first_period": pd.NaT, "last_period": pd.NaT, "reported_mean_gain": math.nan}
+    summary = pd.DataFrame([{"stream": "nm", **row, **dates}])
+
+    def words(**questions):
+        asked = Games(
+            streams={}, questions=questions, levels=LEVELS, report=Report(algorithms=["meta"])
+        )
+        answer = setting_answer(summary, asked, facts)
+        return answer.finding, answer.more[0]
+
+    finding, game = words(only=QUESTIONS["patients"])
+    assert finding == "In which hospital will there be most patients next week?"
+    assert "scores its patients divided by 1,000, a public bound" in game
+    finding, game = words(only=QUESTIONS["large"])
+    assert finding.startswith(
+        "In which hospital of at least 50 beds will patients take the largest"
+    )
+    finding, game = words(**QUESTIONS)
+    assert "depend on what is asked" in finding
+    assert "are asked 3 questions" in game
+    assert "most patients next week?" in game

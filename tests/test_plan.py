@@ -1,0 +1,110 @@
+"""The plan of a run: which jobs a change reaches, and which it does not.
+
+Snakemake runs a job again if its params or its inputs differ, so these tests compare params.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import verify
+import yaml
+
+from dpol.core import plugins
+from dpol.core.errors import ConfigError
+from dpol.plan import Plan, make_plan
+from dpol.studies.registry import load_study
+
+SMALL: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
+GAMES = load_study("games")
+
+
+def plan(**changed: Any) -> Plan:
+    return make_plan(SMALL | changed, [], "test")
+
+
+def codes(of: Plan) -> list[list[str]]:
+    """Hashes of what computes, what draws and what writes the page."""
+    return [of.code_of_results(GAMES), of.code_of_shown(GAMES), of.code_of_page()]
+
+
+def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
+    """The labels of the points that differ."""
+    before, after = one.points[study], two.points[study]
+    return {it for it in before.keys() | after.keys() if before.get(it) != after.get(it)}
+
+
+@pytest.mark.parametrize(
+    ("file", "changed"),
+    [
+        ("experts/play.py", [True, True, True]),
+        ("show/looks.py", [False, True, True]),
+        ("report/page.py", [False, False, True]),
+        ("cli/compare.py", [False, False, False]),
+        ("checks/check.py", [False, False, False]),
+    ],
+)
+def test_a_change_of_dpol_reaches_what_it_can_change(
+    file: str, changed: list[bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, path = plugins.files_of_package, Path(plugins.__file__).parents[1] / file
+    before = codes(plan())
+    edited = tmp_path / path.name
+    edited.write_text(path.read_text() + "# A comment.\n")
+    files = [(name, edited if it == path else it) for name, it in real("dpol")]
+    monkeypatch.setattr(plugins, "files_of_package", lambda top: files)
+    after = codes(plan())
+    assert [old != new for old, new in zip(before, after, strict=True)] == changed
+
+
+def test_a_new_parameter_plays_its_suite_again_and_no_other() -> None:
+    suites = SMALL["suites"]
+    central = {"algorithm": "mf-window", "window": 9}
+    changed = suites | {"central": suites["central"] | {"algorithms": [central]}}
+    report = SMALL["report"] | {"algorithms": ["rw-ftpl"], "rivals": []}
+    alone = {key: value for key, value in SMALL.items() if key != "comparison"}
+    before = make_plan(alone | {"report": report}, [], "test")
+    after = make_plan(alone | {"report": report, "suites": changed}, [], "test")
+    reached = differing(before, after)
+    assert {label.split("/")[1] for label in reached} == {"central"}
+    assert reached == {it for it in before.points["games"] if "/central/" in it}
+
+
+def test_words_play_nothing_again() -> None:
+    titled = {label: stream | {"title": "Other"} for label, stream in SMALL["streams"].items()}
+    before, after = plan(), plan(streams=titled)
+    assert differing(before, after) == set()
+    assert before.facts() == after.facts()
+    assert before.facts_shown(GAMES) != after.facts_shown(GAMES)
+    lazy = load_study("lazy")
+    assert before.facts_shown(lazy) == after.facts_shown(lazy), "it reads no stream"
+
+
+def test_a_corrected_table_is_noticed_and_one_that_a_job_makes_is_not(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("a\n1\n")
+    made = plan()
+    (before,) = made.contents(str(table))
+    table.write_text("a\n2\n")
+    assert made.contents(str(table)) != [before]
+    assert made.contents(str(table), made=[str(table)]) == [None]
+    assert made.contents(str(tmp_path / "missing.csv")) == [None]
+
+
+def test_two_imports_cannot_write_one_run() -> None:
+    with pytest.raises(ConfigError, match="module first has a run of this name"):
+        plan().refuse_twins({"first": plan()})
+    plan(run="another").refuse_twins({"first": plan()})
+
+
+def test_every_output_stands_in_the_folder_of_the_run() -> None:
+    small = plan()
+    for study, block in small.studies:
+        files = [*small.results(study.results_of(block)).values()]
+        for section in study.sections_of(block):
+            files += [path for _, paths in small.shown(section) for path in paths]
+        assert files
+        assert all(str(path).startswith(f"{small.folder}/") for path in files)
+        assert len(set(files)) == len(files)
