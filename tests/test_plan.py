@@ -76,10 +76,10 @@ def test_words_play_nothing_again() -> None:
     titled = {label: stream | {"title": "Other"} for label, stream in SMALL["streams"].items()}
     before, after = plan(), plan(streams=titled)
     assert differing(before, after) == set()
-    assert before.facts() == after.facts()
-    assert before.facts_shown(GAMES) != after.facts_shown(GAMES)
+    assert before.facts_of_results(GAMES) == after.facts_of_results(GAMES)
+    assert before.facts_of_shown(GAMES) != after.facts_of_shown(GAMES)
     lazy = load_study("lazy")
-    assert before.facts_shown(lazy) == after.facts_shown(lazy), "it reads no stream"
+    assert before.facts_of_shown(lazy) == after.facts_of_shown(lazy), "it reads no stream"
 
 
 def test_a_corrected_table_is_noticed_and_one_that_a_job_makes_is_not(tmp_path: Path) -> None:
@@ -102,8 +102,8 @@ def test_two_imports_cannot_write_one_run() -> None:
 def test_every_output_stands_in_the_folder_of_the_run() -> None:
     small = plan()
     for study, block in small.studies:
-        files = [*small.results(study.results_of(block)).values()]
-        for section in study.sections_of(block):
+        files = [*small.results(study, block).values()]
+        for section in small.sections(study, block):
             files += [path for _, paths in small.shown(section) for path in paths]
         assert files
         assert all(str(path).startswith(f"{small.folder}/") for path in files)

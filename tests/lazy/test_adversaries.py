@@ -11,30 +11,32 @@ import pytest
 from scipy import stats
 
 from dpol.core.randomness import seed_sequence
-from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, total_losses
+from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
 
 
-def gap(T: int = 50, d: int = 4, seed: int = 0, advantage: float = 0.1) -> Losses:
+def gap(T: int = 50, d: int = 4, seed: int = 0, advantage: float = 0.1) -> ExpertLosses:
     return GapLosses(T, d, advantage, seed)
 
 
-def epochs(T: int = 50, d: int = 4, seed: int = 0) -> Losses:
+def epochs(T: int = 50, d: int = 4, seed: int = 0) -> ExpertLosses:
     return EpochLosses(T, d, max(0.1, 2 / T), seed)
 
 
 MAKERS = [gap, epochs]
 
 
-def matrix(losses: Losses, size: int = 1) -> np.ndarray:
+def matrix(losses: ExpertLosses, size: int = 1) -> np.ndarray:
     return np.concatenate(list(losses.batches(size)))
 
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("size", [1, 2, 7, 49, 50, 51, 1000])
-def test_losses_do_not_depend_on_the_batch_size(make: Callable[..., Losses], size: int) -> None:
+def test_losses_do_not_depend_on_the_batch_size(
+    make: Callable[..., ExpertLosses], size: int
+) -> None:
     losses = make()  # It can be read again.
     rounds, batches = matrix(losses), list(losses.batches(size))
     assert rounds.shape == (50, 4)
@@ -47,7 +49,7 @@ def test_losses_do_not_depend_on_the_batch_size(make: Callable[..., Losses], siz
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_so_it_is_where_the_losses_of_many_experts_are_made_in_parts(
-    make: Callable[..., Losses], size: int
+    make: Callable[..., ExpertLosses], size: int
 ) -> None:
     """Parts hold two million losses: here two rounds."""
     losses = make(T=5, d=900_000)
@@ -69,7 +71,7 @@ def test_epochs_are_drawn_one_after_the_other(epsilon: float) -> None:
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_seeds_give_different_losses_whose_best_is_that_of_brute_force(
-    make: Callable[..., Losses],
+    make: Callable[..., ExpertLosses],
 ) -> None:
     every = [make(T=200, d=6, seed=seed) for seed in range(4)]
     for losses in every:

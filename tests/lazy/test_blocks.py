@@ -10,7 +10,7 @@ import pytest
 
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy import LazyParameters, blocks, play
-from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses
+from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses
 from dpol.lazy.blocks import play_weights
 from dpol.lazy.weights import WeightsMeasure
 
@@ -26,7 +26,7 @@ PARAMETERS = [
 
 
 @dataclass(frozen=True)
-class Fractions(Losses):
+class Fractions(ExpertLosses):
     """Losses that are not whole numbers."""
 
     def _blocks(self) -> Iterator[np.ndarray]:
@@ -40,18 +40,18 @@ def generators(game: int) -> ReplicateGenerators:
     return replicate_generators(game, ("test",), range(4 + game), "algorithm")
 
 
-def in_one_pass(losses: Losses) -> list[tuple[np.ndarray, np.ndarray]]:
+def in_one_pass(losses: ExpertLosses) -> list[tuple[np.ndarray, np.ndarray]]:
     return play_weights(losses, [(it, generators(g)) for g, it in enumerate(PARAMETERS)])
 
 
-def batch_by_batch(losses: Losses) -> list[tuple[np.ndarray, np.ndarray]]:
+def batch_by_batch(losses: ExpertLosses) -> list[tuple[np.ndarray, np.ndarray]]:
     return [
         play(WeightsMeasure(losses.n_experts, it.eta), it, losses, generators(g))
         for g, it in enumerate(PARAMETERS)
     ]
 
 
-def same(losses: Losses) -> bool:
+def same(losses: ExpertLosses) -> bool:
     pairs = zip(in_one_pass(losses), batch_by_batch(losses), strict=True)
     return all((a == b).all() for one, other in pairs for a, b in zip(one, other, strict=True))
 

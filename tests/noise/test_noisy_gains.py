@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from dpol.config.docs import noises
 from dpol.config.experiment import parse_experiment
 from dpol.core.errors import ConfigError, DataError
-from dpol.core.randomness import Seeds
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.registry import make_members
 from dpol.noise import NOISES, noise_scale, privatize
 from dpol.noise.noisy_gains import achieved_mu
+from dpol.noise.seeds import Seeds
 from dpol.privacy.guarantee import ONE_PERSON, UNIT
 from dpol.studies.games.grid import runs_of
 from dpol.studies.games.runs import play_suite

@@ -9,14 +9,10 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 
-from dpol.experts.registry import known_looks
-from dpol.labels.registry import LEARNERS
 from dpol.show import looks, style
-from dpol.studies.labels import figures as labels
-from dpol.studies.lazy.shown import LOOKS as LAZY
-from dpol.studies.looks import looks_of
+from dpol.show.looks import ALGORITHMS, LABEL_LEARNERS, OTHERS, RIVALS, looks_of
 
-KNOWN = {**known_looks(), **LAZY, **labels.looks()}
+KNOWN = {**ALGORITHMS, **RIVALS, **LABEL_LEARNERS}
 SHARED = {looks.GREY, looks.BLACK}
 USED = [*({it.colour for it in KNOWN.values()} - SHARED), looks.REFUTED, looks.ENVELOPE]
 
@@ -29,7 +25,7 @@ def test_contrast_by_hand() -> None:
 
 
 def test_lines_stand_out_from_white_and_text_more() -> None:
-    lines = {looks.REFUTED, *(it.colour for it in (*KNOWN.values(), *looks.UNKNOWN))}
+    lines = {looks.REFUTED, *(it.colour for it in (*KNOWN.values(), *OTHERS))}
     for colour in lines:
         assert style.contrast(colour) >= 3.0, colour
         assert style.contrast(style.text_colour(colour)) >= 4.5, colour
@@ -46,7 +42,7 @@ def in_the_dark(colour: str) -> str:
 
 def test_lines_and_texts_stand_out_in_the_dark_too() -> None:
     paper = style.contrast(in_the_dark("#FFFFFF"))
-    lines = {looks.REFUTED, *(it.colour for it in (*KNOWN.values(), *looks.UNKNOWN))}
+    lines = {looks.REFUTED, *(it.colour for it in (*KNOWN.values(), *OTHERS))}
     for colour in lines:
         assert paper / style.contrast(in_the_dark(colour)) >= 3.0, colour
         text = in_the_dark(style.text_colour(colour))
@@ -56,21 +52,20 @@ def test_lines_and_texts_stand_out_in_the_dark_too() -> None:
 def test_a_colour_means_one_thing_in_all_figures() -> None:
     assert len(set(USED)) == len(USED)
     assert looks.BLACK not in {it.colour for it in KNOWN.values()}
-    assert all(LEARNERS[name].colour == look.colour for name, look in labels.looks().items())
     # Labels of one colour are one algorithm, but for those without privacy, which are grey.
     for one, two in itertools.combinations(KNOWN, 2):
         if KNOWN[one].colour == KNOWN[two].colour != looks.GREY:
             assert one.split("-")[0] == two.split("-")[0]
     # Whatever has no look gets a colour of its own.
-    assert not {it.colour for it in looks.UNKNOWN} & {*USED, *SHARED}
+    assert not {it.colour for it in OTHERS} & {*USED, *SHARED}
 
 
 def test_looks_of_one_figure_differ_and_do_not_depend_on_their_order() -> None:
-    names = [*known_looks(), *(f"mine-{number}" for number in range(8))]
+    names = [*ALGORITHMS, *(f"mine-{number}" for number in range(8))]
     found = looks_of(names)
     assert list(found) == names
     assert found == looks_of(reversed(names))
-    assert {name: found[name] for name in known_looks()} == known_looks()
+    assert {name: found[name] for name in ALGORITHMS} == ALGORITHMS
     lines = [(it.colour, it.dashes) for it in found.values()]
     assert len(set(lines)) == len(lines)
     many = [f"mine-{number}" for number in range(60)]  # more than there are looks

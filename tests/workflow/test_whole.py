@@ -169,7 +169,7 @@ SHOWN = MAIN_SHOWN | {f"{study}_shown" for study in OTHERS}
 
 
 def test_a_new_colour_draws_again_and_plays_nothing(whole: Path) -> None:
-    looks = whole / "src/dpol/show/looks.py"
+    looks = whole / "src/dpol/show/looks.yaml"
     text = looks.read_text()
     looks.write_text(text.replace("#E69F00", "#E69F01"))
     found = planned(whole)

@@ -1,8 +1,7 @@
 """Random numbers that depend on what they are for and on nothing else.
 
-Every generator is seeded with the root seed and a key such as
-(stream, noise, mu, replicate, purpose). So a replicate's numbers are the
-same for any block size, number of cores, order of jobs or executor.
+Every generator is seeded with the root seed and a key such as (stream, replicate, purpose). So a
+replicate's numbers are the same for any block size, number of cores, order of jobs or executor.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 """An array of float64."""
 Key = tuple[str | int | float, ...]
-"""Purpose of a generator, such as (stream, noise, mu)."""
+"""What a generator is for, such as (stream, level)."""
 
 
 def seed_sequence(seed: int, key: Key) -> np.random.SeedSequence:
@@ -70,7 +69,7 @@ def replicate_generators(
 ) -> ReplicateGenerators:
     """Generators for `replicates`, keyed by `key`, the replicate's number and the purpose.
 
-    >>> generators = replicate_generators(1, ("NM", 0.5), range(3), "noise")
+    >>> generators = replicate_generators(1, ("NM", 0.5), range(3), "coins")
     >>> generators.standard_normal(2).shape
     (3, 2)
     """
@@ -95,34 +94,3 @@ def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
     if not len(numbers):
         raise ValueError("at least one replicate is needed")
     return tuple(int(number) for number in numbers)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Seeds:
-    """The seed and names that fix the random numbers of a game, besides the purpose of each.
-
-    Args:
-        seed: root of all randomness.
-        stream: label of the stream.
-        noise: name of the noise; `none` where nothing is private.
-        mu: privacy level.
-        replicates: numbers of the replicates.
-    """
-
-    seed: int
-    stream: str
-    noise: str
-    mu: float
-    replicates: tuple[int, ...]
-
-    def local_noise(self) -> ReplicateGenerators:
-        """Generators of the noise on the gains, which all algorithms of a suite share."""
-        return self._generators("local noise")
-
-    def algorithm(self, label: str) -> ReplicateGenerators:
-        """The own randomness of an algorithm, by its label in a suite."""
-        return self._generators(f"algorithm {label}")
-
-    def _generators(self, purpose: str) -> ReplicateGenerators:
-        key = (self.stream, self.noise, self.mu)
-        return replicate_generators(self.seed, key, self.replicates, purpose)

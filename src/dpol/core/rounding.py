@@ -1,4 +1,4 @@
-"""Numbers of guarantees as text, rounded to the safe side."""
+"""Numbers as text, rounded to the safe side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FLOAT_ERROR = 1e-12
 
 
 def rounded_up(value: float, digits: int) -> str:
-    """A number of a guarantee as text of `digits` significant digits, never below the number.
+    """A number as text of `digits` significant digits, never below the number.
 
     What floating point adds or takes (1e-12 of the number) does not count.
 
@@ -21,7 +21,7 @@ def rounded_up(value: float, digits: int) -> str:
 
 
 def rounded_down(value: float, digits: int) -> str:
-    """A number rounded down, for what is given to a mechanism; else like `rounded_up`.
+    """A number as text, never above the number; else like `rounded_up`.
 
     >>> rounded_down(0.23679, 4)
     '0.2367'

@@ -36,11 +36,12 @@ import numpy as np
 
 from dpol.core.errors import AlgorithmError
 from dpol.core.plugins import is_foreign
-from dpol.core.randomness import ReplicateGenerators, Seeds
+from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NoisyGains
+from dpol.noise.seeds import Seeds
 
 _PACKAGE = Path(__file__).parents[1]
 _NEVER = "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "socket.", "subprocess."

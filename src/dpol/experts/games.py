@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dpol.core.randomness import Seeds
 from dpol.experts.interface import Algorithm, AnyAlgorithm, CentralAlgorithm
 from dpol.experts.play import Games, Source, guarantee_of, play_rounds, refuse_source
 from dpol.experts.registry import label_of, make_members
 from dpol.noise import NO_NOISE, NoisyGains
+from dpol.noise.seeds import Seeds
 
 
 def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = None) -> Games:

@@ -24,7 +24,6 @@ from dpol.experts.interface import (
     check_made,
 )
 from dpol.experts.learners.joined import LearnerAlone, each_alone
-from dpol.show.looks import DASHES, Look
 
 COMPARATORS = ("best fixed expert", "best learner")
 """The best of the choices, in hindsight, that a regret is against."""
@@ -34,15 +33,11 @@ COMPARATORS = ("best fixed expert", "best learner")
 class Entry:
     """A registered class: an algorithm, or a bank whose learners are played one by one.
 
-    Nothing that plays knows how it is drawn, so that another colour plays nothing again.
-
     Args:
         target: where it is, as `module:class`.
         when: when to take it, as a phrase for the manual.
         fixed: parameters that belong to the name, so that no config can set them.
         defaults: defaults of parameters, where they differ from those of the class.
-        look: its look in figures; without one it gets one that differs from those around it.
-        variants: looks of labels that configs and studies give it with other parameters.
         rival: the kind of central rival that RW-Meta is compared with; empty if it is none.
         regret: a proved bound on its expected regret, for gains in [0, 1]; empty if none is known.
         against: one of `COMPARATORS`, which that regret is against.
@@ -56,8 +51,6 @@ class Entry:
     when: str = ""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    look: Look | None = None
-    variants: Mapping[str, Look] = field(default_factory=dict)
     rival: str = ""
     regret: str = ""
     against: str = ""
@@ -114,19 +107,12 @@ class Entry:
         return made
 
 
-def _look(colour: str, dashes: str, marker: str, width: float = 1.2) -> Look:
-    return Look(colour, DASHES[dashes], marker, width=width)
-
-
 def _entry(block: Mapping[str, Any]) -> Entry:
-    variants = block.get("variants", {})
     return Entry(
         block["target"],
         when=block.get("when", ""),
         fixed=block.get("fixed", {}),
         defaults=block.get("defaults", {}),
-        look=_look(**block["look"]) if "look" in block else None,
-        variants={label: _look(**look) for label, look in variants.items()},
         rival=block.get("rival", ""),
         regret=block.get("regret", ""),
         against=block.get("against", ""),
@@ -156,14 +142,6 @@ def entry_of(key: str, name: object) -> Entry:
         return known[name]
     groups = [LEARNER_GROUP] if key == "learner" else [ALGORITHM_GROUP, LEARNER_GROUP]
     return Entry(target_of(key, name, known, *groups))
-
-
-def known_looks() -> dict[str, Look]:
-    """The looks of labels in figures; no algorithm is loaded for them."""
-    looks = {name: entry.look for name, entry in REGISTRY.items() if entry.look}
-    for entry in REGISTRY.values():
-        looks.update(entry.variants)
-    return looks
 
 
 def regret_bounds() -> dict[str, tuple[str, str]]:

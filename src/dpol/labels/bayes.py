@@ -74,7 +74,6 @@ class ResponseBayes(AnswerBayes):
     """Posterior weights from randomised response."""
 
     title = "randomised response"
-    colour, marker = "#B3201B", "^"
     origin: ClassVar[Origin] = "standard"
 
     @cached_property
@@ -98,7 +97,6 @@ class OpenBayes(ResponseBayes):
     """Posterior weights from the labels themselves: no privacy."""
 
     title = "Bayes, no privacy"
-    colour, marker = "#5A5A5A", "X"
 
     @cached_property
     def client(self) -> ResponseClient:
@@ -110,7 +108,6 @@ class MembershipBayes(AnswerBayes):
     """Posterior weights from noisy answers about membership of random sets (ours)."""
 
     title = "membership response"
-    colour, marker = "#5FA53B", "D"
     origin = "ours"
 
     @cached_property
@@ -143,7 +140,6 @@ class MessageBayes(LabelLearner):
     """
 
     title = "EXP3 messages, Bayes learner"
-    colour, marker = "#1099B0", "s"
     origin = "ours"
     settles = True
 

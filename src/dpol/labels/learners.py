@@ -49,11 +49,7 @@ class LabelLearner(ABC):
     rule: SensitivityRule = "exact"
 
     title: ClassVar[str]
-    """Name in tables and figures."""
-    colour: ClassVar[str] = ""
-    """Colour in figures, which no other learner or algorithm has; one is found if it is empty."""
-    marker: ClassVar[str] = "o"
-    """Marker in figures."""
+    """Its name, for people."""
     origin: ClassVar[Origin]
     """Origin of the learner; `standard` is a textbook's; ours are marked in tables and figures."""
     rules: ClassVar[tuple[SensitivityRule, ...]] = ("exact",)
@@ -167,7 +163,6 @@ class PrivateWMA(LossLearner):
     """
 
     title = "private WMA"
-    colour, marker = "#50402A", "v"
     sampled = False
 
     @cached_property
@@ -187,7 +182,6 @@ class PrivateEXP3(LossLearner):
     """
 
     title = "private EXP3"
-    colour, marker = "#3F51D5", "o"
     sampled = True
 
     @cached_property

@@ -1,8 +1,25 @@
 """L2P: private online learning by lazy resampling, over any measure.
 
+Losses, parameters that reach an epsilon, and the game, for experts:
+
+>>> from dpol import lazy
+>>> from dpol.core.randomness import replicate_generators
+>>> losses = lazy.GapLosses(n_rounds=2000, n_experts=4, gap=0.1, seed=1)
+>>> chosen = lazy.choose_parameters(lazy.LazyGame(2000, delta=1e-6), epsilon=4.0, n_experts=4)
+>>> coins = replicate_generators(1, ("example",), range(20), "l2p")
+>>> ((total, redraws),) = lazy.play_weights(losses, [(chosen, coins)])
+>>> chosen.epsilon <= 4.0
+True
+>>> total.shape, redraws.shape
+((20,), (20,))
+
+`play` takes any `Measure`; `dpol.lazy.convex` has those of convex losses.
+
 Source: "Private Online Learning via Lazy Algorithms", section 3.
+
+The public names are loaded when they are first used. To add one: a line in `__init__.pyi`.
 """
 
-from dpol.lazy.transform import LazyParameters, LazyState, Measure, advance, play, start
+import lazy_loader
 
-__all__ = ["LazyParameters", "LazyState", "Measure", "advance", "play", "start"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -13,7 +13,7 @@ from dpol.core.randomness import Floats, seed_sequence
 
 
 @dataclass(frozen=True)
-class Losses(ABC):
+class ExpertLosses(ABC):
     """A sequence of losses.
 
     Args:
@@ -45,7 +45,7 @@ class Losses(ABC):
 
 
 @dataclass(frozen=True)
-class GapLosses(Losses):
+class GapLosses(ExpertLosses):
     """Stochastic losses: Bernoulli(1/2 - gap) for expert 0, Bernoulli(1/2) for all others.
 
     Args:
@@ -71,7 +71,7 @@ class GapLosses(Losses):
 
 
 @dataclass(frozen=True)
-class EpochLosses(Losses):
+class EpochLosses(ExpertLosses):
     """The adversary of the lower bound: one Bernoulli(1/2)^d loss for a whole epoch.
 
     E = (T eps)^(4/3) epochs, at least 1 and at most T. Source: "Private Online Learning via
@@ -109,7 +109,7 @@ class EpochLosses(Losses):
 
 
 @lru_cache(maxsize=64)
-def total_losses(losses: Losses) -> Floats:
+def total_losses(losses: ExpertLosses) -> Floats:
     """The total loss of each expert, (n_experts,)."""
     total = np.zeros(losses.n_experts)
     for batch in losses.batches(max(1, 1_000_000 // losses.n_experts)):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.lazy.adversaries import Losses
+from dpol.lazy.adversaries import ExpertLosses
 from dpol.lazy.transform import NORMALISERS, LazyParameters, start
 from dpol.lazy.weights import WeightsMeasure
 
@@ -24,7 +24,7 @@ _HELD = 2_000_000  # losses of a block, and batches of all rows in a block, at m
 _Integers = NDArray[np.int64]
 
 
-def play_weights(losses: Losses, games: Sequence[Game]) -> list[tuple[Floats, Floats]]:
+def play_weights(losses: ExpertLosses, games: Sequence[Game]) -> list[tuple[Floats, Floats]]:
     """The total losses (R,) and the redraws of x (R,) of each game.
 
     What `dpol.lazy.play` returns over `WeightsMeasure`, from the same random numbers; sums of

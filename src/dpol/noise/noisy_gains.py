@@ -13,10 +13,11 @@ from functools import partial
 import numpy as np
 
 from dpol.core.errors import DataError
-from dpol.core.randomness import Floats, ReplicateGenerators, Seeds, replicate_numbers
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
 from dpol.data.stream import GainStream
 from dpol.noise.neighbours import neighbours_of
 from dpol.noise.noises import MemoryChoice, find_noise, memory_of
+from dpol.noise.seeds import Seeds
 from dpol.privacy.chains import Chains, NoiseMemory, SumsMemory
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays

@@ -14,13 +14,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
 from dpol.core.files import atomic_path
-from dpol.show.looks import BLACK
+from dpol.show.looks import AXIS, BLACK, GRID
 from dpol.show.words import power
 
 _LEAST_CONTRAST = 4.5
 _SETTINGS: Any = {
     "axes.axisbelow": True,
-    "axes.edgecolor": "#777777",
+    "axes.edgecolor": AXIS,
     "axes.grid": True,
     "axes.labelsize": 8.0,
     "axes.linewidth": 0.6,
@@ -34,18 +34,18 @@ _SETTINGS: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "Helvetica"],
     "font.size": 8.0,
-    "grid.color": "#E3E3E3",
+    "grid.color": GRID,
     "grid.linewidth": 0.5,
     "legend.fontsize": 7.5,
     "legend.frameon": False,
     "pdf.fonttype": 42,
     "svg.fonttype": "none",  # text that can be found, copied and read aloud
     "svg.hashsalt": "dpol",
-    "xtick.color": "#777777",
+    "xtick.color": AXIS,
     "xtick.labelcolor": BLACK,
     "xtick.labelsize": 7.0,
     "xtick.major.width": 0.6,
-    "ytick.color": "#777777",
+    "ytick.color": AXIS,
     "ytick.labelcolor": BLACK,
     "ytick.labelsize": 7.0,
     "ytick.major.width": 0.6,

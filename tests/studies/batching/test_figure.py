@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from dpol.show.looks import looks_of
 from dpol.studies.batching.figure import draw
-from dpol.studies.looks import looks_of
 from legible import assert_legible, legend_texts, lines, points
 
 SIZES, MUS, BOUNDS = (2, 10), (0.25, 1.0, 4.0), ("borell-tis", "reflection")

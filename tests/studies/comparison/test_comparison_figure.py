@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 
 from comparison_by_hand import AT_BEST, COMPARISON, LEVELS, cell, cells, frames
 from comparison_by_hand import FACTS as COMPARED_FACTS
+from dpol.show.looks import looks_of
 from dpol.studies.comparison.cells import Cell
 from dpol.studies.comparison.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
 from dpol.studies.games import bounds
-from dpol.studies.looks import looks_of
 from legible import assert_legible, lines, names_of_lines, plain, points
 
 FACTS = replace(COMPARED_FACTS, streams={"nm": "New Mexico", "pa": "A & B_<c>% $x$"})

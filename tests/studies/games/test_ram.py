@@ -61,8 +61,8 @@ def test_parts_by_hand(make_stream):
     """
     stream = make_stream(np.zeros((100, 5)))
     members = members_of(["rw-meta"])
-    assert bytes_per_replicate(stream, members) == 8 * (640 + 1000 + 1352)
-    least = 220 * 2**20 + 12 * 8 * 500 + 80 * 1000 + 4 * 8 * 2992
+    assert bytes_per_replicate(stream, members) == 8 * (1600 + 1000 + 1352)
+    least = 220 * 2**20 + 12 * 8 * 500 + 80 * 1000 + 4 * 8 * 3952
     enough, short = ((least + more) / 2**20 for more in (1, -1))
     assert [len(it) for it in parts(stream, members, range(10), enough)] == [3, 3, 4]
     assert [len(it) for it in parts(stream, members, range(10), short)] == [2, 3, 2, 3]
@@ -120,9 +120,9 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024)
 @pytest.mark.parametrize(
     ("specs", "noise", "rounds", "replicates"),
     [
-        (LARGE, "capacity", 12, 110),
+        (LARGE, "capacity", 12, 82),
         (CENTRAL, "isotropic", 20, 60),
-        (BATCHED, "isotropic-constant", 70, 60),
+        (BATCHED, "isotropic-constant", 70, 56),
     ],
     ids=["large", "central", "batched"],
 )

@@ -14,14 +14,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpol.labels.registry import LEARNERS
-from dpol.show.looks import BLACK
+from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, Dashes
 from dpol.studies.labels import figures
 from dpol.studies.labels.points import COLUMN_OF
 from dpol.studies.labels.settings import Labels
 from legible import assert_legible, names_of_lines, points
 from studies.labels.by_hand import FACTS, SIMULATED, of_runs, table
 
-LOOKS = {name: (look.colour, look.marker) for name, look in figures.looks().items()}
+LOOKS = {name: (look.colour, look.marker) for name, look in LABEL_LEARNERS.items()}
+THEOREM, GUIDE = (REFERENCES[it].dashes for it in ("labels-theorem", "labels-guide"))
 SWEEPS = [("rounds", "random"), ("rounds", "hard"), ("hypotheses", "random")]
 PANELS = {
     "risk": [(sweep, "random", "mean_kl_risk") for sweep in ("labels", "epsilons")],
@@ -56,6 +57,12 @@ def expected(sweep: str, kind: str, name: str, rule: str, y: str = "mean_kl_risk
 def lines(ax: Axes, colour: str, linestyle: str, marker: str | None = None) -> list[Line2D]:
     alike = [it for it in ax.lines if (it.get_color(), it.get_linestyle()) == (colour, linestyle)]
     return [line for line in alike if marker in (None, line.get_marker())]
+
+
+def guides_of(ax: Axes) -> dict[Dashes, Points]:
+    """The points of the black lines, by their dashes, which `get_linestyle` does not tell."""
+    black = [line for line in ax.lines if line.get_color() == BLACK]
+    return {line._unscaled_dash_pattern[1]: points(line) for line in black}
 
 
 def dots(ax: Axes, colour: str) -> Points:
@@ -99,15 +106,15 @@ def test_two_values_are_no_rate_and_have_no_line() -> None:
 
 def test_bounds_are_in_the_panels_of_rounds_only() -> None:
     rounds = (1000, 10_000, 30_000)
-    easy = {"-.": [(T, 3 * T**0.9) for T in rounds], ":": [(T, T * math.log(4)) for T in rounds]}
-    guides = {SWEEPS[0]: easy, SWEEPS[1]: {"-.": [(T, T / 1e5) for T in rounds]}}
+    easy = {THEOREM: [(T, 3 * T**0.9) for T in rounds]}
+    easy[GUIDE] = [(T, T * math.log(4)) for T in rounds]
+    guides = {SWEEPS[0]: easy, SWEEPS[1]: {THEOREM: [(T, T / 1e5) for T in rounds]}}
     bounded = [*SWEEPS, ("labels", "random"), ("epsilons", "random")]
     axes = [*drawn("other_risk").axes, *drawn("risk").axes]
     for key, ax in zip(bounded, axes, strict=True):
-        black = [line for line in ax.lines if line.get_color() == BLACK]
         wanted = guides.get(key, {})
-        assert {line.get_linestyle(): points(line) for line in black} == {
-            look: [pytest.approx(point) for point in line] for look, line in wanted.items()
+        assert guides_of(ax) == {
+            dashes: [pytest.approx(point) for point in line] for dashes, line in wanted.items()
         }
 
 
@@ -140,11 +147,11 @@ def test_an_algorithm_that_was_not_run_is_not_drawn(name: str) -> None:
 
 def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> None:
     for ax in drawn("selection").axes:
-        for look, power, title in (("-.", -0.25, "slope −1/4"), (":", -0.5, "slope −1/2")):
-            (line,) = lines(ax, BLACK, look)
-            xs, ys = np.log(points(line)).T
+        for dashes, power, title in ((THEOREM, -0.25, "slope −1/4"), (GUIDE, -0.5, "slope −1/2")):
+            guide = guides_of(ax)[dashes]
+            xs, ys = np.log(guide).T
             np.testing.assert_allclose(np.diff(ys) / np.diff(xs), power)
-            end, names = points(line)[-1], names_of_lines(ax).items()
+            end, names = guide[-1], names_of_lines(ax).items()
             (named,) = [name for name, text in names if text.xy == pytest.approx(end)]
             assert named.startswith(title)
 

@@ -13,11 +13,11 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.show.looks import BLACK, GREY
+from dpol.show import looks
+from dpol.show.looks import BLACK, GREY, looks_of
 from dpol.studies.lazy import STUDY
 from dpol.studies.lazy.rates import RATE_PANELS, draw_rates
-from dpol.studies.lazy.shown import LOOKS, TITLES, convex_rate, draw_learned, draw_regret
-from dpol.studies.looks import looks_of
+from dpol.studies.lazy.shown import TITLES, convex_rate, draw_learned, draw_regret
 from dpol.studies.study import Facts
 from legible import assert_legible, legend_texts, points
 
@@ -25,7 +25,7 @@ SETTINGS = STUDY.settings.model_construct()
 FACTS = Facts({}, False, 0.9)
 ROUNDS = (10_000, 100, 1000)
 ALGORITHMS = ("l2p-sound", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent")
-COLOURS = {name: look.colour for name, look in {**looks_of(TITLES), **LOOKS}.items()}
+COLOURS = {name: look.colour for name, look in {**looks.ALGORITHMS, **looks.RIVALS}.items()}
 
 
 def regret(T: int, d: int, epsilon: float, algorithm: int) -> float:

@@ -47,23 +47,22 @@ lasts one round only, over that of a deviation: as if all were equal, and as cou
 class EffectsFilter:
     """The prediction of one model for the next round.
 
-    The state of an expert is its effect and its deviation, both in units of the model's scale, and
-    what is left of earlier noise, in units of fresh noise.
+    The state of an expert has three parts: its effect and its deviation, both in units of the
+    model's scale, and what is left of earlier noise, in units of fresh noise.
 
     Args:
         growth: power of the level that the scale grows with.
         stationary: (n,) long-run variance of the deviation.
         transient: (n,) variance of what lasts one round only.
-        means: effect, deviation and noise, (R, n) each.
-        covariance: of effect and effect, effect and deviation, effect and noise, deviation and
-            deviation, deviation and noise, noise and noise, (R, n) each.
+        mean: (3, R, n) of the state.
+        covariance: (3, 3, R, n) of the state.
     """
 
     growth: float
     stationary: Floats
     transient: Floats
-    means: tuple[Floats, ...]
-    covariance: tuple[Floats, ...]
+    mean: Floats
+    covariance: Floats
 
     def scale(self, level: Floats | float, unit: float) -> Floats:
         """(R, 1) gain that a deviation of 1 stands for; a tenth of the range at a level of that."""
@@ -134,18 +133,18 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         if setup.capacity is not None:
             first = setup.capacity[0]
             relative = np.maximum(first / np.median(first), SMALLEST)
-        zeros, filters = np.zeros(shape), []
+        filters = []
         for growth, (power, brief), scale in itertools.product(GROWTH, BY_SIZE, self.scales):
             own = scale**2 * relative ** (-2 * power)
-            effect, deviation = (
-                np.broadcast_to(it, shape) for it in (self.effect**2 / scale * own, own)
-            )
+            covariance = np.zeros((3, 3, *shape))
+            covariance[0, 0] = self.effect**2 / scale * own
+            covariance[1, 1] = own
             made = EffectsFilter(
                 growth=growth,
                 stationary=own,
                 transient=brief**2 * own,
-                means=(zeros, zeros, zeros),
-                covariance=(effect, zeros, zeros, deviation, zeros, zeros),
+                mean=np.zeros((3, *shape)),
+                covariance=covariance,
             )
             filters.append(made)
         weighing = self.first_weighing(len(filters), setup)
@@ -207,32 +206,24 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
 
         The gain lies scale (p + x + r) + fresh (z + u) above the level, z ~ N(0, 1), and z also
         moves u, what is left of noise: u' = a u + (a - b) z. A round without a report leaves u as
-        it is. Written out, as that is fast.
+        it is.
         """
-        fresh = seen.fresh
-        (p, x, u), (pp, px, pu, xx, xu, uu) = old.means, old.covariance
-        known, kept = seen.known, self.persistence
+        known, fresh = seen.known, seen.fresh
         a, echo = known * memory[0] + (1 - known), known * (memory[0] - memory[1])
-        seen_p = scale * (pp + px) + fresh * pu
-        seen_x = scale * (px + xx) + fresh * xu
-        seen_u = scale * (pu + xu) + fresh * uu
-        variance = scale * (seen_p + seen_x) + fresh * seen_u + fresh**2
-        variance += scale**2 * old.transient
-        error = above - scale * (p + x) - fresh * u
-        gain_p, gain_x = known * seen_p / variance, known * kept * seen_x / variance
-        gain_u = known * (a * seen_u + echo * fresh) / variance
-        moved_p, moved_x = gain_p * variance, gain_x * variance
-        means = p + gain_p * error, kept * x + gain_x * error, a * u + gain_u * error
-        covariance = (
-            pp - gain_p * moved_p,
-            kept * px - gain_x * moved_p,
-            a * pu - gain_u * moved_p,
-            kept**2 * xx + (1 - kept**2) * old.stationary - gain_x * moved_x,
-            kept * a * xu - gain_u * moved_x,
-            a**2 * uu + echo**2 - gain_u**2 * variance,
-        )
-        following = dataclasses.replace(old, means=means, covariance=covariance)
-        return following, error, variance
+        loads = np.stack(np.broadcast_arrays(scale, scale, fresh))  # (3, R, n), gain by state
+        kept = np.stack(np.broadcast_arrays(1.0, self.persistence, a))[:, None]  # a round later
+        with_gain = (old.covariance * loads).sum(axis=1)  # covariance of the state and the gain
+        variance = (loads * with_gain).sum(axis=0) + scale**2 * old.transient + fresh**2
+        error = above - (loads * old.mean).sum(axis=0)
+        ahead_with_gain = kept * with_gain
+        ahead_with_gain[2] += echo * fresh
+        weights = known * ahead_with_gain / variance
+        covariance = kept[:, None] * kept * old.covariance
+        covariance[1, 1] += (1 - self.persistence**2) * old.stationary
+        covariance[2, 2] += echo**2
+        covariance -= weights[:, None] * ahead_with_gain
+        mean = kept * old.mean + weights * error
+        return dataclasses.replace(old, mean=mean, covariance=covariance), error, variance
 
 
 def _level(state: RandomEffectsState, seen: Observation) -> Floats:
@@ -252,11 +243,10 @@ def _averages(
     means = []
     for weight, it in zip(weights, filters, strict=True):
         scale = it.scale(level, unit)
-        means.append(scale * (it.means[0] + it.means[1]))
-        pp, px, _, xx, _, _ = it.covariance
+        means.append(scale * (it.mean[0] + it.mean[1]))
         predicted += weight * means[-1]
-        spread += weight * (scale**2 * (pp + 2 * px + xx))
-        noise += weight * it.means[2]
+        spread += weight * scale**2 * it.covariance[:2, :2].sum(axis=(0, 1))
+        noise += weight * it.mean[2]
     for weight, mean in zip(weights, means, strict=True):
         spread += weight * (mean - predicted) ** 2
     return predicted, spread, noise

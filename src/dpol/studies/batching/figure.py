@@ -11,17 +11,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.show import panels
-from dpol.show.looks import BLACK, DOTTED, Look
+from dpol.show.looks import BLACK, REFERENCES, looks_of
 from dpol.show.names import name_of
 from dpol.show.words import power
 from dpol.studies.batching.settings import Batching
-from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 _ALGORITHMS = {"borell-tis": "rw-adabatch", "reflection": "rw-adabatch-reflection"}
 """The algorithm of each bound, whose colour its lines have."""
 _MARKERS = ("o", "s", "^", "D", "v", "P")
-_PLAIN = Look(BLACK, DOTTED)
+_PLAIN = REFERENCES["not-amplified"]
 
 
 def draw(frames: Frames, settings: Batching, facts: Facts, *, narrow: bool = False) -> Figure:

@@ -78,7 +78,7 @@ def collect(frames: Frames, study: Batching, facts: Facts) -> dict[str, pd.DataF
 
 
 @dataclass(frozen=True, kw_only=True)
-class Played:
+class PairedRuns:
     """The runs of RW-FTPL and of one RW-AdaBatch on a stream, with the same noise.
 
     Args:
@@ -94,21 +94,19 @@ class Played:
     sizes: BatchSizes
 
 
-Games = Mapping[RWAdaBatch, Played]
-"""The runs of every RW-AdaBatch that is studied."""
-
-
-def _play(stream: GainStream, mu: float, study: Batching, seed: int) -> Games:
+def _play(
+    stream: GainStream, mu: float, study: Batching, seed: int
+) -> Mapping[RWAdaBatch, PairedRuns]:
     """Play RW-FTPL, and RW-AdaBatch with every alpha and bound, on the same noise."""
     time, columns = np.arange(stream.n_rounds), np.array(study.rounds) - 1
-    blocks: dict[RWAdaBatch, list[Played]] = {
+    blocks: dict[RWAdaBatch, list[PairedRuns]] = {
         RWAdaBatch(alpha, bound): [] for alpha, bound in product(study.alphas, study.bounds)
     }
     for game in _blocks(stream, mu, study.replicates, seed):
         plain = stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
         for algorithm, parts in blocks.items():
             actions, planned = play_batches(algorithm, *game)
-            part = Played(
+            part = PairedRuns(
                 plain=plain,
                 batched=stream.gains[time, actions].sum(axis=1),
                 mean_sizes=planned.mean(axis=1),
@@ -118,8 +116,8 @@ def _play(stream: GainStream, mu: float, study: Batching, seed: int) -> Games:
     return {algorithm: _joined(parts) for algorithm, parts in blocks.items()}
 
 
-def _joined(parts: Sequence[Played]) -> Played:
-    return Played(
+def _joined(parts: Sequence[PairedRuns]) -> PairedRuns:
+    return PairedRuns(
         plain=np.concatenate([it.plain for it in parts]),
         batched=np.concatenate([it.batched for it in parts]),
         mean_sizes=np.concatenate([it.mean_sizes for it in parts]),
@@ -128,7 +126,7 @@ def _joined(parts: Sequence[Played]) -> Played:
 
 
 def amplified_curves(
-    study: Batching, n: int, mu: float, played: Games, *, delta: float
+    study: Batching, n: int, mu: float, played: Mapping[RWAdaBatch, PairedRuns], *, delta: float
 ) -> pd.DataFrame:
     """Trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
 
@@ -198,7 +196,7 @@ def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
 
 
 def batching_regrets(
-    study: Batching, n: int, mu: float, played: Mapping[str, Games]
+    study: Batching, n: int, mu: float, played: Mapping[str, Mapping[RWAdaBatch, PairedRuns]]
 ) -> pd.DataFrame:
     """Regret of RW-AdaBatch and of RW-FTPL on synthetic streams, with the same noise.
 

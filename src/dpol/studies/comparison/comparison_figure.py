@@ -12,17 +12,15 @@ from matplotlib.figure import Figure
 
 from dpol.privacy.account import best_guess
 from dpol.show import panels
-from dpol.show.looks import GREY, SHORT, STATIC, Look
+from dpol.show.looks import REFERENCES, SHORT, STATIC, Look, looks_of
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games import bounds
 from dpol.studies.games.privacy_utility import THIN, holds_for_stays, ordered_levels
 from dpol.studies.games.settings import OURS, THEIRS, TUNED, WAYS
-from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 NO_PRIVACY = "best of the paper's\nlearners, no privacy"
 PAPER_LEVEL = "paper-level"
-_OTHER = Look(GREY, SHORT, "s", width=1.0)
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
     thin = replace(looks[theirs], dashes=SHORT, width=THIN)
     lines = [
         _Line("best with a\ncurator", curator, _best(other, levels, "central")),
-        _Line("best other\nlocal row", _OTHER, _best(stays, levels, "local")),
+        _Line("best other\nlocal row", REFERENCES["best-other-row"], _best(stays, levels, "local")),
         _Line(_name(TUNED), thin, _best(tuned, levels)),
         _Line(_name(THEIRS), looks[theirs], _points(paper, "other_", levels)),
         _Line(_name(OURS), looks[ours], _points(paper, "", levels)),

@@ -10,15 +10,12 @@ from dpol.core.words import counted
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show import panels
-from dpol.show.looks import GREY, SOLID, Look
+from dpol.show.looks import GREY, REFERENCES, Look
 from dpol.show.words import mu_title
 from dpol.studies.comparison.noise_memory import INDEPENDENT, REMEMBERED
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Facts, Frames
 
-# Of units, the shortest first; no algorithm has them.
-_COLOURS = ("#0D0887", "#6A00A8", "#B12A90", "#E16462", "#B8860B", "#707070")
-_MARKERS = ("o", "s", "^", "D", "v", "P")
 _FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # of the smallest mu: the ticks of the lower panels
 
 
@@ -93,8 +90,7 @@ def _draw_stays(
 
 def _units(settings: NoiseMemories) -> dict[int, Look]:
     """The look of each unit, by its weeks."""
-    marked = zip(settings.weeks, _COLOURS, _MARKERS, strict=False)
-    return {weeks: Look(colour, SOLID, marker) for weeks, colour, marker in marked}
+    return {weeks: REFERENCES[f"unit-{place}"] for place, weeks in enumerate(settings.weeks, 1)}
 
 
 def _title(first: pd.Series, facts: Facts) -> tuple[str, ...]:

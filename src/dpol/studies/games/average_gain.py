@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -28,7 +29,7 @@ CSV_COLUMNS = (
     *("chance_gain", "best_static_gain", "foresight_gain", "gain_share"),
     *("reported_mean_gain", "reported_ci_half_width", "simulated"),
 )
-"""Columns of the CSV, named as in the summary.
+"""Columns of the CSV, named as in the summary; a row per cell that is not empty.
 
 `column` is the heading in the table, `best_of` the family whose best member it shows (empty for an
 algorithm's own column); `algorithm`, the numbers and `ours` are empty where nothing was run.
@@ -49,8 +50,66 @@ _ON_UNMOVED = (
     f"“{UNMOVED}”: all replicates have equal gains in every round, although their noise differs."
     " The algorithm ignores its noise, or has seen the gains without it."
 )
-_KEY = ["stream", "row_noise", "mu", "label"]
-_REPORTED = ["reported_mean_gain", "reported_ci_half_width"]
+Run = Mapping[Any, Any]
+"""A row of the summary."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSpec:
+    """A column of the table.
+
+    Args:
+        label: of the algorithm; for a family, a name for its best member.
+        best_of: the family whose best member is shown; empty for an algorithm's own column.
+        model: `local`, `central`, both with a slash between, or `none`.
+        ours: whether the header has the mark of what is ours.
+        noises: the noises whose rows show the column.
+        runs: of the algorithm, or of all members of the family, at every level.
+    """
+
+    label: str
+    best_of: str
+    model: str
+    ours: bool
+    noises: Sequence[str]
+    runs: Sequence[Run]
+
+    @property
+    def title(self) -> str:
+        """The header without a mark."""
+        return self.label.replace("-", " ") if self.best_of else self.label
+
+
+@dataclass(frozen=True)
+class CellKey:
+    """The place of a cell: labels of its stream, noise, privacy level and column."""
+
+    stream: str
+    noise: str
+    level: str
+    column: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that is not empty.
+
+    Args:
+        key: its place.
+        column: its column.
+        run: what it shows; None if nothing was run.
+    """
+
+    key: CellKey
+    column: ColumnSpec
+    run: Run | None
+
+    @property
+    def reported(self) -> tuple[float, float]:
+        """The paper's mean gain and its half width; NaN where the paper has none."""
+        if self.run is None or self.run["reported_as"] != self.column.label:
+            return math.nan, math.nan
+        return self.run["reported_mean_gain"], self.run["reported_ci_half_width"]
 
 
 def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
@@ -62,190 +121,231 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
         facts: titles of the streams, and whether they are simulated.
     """
     summary = frames["summary"]
-    runs = _runs(summary, main)
-    columns = _columns(runs, main)
-    cells = _cells(runs, columns, summary, main, facts)
-    several = cells["row_noise"].nunique() > 1
+    rows = summary.to_dict("records")
+    sizes = {row["stream"]: row for row in reversed(rows)}  # n, T and bounds of each stream
+    groups = _runs_by_column(rows, main)
+    noises = _noises(groups, main)
+    columns = [
+        _column(label, best_of, runs=runs, noises=noises, main=main)
+        for (label, best_of), runs in groups.items()
+    ]
+    cells = _cells(columns, noises, main)
     return Table(
         caption="Average total gain",
         name="average-gain",
-        corner=("stream", "noise", "privacy") if several else ("stream", "privacy"),
-        headers=tuple(map(marked, columns["column"], columns["marked"])),
-        sections=tuple(_sections(cells, list(columns["label"]))),
-        footers=tuple(_footers(cells, columns, runs, main, facts)),
-        numbers=cells[list(CSV_COLUMNS)],
+        corner=("stream", "noise", "privacy") if len(noises) > 1 else ("stream", "privacy"),
+        headers=tuple(marked(column.title, column.ours) for column in columns),
+        sections=tuple(
+            _sections(cells, columns, noises=noises, sizes=sizes, main=main, facts=facts)
+        ),
+        footers=tuple(
+            _footers(cells, columns, noises=noises, summary=summary, main=main, facts=facts)
+        ),
+        numbers=_numbers(cells, sizes, main, facts),
     )
 
 
-def _runs(summary: pd.DataFrame, main: Games) -> pd.DataFrame:
-    """The runs of each column (`label`), at all levels, with the noise of their rows.
-
-    The column of a family has all of its members. Runs without noise of their own are in the
-    first rows (`row_noise`). `used`: of a stream and a level that are shown.
-    """
+def _runs_by_column(rows: Sequence[Run], main: Games) -> dict[tuple[str, str], list[Run]]:
+    """The runs at every level of each column, by its label and the family it shows the best of."""
     report = main.report
-    best = BEST_LINEAR if report.envelope == "ridge" else f"best-{report.envelope}"
-    own = summary[summary["algorithm"].isin(report.algorithms)]
-    members = summary[summary["family"] == report.envelope]
-    own = own.assign(label=own["algorithm"], best_of="")
-    members = members.assign(label=best, best_of=report.envelope)
-    runs = pd.concat([own, members], ignore_index=True)
-    used = runs["stream"].isin(main.streams) & runs["mu"].isin(main.levels.values())
-    noises = set(runs["noise"][used]) - {"none"}
-    names = in_order(noises) or ["none"]
-    row_noise = runs["noise"].where(runs["noise"] != "none", names[0])
-    return runs.assign(row_noise=pd.Categorical(row_noise, names, ordered=True), used=used)
+    found = {
+        (label, ""): [row for row in rows if row["algorithm"] == label]
+        for label in report.algorithms
+    }
+    if members := [row for row in rows if row["family"] == report.envelope]:
+        best = BEST_LINEAR if report.envelope == "ridge" else f"best-{report.envelope}"
+        found[best, report.envelope] = members
+    return found
 
 
-def _columns(runs: pd.DataFrame, main: Games) -> pd.DataFrame:
-    """A row per column; `only_with`: the noise of the rows that show it, empty for all rows.
-
-    A column without local noise that was played under one noise only is shown once.
-    """
-    noises = runs["row_noise"].cat.categories
-    order = [*main.report.algorithms, *runs.loc[runs["best_of"] != "", "label"]]
-    found = []
-    for label in dict.fromkeys(order):
-        own = runs[runs["label"] == label]
-        best_of = own["best_of"].iloc[0]
-        models = sorted(set(own["model"]) - {"none"})
-        # Rows of several noises bear the marks of those that are ours.
-        marking = own if len(noises) == 1 else own[[not name_of(it).ours for it in own["noise"]]]
-        played = own.loc[own["used"], "row_noise"]
-        everywhere = "local" in models or played.nunique() > 1
-        found.append(
-            {
-                "label": label,
-                "best_of": best_of,
-                "column": label.replace("-", " ") if best_of else label,
-                "model": "/".join(models) or "none",
-                "marked": label not in ACCOUNTED and bool(marking["ours"].any()),
-                "only_with": "" if everywhere else noises[0] if played.empty else played.min(),
-            }
-        )
-    return pd.DataFrame(found)
+def _is_shown(run: Run, main: Games) -> bool:
+    """True if the table has a line for the stream and the level of a run."""
+    return run["stream"] in main.streams and run["mu"] in main.levels.values()
 
 
-def _cells(
-    runs: pd.DataFrame,
-    columns: pd.DataFrame,
-    summary: pd.DataFrame,
+def _noises(groups: Mapping[Any, Sequence[Run]], main: Games) -> list[str]:
+    """The noises of the rows, in order."""
+    runs = [run for own in groups.values() for run in own if _is_shown(run, main)]
+    return in_order({run["noise"] for run in runs} - {"none"}) or ["none"]
+
+
+def _row_noise(run: Run, noises: Sequence[str]) -> str:
+    """The noise of the rows that show a run; the first one for a run without noise of its own."""
+    return noises[0] if run["noise"] == "none" else str(run["noise"])
+
+
+def _column(
+    label: str, best_of: str, *, runs: Sequence[Run], noises: Sequence[str], main: Games
+) -> ColumnSpec:
+    models = sorted({run["model"] for run in runs} - {"none"})
+    played = {_row_noise(run, noises) for run in runs if _is_shown(run, main)}
+    if "local" in models or len(played) > 1:
+        shown_under = noises
+    else:  # A column without local noise that was played under one noise is shown once.
+        shown_under = [noise for noise in noises if noise in played] or noises[:1]
+    # Rows of several noises have the marks of those that are ours.
+    marking = [run for run in runs if len(noises) == 1 or not name_of(run["noise"]).ours]
+    return ColumnSpec(
+        label=label,
+        best_of=best_of,
+        model="/".join(models) or "none",
+        ours=label not in ACCOUNTED and any(run["ours"] for run in marking),
+        noises=shown_under,
+        runs=runs,
+    )
+
+
+def _cells(columns: Sequence[ColumnSpec], noises: Sequence[str], main: Games) -> list[Cell]:
+    """The cells that are not empty, in the order of the table."""
+    best: dict[CellKey, Run] = {}
+    for column in columns:
+        for run in column.runs:
+            if _is_shown(run, main) and (run["best_of_family"] or not column.best_of):
+                level = main.labels[run["mu"]]
+                key = CellKey(run["stream"], _row_noise(run, noises), level, column.label)
+                if key not in best or run["mean_gain"] > best[key]["mean_gain"]:
+                    best[key] = run
+    return [
+        Cell(key := CellKey(stream, noise, level, column.label), column, best.get(key))
+        for stream in main.streams
+        for noise in noises
+        for level in main.levels
+        for column in columns
+        if noise in column.noises
+    ]
+
+
+def _sections(
+    cells: Sequence[Cell],
+    columns: Sequence[ColumnSpec],
+    *,
+    noises: Sequence[str],
+    sizes: Mapping[str, Run],
     main: Games,
     facts: Facts,
-) -> pd.DataFrame:
-    """A row per cell that is not empty, in the order of the table; no `algorithm`: not run."""
-    axes: dict[str, list[str]] = {
-        "stream": list(main.streams),
-        "row_noise": list(runs["row_noise"].cat.categories),
-        "level": list(main.levels),
-        "label": list(columns["label"]),
-    }
-    cells = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
-    cells = cells.merge(columns, how="left", on="label")
-    cells = cells[(cells["only_with"] == "") | (cells["only_with"] == cells["row_noise"])]
-    of_stream = ["n_experts", "n_rounds", "simulated", *TOTALS.values()]
-    sizes = summary.groupby("stream")[of_stream].first()
-    played = runs[runs["used"] & ((runs["best_of"] == "") | runs["best_of_family"])]
-    played = played.sort_values("mean_gain", ascending=False).drop_duplicates(_KEY)
-    played[_REPORTED] = played[_REPORTED].where(played["reported_as"] == played["label"])
-    numbers = ["algorithm", "replicates", "mean_gain", "ci_half_width", "gain_share"]
-    numbers += ["guaranteed_mu", "unmoved", "ours", "noise_memory", *MU_OF_STAYS]
-    truths = {"unmoved": "boolean", "ours": "boolean"}
-    played = played.astype({"row_noise": str, "replicates": "Int64", **truths})
-    return (
-        cells.assign(
-            mu=cells["level"].map(main.levels),
-            stream_title=cells["stream"].map(facts.streams),
-            noise=cells["row_noise"].mask(cells["model"] == "none", "none"),
-            confidence=main.report.confidence,
-            ci_comparisons=int(summary["ci_comparisons"].iloc[0]),
-        )
-        .join(sizes, on="stream")
-        .merge(played[[*_KEY, *numbers, *_REPORTED]], how="left", on=_KEY)
-    )
-
-
-def _sections(cells: pd.DataFrame, labels: Sequence[str]) -> Iterator[Section]:
-    for _, of_stream in cells.groupby("stream", sort=False):
+) -> Iterator[Section]:
+    found = {cell.key: cell for cell in cells}
+    for stream in main.streams:
         groups = []
-        for noise, of_noise in of_stream.groupby("row_noise", sort=False):
-            title = marked(str(noise), name_of(str(noise)).ours)
-            rows = of_noise.groupby("level", sort=False)
-            groups.append(Group(title, tuple(_line(row, labels) for _, row in rows)))
-        first = of_stream.iloc[0]
-        yield Section(first["stream_title"], describe_stream(first), tuple(groups))
+        for noise in noises:
+            lines = []
+            for level, mu in main.levels.items():
+                keys = (CellKey(stream, noise, level, column.label) for column in columns)
+                lines.append(_line(mu, [found.get(key) for key in keys]))
+            groups.append(Group(marked(noise, name_of(noise).ours), tuple(lines)))
+        yield Section(facts.streams[stream], describe_stream(sizes[stream]), tuple(groups))
 
 
-def _line(cells: pd.DataFrame, labels: Sequence[str]) -> Line:
+def _line(mu: float, cells: Sequence[Cell | None]) -> Line:
     """A privacy level; "no privacy" only if noise was switched off: one noise never does so."""
-    mu, guaranteed = float(cells["mu"].iloc[0]), cells["guaranteed_mu"].max()
-    title = mu_title(mu) if guaranteed < math.inf else privacy_title(mu)
-    entries = {cell["label"]: _entry(cell, title) for cell in cells.to_dict("records")}
-    return title, tuple(entries.get(label, Entry("")) for label in labels)
+    guaranteed = {cell.run["guaranteed_mu"] for cell in cells if cell and cell.run}
+    noisy = any(it < math.inf for it in guaranteed) and math.inf not in guaranteed
+    title = mu_title(mu) if noisy else privacy_title(mu)
+    return title, tuple(_entry(cell, title) if cell else Entry("") for cell in cells)
 
 
-def _entry(cell: Mapping[Any, Any], title: str) -> Entry:
-    if pd.isna(cell["mean_gain"]):
+def _entry(cell: Cell, title: str) -> Entry:
+    run, (reported, reported_half) = cell.run, cell.reported
+    if run is None:
         return Entry("—")
-    notes = [] if pd.isna(cell["gain_share"]) else [f"{100 * cell['gain_share']:.0f}%"]
-    if pd.notna(cell["reported_mean_gain"]):
-        reported = footers.amount(cell["reported_mean_gain"], cell["reported_ci_half_width"])
-        notes.append(f"[paper: {reported}]")
-    if title == privacy_title(math.inf) and cell["guaranteed_mu"] < math.inf:
+    notes = [] if math.isnan(run["gain_share"]) else [f"{100 * run['gain_share']:.0f}%"]
+    if not math.isnan(reported):
+        notes.append(f"[paper: {footers.amount(reported, reported_half)}]")
+    if title == privacy_title(math.inf) and run["guaranteed_mu"] < math.inf:
         notes.append(OWN_NOISE)
-    if cell["unmoved"]:
+    if run["unmoved"]:
         notes.append(UNMOVED)
-    if cell["noise_memory"]:
-        mus = ", ".join(rounded_up(cell[it], 3) for it in MU_OF_STAYS)
+    if run["noise_memory"]:
+        mus = ", ".join(rounded_up(run[it], 3) for it in MU_OF_STAYS)
         notes.append(f"μ of {', '.join(map(str, STAYS))} weeks: {mus}")
-    gain = cell["mean_gain"]
-    member = cell["algorithm"] if cell["best_of"] else ""
-    text = footers.amount(gain, cell["ci_half_width"])
-    return Entry(text, tuple(notes), order=gain, hint=member)
+    gain = run["mean_gain"]
+    member = run["algorithm"] if cell.column.best_of else ""
+    return Entry(footers.amount(gain, run["ci_half_width"]), tuple(notes), order=gain, hint=member)
 
 
 def _footers(
-    cells: pd.DataFrame,
-    columns: pd.DataFrame,
-    runs: pd.DataFrame,
+    cells: Sequence[Cell],
+    columns: Sequence[ColumnSpec],
+    *,
+    noises: Sequence[str],
+    summary: pd.DataFrame,
     main: Games,
     facts: Facts,
 ) -> Iterator[str]:
-    replicates = cells["replicates"].dropna()
-    number = " to ".join(dict.fromkeys((f"{replicates.min()}", f"{replicates.max()}")))
+    runs = [cell.run for cell in cells if cell.run]
+    replicates = sorted({run["replicates"] for run in runs}) or [0]
+    number = " to ".join(f"{it}" for it in dict.fromkeys((replicates[0], replicates[-1])))
     yield (
         f"Each number is the mean, over {number} runs, of the gain summed over all T rounds"
         " of a stream of n experts. Below it: its share of the possible gain, 0% for chance and"
         " 100% for foresight."
     )
     yield _ON_BOUNDS
-    yield footers.describe_interval(main.report.confidence, cells["ci_comparisons"].iloc[0])
-    if ((cells["mu"] == math.inf) & (cells["guaranteed_mu"] < math.inf)).any():
+    yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
+    if any(run["mu"] == math.inf and run["guaranteed_mu"] < math.inf for run in runs):
         yield _ON_OWN_NOISE
-    if cells["unmoved"].any():
+    if any(run["unmoved"] for run in runs):
         yield _ON_UNMOVED
-    named = columns.set_index("column")
-    for title, family in named["best_of"].items():
-        if family:
-            yield footers.describe_best(str(title), family)
+    for column in columns:
+        if column.best_of:
+            yield footers.describe_best(column.title, column.best_of)
     yield footers.describe_data(facts.simulated)
-    yield from footers.describe_models(
-        [(str(title), model) for title, model in named["model"].items()]
+    yield from footers.describe_models([(column.title, column.model) for column in columns])
+    yield from footers.describe_guarantee(
+        {column.title: _frame_of(column, noises, summary, main) for column in columns},
+        list(main.levels.values()),
     )
-    used = runs[runs["used"]].sort_values("row_noise", kind="stable")
-    own = {str(title): used[used["label"] == label] for title, label in named["label"].items()}
-    yield from footers.describe_guarantee(own, list(main.levels.values()))
-    if cells["algorithm"].isna().any():
+    if len(runs) < len(cells):
         yield "—: not run; an algorithm without privacy has no privacy levels."
-    noises = runs["row_noise"].cat.categories
-    if len(noises) > 1 and (columns["only_with"] != "").any():
+    if any(len(column.noises) < len(noises) for column in columns):
         yield "Empty: an algorithm without local noise is shown once, not for each noise."
     ours = [f"{it} noise" for it in noises if len(noises) > 1 and name_of(it).ours]
-    yield from explain_mark([*ours, *columns.loc[columns["marked"], "column"]])
-    yield from (f"{it}: {ACCOUNTED[it]}." for it in columns["label"] if it in ACCOUNTED)
-    beside = cells[cells["reported_mean_gain"].notna()].drop_duplicates("stream")
+    yield from explain_mark([*ours, *(column.title for column in columns if column.ours)])
+    accounted = [column.label for column in columns if column.label in ACCOUNTED]
+    yield from (f"{label}: {ACCOUNTED[label]}." for label in accounted)
     experts = {
-        row["stream_title"]: (row["n_experts"], main.streams[row["stream"]])
-        for row in beside.to_dict("records")
+        facts.streams[cell.key.stream]: (cell.run["n_experts"], main.streams[cell.key.stream])
+        for cell in cells
+        if cell.run and not math.isnan(cell.reported[0])
     }
     yield from describe_reported(experts, facts.simulated)
+
+
+def _frame_of(
+    column: ColumnSpec, noises: Sequence[str], summary: pd.DataFrame, main: Games
+) -> pd.DataFrame:
+    """The rows of the summary that a column shows, by the order of the noises."""
+    runs = [run for run in column.runs if _is_shown(run, main)]
+    runs.sort(key=lambda run: noises.index(_row_noise(run, noises)))
+    return pd.DataFrame(runs, columns=summary.columns).astype(summary.dtypes)
+
+
+def _numbers(
+    cells: Sequence[Cell], sizes: Mapping[str, Run], main: Games, facts: Facts
+) -> pd.DataFrame:
+    """The numbers behind the table, with `CSV_COLUMNS`."""
+    of_stream = ("n_experts", "n_rounds", "simulated", "ci_comparisons", *TOTALS.values())
+    of_run = ("algorithm", "replicates", "mean_gain", "ci_half_width", "gain_share", "ours")
+    rows = []
+    for cell in cells:
+        key, column, size = cell.key, cell.column, sizes[cell.key.stream]
+        row = {
+            "stream": key.stream,
+            "stream_title": facts.streams[key.stream],
+            "level": key.level,
+            "mu": main.levels[key.level],
+            "column": column.title,
+            "best_of": column.best_of,
+            "noise": "none" if column.model == "none" else key.noise,
+            "model": column.model,
+            "confidence": main.report.confidence,
+        }
+        row |= {name: size[name] for name in of_stream}
+        row |= {name: cell.run[name] if cell.run else None for name in of_run}
+        row |= dict(
+            zip(("reported_mean_gain", "reported_ci_half_width"), cell.reported, strict=True)
+        )
+        rows.append(row)
+    return pd.DataFrame(rows, columns=list(CSV_COLUMNS)).astype(
+        {"replicates": "Int64", "ours": "boolean"}
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpol.show.looks import DOTTED, GREY, STATIC, Look
+from dpol.show.looks import REFERENCES, Look
 from dpol.studies.games.settings import BEST_STATIC, CHANCE, FORESIGHT
 
 if TYPE_CHECKING:
@@ -15,11 +15,7 @@ TOTALS = {CHANCE: "chance_gain", BEST_STATIC: "best_static_gain", FORESIGHT: "fo
 """Columns of the summary with their total gains, by label."""
 NAMES = {CHANCE: "chance", BEST_STATIC: "best fixed expert", FORESIGHT: "foresight"}
 """Names that readers see."""
-LOOKS: Mapping[str, Look] = {
-    FORESIGHT: Look(GREY, (1.0, 3.0), width=1.1),
-    BEST_STATIC: Look(STATIC, DOTTED, width=1.3),
-    CHANCE: Look(GREY, DOTTED, width=1.3),
-}
+LOOKS: Mapping[str, Look] = {it: REFERENCES[it] for it in (FORESIGHT, BEST_STATIC, CHANCE)}
 """Dotted lines of figures, from the highest to the lowest."""
 
 

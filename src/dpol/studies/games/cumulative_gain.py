@@ -18,12 +18,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from dpol.show import panels
-from dpol.show.looks import ENVELOPE, GREY, Look
+from dpol.show.looks import ENVELOPE, GREY, Look, looks_of
 from dpol.show.names import name_of
 from dpol.show.words import privacy_title
 from dpol.studies.games import bounds
 from dpol.studies.games.settings import Games, Report
-from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 ENVELOPE_LABEL = "envelope"

@@ -14,11 +14,10 @@ from matplotlib.figure import Figure
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show import panels
-from dpol.show.looks import DASHED, SOLID, Look
+from dpol.show.looks import DASHED, SOLID, Look, looks_of
 from dpol.studies.games.bounds import LOOKS, NAMES, sized_titles
 from dpol.studies.games.costs import named_systems
 from dpol.studies.games.settings import BEST_STATIC, TUNED, WAYS, Games
-from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 Y_LABEL = "share of the possible gain"

@@ -18,7 +18,7 @@ _READ = 12
 
 # Arrays of experts that learners and their temporary results take for each replicate, and
 # arrays of learners times learners of RW-Meta. Both are upper bounds; the tests measure them.
-_PER_EXPERT = 128
+_PER_EXPERT = 320
 _PER_PAIR = 8
 
 

@@ -14,11 +14,11 @@ import pandas as pd
 
 from dpol.core.intervals import NORMAL_95
 from dpol.core.randomness import Floats
+from dpol.show.looks import looks_of
 from dpol.show.names import name_of
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.games.settings import Games
-from dpol.studies.looks import looks_of
 from dpol.studies.page import PageFacts, Widget
 from dpol.studies.study import Frames
 

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from dpol.noise import CENTRAL_NOISES
 from dpol.privacy.account import best_guess
 from dpol.show import panels
+from dpol.show.looks import looks_of
 from dpol.studies.games.bounds import LOOKS, sized_titles
 from dpol.studies.games.privacy_utility import Y_LABEL, ordered_levels
 from dpol.studies.games.settings import BEST_STATIC, Games
-from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from dpol.core.arrow import as_arrow, as_texts
 from dpol.core.errors import DataError
-from dpol.core.randomness import Floats, Seeds
+from dpol.core.randomness import Floats
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, read_stream
 from dpol.experts.alone import play_alone
@@ -29,6 +29,7 @@ from dpol.experts.play import (
 )
 from dpol.experts.registry import make_members
 from dpol.noise import MemoryChoice, NoisyGains, is_ours, privatize
+from dpol.noise.seeds import Seeds
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.games.ram import parts, results_mb

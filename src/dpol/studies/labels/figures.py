@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from dpol.core.rounding import rounded_up
 from dpol.labels.registry import LEARNERS, title_of
 from dpol.show import panels
-from dpol.show.looks import BAND, BLACK, RULE, SOLID, Look, tell_apart
+from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, RULE, Look, looks_of
 from dpol.show.names import OURS
 from dpol.show.words import SYMBOLS, power
 from dpol.studies.labels.points import COLUMN_OF
@@ -35,19 +35,12 @@ _RISK = "mean_kl_risk"
 _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
 MAIN_SWEEPS = "labels", "epsilons"
 """The sweeps whose risk is seen at once."""
+_LOOKS = looks_of(LEARNERS, LABEL_LEARNERS)
+_THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
 _SELECTORS = {
     "tv_average": "TV of the average prediction",
     "tv_median": "TV of the median of groups",
 }
-
-
-def looks() -> dict[str, Look]:
-    """Look of every registered learner; one that inherits another's colour gets its own."""
-    known: dict[str, Look] = {}
-    for name, kind in LEARNERS.items():
-        if kind.colour and kind.colour not in {look.colour for look in known.values()}:
-            known[name] = Look(kind.colour, SOLID, kind.marker)
-    return tell_apart(LEARNERS, known)
 
 
 def risk(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
@@ -141,7 +134,7 @@ def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
     with panels.panels(len(streams), 1, size, y_label, sharex=True, sharey=True) as drawn:
         for ax, (stream, own) in zip(drawn.axes, streams, strict=True):
             _draw_groups(ax, own, "epsilon", panels.short)
-            ax.axhline(0, color=BLACK, ls=":", lw=1.2, zorder=1)
+            ax.axhline(0, zorder=1, **REFERENCES["best-forecast"].line)
             first = own.iloc[0]
             title = f"{facts.streams[str(stream)]}: {first['M']} hospitals, {first['T']:,} patients"
             ax.set_title(title, loc="left", parse_math=False)
@@ -173,7 +166,7 @@ def _draw_groups(
     """The `cost` and the `costs` of runs, those of one value of a column side by side."""
     values = sorted(set(rows[column]))
     step = 0.78 / len(LEARNERS)
-    for number, (name, look) in enumerate(looks().items()):
+    for number, (name, look) in enumerate(_LOOKS.items()):
         own = rows[rows["algorithm"] == name].sort_values(column)
         if own.empty:
             continue
@@ -244,7 +237,7 @@ def _marks() -> list[Line2D]:
         panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
         panels.key("mean, sensitivity as published", color=BLACK, **_PALE),
         panels.key("one run; the dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
-        panels.key("a bound of the paper", color=BLACK, ls="-.", lw=1.1),
+        panels.key("a bound of the paper", **_THEOREM.line),
     ]
 
 
@@ -260,7 +253,7 @@ def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
     panels.set_powers(ax.yaxis)
     ax.set_xlim(values[0] / margin, values[-1] * margin)
     few = {"ls": "none"} if len(values) <= panels.FEW else {}
-    shown = {name: look for name, look in looks().items() if name in set(rows["algorithm"])}
+    shown = {name: look for name, look in _LOOKS.items() if name in set(rows["algorithm"])}
     steps = (ax.get_xlim()[1] / ax.get_xlim()[0]) ** np.linspace(-_SPREAD, _SPREAD, len(shown))
     for (name, look), step in zip(shown.items(), steps.tolist(), strict=True):
         own, published, colour = sweep.of(name), sweep.of(name, "published"), look.colour
@@ -288,18 +281,18 @@ def _draw_bounds(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
         return
     T, trivial = exp3["T"], exp3["T"] * np.log(exp3["K"])
     guides = [
-        (exp3["upper_bound"], "-.", "upper bound of\nEXP3, Theorem 5"),
-        (trivial, ":", "T log K: higher\nbounds say nothing"),
+        (exp3["upper_bound"], _THEOREM, "upper bound of\nEXP3, Theorem 5"),
+        (trivial, _GUIDE, "T log K: higher\nbounds say nothing"),
     ]
     if sweep.kind == "hard":
-        guides = [(exp3["lower_bound"], "-.", "lower bound,\nTheorem 3")]
+        guides = [(exp3["lower_bound"], _THEOREM, "lower bound,\nTheorem 3")]
     values = pd.concat([y for y, _, _ in guides])
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, values.min() / 2.5), max(high, values.max() * 2.5))
     if sweep.kind == "random":
         ax.fill_between(T, trivial, ax.get_ylim()[1], color=BAND, linewidth=0, zorder=0)
-    for y, dashes, name in guides:
-        _draw_guide(drawn, ax, T, y, dashes, name)
+    for y, look, name in guides:
+        _draw_guide(drawn, ax, T, y, look, name)
 
 
 def _draw_slopes(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
@@ -308,15 +301,15 @@ def _draw_slopes(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
     low, high = ax.get_ylim()
     start = min(high * 2, 0.9)  # TV is at most 1
     ax.set_ylim(low, max(high, start * 1.5))
-    for slope, dashes, name in (
-        (1 / 4, "-.", "slope −1/4,\nTheorem 6"),
-        (1 / 2, ":", "slope −1/2"),
+    for slope, look, name in (
+        (1 / 4, _THEOREM, "slope −1/4,\nTheorem 6"),
+        (1 / 2, _GUIDE, "slope −1/2"),
     ):
-        _draw_guide(drawn, ax, T, start * (T / T.iloc[0]) ** -slope, dashes, name)
+        _draw_guide(drawn, ax, T, start * (T / T.iloc[0]) ** -slope, look, name)
 
 
 def _draw_guide(
-    drawn: panels.Panels, ax: Axes, x: pd.Series, y: pd.Series, dashes: str, name: str
+    drawn: panels.Panels, ax: Axes, x: pd.Series, y: pd.Series, look: Look, name: str
 ) -> None:
-    ax.plot(x, y, color=BLACK, linestyle=dashes, linewidth=1.1)
-    drawn.name_line(ax, (x.iloc[-1], y.iloc[-1]), name, BLACK)
+    ax.plot(x, y, **look.line)
+    drawn.name_line(ax, (x.iloc[-1], y.iloc[-1]), name, look.colour)

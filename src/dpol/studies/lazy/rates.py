@@ -14,11 +14,10 @@ from matplotlib.figure import Figure
 from dpol.core.randomness import Floats
 from dpol.core.settings import Settings
 from dpol.show import panels
-from dpol.show.looks import BAND, BLACK, DASHED, DOTTED, GREY, Look
+from dpol.show.looks import BAND, REFERENCES
 from dpol.show.papers import LAZY
 from dpol.show.table import Entry, Group, Section, Table
 from dpol.studies.lazy.settings import Lazy
-from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 
@@ -123,8 +122,8 @@ def _values(sizes: pd.DataFrame) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-_PRIOR = Look(GREY, DASHED)
-_LOWER_BOUND = Look(BLACK, DOTTED, width=2.0)
+_NEW, _PRIOR = REFERENCES["l2p-rate"], REFERENCES["prior-rate"]
+_LOWER_BOUND = REFERENCES["switches-lower-bound"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,11 +177,10 @@ def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
     No result changes it.
     """
     a = np.linspace(0, 1, 401)
-    new = Look(looks_of(["l2p"])["l2p"].colour, width=1.4)
     with panels.panels(3, 3, (panels.WIDTH / 3, 1.9), "b, where regret = Tᵇ", sharey=True) as drawn:
         for ax, panel in zip(drawn.axes, RATE_PANELS, strict=True):
             ax.plot(a, panel.prior(a), **_PRIOR.line)
-            ax.plot(a, panel.new(a), **new.line)
+            ax.plot(a, panel.new(a), **_NEW.line)
             worse = a[panel.new(a) > panel.prior(a) + 1e-9]
             if len(worse):
                 ax.axvspan(worse[0], worse[-1], color=BAND, linewidth=0, zorder=0)
@@ -191,7 +189,7 @@ def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
             if panel.lower_bound:
                 ax.plot(a, panel.new(a), **_LOWER_BOUND.line)
             ax.set(title=panel.title, xlabel="a, where ε = T⁻ᵃ", xlim=(0, 1), ylim=(0.45, 1.02))
-        names = {"L2P": new, "prior work": _PRIOR, "lower bound for few switches": _LOWER_BOUND}
+        names = {"L2P": _NEW, "prior work": _PRIOR, "lower bound for few switches": _LOWER_BOUND}
         drawn.legend([panels.key(name, **look.line) for name, look in names.items()])
         stated = "Rates as the paper states them, logarithms dropped"
         drawn.title(stated, "lower is better", "nothing here is measured: no intervals")

@@ -16,17 +16,16 @@ from matplotlib.figure import Figure
 from dpol.core.randomness import Floats
 from dpol.core.settings import Settings
 from dpol.show import footers, panels
-from dpol.show.looks import BLACK, DASH_DOT, DASH_DOT_DOT, DASHED, DOTTED, GREY, Look
+from dpol.show.looks import ALGORITHMS, GREY, REFERENCES, RIVALS, looks_of
 from dpol.show.names import OURS
 from dpol.show.table import Entry, Group, Section, Table
 from dpol.show.words import power
 from dpol.studies.lazy.settings import BLOCKS, STOCHASTIC
-from dpol.studies.looks import looks_of
 from dpol.studies.study import Facts, Frames
 
 CHANCE = "random-expert"
 """Label of an expert drawn at random in every round, who learns nothing."""
-_RATE = Look(BLACK, DOTTED, width=1.3)
+_RATE = REFERENCES["theorem-3.12"]
 _COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",
@@ -48,15 +47,6 @@ _NOTES: Mapping[str, str] = {
     BLOCKS: "Private blocks promise something on stochastic losses only: they belong to that half."
     " Their ε is pure.",
 }
-
-
-LOOKS: Mapping[str, Look] = {
-    "dp-ftrl": Look("#B07D00", DASHED, "D"),
-    "mf-dp-ftrl": Look("#009E73", DASHED, "s"),
-    "gradient-descent": Look(GREY, DASH_DOT, "X"),
-    CHANCE: Look(GREY, DASH_DOT_DOT, "_"),
-}
-"""Looks of algorithms that are not in the registry."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +234,7 @@ def draw_regret(
     cells = list(itertools.product(sizes, epsilons))
     powers = all(10 ** round(np.log10(T)) == T for T in rounds)
     names, first = [it for it in TITLES if it in set(regrets["algorithm"])], regrets.iloc[0]
-    looks = {**looks_of(TITLES), **LOOKS}
+    looks = looks_of(TITLES, {**ALGORITHMS, **RIVALS})
     reach = 1.15 if len(rounds) > panels.FEW else 1.6
     places = np.geomspace(1 / reach, reach, len(names)) if len(names) > 1 else np.ones(1)
     joined = "-" if len(rounds) > panels.FEW else "none"

@@ -16,12 +16,12 @@ import pandas as pd
 from dpol.core.intervals import add_intervals
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame
-from dpol.lazy.adversaries import EpochLosses, GapLosses, Losses, total_losses
+from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
 from dpol.lazy.blocks import play_weights
+from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.lazy.leaders import play_blocks, play_leaders
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
@@ -79,7 +79,7 @@ def collect(frames: Frames, settings: Lazy, facts: Facts) -> dict[str, pd.DataFr
     return {"lazy": add_intervals(whole, errors, facts.confidence)}
 
 
-def weights_loss(losses: Losses) -> float:
+def weights_loss(losses: ExpertLosses) -> float:
     """Expected total loss of multiplicative weights without privacy: eta = sqrt(8 log(d) / T)."""
     d, prefix, total = losses.n_experts, np.zeros((1, losses.n_experts)), 0.0
     eta = math.sqrt(8 * math.log(d) / losses.n_rounds)
@@ -102,7 +102,7 @@ class _Sequence:
     """The losses of an adversary, and the epsilons that are played on them."""
 
     adversary: str
-    losses: Losses
+    losses: ExpertLosses
     epsilons: list[float]
 
     @cached_property

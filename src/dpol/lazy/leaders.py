@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.private_blocks import block_draws
-from dpol.lazy.adversaries import Losses
+from dpol.lazy.adversaries import ExpertLosses
 from dpol.privacy.factorizations import prefix_sums_times
 from dpol.privacy.tree_noise import tree_levels
-from dpol.studies.lazy.settings import MATRIX, TREE
 
 
 def play_leaders(
-    algorithm: str, games: Sequence[tuple[Losses, float]], generators: ReplicateGenerators
+    algorithm: str, games: Sequence[tuple[ExpertLosses, float]], generators: ReplicateGenerators
 ) -> list[tuple[Floats, Floats]]:
     """(R,) total losses and (R,) switches of each game, of L2 sensitivity sqrt(d) a round.
 
@@ -79,14 +78,14 @@ def matrix_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Fl
 
 
 NOISES: Mapping[str, Callable[[int, int, ReplicateGenerators], Iterator[Floats]]] = {
-    TREE: tree_noise,
-    MATRIX: matrix_noise,
+    "tree-ftpl-min-noise": tree_noise,
+    "mf-ftpl": matrix_noise,
 }
-"""Generator of the noise of each leader."""
+"""The generator of each leader's noise, by the registered name of the algorithm."""
 
 
 def play_blocks(
-    losses: Losses, games: Sequence[tuple[float, ReplicateGenerators]]
+    losses: ExpertLosses, games: Sequence[tuple[float, ReplicateGenerators]]
 ) -> list[tuple[Floats, Floats]]:
     """(R,) total losses and (R,) switches of private blocks, for each epsilon and its generators.
 
@@ -116,7 +115,7 @@ def play_blocks(
     return outcomes
 
 
-def _sums_before(losses: Losses, rounds: NDArray[np.int64]) -> Floats:
+def _sums_before(losses: ExpertLosses, rounds: NDArray[np.int64]) -> Floats:
     """(k, d) the total losses of the first rounds, for each of k rising numbers of rounds."""
     found, first, prefix = [], 0, np.zeros((1, losses.n_experts))
     for block in losses.batches(max(1, 2_000_000 // losses.n_experts)):
@@ -127,7 +126,7 @@ def _sums_before(losses: Losses, rounds: NDArray[np.int64]) -> Floats:
     return np.concatenate(found)
 
 
-def _rounds_and_prefixes(losses: Losses) -> tuple[Floats, Floats]:
+def _rounds_and_prefixes(losses: ExpertLosses) -> tuple[Floats, Floats]:
     """(T, d) losses of all rounds, and their sums before each round."""
     (every,) = losses.batches(losses.n_rounds)
     before = np.zeros_like(every)

@@ -1,0 +1,23 @@
+"""The public names of the room and their modules; type checkers read them here too."""
+
+from .accounting import LazyGame as LazyGame
+from .accounting import published_epsilon as published_epsilon
+from .accounting import sound_epsilon as sound_epsilon
+from .adversaries import EpochLosses as EpochLosses
+from .adversaries import ExpertLosses as ExpertLosses
+from .adversaries import GapLosses as GapLosses
+from .adversaries import total_losses as total_losses
+from .algorithm import LazyWeights as LazyWeights
+from .blocks import play_weights as play_weights
+from .leaders import play_blocks as play_blocks
+from .leaders import play_leaders as play_leaders
+from .parameters import AccountedParameters as AccountedParameters
+from .parameters import choose_parameters as choose_parameters
+from .parameters import theorem_3_10 as theorem_3_10
+from .transform import LazyParameters as LazyParameters
+from .transform import LazyState as LazyState
+from .transform import Measure as Measure
+from .transform import advance as advance
+from .transform import play as play
+from .transform import start as start
+from .weights import WeightsMeasure as WeightsMeasure

@@ -1,0 +1,126 @@
+"""The rivals of L2P on synthetic losses, compared with plain ones."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.data.stream import GainStream
+from dpol.experts.play import RawGains, play_rounds
+from dpol.experts.private_blocks import PrivateBlocks, implied_mu
+from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses
+from dpol.lazy.leaders import NOISES, play_blocks, play_leaders
+from dpol.privacy.factorizations import prefix_sums
+from experts_plain import tree_ftpl
+from replicates import many
+
+# A sound sample is rejected with at most this probability, in every statistical test.
+ERROR = 1e-6
+
+
+def generators(replicates: int) -> ReplicateGenerators:
+    return replicate_generators(0, ("test",), range(replicates), "algorithm")
+
+
+def matrix(losses: ExpertLosses) -> np.ndarray:
+    return np.concatenate(list(losses.batches(1)))
+
+
+@pytest.mark.parametrize("T", [2, 3, 16, 17, 45])
+@pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, math.inf])
+def test_the_tree_is_the_plain_one(T, mu):
+    """The tree of least noise plays on gains that are negative losses; so is its noise."""
+    losses, levels = GapLosses(T, 3, 0.1, 2), math.ceil(math.log2(T))
+    ((found, switched),) = play_leaders("tree-ftpl-min-noise", [(losses, mu)], generators(10))
+    rounds = matrix(losses)
+    for r, rng in enumerate(generators(10).generators):
+        negative = SimpleNamespace(standard_normal=lambda n, rng=rng: -rng.standard_normal(n))
+        actions = tree_ftpl(-rounds, math.sqrt(3) * levels / mu, levels, negative)
+        assert found[r] == pytest.approx(rounds[np.arange(T), actions].sum())
+        assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
+
+
+@pytest.mark.parametrize("T", [1, 2, 17])
+@pytest.mark.parametrize("mu", [0.5, 50.0])
+def test_the_matrix_leader_is_the_plain_one(T, mu):
+    """Noise of every prefix by the dense factor; expert 0 in round 1."""
+    losses = GapLosses(T, 3, 0.1, 2)
+    ((found, switched),) = play_leaders("mf-ftpl", [(losses, mu)], generators(10))
+    rounds, left = matrix(losses), prefix_sums(T).left
+    for r, rng in enumerate(generators(10).generators):
+        noisy = rounds.cumsum(axis=0) + math.sqrt(3) / mu * left @ rng.standard_normal((T, 3))
+        actions = [0, *noisy[:-1].argmin(axis=1)]
+        assert found[r] == pytest.approx(rounds[np.arange(T), actions].sum())
+        assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
+
+
+@pytest.mark.parametrize("algorithm", NOISES)
+def test_games_together_are_those_alone(algorithm):
+    """Noise is the same at every level and on all losses."""
+    games = [(GapLosses(17, 3, 0.1, 2), 0.5), (EpochLosses(17, 3, 1.0, 2), 5.0)]
+    together = play_leaders(algorithm, games, generators(10))
+    for game, found in zip(games, together, strict=True):
+        np.testing.assert_array_equal(found, play_leaders(algorithm, [game], generators(10))[0])
+
+
+@pytest.mark.parametrize("T", [1, 2, 17, 64])
+def test_private_blocks_are_those_of_the_algorithm(T):
+    """The algorithm plays gains 1 - loss round by round; here all draws come first."""
+    losses, epsilons = GapLosses(T, 3, 0.1, 2), (0.5, 5.0)
+    rounds = matrix(losses)
+    stream = GainStream(
+        label="losses",
+        gains=1 - rounds,
+        capacity=None,
+        entities=("a", "b", "c"),
+        periods=np.datetime64("2020-01-05") + 7 * np.arange(T),
+        given_sensitivity=np.ones(T),
+    )
+    played = play_blocks(losses, [(it, generators(10)) for it in epsilons])
+    for epsilon, (found, switched) in zip(epsilons, played, strict=True):
+        source = RawGains(stream, implied_mu(epsilon), 10)
+        actions = play_rounds(PrivateBlocks(), source, generators(10))
+        np.testing.assert_allclose(found, rounds[np.arange(T), actions].sum(axis=1))
+        np.testing.assert_array_equal(switched, (np.diff(actions, axis=1) != 0).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Expert 1 loses `height` in round 1, then nobody loses until round `at`: expert 1, 0.5."""
+
+    n_rounds: int
+    at: int
+    height: float
+    n_experts: int = 2
+
+    def batches(self, size: int) -> Iterator[np.ndarray]:
+        assert size == self.n_rounds
+        rounds = np.zeros((size, 2))
+        rounds[0, 1], rounds[self.at - 1, 1] = self.height, 0.5
+        yield rounds
+
+
+@pytest.mark.parametrize("T", [8, 9, 13])
+def test_noise_on_every_prefix_of_the_tree_has_the_same_variance(T):
+    """S = sqrt(d) L / mu in each coordinate: expert 1 is chosen where N(0, 2 S^2) > height.
+
+    A sound library is rejected with probability 1e-6 at most for each prefix.
+    """
+    levels, mu, replicates = math.ceil(math.log2(T)), 0.2, 20_000
+    deviation = math.sqrt(2) * math.sqrt(2) * levels / mu
+    games = [(Probe(T, at, height=deviation), mu) for at in range(2, T + 1)]
+    for total, _ in play_leaders("tree-ftpl-min-noise", games, many(replicates, T)):
+        chosen = int((total % deviation > 0.25).sum())
+        assert stats.binomtest(chosen, replicates, stats.norm.cdf(-1)).pvalue > ERROR
+        # A tenth more or less noise would be seen.
+        for factor in (0.9, 1.1):
+            rate = stats.norm.cdf(-factor)
+            assert stats.binomtest(chosen, replicates, rate).pvalue < ERROR
