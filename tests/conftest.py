@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
+import pickle
+
+# Matrices are small and there is a worker on every core: more threads only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import hypothesis
 import numpy as np
 import pytest
+from filelock import FileLock
 from scipy import special
 
 from dpol.data.stream import GainStream
@@ -23,8 +29,12 @@ ERROR = 1e-6
 
 
 def pytest_collection_modifyitems(items):
-    """The longest files first, so that two workers end at about the same time."""
+    """Runs of the pipeline first, so that workers end together; the whole run before all.
+
+    A worker steals the last tests of another, and the tests of the whole run share it.
+    """
     items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
+    items.sort(key=lambda item: item.path.name != "test_whole.py")
 
 
 class Checks:
@@ -134,6 +144,30 @@ def draw_noisy(make_noisy):
 def crowd():
     """Generators of many replicates at once."""
     return many
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory):
+    """Calls a function once a test run and hands its result, a pickle, to all workers."""
+    own = tmp_path_factory.getbasetemp()
+    folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def call(name, make):
+        path = folder / f"{name}.pickle"
+        with FileLock(f"{path}.lock"):
+            if not path.exists():
+                path.write_bytes(pickle.dumps(make()))
+        return pickle.loads(path.read_bytes())
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def whole_ledger(once):
+    """Findings and uses of seeds of the whole claims ledger; see `ledger.compute`."""
+    from ledger import compute
+
+    return once("claims", compute)
 
 
 @pytest.fixture(scope="session")

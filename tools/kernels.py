@@ -42,7 +42,7 @@ def _variables(core: str, disabled: set[str]) -> dict[str, str]:
 
 def main(words: list[str]) -> int:
     """Run pytest once for each kernel."""
-    words = words or ["--numprocesses", str(os.cpu_count()), "--dist", "loadfile", *TESTS]
+    words = words or ["--numprocesses", str(os.cpu_count()), "--dist", "worksteal", *TESTS]
     failed = []
     chosen = kernels()
     if not chosen:

@@ -323,7 +323,9 @@ class Plan:
         }
 
 
-def make_plan(raw: Mapping[str, Any], files: Sequence[Path], module: str | None = None) -> Plan:
+def make_plan(
+    raw: Mapping[str, Any], files: Sequence[str | Path], module: str | None = None
+) -> Plan:
     """Check a config, and plan its run.
 
     Args:
@@ -335,17 +337,18 @@ def make_plan(raw: Mapping[str, Any], files: Sequence[Path], module: str | None 
         ConfigError: the config breaks rules, or its table is not there.
         OutputError: the folder of the run cannot be written.
     """
-    place = f"config of module {module}" if module else " + ".join(map(str, files))
-    texts = [read_yaml(file) for file in files]
+    paths = [Path(file) for file in files]  # Snakemake has that of the default config as text
+    place = f"config of module {module}" if module else " + ".join(map(str, paths))
+    texts = [read_yaml(path) for path in paths]
     config = parse_experiment(raw, place).config
     if not module:  # there a rule of the importing workflow may make the table
         check_local_table(config)
     check_writable(f"results/{config.run}")
     if texts == [raw]:
-        text = files[0].read_text(encoding="utf-8")
+        text = paths[0].read_text(encoding="utf-8")
     else:
         text = yaml.safe_dump(dict(raw), sort_keys=False, allow_unicode=True)
-    name = " + ".join(file.name for file in files) or f"module {module}"
+    name = " + ".join(path.name for path in paths) or f"module {module}"
     return Plan(config=config, place=place, name=name, text=text)
 
 

@@ -50,7 +50,7 @@ def test_releases_of_the_same_week_add_up(run):
     assert table(run("--mu", "0.3", "0.4", "--weeks", "4")[1]) == [(4, 1.0, 4.887, 69.2)]
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(100, 5000))
 def test_the_mu_shown_for_an_epsilon_does_not_exceed_it(run, thousandths):
     epsilon = thousandths / 1000
@@ -139,7 +139,7 @@ numbers = st.one_of(
 )
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(["--mu", "--epsilon"]),
     numbers,

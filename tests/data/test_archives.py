@@ -19,6 +19,7 @@ from dpol.core.errors import DataError
 from dpol.data import archives
 from dpol.data.archives import extract_table
 from dpol.data.panel import provenance_of
+from grids import each_and_corners
 
 TEXT = b"week,cases\n" + b"".join(b"2021-%02d-01,%d\n" % (month, month) for month in range(1, 13))
 MEMBER = "data/cases.csv"
@@ -103,8 +104,10 @@ def test_a_table_comes_out_as_it_was_put_in_and_its_origin_is_kept(
     }
 
 
-@every_kind
-@pytest.mark.parametrize("member", ["data/case.csv", "cases.csv", "folder.csv", "link.csv"])
+@pytest.mark.parametrize(
+    ("name", "member"),
+    each_and_corners([*MADE], ["data/case.csv", "cases.csv", "folder.csv", "link.csv"]),
+)
 def test_what_is_no_file_of_the_archive_is_refused_with_those_that_are(
     tmp_path: Path, name: str, member: str
 ) -> None:

@@ -19,6 +19,7 @@ from data.drawn import (
 )
 from dpol.core.errors import DataError
 from dpol.data.cells import BadCells, refuse_cells
+from grids import each_and_corners
 
 COUNT_WANTED = "a number from 0 to 999,999,999"
 BEDS_WANTED = "0 or a number from 0.000001 to 999,999,999"
@@ -60,10 +61,12 @@ hospitals.csv: 7 cells cannot be used
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["nan", "True", "0x", "16,8", "1 234", "12%", "1.2.3", "inf", "1e400", "1e12", "３"],
+    ("text", "column"),
+    each_and_corners(
+        ["nan", "True", "0x", "16,8", "1 234", "12%", "1.2.3", "inf", "1e400", "1e12", "３"],
+        ["patients", "beds", "cases"],
+    ),
 )
-@pytest.mark.parametrize("column", ["patients", "beds", "cases"])
 def test_a_text_is_refused_in_every_column_of_numbers(text: str, column: str) -> None:
     of = [{**row, "cases": "1"} for row in with_cells()]
     of[2][column] = of[4][column] = text

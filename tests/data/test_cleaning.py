@@ -378,7 +378,7 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(
 
 
 @given(drawn=drawings())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_cleaning_a_clean_table_touches_nothing(drawn: Drawn) -> None:
     first = clean(drawn).table
     cells = first.assign(count=np.minimum(first["count"], first["capacity"]))

@@ -137,7 +137,7 @@ def test_a_date_with_day_and_month_swapped_is_asked_about_in_any_stream(n: int, 
 DATES = ["2021-01-10", "2021-10-01", "2021-02-07", "2021-07-02", "2021-03-21", "2021-05-05"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.sets(st.tuples(st.sampled_from(DATES), st.sampled_from("abcdef")), min_size=2))
 def test_a_date_is_asked_about_exactly_as_the_manual_says(pairs: set[tuple[str, str]]) -> None:
     of = [row("A", entity, day, "1", "9") for day, entity in sorted(pairs)]
@@ -178,7 +178,7 @@ def is_refused(days: list[datetime.date], length: int = 7) -> bool:
 
 @pytest.mark.parametrize("weeks", [2, 8, 12, 20, 30, 52, 104])
 def test_a_table_of_swapped_dates_is_refused_and_a_right_one_never(weeks: int) -> None:
-    for start in STARTS:
+    for start in STARTS if weeks in (2, 104) else STARTS[weeks % 5 :: 5]:
         right = [start + datetime.timedelta(weeks=k) for k in range(weeks)]
         wrong = [swap(day) for day in right]
         assert not is_refused(right)

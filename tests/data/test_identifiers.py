@@ -54,7 +54,7 @@ def test_the_lines_to_paste_are_read_and_join_them() -> None:
     assert line(joined, "050002", "count") == [0, 1, 2, 3]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.lists(
         st.text("aAbB01. -\N{CYRILLIC SMALL LETTER A}", min_size=1, max_size=3)

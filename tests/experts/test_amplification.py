@@ -30,6 +30,7 @@ from dpol.experts.switching import BOUNDS
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.batching.study import synthetic_gains
+from grids import each_and_corners
 
 ERROR = 1e-6
 NAMES = pytest.mark.parametrize("name", BOUNDS)
@@ -62,8 +63,9 @@ def survival_at(mixture, sizes):
 # The gap of independent normals.
 
 
-@pytest.mark.parametrize("n", [2, 3, 10, 300])
-@pytest.mark.parametrize("x", [0.0, 0.003, 0.517, 2.0, 7.7071])
+@pytest.mark.parametrize(
+    ("n", "x"), each_and_corners((2, 3, 10, 300), (0.0, 0.003, 0.517, 2.0, 7.7071))
+)
 def test_the_law_of_the_gap_is_right_to_nine_digits(n, x):
     assert float(gap_survival(x, n)) == pytest.approx(plain.gap_survival(x, n), rel=1e-9)
     assert float(gap_density(x, n)) == pytest.approx(plain.gap_density(x, n), rel=1e-9)
@@ -264,10 +266,12 @@ MIXTURES = {
 EACH = pytest.mark.parametrize("mixture", MIXTURES.values(), ids=MIXTURES)
 
 
-@EACH
-@pytest.mark.parametrize("spread", [0.0, 0.01, 0.3, 1.0, 3.0])
-def test_delta_is_the_conjugate_of_the_trade_off_function(mixture, spread):
+@pytest.mark.parametrize(
+    ("name", "spread"), each_and_corners([*MIXTURES], (0.0, 0.01, 0.3, 1.0, 3.0))
+)
+def test_delta_is_the_conjugate_of_the_trade_off_function(name, spread):
     """The best threshold is searched for, and turns out to be epsilon."""
+    mixture = MIXTURES[name]
     epsilon = spread * mixture.mu
 
     def advantage(threshold):

@@ -18,6 +18,7 @@ from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import LEARNERS, learner_name, make_bank, make_members
 from dpol.noise import privatize
+from grids import each_and_corners
 from steps import FixedBank, final_state
 
 BANKS = {name: make_bank(name) for name in LEARNERS}
@@ -105,8 +106,9 @@ def test_a_replicate_does_not_depend_on_its_block_to_the_last_bit(bank, game):
 
 
 @every_average
-@pytest.mark.parametrize("noise", [0.0, 1e-13, 1.0, 1e6])
-@pytest.mark.parametrize("size", [0.0, 1.0, 1e4])
+@pytest.mark.parametrize(
+    ("noise", "size"), each_and_corners((0.0, 1e-13, 1.0, 1e6), (0.0, 1.0, 1e4))
+)
 def test_extreme_gains_and_noise_give_numbers(make_noisy, bank, noise, size):
     gains = size * np.random.default_rng(0).random((2, 60, 10))
     state = final_state(bank, make_noisy(gains, noise))

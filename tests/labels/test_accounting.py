@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpol.labels.accounting import composed_delta, laplace_message_loss, scale_factor
+from grids import each_and_corners
 from labels import plain
 
 EPSILONS = (0.25, 1.0, 4.0)
@@ -71,7 +72,7 @@ def test_composed_delta_is_that_of_a_numerical_convolution(factor, epsilon):
 
 @pytest.mark.parametrize(
     ("n", "epsilon", "delta"),
-    [*itertools.product((2, 16, 64), EPSILONS, (1e-6, 1e-3, 0.1)), (1000, 1.0, 1e-6)],
+    [*each_and_corners((2, 16, 64), EPSILONS, (1e-6, 1e-3, 0.1)), (1000, 1.0, 1e-6)],
 )
 def test_exact_is_enough_and_a_hundredth_less_is_not(n, epsilon, delta):
     """The second half by a delta that is rounded down."""

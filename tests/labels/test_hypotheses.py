@@ -21,6 +21,7 @@ from dpol.labels.hypotheses import (
     hard_class,
     random_class,
 )
+from grids import each_and_corners
 from labels import plain
 
 
@@ -113,8 +114,9 @@ def test_masses_are_those_of_a_dirichlet_distribution(concentration):
 # ---- the hard class ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pairs", [1, 2, 3, 4, 5, 7, 8, 15, 16])
-@pytest.mark.parametrize("a", [1e-3, 0.3, 1.0])
+@pytest.mark.parametrize(
+    ("pairs", "a"), each_and_corners((1, 2, 3, 4, 5, 7, 8, 15, 16), (1e-3, 0.3, 1.0))
+)
 def test_the_hard_class(pairs, a):
     """Each row is a distribution; the second of a pair has mass a/N where the column is +1."""
     found = hard_class(pairs, a)

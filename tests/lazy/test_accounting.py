@@ -18,6 +18,7 @@ from dpol.lazy.accounting import (
 )
 from dpol.lazy.exact import LazyLaw, exact_epsilon, neighbours, output_laws, worst_epsilon
 from dpol.lazy.parameters import OBJECTIVES, choose_parameters, theorem_3_10
+from grids import each_and_corners
 
 NORMALISERS = (1.0, 2.0)
 
@@ -168,11 +169,12 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize("c", NORMALISERS)
-@pytest.mark.parametrize("s", [0.03, 0.2, 1.0])
-@pytest.mark.parametrize(("T", "delta", "B", "eta", "p"), POINTS)
-def test_sound_epsilon_is_its_definition(T, delta, B, eta, p, s, c):
+@pytest.mark.parametrize(
+    ("point", "s", "c"), each_and_corners(POINTS, (0.03, 0.2, 1.0), NORMALISERS)
+)
+def test_sound_epsilon_is_its_definition(point, s, c):
     """The library's orders are a grid: it may be larger by half a percent, never smaller."""
+    T, delta, B, eta, p = point
     expected = plain.sound_epsilon(T, delta, B=B, eta=eta, p=p, c=c, s=s)
     found = sound_epsilon(LazyGame(T, delta, largest_change=s, normaliser=c), B, eta, p)
     assert expected * (1 - 1e-9) <= found <= expected * 1.005 + 1e-12
@@ -302,14 +304,12 @@ def test_chosen_parameters_reach_the_epsilon_asked_for(accountant, which):
 
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
 @pytest.mark.parametrize("which", OBJECTIVES)
-@pytest.mark.parametrize(("T", "epsilon", "d", "s"), [(300, 1.0, 10, 0.5), (1000, 4.0, 100, 1.0)])
-def test_no_private_parameters_have_an_objective_three_percent_smaller(
-    accountant, which, T, epsilon, d, s
-):
+def test_no_private_parameters_have_an_objective_three_percent_smaller(accountant, which):
     """The search is compared with a fine grid over p and all B, at the smallest eta that reaches
     such an objective: the objective falls with eta up to its minimiser, and epsilon rises with it.
     """
-    game, etas = LazyGame(T, 1e-6, largest_change=s), np.geomspace(1e-6, 10, 20_000)
+    T, epsilon, d = 300, 1.0, 10
+    game, etas = LazyGame(T, 1e-6, largest_change=0.5), np.geomspace(1e-6, 10, 20_000)
     asked = {"epsilon": epsilon, "n_experts": d, "accountant": accountant}
     found = choose_parameters(game, **asked, objective=which)
     for B in range(1, T + 1):

@@ -15,6 +15,7 @@ from dpol.lazy.exact import (
     paths_and_shadow,
     worst_epsilon,
 )
+from grids import each_and_corners
 
 # d, batches with a successor, batch sums tried, B
 GAMES = [
@@ -67,10 +68,12 @@ def test_laws_are_those_of_every_draw_by_itself(B, eta, p, c):
     )
 
 
-@pytest.mark.parametrize("c", [1.0, 2.0])
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize(("eta", "p"), [(0.05, 0.1), (1.0, 0.5), (2.0, 0.0), (3.0, 1.0)])
-def test_marginals_are_the_measures(game, eta, p, c):
+@pytest.mark.parametrize(
+    ("game", "step", "c"),
+    each_and_corners(GAMES, [(0.05, 0.1), (1.0, 0.5), (2.0, 0.0), (3.0, 1.0)], (1.0, 2.0)),
+)
+def test_marginals_are_the_measures(game, step, c):
+    eta, p = step
     d, rest, values, B = game
     cells = list(itertools.product(values, repeat=d))
     rng = np.random.default_rng(0)

@@ -15,6 +15,7 @@ from dpol.privacy.gaussian_dp import (
     epsilon_of_delta,
     mu_of_epsilon,
 )
+from grids import each_and_corners
 
 MUS = (0.01, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 30.0)
 mus = st.floats(0.01, 20.0)
@@ -26,16 +27,16 @@ def exact_delta(epsilon, mu):
         return mpmath.ncdf(-e / m + m / 2) - mpmath.exp(e) * mpmath.ncdf(-e / m - m / 2)
 
 
-@pytest.mark.parametrize("mu", MUS)
-@pytest.mark.parametrize("deviations", [0, 0.1, 1, 3, 8, 15, 30, 36])
+@pytest.mark.parametrize(("mu", "deviations"), each_and_corners(MUS, (0, 0.1, 1, 3, 8, 15, 30, 36)))
 def test_delta_is_right_to_nine_digits_far_into_the_tail(mu, deviations):
     epsilon = mu * deviations + mu * mu / 2
     exact = exact_delta(epsilon, mu)
     assert abs(float(delta_of_epsilon(epsilon, mu)) / exact - 1) < 5e-9
 
 
-@pytest.mark.parametrize("mu", MUS)
-@pytest.mark.parametrize("delta", [1e-300, 1e-100, 1e-12, 1e-6, 1e-3, 0.003])
+@pytest.mark.parametrize(
+    ("mu", "delta"), each_and_corners(MUS, (1e-300, 1e-100, 1e-12, 1e-6, 1e-3, 0.003))
+)
 def test_epsilon_and_delta_are_inverse(mu, delta):
     epsilon = epsilon_of_delta(delta, mu)
     assert epsilon > 0

@@ -129,12 +129,6 @@ def test_a_run_on_a_table_that_is_not_public_warns_and_keeps_no_replay(tmp_path:
     assert not (base / "replay.parquet").exists()
 
 
-def test_missing_table_is_told_before_anything_runs(tmp_path: Path) -> None:
-    local_table(tmp_path, GOOD)
-    (tmp_path / "table.csv").unlink()
-    assert "table.csv: no such file" in fail(snakemake(tmp_path))
-
-
 def test_unwritable_results_are_told(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("not a folder")
     write_config(tmp_path, PLAIN)
@@ -153,21 +147,16 @@ WEB = {"kind": "web", "file": "data/raw/table.csv.gz", "attempts": 1}
 NOWHERE = "http://127.0.0.1:9/table.csv"
 
 
-def test_a_table_placed_by_hand_is_used_instead_of_fetching(tmp_path: Path) -> None:
-    local_table(tmp_path, GOOD, {**WEB, "endpoints": [{"kind": "file", "url": NOWHERE}]})
-    assert "fetch_dataset" in succeed(snakemake(tmp_path, "--dry-run"))
-    placed = tmp_path / "data/raw/table.csv.gz"
-    placed.parent.mkdir(parents=True)
-    placed.write_bytes(gzip.compress(GOOD.encode()))
-    said = succeed(snakemake(tmp_path, "results/verify-small/data/panel.parquet"))
-    assert "fetch_dataset" not in said
-    assert gzip.decompress(placed.read_bytes()) == GOOD.encode()
-
-
-def test_without_network_the_fetch_ends_with_what_to_do(tmp_path: Path) -> None:
-    source = {**WEB, "endpoints": [{"kind": "socrata", "url": NOWHERE}]}
-    write_config(tmp_path, WHOLE, dataset={**WHOLE["dataset"], "source": source})
+def test_without_network_the_fetch_says_what_to_do_and_that_works(tmp_path: Path) -> None:
+    source = {**WEB, "endpoints": [{"kind": "file", "url": NOWHERE}]}
+    local_table(tmp_path, GOOD, source, lazy=WHOLE["lazy"])
     said = fail(snakemake(tmp_path, "--cores", "1"))
     assert [title for title in STUDY_TITLES if f"{title}: " in said] == []
     assert "place it by hand as data/raw/table.csv.gz" in said
     assert "dpol demo" in said
+    placed = tmp_path / "data/raw/table.csv.gz"
+    placed.parent.mkdir(parents=True, exist_ok=True)
+    placed.write_bytes(gzip.compress(GOOD.encode()))
+    said = succeed(snakemake(tmp_path, "results/verify-small/data/panel.parquet"))
+    assert "fetch_dataset" not in said
+    assert gzip.decompress(placed.read_bytes()) == GOOD.encode()

@@ -67,7 +67,7 @@ def test_a_rule_of_the_importer_takes_a_result(imported: Path) -> None:
     assert "rw-meta" in (imported / "results/best.csv").read_text().splitlines()[1]
     page = (imported / "results/test/report/index.html").read_text()
     assert "Config: module dpol" in page
-    assert ">hospitals point<" in page  # its time is found, though the rule has another name
+    assert ">games point<" in page  # its time is found, though the rule has another name
     planned = succeed(start(imported, "--dry-run"))
     # The page names the config file, which the module did not have.
     assert set(re.findall(r"^(\w+) +\d+$", planned, re.M)) == {"render_report", "results", "total"}
@@ -93,7 +93,7 @@ def test_two_configs_share_a_workflow_and_a_table(tmp_path: Path) -> None:
     snakefile = import_it(tmp_path, goal + data, a=on_the_web("x", "A"), b=on_the_web("y", "A"))
     said = succeed(start(tmp_path, "--dry-run", snakefile=snakefile))
     assert {"results/x/report/index.html", "results/y/report/index.html"} <= set(said.split())
-    for line in ("a_games_point +1", "b_hospitals_point +1", "a_fetch_dataset +1", "data +1"):
+    for line in ("a_games_point +1", "b_games_point +1", "a_fetch_dataset +1", "data +1"):
         assert re.search(f"^{line}$", said, re.M), line
     assert "b_fetch_dataset" not in said
 
@@ -176,7 +176,7 @@ def test_results_may_be_in_a_storage(imported: Path, tmp_path: Path) -> None:
     # The page has what it reads in logs and times, which stay here, and no way into a cache.
     page = (stored / "report/index.html").read_text()
     assert re.search(r"Python [\d.]+, dpol ", page)
-    assert ">hospitals point<" in page
+    assert ">games point<" in page
     assert "glossary.md" not in page
     assert "Nothing to be done" in succeed(start(tmp_path, *flags, "--dry-run", PATH=path))
 

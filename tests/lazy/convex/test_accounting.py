@@ -18,6 +18,7 @@ from dpol.lazy.convex.accounting import (
     convex_epsilon,
     theorem_3_12,
 )
+from grids import each_and_corners
 
 Point = tuple[int, float, float, float, float]
 DELTA = 1e-6
@@ -105,8 +106,7 @@ def test_epsilon_rises_with_temperature_and_step_and_falls_with_the_regulariser(
         assert rising[-1] > 1.2 * rising[0]
 
 
-@pytest.mark.parametrize("a", [0.01, 0.5, 3.0])
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(("point", "a"), each_and_corners(POINTS, (0.01, 0.5, 3.0)))
 def test_units_of_losses_and_lengths_do_not_matter(point: Point, a: float) -> None:
     """beta has unit 1 / loss, lambda loss / length^2, L loss / length, D length."""
     B, eta, p, beta, weight = point

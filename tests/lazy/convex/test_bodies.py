@@ -16,6 +16,7 @@ from dpol.lazy.convex.truncated_normal import (
     truncated_normal_mean,
     truncated_normal_quantiles,
 )
+from grids import each_and_corners
 from replicates import many
 
 ERROR = 1e-6
@@ -199,9 +200,10 @@ def test_limits_of_a_simplex(d: int) -> None:
     assert p_value(stats.expon(scale=9e-4).cdf(corner[:, 0])) > ERROR
 
 
-@pytest.mark.parametrize("d", [2, 10, 256])
-@pytest.mark.parametrize("sigma", [1e-4, 0.02, 0.2, 1.0, 50.0])
-@pytest.mark.parametrize("scale", [0.0, 1.0, 100.0])
+@pytest.mark.parametrize(
+    ("d", "sigma", "scale"),
+    each_and_corners((2, 10, 256), (1e-4, 0.02, 0.2, 1.0, 50.0), (0.0, 1.0, 100.0)),
+)
 def test_draws_from_a_simplex_are_cheap(d: int, sigma: float, scale: float) -> None:
     """A draw needs about sqrt(d) proposals; d uniform numbers are drawn for each."""
     mean = scale * np.cos(np.arange(d))

@@ -18,6 +18,7 @@ from dpol.lazy.convex.comparators import (
 from dpol.lazy.convex.losses import LinearLosses, drifting_losses, linked_losses, total_loss
 from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.tree_noise import tree_nodes
+from grids import each_and_corners
 from replicates import many
 
 EVERY = pytest.mark.parametrize("problem", range(3))
@@ -171,9 +172,9 @@ def test_points_stay_in_the_ball(name: str) -> None:
     np.testing.assert_allclose(norms[:, 1:], 1.0)  # clipped
 
 
-@EVERY
-@NAMES
-@pytest.mark.parametrize("mu", [0.5, 5.0, math.inf])
+@pytest.mark.parametrize(
+    ("problem", "name", "mu"), each_and_corners(range(3), [*NOISES], (0.5, 5.0, math.inf))
+)
 def test_private_ftrl_meets_its_bound_which_the_regulariser_minimises(
     problem: int, mu: float, name: str
 ) -> None:

@@ -18,6 +18,7 @@ from dpol.lazy.convex.truncated_gaussian import (
     log_lower_gamma,
     sample_truncated_gaussian,
 )
+from grids import each_and_corners
 from replicates import many
 
 ERROR = 1e-6
@@ -123,8 +124,10 @@ def test_mean_far_outside(d: int, centre: float, sigma: float) -> None:
     assert abs(depth.mean() - mean) < 5.5 * depth.std() / len(x) ** 0.5 + 1e-15
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 10, 50, 1000])
-@pytest.mark.parametrize("radius", [1e-8, 1e-3, 0.1, 1.0, 3.0, 10.0, 100.0, 1e6])
+@pytest.mark.parametrize(
+    ("d", "radius"),
+    each_and_corners((1, 2, 3, 10, 50, 1000), (1e-8, 1e-3, 0.1, 1.0, 3.0, 10.0, 100.0, 1e6)),
+)
 def test_the_hull_covers_and_is_tight(d: int, radius: float) -> None:
     """Wherever it is used: it is above the density and accepts more than half."""
     outside = [0.0, 0.5 * radius, radius, radius + 1, radius + 30, 10 * radius, 1e4 * radius]

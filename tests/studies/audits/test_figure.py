@@ -4,19 +4,17 @@ import pandas as pd
 import pytest
 
 from dpol.show.looks import REFUTED
-from dpol.studies.audits import STUDY
 from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.figure import draw
 from dpol.studies.audits.settings import Audits
-from dpol.studies.jobs import compute
 from dpol.studies.study import Facts
 from legible import assert_legible, plain
 
 
 @pytest.fixture(scope="module")
-def audits():
+def audits(few_audits):
     """Few runs; the adversary that reacts is given what it reaches with many."""
-    found = compute(STUDY, Audits(runs=300), seed=1)["audits"]
+    found = few_audits
     reacts = found.variant.str.contains("adversary that reacts")
     assert reacts.sum() == 1
     return found.assign(

@@ -1,0 +1,15 @@
+"""What the tests of the audits share."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpol.studies.audits import STUDY
+from dpol.studies.audits.settings import Audits
+from dpol.studies.jobs import compute
+
+
+@pytest.fixture(scope="session")
+def few_audits(once):
+    """The study with few runs."""
+    return once("few-audits", lambda: compute(STUDY, Audits(runs=300), seed=1)["audits"])
