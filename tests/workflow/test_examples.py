@@ -84,7 +84,8 @@ def test_admissions_of_the_hospital_table(tmp_path: Path) -> None:
     count = "previous_day_admission_adult_covid_confirmed_7_day_sum"
     table = simulate_hospitals({"NM": 8}, 12, datetime.date(2020, 8, 9), 3)
     table = table.rename(columns={ADULT_SUSPECTED: count})
-    table.loc[table["collection_week"] == table["collection_week"][40], count] = ""
+    for row, marker in ((40, ""), (60, "NA")):
+        table.loc[table["collection_week"] == table["collection_week"][row], count] = marker
     write_table(table, tmp_path / "data/raw/hhs-admissions-nm-pa-ca-2020-08-09--2023-06-04.csv.gz")
     config = yaml.safe_load((ROOT / "config/admissions.yaml").read_text())
     config["dataset"]["cleaning"]["min_total_cases"] = 10  # the weeks are few
