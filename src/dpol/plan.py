@@ -5,7 +5,7 @@ The rules read a `Plan` and hold no policy of their own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,14 +23,12 @@ from dpol.core.yaml_files import read_yaml
 from dpol.data.panel import provenance_of
 from dpol.experts.registry import modules_of
 from dpol.noise import module_of_noise
-from dpol.studies.study import Facts, FigureSpec, Point, Section, Study, TableSpec
+from dpol.studies.study import Facts, FigureSpec, Point, Section, Study
 
 if TYPE_CHECKING:
     from dpol.data.fetch import Query
 
 FIGURE_FORMATS = ("svg", "png", "pdf")
-NARROW = "narrow.svg"
-"""The variant of a figure that the page shows on phones."""
 TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
 
 Files = Mapping[str, str | list[str]]
@@ -98,15 +96,30 @@ class Plan:
         """The sections of a study that have files; an interactive figure alone has none."""
         return [it for it in study.sections_of(block, self.config.facts) if it.made]
 
-    def shown(self, section: Section) -> list[tuple[FigureSpec | TableSpec, list[str]]]:
-        """The files of each figure and table of a section."""
-        found: list[tuple[FigureSpec | TableSpec, list[str]]] = []
-        for figure in section.figures:
-            kinds = FIGURE_FORMATS if figure.place == "file" else (*FIGURE_FORMATS, NARROW)
-            found.append((figure, [f"figures/{figure.name}.{kind}" for kind in kinds]))
-        for table in section.tables:
-            found.append((table, [f"tables/{table.name}.{kind}" for kind in TABLE_FORMATS]))
-        return [(it, [f"{self.folder}/{path}" for path in paths]) for it, paths in found]
+    def shown(self, section: Section) -> list[tuple[str, dict[str, Any] | None]]:
+        """The files of a section; the first of each figure and table with what Snakemake's own
+        report says of it."""
+        shown = [("figure", it.name, it.title, _figure_formats(it)) for it in section.figures]
+        shown += [("table", it.name, it.title, TABLE_FORMATS) for it in section.tables]
+        found: list[tuple[str, dict[str, Any] | None]] = []
+        for kind, name, title, formats in shown:
+            about = {
+                "caption": "../report/section.rst",
+                "category": section.title,
+                "labels": {"what": title, "kind": kind},
+            }
+            first, *others = (f"{self.folder}/{kind}s/{name}.{suffix}" for suffix in formats)
+            found += [(first, about), *((path, None) for path in others)]
+        return found
+
+    @property
+    def outputs(self) -> list[str]:
+        """The result tables, figures and tables of all studies."""
+        found: list[str] = []
+        for study, block in self.studies:
+            found += map(str, self.results(study, block).values())
+            found += [path for it in self.sections(study, block) for path, _ in self.shown(it)]
+        return found
 
     @property
     def played_files(self) -> list[str]:
@@ -213,16 +226,21 @@ class Plan:
         """Hashes of what writes the page of the run."""
         return [code_of_dpol("checks", "cli"), *(it.sha256 for it in self.packages.values())]
 
-    def contents(self, *files: str, made: Collection[str] = ()) -> list[str | None]:
+    @property
+    def tables_read(self) -> list[str]:
+        """The tables that are cleaned: of counts, and of capacities if they have one."""
+        return [self.config.raw_file, *self.config.dataset.capacity_files]
+
+    def contents(self, *files: str, made: Callable[[str], bool]) -> list[str | None]:
         """Checksums of tables on this machine; None for one that a job makes, or dpol fetched.
 
         Times alone do not tell: a corrected table that was unpacked or copied keeps its old one.
 
         Args:
             files: the tables.
-            made: those that a job makes, whose times do tell; they need not be there yet.
+            made: tells of those that a job makes, whose times do tell; they need not be there yet.
         """
-        return [None if it in made or not Path(it).exists() else self._checksum(it) for it in files]
+        return [None if made(it) or not Path(it).exists() else self._checksum(it) for it in files]
 
     def _checksum(self, file: str) -> str | None:
         facts = provenance_of(file, simulated=False)
@@ -355,3 +373,8 @@ def make_plan(
 def rule_of_section(section: Section) -> str:
     """The name of the rule that shows a section."""
     return f"{section.name.replace('-', '_')}_shown"
+
+
+def _figure_formats(figure: FigureSpec) -> Sequence[str]:
+    """The formats of a figure; one that the page shows has a narrow variant for phones."""
+    return FIGURE_FORMATS if figure.place == "file" else (*FIGURE_FORMATS, "narrow.svg")

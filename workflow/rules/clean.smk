@@ -18,7 +18,7 @@ else:
         priority: DATA_FIRST
         params:
             code=plan.code,
-            contents=contents_of(RAW, *settings.dataset.capacity_files),
+            contents=lambda wildcards: plan.contents(*plan.tables_read, made=is_made),
             dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
         message:

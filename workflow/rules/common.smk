@@ -1,6 +1,5 @@
 import os
 import re
-from functools import partial
 
 from dpol.core.errors import DpolError
 from dpol.plan import make_plan, rule_of_section
@@ -32,6 +31,8 @@ STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 # What most often fails, for want of a network or by a mistake in a table, is reported at once; then
 # come points that wait for nothing: begun last, they would run alone at the end.
 DATA_FIRST, LONGEST_FIRST = 2, 1
+# Whether a rule of this workflow, or of an importing one, makes a file.
+is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
 
 
 wildcard_constraints:

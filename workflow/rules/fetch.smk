@@ -1,13 +1,3 @@
-def contents_of(*files):
-    """A param: the checksums of the tables of this machine, but for those that a rule makes."""
-
-    def contents(wildcards):
-        made = [it for it in files if any(known.is_producer(it) for known in workflow.rules)]
-        return plan.contents(*files, made=made)
-
-    return contents
-
-
 # A file placed by hand is an input like any other: no rule may want to make it again. Nor if a rule
 # of the importing workflow makes it.
 if plan.must_fetch and not any(plan.fetched in known.output for known in workflow.rules):
@@ -47,7 +37,7 @@ if getattr(settings.dataset.source, "member", None):
         priority: DATA_FIRST
         params:
             code=plan.code,
-            contents=contents_of(settings.dataset.source.file),
+            contents=lambda wildcards: plan.contents(settings.dataset.source.file, made=is_made),
             member=settings.dataset.source.member,
             sha256=getattr(settings.dataset.source, "sha256", None),
         message:

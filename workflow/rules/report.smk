@@ -4,7 +4,7 @@ SNAKEFILE = Path(workflow.source_path("../Snakefile"))
 rule render_report:
     input:
         rules.data.input,
-        [path for study in plan.studies for path in outputs_of(*study)],
+        plan.outputs,
     output:
         page=f"{RESULTS}/report/index.html",
         crate=f"{RESULTS}/ro-crate-metadata.json",

@@ -11,7 +11,7 @@ if settings.dataset.source.kind == "gains":
             local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
         params:
             code=plan.code,
-            contents=contents_of(RAW),
+            contents=lambda wildcards: plan.contents(*plan.tables_read, made=is_made),
             dataset=settings.dataset.untitled.model_dump(mode="json"),
         message:
             "Building stream {wildcards.stream} from {input.table}"

@@ -1,19 +1,3 @@
-def shown_files(section):
-    """The files of a section; `snakemake --report` shows the first of each figure and table."""
-    for it, (first, *others) in plan.shown(section):
-        labels = {"what": it.title, "kind": type(it).__name__.removesuffix("Spec").lower()}
-        yield report(first, caption="../report/section.rst", category=section.title, labels=labels)
-        yield from others
-
-
-def outputs_of(study, block):
-    """The result tables, figures and tables of a study."""
-    yield from plan.results(study, block).values()
-    for section in plan.sections(study, block):
-        for _, paths in plan.shown(section):
-            yield from paths
-
-
 # Each study of the config: a job for each of its points, one that makes its result tables, and one
 # for each section that shows them.
 for study, block in plan.studies:
@@ -77,7 +61,8 @@ for study, block in plan.studies:
             input:
                 **plan.tables(section.results),
             output:
-                list(shown_files(section)),
+                # `snakemake --report` shows the first file of each figure and table.
+                [report(it, **about) if about else it for it, about in plan.shown(section)],
             log:
                 local(f"{RESULTS}/logs/{rule_of_section(section)}.log"),
             benchmark:
