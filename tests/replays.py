@@ -13,6 +13,7 @@ from dpol.experts.registry import make_members
 from dpol.studies.games.replay import replay_rows
 from dpol.studies.games.runs import Played, play_suite
 from dpol.studies.games.settings import Games, Report
+from dpol.studies.study import Facts
 
 LEVELS = {"none": math.inf, "low": 1.0}
 LOCAL, FREE = ("rw-ftpl", "persistence"), ("follow-the-leader",)
@@ -49,11 +50,17 @@ def games(
     return found
 
 
-def main_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Games:
-    return Games(
-        streams={stream.label: None},
-        levels=dict(levels),
-        report=Report(algorithms=[*LOCAL, *FREE]),
+MAIN = Games(report=Report(algorithms=[*LOCAL, *FREE]))
+
+
+def facts_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Facts:
+    return Facts(
+        {stream.label: stream.label},
+        simulated=True,
+        confidence=0.95,
+        levels=levels,
+        seed=SEED,
+        reported={stream.label: None},
     )
 
 
@@ -64,6 +71,4 @@ def replay_of(
 ) -> pd.DataFrame:
     """The table of a game."""
     cells = games(stream) if cells is None else cells
-    return replay_rows(
-        cells, {stream.label: stream}, main_of(stream, levels), seed=SEED, memory="designed"
-    )
+    return replay_rows(cells, {stream.label: stream}, MAIN, facts_of(stream, levels))

@@ -99,24 +99,33 @@ def cumulative(n_rounds: int = 4) -> pd.DataFrame:
     )
 
 
-def main(*, stream: Stream = STREAM, levels: dict[str, float] = LEVELS, **report: Any) -> Games:
+FACTS = Facts(
+    {"nm": "New Mexico"},
+    simulated=False,
+    confidence=0.95,
+    levels=LEVELS,
+    reported={"nm": STREAM.reported_as},
+)
+
+
+def main(**report: Any) -> Games:
     algorithms = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
-    asked = Report(**{"algorithms": algorithms} | report)
-    return Games(streams={"nm": stream.reported_as}, levels=levels, report=asked)
+    return Games(report=Report(**{"algorithms": algorithms} | report))
 
 
-def summary(data: list[dict[str, Any]] | None = None, **changes: Any) -> pd.DataFrame:
+def summary(
+    data: list[dict[str, Any]] | None = None, *, facts: Facts = FACTS, **report: Any
+) -> pd.DataFrame:
     """The summary by hand, with all that follows from it."""
-    return conclude(pd.DataFrame(rows() if data is None else data), main(**changes))
-
-
-FACTS = Facts({"nm": "New Mexico", "pa": "pa"}, simulated=False, confidence=0.95)
+    return conclude(pd.DataFrame(rows() if data is None else data), main(**report), facts)
 
 
 def build(
-    data: list[dict[str, Any]] | None = None, *, facts: Facts = FACTS, **changes: Any
+    data: list[dict[str, Any]] | None = None, *, facts: Facts = FACTS, **report: Any
 ) -> Table:
-    return average_gain_table({"summary": summary(data, **changes)}, main(**changes), facts)
+    return average_gain_table(
+        {"summary": summary(data, facts=facts, **report)}, main(**report), facts
+    )
 
 
 def lines(table: Table) -> list[tuple[str, str, tuple[Entry, ...]]]:

@@ -17,7 +17,7 @@ PICTURE = ROOT / "docs/images/workflow.svg"
 COMPUTED = {
     'f"{study.name}_point"': ("games_point", "STUDY_point"),
     'f"{study.name}_results"': ("games_results", "STUDY_results"),
-    "shown_rule(section)": ("SECTION_shown",),
+    "rule_of_section(section)": ("SECTION_shown",),
 }
 """Names of rules that the workflow computes, by their code; the main experiment has its own."""
 TARGETS = ("data", "streams", "runs", "results")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,9 @@ def lesson_rows() -> pd.DataFrame:
             replicates=range(1),
         ).played
     ]
-    main = Games(streams={label: None}, levels=MUS, report=Report(algorithms=["rw-meta"]))
-    return replay_rows(cells, {label: stream}, main, seed=config.seed, memory="designed")
+    main = Games(report=Report(algorithms=["rw-meta"]))
+    facts = dataclasses.replace(config.facts, levels=MUS, memory="designed")
+    return replay_rows(cells, {label: stream}, main, facts)
 
 
 def test_the_lesson_says_what_the_run_found() -> None:

@@ -80,7 +80,6 @@ def test_jobs_come_in_the_order_of_the_config():
 def test_a_job_holds_just_what_it_depends_on():
     made = tiny(replicates=10, block_replicates=4)
     assert jobs(made)["NM", "noisy", "capacity", "high", "block-2"] == {
-        "plays": "suite noisy",
         "inputs": {"stream": "streams/NM.parquet"},
         "suite": ["rw-ftpl", "ridge"],
         "games": [["capacity", 0.25]],
@@ -93,7 +92,7 @@ def test_games_together_are_the_same_games_in_one_job_for_each_suite():
     apart, together = jobs(tiny()), jobs(tiny(games_together=True))
     assert list(together) == [("NM", "noisy", "block-0"), ("NM", "open", "block-0")]
     for (_, suite, _), point in together.items():
-        own = [it for it in apart.values() if it["plays"] == f"suite {suite}"]
+        own = [it for (_, of, *_), it in apart.items() if of == suite]
         assert point["games"] == [game for it in own for game in it["games"]]
         assert point | {"games": []} == own[0] | {"games": []}
 
@@ -106,7 +105,7 @@ def test_each_stream_is_played_under_each_question():
     assert list(config.played) == ["NM-share", "NM-large", "PA-share", "PA-large"]
     large = config.played["PA-large"]
     assert (large.stream, large.title, large.gain.min_capacity) == ("PA", "PA, of the large", 50)
-    assert config.games.streams == {
+    assert config.facts.reported == {
         "NM-share": "NM", "NM-large": None, "PA-share": "PA", "PA-large": None
     }  # fmt: skip
     assert {stream for stream, *_ in jobs(made)} == set(config.played)

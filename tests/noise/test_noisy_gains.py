@@ -308,7 +308,9 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
     suites = {"one": {"noises": ["doubled"], "algorithms": ["rw-ftpl", "ridge"]}}
     report = {**config["report"], "algorithms": ["rw-ftpl"], "noise": "doubled", "rivals": []}
     parsed = parse_experiment({**config, "suites": suites, "report": report}, "toy")
-    assert {noise for _, noise, _ in runs_of(parsed.config.games)} == {"doubled"}
+    assert {noise for _, noise, _ in runs_of(parsed.config.games, parsed.config.facts)} == {
+        "doubled"
+    }
     suites["one"]["noises"] = ["doubledd"]
     with pytest.raises(ConfigError, match="did you mean doubled"):
         parse_experiment({**config, "suites": suites, "report": report}, "toy")

@@ -37,7 +37,8 @@ FACTS = page_facts(config())
 
 
 def costs(summary: list[dict[str, Any]], *studies: str, **changes: Any) -> pd.DataFrame:
-    return shown_costs(with_costs(pd.DataFrame(summary)), config(*studies, **changes).games)
+    made = config(*studies, **changes)
+    return shown_costs(with_costs(pd.DataFrame(summary)), made.games, made.facts)
 
 
 def on_papers(
@@ -200,9 +201,8 @@ def test_what_is_left_is_a_mean_over_streams_with_its_interval() -> None:
         run("rw-meta", 1.0, 30.0, stream="nm", ci_half_width=1.2),
         run("rw-meta", 1.0, 36.0, stream="pa", ci_half_width=2.4),
     ]
-    settings = config(streams=streams).games
     facts = replace(FACTS, streams={"nm": "Here", "pa": "There"})
-    answer = answer_on_cost(with_shares(pd.DataFrame(played)), settings, facts)
+    answer = answer_on_cost(with_shares(pd.DataFrame(played)), config(streams=streams).games, facts)
     # By hand: 33 of 60 is 55%; half widths 2% and 4%. Phi(1 / 2) = 0.691.
     assert answer.finding == (
         "When an attacker guesses right at most 69 of 100 times (a coin: 50), rw-meta, isotropic"
@@ -244,9 +244,9 @@ def test_the_levels_of_the_line_are_those_of_the_headline() -> None:
     """The first and the middle one, if there are several questions; Phi(0.125) is 0.5498."""
     asked = {"share": {"of": "share"}, "patients": {"of": "count", "bound": 9}}
     levels = {"levels": {"low": 1.0, "middle": 0.25, "high": 0.1}}
-    settings = config(comparison=COMPARED, questions=asked, privacy=levels).games
+    made = config(comparison=COMPARED, questions=asked, privacy=levels)
     played = [run("rw-meta", mu, 30.0) for mu in (1.0, 0.25, 0.1)]
-    assert describe_stays(pd.DataFrame(played), settings, FACTS).endswith(
+    assert describe_stays(pd.DataFrame(played), made.games, page_facts(made)).endswith(
         "92.2% at μ\xa0=\xa01, and 55%, 57.1%, 59.9% and 63.9% at μ\xa0=\xa00.25 (the paper’s way)."
     )
 

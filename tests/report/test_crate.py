@@ -46,7 +46,7 @@ def test_it_says_what_was_run_on_what(crated: Path) -> None:
     assert data["sha256"] == CLEANING["provenance"]["sha256"]
     assert data["url"] == "https://example.org/t.csv"
     assert found["#seed"]["value"] == 7
-    assert found["#hash-of-the-code-of-suite-local"]["value"] == "0123456789abcdef"
+    assert found["#hash-of-the-code-of-dpol"]["value"] == "0123456789abcdef"
     assert found["pkg:pypi/dpol@0.1.0"]["softwareVersion"] == "0.1.0"
     assert found["#commit"]["value"] == "0123abc"
     assert (crated / "provenance/config.yaml").read_text() == PROVENANCE.params.config_text

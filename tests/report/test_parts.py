@@ -144,7 +144,7 @@ def test_a_job_records_the_versions_of_what_it_has_loaded() -> None:
 def sentences(**changes: Any) -> tuple[str, ...]:
     made = summary([run("rw-meta", INF, 1.0)]) if changes.pop("public", False) else summary()
     settings = config(**changes)
-    answer = setting_answer(made, settings.games, page_facts(settings))
+    answer = setting_answer(made, page_facts(settings))
     return (answer.finding, *answer.more)
 
 

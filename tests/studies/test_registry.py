@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def test_names_of_files_and_sections_are_its_own():
 
 def test_a_section_is_shown_only_where_its_results_are_asked_for():
     main = load_study("games")
-    plain, facts = block("games").model_copy(update={"replayed": False}), ASKED["games"].facts
+    plain, facts = block("games"), replace(ASKED["games"].facts, replayed=False)
     assert main.results_of(plain, facts) == ("summary", "totals", "ranking", "cumulative")
     names = [section.name for section in main.sections_of(plain, facts)]
     assert names == ["privacy-utility", "noise-costs", "average-gain"]

@@ -158,6 +158,7 @@ class Config(Settings):
             replicates=self.replicates,
             memory=self.privacy.memory,
             replayed=self.replayed,
+            reported={label: asked.reported_as for label, asked in self.played.items()},
             questions={label: gain.title or label for label, gain in self.asks.items()},
             asked={label: asked.question for label, asked in self.played.items()},
         )
@@ -167,10 +168,7 @@ class Config(Settings):
         """The settings of the main experiment, which are keys of the whole config."""
         compared = self.block("comparison")
         return Games(
-            streams={label: asked.reported_as for label, asked in self.played.items()},
-            levels=self.privacy.levels,
             suites=self.suites,
-            replicates=self.replicates,
             block_replicates=self.block_replicates,
             games_together=self.games_together,
             report=self.report,

@@ -169,8 +169,10 @@ def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
 
 def jobs(config: Config, members: Members) -> Iterator[Problem]:
     """Snakemake can plan all jobs."""
-    main = config.games
-    if (count := len(main.streams) * len(jobs_of(main)) * n_blocks(main)) > MOST_JOBS:
+    main, facts = config.games, config.facts
+    if (
+        count := len(facts.streams) * len(jobs_of(main, facts)) * n_blocks(main, facts)
+    ) > MOST_JOBS:
         allowed = f"makes {count:,} jobs, at most {MOST_JOBS:,}; take larger blocks"
         yield Problem(("block_replicates",), config.block_replicates, allowed)
 

@@ -33,12 +33,16 @@ class PageFacts(Facts):
     """The facts that the page tells of a run.
 
     Args:
-        streams: as in `Facts`, like the next seven.
+        streams: as in `Facts`, like the next eleven.
         simulated: likewise.
         confidence: likewise.
         levels: likewise.
         delta: likewise.
+        seed: likewise.
         replicates: likewise.
+        memory: likewise.
+        replayed: likewise.
+        reported: likewise.
         questions: likewise.
         asked: likewise.
         cleaned: title of each stream of the panel, by label.

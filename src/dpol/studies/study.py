@@ -57,6 +57,9 @@ class Inputs:
 class Facts:
     """The facts known of a run before any of its jobs.
 
+    A study that reads neither streams nor total gains is told of `simulated`, `confidence`, `delta`
+    and `seed` only, so that no other change makes its tables again.
+
     Args:
         streams: title of each gain stream, by label.
         simulated: whether the data are simulated.
@@ -67,6 +70,7 @@ class Facts:
         replicates: repetitions of every randomised run.
         memory: of the noise `capacity-memory`.
         replayed: whether a run is replayed round by round, with every true count.
+        reported: label of each gain stream in the paper's table, if its numbers compare.
         questions: title of each question, by label; the label is empty where there is only one.
         asked: label of the question of each gain stream, by label of the stream.
     """
@@ -80,8 +84,14 @@ class Facts:
     replicates: int = 1
     memory: MemoryChoice = "designed"
     replayed: bool = False
+    reported: Mapping[str, str | None] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> dict[float, str]:
+        """Labels of the privacy levels by mu."""
+        return {mu: label for label, mu in self.levels.items()}
 
     @property
     def asks_several(self) -> bool:

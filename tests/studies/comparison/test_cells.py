@@ -9,7 +9,7 @@ from dpol.studies.comparison.cells import cells_of, count_replicates
 from dpol.studies.games import schema
 from dpol.studies.games.findings import conclude
 from dpol.studies.games.summary import summarize, totals_of
-from replays import games, main_of, stream_of
+from replays import MAIN, facts_of, games, stream_of
 
 STREAM = stream_of(6, 3)
 PLAYED = games(STREAM, replicates=3)
@@ -18,9 +18,9 @@ PLAYED = games(STREAM, replicates=3)
 @pytest.fixture(scope="module")
 def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     """The summary and the total gains of some games."""
-    main = main_of(STREAM)
-    summary = conclude(summarize(PLAYED, {STREAM.label: STREAM}, main, 1e-6), main)
-    totals = schema("totals").check(totals_of(PLAYED, main), "totals")
+    facts = facts_of(STREAM)
+    summary = conclude(summarize(PLAYED, {STREAM.label: STREAM}, MAIN, facts), MAIN, facts)
+    totals = schema("totals").check(totals_of(PLAYED, facts), "totals")
     return schema("summary").check(summary, "summary"), totals
 
 

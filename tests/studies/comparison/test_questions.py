@@ -36,6 +36,7 @@ FACTS = PageFacts(
     asked=ASKED,
     cleaned=STATES,
     panel={label: state for label, (state, _) in STREAMS.items()},
+    gains={},
     run="states",
     seed=1,
     private=False,

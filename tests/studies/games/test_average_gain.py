@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.data.settings import Stream
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.show.table import to_csv, to_markdown
 from dpol.studies.games.average_gain import CSV_COLUMNS, UNMOVED, average_gain_table
@@ -89,7 +88,8 @@ def test_what_stays_cost_stands_beside_a_gain_with_memory() -> None:
 
 
 def test_order_is_the_config_s() -> None:
-    table = build(levels={"low": 1.0, "none": INF}, algorithms=["follow-the-leader", "rw-meta"])
+    facts = replace(FACTS, levels={"low": 1.0, "none": INF})
+    table = build(facts=facts, algorithms=["follow-the-leader", "rw-meta"])
     assert [label for _, label, _ in lines(table)] == ["μ = 1", "no privacy (μ = ∞)"]
     assert [it.title for it in table.columns][:2] == ["follow-the-leader †", "rw-meta"]
 
@@ -111,12 +111,12 @@ def test_a_member_of_the_family_has_a_column_of_its_own_without_the_number_of_th
 
 
 def test_algorithm_without_privacy_keeps_its_column_where_no_level_is_infinite() -> None:
-    assert gains(build(levels={"low": 1.0}), "follow-the-leader †") == ["—"]
-    assert not has_footer(build(levels={"none": INF}), "—: not run")
+    assert gains(build(facts=replace(FACTS, levels={"low": 1.0})), "follow-the-leader †") == ["—"]
+    assert not has_footer(build(facts=replace(FACTS, levels={"none": INF})), "—: not run")
 
 
 def test_reported_half_width_is_shown() -> None:
-    table = build(stream=Stream(groups=["CA"], reported_as="CA"))
+    table = build(facts=replace(FACTS, reported={"nm": "CA"}))
     assert column(table, "rw-meta")[1].notes == ("1%", "[paper: 55.62 ± 0.47]")
 
 
@@ -234,8 +234,10 @@ def test_columns_are_marked_where_all_noise_is_ours() -> None:
 def test_streams_have_the_same_groups() -> None:
     data = OTHER_NOISES + rows()
     found = summary(data + [row | {"stream": "pa"} for row in data])
-    both = main().model_copy(update={"streams": {"pa": None, "nm": "NM"}})
-    sections = average_gain_table({"summary": found}, both, FACTS).sections
+    both = replace(
+        FACTS, streams={"pa": "pa", "nm": "New Mexico"}, reported={"pa": None, "nm": "NM"}
+    )
+    sections = average_gain_table({"summary": found}, main(), both).sections
     assert [section.title for section in sections] == ["pa", "New Mexico"]
     first, second = ([group.title for group in section.groups] for section in sections)
     assert first == second == ["isotropic", "isotropic-worst-case", "capacity †", "a", "b"]

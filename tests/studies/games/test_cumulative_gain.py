@@ -58,11 +58,11 @@ def draw(
     **report: Any,
 ) -> Figure:
     report = Report(**{"algorithms": ALGORITHMS} | report)
-    main = Games(streams=STREAMS, levels=LEVELS, report=report)
+    main, facts = Games(report=report), Facts(TITLES, simulated, 0.95, levels=LEVELS)
     of_cell = {"algorithm": "rw-meta", "noise": "isotropic", "mu": INF, "guaranteed_mu": INF}
     summary = pd.DataFrame({"stream": list(TITLES), "n_experts": 24, **of_cell, **(cell or {})})
     frames = {"cumulative": cumulative() if frame is None else frame, "summary": summary}
-    return draw_cumulative_gain(frames, main, Facts(TITLES, simulated, 0.95))
+    return draw_cumulative_gain(frames, main, facts)
 
 
 def envelopes(axes: Axes) -> list[PolyCollection]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from dpol.data.settings import Stream
 from dpol.studies.games.findings import conclude, rank_meta, with_best, with_costs
 from dpol.studies.games.reported import (
     BEST_LINEAR,
@@ -17,7 +17,7 @@ from dpol.studies.games.reported import (
     load_reported,
 )
 from dpol.studies.games.verdicts import REACHED, verdict_of_aim, verdict_on
-from tables_by_hand import INF, STREAM, main, rows, run, summary
+from tables_by_hand import FACTS, INF, main, rows, run, summary
 
 NAN = math.nan
 
@@ -133,7 +133,7 @@ def test_reported_numbers_need_every_condition(change: dict[str, Any]) -> None:
 
 def test_reported_numbers_need_a_stream_and_an_algorithm_of_the_paper_that_is_shown() -> None:
     for label in (None, "TX"):
-        assert reported(rows(), stream=STREAM.model_copy(update={"reported_as": label})) == []
+        assert reported(rows(), facts=replace(FACTS, reported={"nm": label})) == []
     mine = [row | {"algorithm": "my-" + row["algorithm"], "family": "x"} for row in rows()]
     assert reported(mine, algorithms=["my-rw-meta"]) == []
     assert reported(rows(), algorithms=["follow-the-leader"]) == ALL[4:]
@@ -159,7 +159,7 @@ def test_each_reported_number_has_a_name_and_a_verdict() -> None:
 )
 def test_intervals_that_meet_decide_nothing(gain: float, half: float, verdict: str) -> None:
     frame = pd.DataFrame([run("rw-meta", 1.0, gain, ci_half_width=half)])
-    found = conclude(frame, main(stream=Stream(groups=["CA"], reported_as="CA")))
+    found = conclude(frame, main(), replace(FACTS, reported={"nm": "CA"}))
     assert found["reported_verdict"].tolist() == [verdict]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ from dpol.studies.games.privacy_utility import (
     mean_share,
     promised,
 )
+from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
 from tables_by_hand import FACTS, INF, main, rows, run, summary
 
@@ -37,14 +39,16 @@ def crowded() -> list[dict[str, object]]:
     return [*local, *central]
 
 
-def drawn(frame: pd.DataFrame, narrow: bool = False, **changes: object) -> Figure:
-    return draw_privacy_utility({"summary": frame}, main(**changes), FACTS, narrow=narrow)
+def drawn(
+    frame: pd.DataFrame, narrow: bool = False, *, facts: Facts = FACTS, **report: object
+) -> Figure:
+    return draw_privacy_utility({"summary": frame}, main(**report), facts, narrow=narrow)
 
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_levels_go_from_no_privacy_to_the_most_and_few_lines_have_names_apart(narrow: bool) -> None:
     labels = ["rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"]
-    asked = {"levels": LEVELS, "algorithms": labels}
+    asked = {"facts": replace(FACTS, levels=LEVELS), "algorithms": labels}
     figure = drawn(summary(crowded(), **asked), narrow, **asked)
     assert_legible(figure)
     (ax,) = figure.axes
@@ -73,9 +77,9 @@ def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last()
 def test_the_curator_is_the_best_in_hindsight() -> None:
     better = [run("mf-ftpl", mu, 29.0, model="central") for mu in (INF, 1.0)]
     frame, asked = summary([*rows(), *better]), main(rivals=["mf-ftpl"])
-    (curator,) = (it for it in lines_of(frame, asked) if it.name == "a curator")
+    (curator,) = (it for it in lines_of(frame, asked, FACTS) if it.name == "a curator")
     assert set(curator.rows["algorithm"]) == {"mf-ftpl"}
-    assert lines_of(summary(), main())[-1].rows["algorithm"].iloc[0] == "tree-ftpl-min-noise"
+    assert lines_of(summary(), main(), FACTS)[-1].rows["algorithm"].iloc[0] == "tree-ftpl-min-noise"
 
 
 def test_a_row_whose_guarantee_is_weaker_than_its_level_is_left_out() -> None:
@@ -114,7 +118,7 @@ def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
     paper, *forms, ours = ((name, "isotropic") for name in gains)
     ways = {"paper": [paper], "tuned": forms, "ours": [ours]}
     settings = main().model_copy(update={"ways": ways})
-    found = {line.name: line for line in lines_of(summary(played), settings)}
+    found = {line.name: line for line in lines_of(summary(played), settings, FACTS)}
     assert list(found) == ["the paper’s way", "ours", "the tuned way"]
     assert set(found["the tuned way"].rows["algorithm"]) == {"form-a"}
     assert found["the tuned way"].look.width < found["the paper’s way"].look.width
@@ -122,4 +126,4 @@ def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
     assert "the paper’s way keeps 33% (33 to 34%) of the possible gain, ours keeps 50%" in answer
     assert "and the tuned way keeps 43%" in answer
     bare = settings.model_copy(update={"ways": ways | {"tuned": []}})
-    assert len(lines_of(summary(played), bare)) == 2
+    assert len(lines_of(summary(played), bare, FACTS)) == 2

@@ -11,9 +11,7 @@ from dpol.data.question import Gain
 from dpol.data.settings import Columns
 from dpol.report.page import page_facts
 from dpol.studies.games.setting import setting_answer
-from dpol.studies.games.settings import Games, Report
 from report.run_by_hand import config
-from tables_by_hand import LEVELS
 
 COLUMNS = Columns(entity="hospital", period="week", count="patients", capacity="beds")
 QUESTIONS = {
@@ -30,8 +28,7 @@ def test_the_words_of_the_setting_follow_the_question():
     summary = pd.DataFrame([{"stream": "nm", **row, **dates}])
 
     def words(**questions):
-        main = Games(streams={}, levels=LEVELS, report=Report(algorithms=["meta"]))
-        answer = setting_answer(summary, main, replace(facts, gains=questions))
+        answer = setting_answer(summary, replace(facts, gains=questions))
         return answer.finding, answer.more[0]
 
     finding, game = words(only=QUESTIONS["patients"])

@@ -30,12 +30,14 @@ from dpol.studies.jobs import write_results
 from dpol.studies.study import Facts
 
 LEVELS = {"none": math.inf, "high": 0.5}
-MAIN = Games(
-    streams={"test": None, "other": None},
+MAIN = Games(report=Report(algorithms=["a"]))
+FACTS = Facts(
+    {"test": "Test"},
+    simulated=True,
+    confidence=0.95,
     levels=LEVELS,
-    report=Report(algorithms=["a"]),
+    reported={"test": None, "other": None},
 )
-FACTS = Facts({"test": "Test"}, simulated=True, confidence=0.95)
 GAINS = [[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]]
 
 
@@ -63,7 +65,7 @@ def streams(make_stream):
 
 
 def summary_of(cells, streams, delta=1e-6):
-    return summarize(cells, streams, MAIN, delta)
+    return summarize(cells, streams, MAIN, dataclasses.replace(FACTS, delta=delta))
 
 
 def test_equal_replicates_are_marked_where_there_is_noise(streams):
@@ -173,7 +175,7 @@ def test_rounds_without_dates_have_none(make_stream):
     found = cell([[0.0] * 3])
     rows = summary_of([found], streams)
     assert rows[["first_period", "last_period"]].isna().all(axis=None)
-    curves = cumulative_curves([found], streams, MAIN)
+    curves = cumulative_curves([found], streams, MAIN, FACTS)
     assert curves["period"].isna().all()
     assert curves["round"].tolist() == [1, 2, 3] * 4
 
@@ -226,7 +228,7 @@ def test_what_is_ours(streams, origin, noise, ours):
 @pytest.fixture
 def curves(streams):
     cells = [cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]), cell([[0.5]], stream="other", mu=math.inf)]
-    return cumulative_curves(cells, streams, MAIN)
+    return cumulative_curves(cells, streams, MAIN, FACTS)
 
 
 def test_a_curve_by_hand(curves):
@@ -257,7 +259,7 @@ def test_curves_of_floors_and_ceilings(curves, label, gains):
 
 def test_curves_end_at_the_summary(streams):
     cells = [cell(np.random.default_rng(0).random((20, 3)))]
-    last = cumulative_curves(cells, streams, MAIN).iloc[-1]
+    last = cumulative_curves(cells, streams, MAIN, FACTS).iloc[-1]
     row = summary_of(cells, streams).iloc[0]
     assert last["mean_cumulative_gain"] == pytest.approx(row["mean_gain"])
     assert last["ci_half_width"] == pytest.approx(row["ci_half_width"])
@@ -270,17 +272,17 @@ def test_a_table_is_written_if_it_is_what_its_schema_says(streams, tmp_path, mon
     runs, stream = tmp_path / "runs.parquet", tmp_path / "stream.parquet"
     write_runs(RunBlock((0, 1), (cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),)), runs)
     write_stream(streams["test"], stream)
-    settings = MAIN.model_copy(update={"replayed": True}).model_dump(mode="json")
+    settings, facts = MAIN.model_dump(mode="json"), dataclasses.replace(FACTS, replayed=True)
     inputs = {"runs": [str(runs)], "streams": [str(stream)]}
     paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "cumulative", "replay")}
-    write_results(STUDY, settings, FACTS, inputs=inputs, files=paths)
+    write_results(STUDY, settings, facts, inputs=inputs, files=paths)
     summary, curves, replay = (read_frame(path, schema(name)) for name, path in paths.items())
     assert summary["mean_gain"].tolist() == [1.5]
     assert set(replay["stream"]) == {"test"}
     assert summary["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])
     assert curves["mean_cumulative_gain"].tolist()[-3:] == [0.5, 0.5, 1.5]
     paths["summary"].unlink()
-    monkeypatch.setattr("dpol.studies.games.findings.conclude", lambda found, main: found)
+    monkeypatch.setattr("dpol.studies.games.findings.conclude", lambda found, main, facts: found)
     with pytest.raises(DataError, match="games: summary: lacks column best_static_share"):
-        write_results(STUDY, settings, FACTS, inputs=inputs, files=paths)
+        write_results(STUDY, settings, facts, inputs=inputs, files=paths)
     assert not paths["summary"].exists()

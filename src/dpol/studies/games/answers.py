@@ -38,7 +38,7 @@ def answers(frames: Frames, settings: Games, facts: PageFacts) -> list[Answer]:
         answer_on_privacy(summary),
         Answer(question=PRIVACY, below=describe_stays(summary, settings, facts)),
         answer_on_papers(summary, frames["ranking"]),
-        setting_answer(summary, settings, facts),
+        setting_answer(summary, facts),
     ]
     if "replay" in frames:
         found.append(answer_on_names(frames["replay"], summary, settings, facts))
@@ -153,7 +153,7 @@ def describe_stays(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
     whose: dict[str, list[str]] = {}
     for name, own in named.items():
         guesses = []
-        for level in headline_levels(settings.levels, several=facts.asks_several):
+        for level in headline_levels(facts.levels, several=facts.asks_several):
             at = own[own["mu"] == level]
             if not at.empty:
                 often = [_percent(best_guess(float(at[column].max()))) for column in MU_OF_STAYS]
@@ -225,12 +225,12 @@ def answer_on_cost(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
     Shares are means over the streams; intervals of all streams hold together, so that of a mean is
     their mean.
     """
-    levels = [mu for mu in ordered_levels(settings.levels) if mu < _INFINITE]
-    lines = lines_of(summary, settings)
+    levels = [mu for mu in ordered_levels(facts.levels) if mu < _INFINITE]
+    lines = lines_of(summary, settings, facts)
     if not lines or not levels:
         text = "This run cannot tell: no private algorithm was played with noise."
         return Answer(question=COST, finding=text)
-    middle = headline_levels(settings.levels, several=facts.asks_several)[-1]
+    middle = headline_levels(facts.levels, several=facts.asks_several)[-1]
     shown = [*lines[:2], *(line for line in lines[2:] if line.name == WAYS[TUNED])]
     kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in shown]
     kept[0] += " of the possible gain"
@@ -278,7 +278,7 @@ def answer_on_names(
     entity = facts.columns.called("entity") if facts.columns else "expert"
     stream, rounds = replay["stream"].iloc[0], f"{replay['round'].nunique()} {facts.period}s"
     named = []
-    for line in lines_of(summary, settings):
+    for line in lines_of(summary, settings, facts):
         own = line.rows[line.rows["stream"] == stream]
         label, noise = line.rows[["algorithm", "noise"]].iloc[0]
         rows = replay[(replay["noise"] == noise) & replay["mu"].isin(own["mu"])]

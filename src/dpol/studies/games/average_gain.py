@@ -117,27 +117,25 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
 
     Args:
         frames: the summary, as `dpol.studies.games.findings.conclude` makes it.
-        main: streams and levels in the order of the lines, and the algorithms that are shown.
-        facts: titles of the streams, and whether they are simulated.
+        main: the algorithms that are shown.
+        facts: streams and levels in the order of the lines, and whether the data are simulated.
     """
     summary = frames["summary"]
     rows = summary.to_dict("records")
     sizes = {row["stream"]: row for row in reversed(rows)}  # n, T and bounds of each stream
     groups = _runs_by_column(rows, main)
-    noises = _noises(groups, main)
+    noises = _noises(groups, facts)
     columns = [
-        _column(label, best_of, runs=runs, noises=noises, main=main)
+        _column(label, best_of, runs=runs, noises=noises, facts=facts)
         for (label, best_of), runs in groups.items()
     ]
-    cells = _cells(columns, noises, main)
+    cells = _cells(columns, noises, facts)
     return Table(
         caption="Average total gain",
         name="average-gain",
         corner=("stream", "noise", "privacy") if len(noises) > 1 else ("stream", "privacy"),
         headers=tuple(marked(column.title, column.ours) for column in columns),
-        sections=tuple(
-            _sections(cells, columns, noises=noises, sizes=sizes, main=main, facts=facts)
-        ),
+        sections=tuple(_sections(cells, columns, noises=noises, sizes=sizes, facts=facts)),
         footers=tuple(
             _footers(cells, columns, noises=noises, summary=summary, main=main, facts=facts)
         ),
@@ -158,14 +156,14 @@ def _runs_by_column(rows: Sequence[Run], main: Games) -> dict[tuple[str, str], l
     return found
 
 
-def _is_shown(run: Run, main: Games) -> bool:
+def _is_shown(run: Run, facts: Facts) -> bool:
     """True if the table has a line for the stream and the level of a run."""
-    return run["stream"] in main.streams and run["mu"] in main.levels.values()
+    return run["stream"] in facts.streams and run["mu"] in facts.levels.values()
 
 
-def _noises(groups: Mapping[Any, Sequence[Run]], main: Games) -> list[str]:
+def _noises(groups: Mapping[Any, Sequence[Run]], facts: Facts) -> list[str]:
     """The noises of the rows, in order."""
-    runs = [run for own in groups.values() for run in own if _is_shown(run, main)]
+    runs = [run for own in groups.values() for run in own if _is_shown(run, facts)]
     return in_order({run["noise"] for run in runs} - {"none"}) or ["none"]
 
 
@@ -175,10 +173,10 @@ def _row_noise(run: Run, noises: Sequence[str]) -> str:
 
 
 def _column(
-    label: str, best_of: str, *, runs: Sequence[Run], noises: Sequence[str], main: Games
+    label: str, best_of: str, *, runs: Sequence[Run], noises: Sequence[str], facts: Facts
 ) -> ColumnSpec:
     models = sorted({run["model"] for run in runs} - {"none"})
-    played = {_row_noise(run, noises) for run in runs if _is_shown(run, main)}
+    played = {_row_noise(run, noises) for run in runs if _is_shown(run, facts)}
     if "local" in models or len(played) > 1:
         shown_under = noises
     else:  # A column without local noise that was played under one noise is shown once.
@@ -195,21 +193,21 @@ def _column(
     )
 
 
-def _cells(columns: Sequence[ColumnSpec], noises: Sequence[str], main: Games) -> list[Cell]:
+def _cells(columns: Sequence[ColumnSpec], noises: Sequence[str], facts: Facts) -> list[Cell]:
     """The cells that are not empty, in the order of the table."""
     best: dict[CellKey, Run] = {}
     for column in columns:
         for run in column.runs:
-            if _is_shown(run, main) and (run["best_of_family"] or not column.best_of):
-                level = main.labels[run["mu"]]
+            if _is_shown(run, facts) and (run["best_of_family"] or not column.best_of):
+                level = facts.labels[run["mu"]]
                 key = CellKey(run["stream"], _row_noise(run, noises), level, column.label)
                 if key not in best or run["mean_gain"] > best[key]["mean_gain"]:
                     best[key] = run
     return [
         Cell(key := CellKey(stream, noise, level, column.label), column, best.get(key))
-        for stream in main.streams
+        for stream in facts.streams
         for noise in noises
-        for level in main.levels
+        for level in facts.levels
         for column in columns
         if noise in column.noises
     ]
@@ -221,15 +219,14 @@ def _sections(
     *,
     noises: Sequence[str],
     sizes: Mapping[str, Run],
-    main: Games,
     facts: Facts,
 ) -> Iterator[Section]:
     found = {cell.key: cell for cell in cells}
-    for stream in main.streams:
+    for stream in facts.streams:
         groups = []
         for noise in noises:
             lines = []
-            for level, mu in main.levels.items():
+            for level, mu in facts.levels.items():
                 keys = (CellKey(stream, noise, level, column.label) for column in columns)
                 lines.append(_line(mu, [found.get(key) for key in keys]))
             groups.append(Group(marked(noise, name_of(noise).ours), tuple(lines)))
@@ -292,8 +289,8 @@ def _footers(
     yield footers.describe_data(facts.simulated)
     yield from footers.describe_models([(column.title, column.model) for column in columns])
     yield from footers.describe_guarantee(
-        {column.title: _frame_of(column, noises, summary, main) for column in columns},
-        list(main.levels.values()),
+        {column.title: _frame_of(column, noises, summary, facts) for column in columns},
+        list(facts.levels.values()),
     )
     if len(runs) < len(cells):
         yield "—: not run; an algorithm without privacy has no privacy levels."
@@ -304,7 +301,7 @@ def _footers(
     accounted = [column.label for column in columns if column.label in ACCOUNTED]
     yield from (f"{label}: {ACCOUNTED[label]}." for label in accounted)
     experts = {
-        facts.streams[cell.key.stream]: (cell.run["n_experts"], main.streams[cell.key.stream])
+        facts.streams[cell.key.stream]: (cell.run["n_experts"], facts.reported[cell.key.stream])
         for cell in cells
         if cell.run and not math.isnan(cell.reported[0])
     }
@@ -312,10 +309,10 @@ def _footers(
 
 
 def _frame_of(
-    column: ColumnSpec, noises: Sequence[str], summary: pd.DataFrame, main: Games
+    column: ColumnSpec, noises: Sequence[str], summary: pd.DataFrame, facts: Facts
 ) -> pd.DataFrame:
     """The rows of the summary that a column shows, by the order of the noises."""
-    runs = [run for run in column.runs if _is_shown(run, main)]
+    runs = [run for run in column.runs if _is_shown(run, facts)]
     runs.sort(key=lambda run: noises.index(_row_noise(run, noises)))
     return pd.DataFrame(runs, columns=summary.columns).astype(summary.dtypes)
 
@@ -333,7 +330,7 @@ def _numbers(
             "stream": key.stream,
             "stream_title": facts.streams[key.stream],
             "level": key.level,
-            "mu": main.levels[key.level],
+            "mu": facts.levels[key.level],
             "column": column.title,
             "best_of": column.best_of,
             "noise": "none" if column.model == "none" else key.noise,

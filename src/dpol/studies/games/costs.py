@@ -20,13 +20,13 @@ _KEYS = ["algorithm", "noise", "stream", "mu"]
 _COSTS = ["noise_cost", "noise_cost_half_width", "noise_cost_share"]
 
 
-def shown_costs(summary: pd.DataFrame, settings: Games) -> pd.DataFrame:
+def shown_costs(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFrame:
     """The rows with a cost of the systems compared, or of the first private algorithm shown.
 
     They are in the order of systems, streams and levels; none if no cost is known.
     """
     costs = summary[summary["noise_cost"].notna()].set_index(_KEYS, drop=False)
-    order = product(_systems(summary, settings), settings.streams, settings.levels.values())
+    order = product(_systems(summary, settings), facts.streams, facts.levels.values())
     shown = [(*system, stream, mu) for system, stream, mu in order]
     return costs.loc[[cell for cell in shown if cell in costs.index]].reset_index(drop=True)
 
@@ -55,7 +55,7 @@ def _systems(summary: pd.DataFrame, settings: Games) -> list[tuple[str, str]]:
 
 def cost_table(frames: Frames, settings: Games, facts: Facts) -> Table:
     """Gains lost to noise, a line per system and stream; no line if no cost is known."""
-    costs = shown_costs(frames["summary"], settings)
+    costs = shown_costs(frames["summary"], settings, facts)
     mus = list(costs["mu"].unique())
     lines = []
     for _, own in costs.groupby(["algorithm", "noise", "stream"], sort=False):

@@ -48,14 +48,14 @@ def draw_cumulative_gain(frames: Frames, main: Games, facts: Facts) -> Figure:
     Args:
         frames: the summary; and `cumulative`, a row per stream, algorithm, noise, mu and round, and
             per stream and round one of the algorithm `best-static-expert`.
-        main: streams, levels, algorithms drawn as lines, shaded family, noise, confidence.
+        main: algorithms drawn as lines, shaded family, noise, confidence.
         facts: titles of the streams, and whether they are simulated.
     """
-    report, levels = main.report, list(main.levels.values())
+    report, levels = main.report, list(facts.levels.values())
     cumulative = frames["cumulative"]
     titles = bounds.sized_titles(facts.streams, frames["summary"])
     lines = shown_lines(cumulative, report, report.noise)
-    rows = cumulative[cumulative["stream"].isin(main.streams)]
+    rows = cumulative[cumulative["stream"].isin(facts.streams)]
     noisy = noisy_without_privacy(frames["summary"])
     keys = rows.set_index(["algorithm", "noise", "mu"]).index
     rows = rows[~keys.isin([(*it, math.inf) for it in noisy])]
@@ -63,8 +63,8 @@ def draw_cumulative_gain(frames: Frames, main: Games, facts: Facts) -> Figure:
     rows = rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
     members = rows[(rows["family"] == report.envelope) & (rows["noise"] == report.noise)]
     width = {1: 4.2, 2: 2.7}.get(len(levels), panels.WIDTH / len(levels))
-    height = {1: 2.6, 2: 1.9}.get(len(main.streams), 1.5)
-    cells, size = list(product(main.streams, levels)), (width, height)
+    height = {1: 2.6, 2: 1.9}.get(len(facts.streams), 1.5)
+    cells, size = list(product(facts.streams, levels)), (width, height)
     with panels.panels(
         len(cells), len(levels), size, "cumulative gain", sharex=True, sharey="row"
     ) as drawn:
@@ -75,7 +75,7 @@ def draw_cumulative_gain(frames: Frames, main: Games, facts: Facts) -> Figure:
         for ax, mu in zip(drawn.grid[0], levels, strict=True):
             text = privacy_title(mu)
             ax.set_title(text.replace(" (", "\n(") if len(levels) > _MANY else text)
-        for ax, stream in zip(drawn.grid[:, 0], main.streams, strict=True):
+        for ax, stream in zip(drawn.grid[:, 0], facts.streams, strict=True):
             # A bracket such as (n = 24) stays on one line.
             title = re.sub(r"\([^()]{,12}\)", lambda it: it[0].replace(" ", "\xa0"), titles[stream])
             wrapped = textwrap.fill(title, int(height * _BOLD_CHARACTERS_PER_INCH))

@@ -59,29 +59,28 @@ def read(files: Mapping[str, Sequence[str]]) -> Parts:
 def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:
     """The result tables that the settings ask for."""
     cells, streams = parts["cells"], parts["streams"]
-    summary = summarize(cells, streams, settings, facts.delta)
+    summary = summarize(cells, streams, settings, facts)
     found = {
-        "summary": conclude(summary, settings),
-        "totals": totals_of(cells, settings),
+        "summary": conclude(summary, settings, facts),
+        "totals": totals_of(cells, facts),
         "ranking": rank_meta(summary),
     }
     if not facts.asks_several:
-        found["cumulative"] = cumulative_curves(cells, streams, settings)
+        found["cumulative"] = cumulative_curves(cells, streams, settings, facts)
     if facts.replayed:
-        found["replay"] = replay_rows(
-            cells, streams, settings, seed=facts.seed, memory=facts.memory
-        )
+        found["replay"] = replay_rows(cells, streams, settings, facts)
     return found
 
 
-def conclude(summary: pd.DataFrame, main: Games) -> pd.DataFrame:
+def conclude(summary: pd.DataFrame, main: Games, facts: Facts) -> pd.DataFrame:
     """The summary with the columns that follow from it (docs/reference/tables.md).
 
     Args:
         summary: table of `dpol.studies.games.summary.summarize`.
         main: of the run; rows that it shows get the numbers of the paper.
+        facts: of the run; the labels of its streams in the paper.
     """
-    return with_reported(with_costs(with_best(with_shares(summary))), main)
+    return with_reported(with_costs(with_best(with_shares(summary))), main, facts)
 
 
 def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
@@ -126,7 +125,7 @@ def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def with_reported(summary: pd.DataFrame, main: Games) -> pd.DataFrame:
+def with_reported(summary: pd.DataFrame, main: Games, facts: Facts) -> pd.DataFrame:
     """Add the paper's numbers for the rows of the report, and verdicts of agreement.
 
     `reported_as` is what the paper calls the row. Where it has no number of the stream, its
@@ -140,7 +139,7 @@ def with_reported(summary: pd.DataFrame, main: Games) -> pd.DataFrame:
     linear = best & (report.envelope == "ridge") & ~shown
     comparable = has_papers_periods(summary) & (summary["noise"] == PAPER_NOISE)
     both = summary.assign(
-        theirs=summary["stream"].map(main.streams).where(comparable),
+        theirs=summary["stream"].map(facts.reported).where(comparable),
         reported_as=summary["algorithm"].where(shown).mask(linear, BEST_LINEAR),
     ).merge(theirs, how="left", on=["theirs", "reported_as", "mu"])
     found = both["reported_mean_gain"].notna()

@@ -49,16 +49,16 @@ def draw_privacy_utility(
 
     Args:
         frames: the summary.
-        main: the streams, the levels, and the algorithms of the report.
+        main: the algorithms of the report.
         facts: titles of the streams, and whether they are simulated.
         narrow: whether it is for a phone.
     """
     summary = frames["summary"]
-    lines, titles = lines_of(summary, main), sized_titles(facts.streams, summary)
-    levels, fixed = ordered_levels(main.levels), LOOKS[BEST_STATIC]
-    size = max(3.1, 5.0 / len(main.streams)), 2.6
-    with panels.panels(len(main.streams), 3, size, Y_LABEL, narrow=narrow, sharey=True) as drawn:
-        for ax, stream in zip(drawn.axes, main.streams, strict=True):
+    lines, titles = lines_of(summary, main, facts), sized_titles(facts.streams, summary)
+    levels, fixed = ordered_levels(facts.levels), LOOKS[BEST_STATIC]
+    size = max(3.1, 5.0 / len(facts.streams)), 2.6
+    with panels.panels(len(facts.streams), 3, size, Y_LABEL, narrow=narrow, sharey=True) as drawn:
+        for ax, stream in zip(drawn.axes, facts.streams, strict=True):
             panels.name_panel(ax, titles[stream])
             panels.set_guesses(ax, [best_guess(mu) for mu in levels])
             share = float(summary.loc[summary["stream"] == stream, "best_static_share"].iloc[0])
@@ -98,12 +98,12 @@ def headline_levels(levels: Mapping[str, float], *, several: bool) -> list[float
     return list(dict.fromkeys((noisy[0], middle))) if several else [middle]
 
 
-def lines_of(summary: pd.DataFrame, main: Games) -> list[Line]:
+def lines_of(summary: pd.DataFrame, main: Games, facts: Facts) -> list[Line]:
     """The systems compared, and the best tuned one and the best curator.
 
     Best: in hindsight over all streams and levels with noise.
     """
-    rows = promised(summary[summary["stream"].isin(main.streams)])
+    rows = promised(summary[summary["stream"].isin(facts.streams)])
     names = named_systems(summary, main)
     labels = dict.fromkeys((*main.report.algorithms, *main.report.rivals))
     central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]

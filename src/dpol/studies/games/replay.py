@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
-from dpol.noise import NO_NOISE, MemoryChoice, find_noise, in_order, privatize
+from dpol.noise import NO_NOISE, find_noise, in_order, privatize
 from dpol.studies.games.runs import Played
 from dpol.studies.games.settings import Games
 from dpol.studies.games.summary import dates
+from dpol.studies.study import Facts
 
 MOST_EXPERTS, MOST_ROUNDS = 40, 200
 """No more than these are replayed."""
@@ -32,27 +33,25 @@ def replay_rows(
     cells: Sequence[Played],
     streams: Mapping[str, GainStream],
     main: Games,
-    *,
-    seed: int,
-    memory: MemoryChoice,
+    facts: Facts,
 ) -> pd.DataFrame:
     """The first replicate on the first stream of the config (columns: docs/reference/tables.md).
 
     Args:
         cells: all runs.
         streams: the streams they were played on, by label.
-        main: the streams, the privacy levels, and the algorithms of the report.
-        seed: root seed of the runs; the noise is drawn again from it.
-        memory: what the noise `capacity-memory` remembers.
+        main: the algorithms of the report.
+        facts: streams and privacy levels; the seed and the memory of the noise, which is drawn
+            again.
     """
-    stream = streams[next(iter(main.streams))]
+    stream = streams[next(iter(facts.streams))]
     played = [
         it
         for label in main.report.algorithms
         for it in cells
         if (it.label, it.stream) == (label, stream.label)
     ]
-    settings = _settings(played, main)
+    settings = _settings(played, facts)
     actions = {it: _actions(played, *it) for it in settings}
     best = stream.gains.argmax(axis=1)
     chosen = [best, *(own for it in settings for own in actions[it].values())]
@@ -61,15 +60,17 @@ def replay_rows(
     for noise, mu in settings:
         noisy, scale = stream.gains, np.zeros_like(stream.gains)
         if any(it.guarantee.model == "local" and (it.noise, it.mu) == (noise, mu) for it in played):
-            drawn = privatize(stream, noise, mu, seed=seed, replicates=[0], memory=memory)
+            drawn = privatize(
+                stream, noise, mu, seed=facts.seed, replicates=[0], memory=facts.memory
+            )
             noisy, scale = drawn.gains[0], drawn.noise_scale
-        facts = {"stream": stream.label, "noise": noise, "level": main.labels[mu], "mu": mu}
+        setting = {"stream": stream.label, "noise": noise, "level": facts.labels[mu], "mu": mu}
         numbers = {"noisy_gain": noisy, "noise_scale": scale}
-        rows.append(_rows(stream, facts, numbers, actions[noise, mu], shown))
+        rows.append(_rows(stream, setting, numbers, actions[noise, mu], shown))
     return pd.concat(rows, ignore_index=True)
 
 
-def _settings(played: Sequence[Played], main: Games) -> list[Setting]:
+def _settings(played: Sequence[Played], facts: Facts) -> list[Setting]:
     """The noises and levels that are replayed, in the order of the noises and of the config.
 
     Noise that algorithms with batches or sums need, or that is there at every level, is left out.
@@ -81,8 +82,8 @@ def _settings(played: Sequence[Played], main: Games) -> list[Setting]:
         for noise in noises
         if noise.none_at_infinity and not noise.constant and noise.memory != "sums"
     ]
-    found = [(noise, mu) for noise in kept for mu in main.labels if (noise, mu) in known]
-    return found or [(NOT_NOISED, mu) for mu in main.labels][:1]
+    found = [(noise, mu) for noise in kept for mu in facts.labels if (noise, mu) in known]
+    return found or [(NOT_NOISED, mu) for mu in facts.labels][:1]
 
 
 def _actions(

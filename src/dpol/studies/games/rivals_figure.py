@@ -22,7 +22,7 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts, *, narrow: bool = Fal
 
     Args:
         frames: the summary.
-        main: streams and levels, and the rivals of the report.
+        main: the rivals of the report.
         facts: titles of the streams, and whether they are simulated.
         narrow: whether it is for a phone.
     """
@@ -30,11 +30,11 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts, *, narrow: bool = Fal
     rows = summary[summary["algorithm"].isin(main.report.rivals)]
     played = list(rows["noise"].unique())
     noises = [name for name in CENTRAL_NOISES if name in played] or played
-    titles, levels = sized_titles(facts.streams, summary), ordered_levels(main.levels)
+    titles, levels = sized_titles(facts.streams, summary), ordered_levels(facts.levels)
     looks, fixed = looks_of(main.report.rivals), LOOKS[BEST_STATIC]
-    cells = list(product(noises, main.streams))
+    cells = list(product(noises, facts.streams))
     with panels.panels(
-        len(cells), len(main.streams), (2.5, 2.5), Y_LABEL, narrow=narrow, sharey=True
+        len(cells), len(facts.streams), (2.5, 2.5), Y_LABEL, narrow=narrow, sharey=True
     ) as drawn:
         for ax, (noise, stream) in zip(drawn.axes, cells, strict=True):
             of_panel = rows[(rows["stream"] == stream) & (rows["noise"] == noise)]

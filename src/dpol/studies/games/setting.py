@@ -10,17 +10,15 @@ from dpol.data.question import Gain
 from dpol.data.settings import Columns
 from dpol.show.footers import AS_HARD_AS, COVERS, MODELS
 from dpol.show.words import each, mu_title
-from dpol.studies.games.settings import Games
 from dpol.studies.page import SETTING, Answer, PageFacts
 
 
-def setting_answer(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> Answer:
+def setting_answer(summary: pd.DataFrame, facts: PageFacts) -> Answer:
     """The choice that a run is about; the game, the data, the noise, what is protected, and how
     numbers are to be read.
 
     Args:
         summary: table of `dpol.studies.games.summary`.
-        settings: of the main experiment.
         facts: of the run.
     """
     questions = facts.gains.values()
@@ -38,7 +36,7 @@ def setting_answer(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
             _game(facts, questions),
             _data(summary, facts),
             _noise(summary),
-            _protected(summary, settings),
+            _protected(summary, facts),
             reading,
         ),
     )
@@ -128,9 +126,9 @@ def _noise(summary: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def _protected(summary: pd.DataFrame, settings: Games) -> str:
+def _protected(summary: pd.DataFrame, facts: PageFacts) -> str:
     private = summary[summary["epsilon"] < float("inf")]
     if private.empty:
         return "Nothing is protected: no run has privacy noise."
-    levels = [mu_title(mu) for mu in settings.levels.values() if mu < float("inf")]
+    levels = [mu_title(mu) for mu in facts.levels.values() if mu < float("inf")]
     return f"Noise protects {each(private['unit'])}, at {', '.join(levels)}. {AS_HARD_AS}"

@@ -9,7 +9,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
-from dpol.privacy.settings import Mu
 from dpol.show.papers import EXPERTS
 
 PAPER = f"“{EXPERTS}”, Table 2"
@@ -93,14 +92,8 @@ class Report(Settings):
 class Games(Settings):
     """The main experiment: the keys of a config that it depends on."""
 
-    streams: dict[Label, str | None]
-    """The gain streams by label, each with its label in the paper's table, if it has one."""
-    levels: dict[Label, Mu]
-    """Privacy levels by label."""
     suites: dict[Label, Suite] = {}
     """Algorithms that are played, by label of their suite."""
-    replicates: int = 1
-    """Runs of every algorithm."""
     block_replicates: int | None = None
     """Replicates in one job; without it all."""
     games_together: bool = False
@@ -108,8 +101,3 @@ class Games(Settings):
     report: Report
     ways: dict[str, list[tuple[Label, NoiseName]]] = {}
     """Algorithm and noise of the systems of each of `WAYS`, if they are compared."""
-
-    @property
-    def labels(self) -> dict[float, str]:
-        """Labels of the privacy levels by mu."""
-        return {mu: label for label, mu in self.levels.items()}

@@ -16,6 +16,7 @@ from dpol.data.stream import GainStream
 from dpol.studies.games.bounds import TOTALS
 from dpol.studies.games.runs import Played, RunBlock, joined
 from dpol.studies.games.settings import BEST_STATIC, CHANCE, FORESIGHT, Games, Report
+from dpol.studies.study import Facts
 
 
 def collect_cells(blocks: Iterable[RunBlock]) -> list[Played]:
@@ -50,15 +51,15 @@ def count_comparisons(cells: Sequence[Played], report: Report) -> int:
 
 
 def summarize(
-    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Games, delta: float
+    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Games, facts: Facts
 ) -> pd.DataFrame:
     """One row per stream, algorithm, noise and mu (the columns: docs/reference/tables.md).
 
     Args:
         cells: all runs.
         streams: the streams they were played on, by label.
-        main: the privacy levels, and what the report shows: its intervals hold together.
-        delta: where epsilon is reported.
+        main: what the report shows: its intervals hold together.
+        facts: the privacy levels, and the delta at which epsilon is reported.
     """
     confidence, comparisons = main.report.confidence, count_comparisons(cells, main.report)
     rows = []
@@ -67,7 +68,7 @@ def summarize(
         rows.append(
             {
                 **_stream_facts(streams[cell.stream]),
-                **_setting(cell, main),
+                **_setting(cell, facts),
                 "replicates": len(totals),
                 "mean_gain": float(totals.mean()),
                 "ci_half_width": float(half_width(totals, confidence, comparisons)),
@@ -76,23 +77,23 @@ def summarize(
                 "ours": cell.ours,
                 **cell.guarantee.as_columns(),
                 **cell.guarantee.stay_columns(),
-                "epsilon": cell.guarantee.epsilon(delta),
-                "amplified_epsilon": mixture.epsilon(delta) if mixture else math.nan,
+                "epsilon": cell.guarantee.epsilon(facts.delta),
+                "amplified_epsilon": mixture.epsilon(facts.delta) if mixture else math.nan,
             }
         )
     frame = pd.DataFrame(rows)
     regret = frame["best_static_gain"] - frame["mean_gain"]
     together = {"confidence": confidence, "ci_comparisons": comparisons}
-    return frame.assign(delta=delta, static_regret=regret, **together)
+    return frame.assign(delta=facts.delta, static_regret=regret, **together)
 
 
-def totals_of(cells: Sequence[Played], main: Games) -> pd.DataFrame:
+def totals_of(cells: Sequence[Played], facts: Facts) -> pd.DataFrame:
     """One row per cell and replicate: its total gain (the columns: docs/reference/tables.md)."""
     frames = [
         pd.DataFrame(
             {
                 "stream": cell.stream,
-                **_setting(cell, main),
+                **_setting(cell, facts),
                 "replicate": np.arange(len(cell.totals), dtype=np.int32),
                 "total_gain": cell.totals,
             }
@@ -134,19 +135,19 @@ def bound_totals(stream: GainStream) -> dict[str, float]:
     return {TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()}
 
 
-def _setting(cell: Played, main: Games) -> dict[str, Any]:
+def _setting(cell: Played, facts: Facts) -> dict[str, Any]:
     """Suite that was played, and its noise."""
     return {
         "algorithm": cell.label,
         "family": cell.family,
         "noise": cell.noise,
-        "level": main.labels[cell.mu],
+        "level": facts.labels[cell.mu],
         "mu": cell.mu,
     }
 
 
 def cumulative_curves(
-    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Games
+    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Games, facts: Facts
 ) -> pd.DataFrame:
     """Mean cumulative gain by round, with half-widths; chance, best static expert, foresight.
 
@@ -163,7 +164,7 @@ def cumulative_curves(
     for cell in cells:
         running = cell.gains.cumsum(axis=1)
         half = half_width(running, confidence, comparisons)
-        curve = _curve(streams[cell.stream], _setting(cell, main), running.mean(axis=0), half)
+        curve = _curve(streams[cell.stream], _setting(cell, facts), running.mean(axis=0), half)
         frames.append(curve)
     return pd.concat(frames, ignore_index=True)
 
