@@ -87,13 +87,6 @@ def test_two_rows_with_one_key_are_refused() -> None:
         verify.values_of(CHECK | {"result": "summary"}, example(changed=1, mu=1.0))
 
 
-@pytest.mark.workflow
-def test_values_of_dirty_hospitals_are_as_expected(tmp_path: Path) -> None:
-    """The other small run is that of tests/workflow/test_whole.py."""
-    base = verify.run_config("hospitals", tmp_path)
-    assert verify.differing("hospitals", base) == [], "if it is meant: verify/expect.py"
-
-
 def test_values_are_written_as_they_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
