@@ -30,9 +30,9 @@ docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## the tests of the code, real snakemake runs included (about 6 minutes)
+test: $(VENV)/.dev ## the tests of the code, and of one whole run (about 6 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
-	    $(addprefix --ignore=,$(DOCS_TESTS))
+	    $(addprefix --ignore=,tests/workflow $(DOCS_TESTS))
 
 test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)

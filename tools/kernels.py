@@ -2,8 +2,9 @@
 
 Processors round sums and products of matrices differently, because libraries choose code for what
 the processor has. The first kernel is for processors without AVX-512, the second for those with it;
-where this processor has none, the second is for those without AVX2 either. The exit status is 1 if
-a test fails under one of them. `python tools/kernels.py tests/privacy` runs these tests only.
+where this processor has none, the second is for those without AVX2 either. `dpol verify` follows
+under each. The exit status is 1 if something fails under one of them.
+`python tools/kernels.py tests/privacy` runs these tests only.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from collections.abc import Mapping
 from numpy._core import _multiarray_umath as built
 
 TESTS = (
-    *("tests/privacy", "tests/experts", "tests/noise", "tests/lazy", "tests/studies/claims"),
-    "tests/test_verify.py",
-    "tests/workflow/test_whole.py::test_values_of_the_whole_run_are_as_expected",
+    "tests/privacy",
+    "tests/experts",
+    "tests/noise",
+    "tests/lazy",
+    "tests/studies/claims",
 )
-"""What sums, products of matrices and searches decide, and the small runs of verify/."""
+"""What sums, products of matrices and searches decide."""
 PLAIN, WIDE = {"X86_V2"}, {"X86_V2", "X86_V3"}
 """What NumPy may use: without AVX2, and with it but without AVX-512."""
 
@@ -41,8 +44,11 @@ def _variables(core: str, disabled: set[str]) -> dict[str, str]:
 
 
 def main(words: list[str]) -> int:
-    """Run pytest once for each kernel."""
-    words = words or ["--numprocesses", str(os.cpu_count()), "--dist", "worksteal", *TESTS]
+    """Run pytest, and without words `dpol verify`, once for each kernel."""
+    runs = [["pytest", *words]]
+    if not words:
+        runs = [["pytest", "--numprocesses", str(os.cpu_count()), "--dist", "worksteal", *TESTS]]
+        runs += [["dpol", "verify"]]
     failed = []
     chosen = kernels()
     if not chosen:
@@ -52,9 +58,8 @@ def main(words: list[str]) -> int:
     for name, variables in chosen.items() or [("the only one", {})]:
         print(f"Kernel: {name}", flush=True)
         env = {**os.environ, **variables}
-        if subprocess.run(
-            [sys.executable, "-m", "pytest", *words], env=env, check=False
-        ).returncode:
+        done = [subprocess.run([sys.executable, "-m", *it], env=env, check=False) for it in runs]
+        if any(it.returncode for it in done):
             failed.append(name)
     if failed:
         print(f"Failed under: {', '.join(failed)}")
