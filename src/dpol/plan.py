@@ -207,6 +207,10 @@ class Plan:
         """A hash of what computes: dpol without its checks, commands, report and looks."""
         return code_of_dpol("checks", "cli", "report", "show")
 
+    @cached_property
+    def _code_that_draws(self) -> str:
+        return code_of_dpol("checks", "cli", "report")
+
     def code_of_point(self, study: Study, label: str) -> list[str]:
         """Hashes of what computes a point: dpol, and each package that it plays."""
         tops = self._packages_of_points[study.name][label]
@@ -219,8 +223,7 @@ class Plan:
 
     def code_of_shown(self, study: Study) -> list[str]:
         """Hashes of what draws the figures and renders the tables of a study."""
-        drawing = code_of_dpol("checks", "cli", "report")
-        return [drawing, *self.code_of_results(study)[1:]]
+        return [self._code_that_draws, *self.code_of_results(study)[1:]]
 
     def code_of_page(self) -> list[str]:
         """Hashes of what writes the page of the run."""
