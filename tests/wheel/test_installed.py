@@ -124,6 +124,7 @@ run: outside
 seed: 1
 dataset:
   source: {kind: simulated, hospitals: {PA: 8}, weeks: 12}
+  cleaning: {min_total_cases: 10}
   columns:
     entity: hospital_pk
     period: collection_week
