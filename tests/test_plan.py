@@ -59,6 +59,18 @@ def test_a_change_of_dpol_reaches_what_it_can_change(
     assert [old != new for old, new in zip(before, after, strict=True)] == changed
 
 
+def test_the_hash_of_a_wheel_is_that_of_a_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wheel holds the pipeline too, with tables and configs on which no code depends."""
+    before, files = codes(plan()), [*plugins.files_of_package("dpol")]
+    table = tmp_path / "table.csv"
+    table.write_text("a\n1\n")
+    beside = [("dpol/pipeline/data/table.csv", table)]
+    monkeypatch.setattr(plugins, "files_of_package", lambda top: [*files, *beside])
+    assert codes(plan()) == before
+
+
 def test_a_new_parameter_plays_its_suite_again_and_no_other() -> None:
     suites = SMALL["suites"]
     central = {"algorithm": "mf-window", "window": 9}

@@ -166,7 +166,6 @@ SHOWN = {
 }
 # The comparison and some of the claims read results of the main experiment.
 MAIN = jobs_of("games", "comparison", "claims")
-OF_LAZY = jobs_of("lazy", "convex", "audits")
 ALL_SUITES = {*WHOLE["suites"]}
 
 

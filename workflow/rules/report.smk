@@ -14,7 +14,7 @@ rule render_report:
     benchmark:
         local(f"{RESULTS}/benchmarks/render_report.tsv")
     params:
-        code=plan.code_of_page(),
+        code=lambda wildcards: plan.code_of_page(),
         config_name=plan.name,
         config_text=plan.text,
         benchmarks=plan.benchmarks,

@@ -73,7 +73,8 @@ for study, block in plan.studies:
                 settings=block.model_dump(mode="json"),
                 facts=plan.facts_of_shown(study),
                 about=section.about,
-                code=plan.code_of_shown(study),
+                # Not before it is asked for: a job that starts hashes only what it watches.
+                code=lambda wildcards, study=study: plan.code_of_shown(study),
             message:
                 f"{section.title}: drawing the figures, rendering the tables"
             script:

@@ -170,9 +170,8 @@ def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
 def jobs(config: Config, members: Members) -> Iterator[Problem]:
     """Snakemake can plan all jobs."""
     main, facts = config.games, config.facts
-    if (
-        count := len(facts.streams) * len(jobs_of(main, facts)) * n_blocks(main, facts)
-    ) > MOST_JOBS:
+    count = len(facts.streams) * len(jobs_of(main, facts)) * n_blocks(main, facts)
+    if count > MOST_JOBS:
         allowed = f"makes {count:,} jobs, at most {MOST_JOBS:,}; take larger blocks"
         yield Problem(("block_replicates",), config.block_replicates, allowed)
 

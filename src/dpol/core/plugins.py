@@ -145,11 +145,13 @@ def package_of(module: str) -> Package:
 def code_of_dpol(*without: str) -> str:
     """Hash the files of dpol, with their names in it.
 
+    The pipeline is left out: it is in a wheel only, and Snakemake watches its scripts and tables.
+
     Args:
-        without: folders and files that are left out, such as `show`.
+        without: folders and files that are left out too, such as `show`.
     """
-    files = files_of_package(NAME)
-    return _hash_of(it for it in files if it[0].split("/")[1] not in without)[:16]
+    left_out = {"pipeline", *without}
+    return _hash_of(it for it in files_of_package(NAME) if it[0].split("/")[1] not in left_out)[:16]
 
 
 def _hash_of(files: Iterable[tuple[str, Path]]) -> str:
