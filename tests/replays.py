@@ -11,7 +11,8 @@ import pandas as pd
 from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
 from dpol.studies.games.replay import replay_rows
-from dpol.studies.games.runs import Played, play_suite
+from dpol.studies.games.runs import play_suite
+from dpol.studies.games.scores import Scores, scores_of
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.study import Facts
 
@@ -38,15 +39,16 @@ def games(
     noises: Sequence[str] = ("isotropic", "capacity"),
     replicates: int = 2,
     levels: Mapping[str, float] = LEVELS,
-) -> list[Played]:
-    """The runs of local algorithms and of one without privacy."""
+) -> list[Scores]:
+    """The scores of local algorithms and of one without privacy."""
     found = []
     for specs, kinds, mus in ((LOCAL, noises, levels.values()), (FREE, ("none",), (math.inf,))):
         members = [member for spec in specs for member in make_members(spec)]
         for noise in kinds:
             for mu in mus:
                 facts = {"noise": noise, "mu": mu, "seed": SEED, "replicates": range(replicates)}
-                found += play_suite(stream, members, **facts).played
+                block = play_suite(stream, members, **facts)
+                found += [scores_of(it, block.replicates) for it in block.played]
     return found
 
 
@@ -66,7 +68,7 @@ def facts_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Facts:
 
 def replay_of(
     stream: GainStream,
-    cells: Sequence[Played] | None = None,
+    cells: Sequence[Scores] | None = None,
     levels: Mapping[str, float] = LEVELS,
 ) -> pd.DataFrame:
     """The table of a game."""

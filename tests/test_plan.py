@@ -26,8 +26,9 @@ def plan(**changed: Any) -> Plan:
 
 
 def codes(of: Plan) -> list[list[str]]:
-    """Hashes of what computes, what draws and what writes the page."""
-    return [of.code_of_results(GAMES), of.code_of_shown(GAMES), of.code_of_page()]
+    """Hashes of what plays, of what makes and shows the results, and of what writes the page."""
+    job = next(iter(of.jobs["games"]))
+    return [of.code_of_job(GAMES, job), of.code_of_results(GAMES), of.code_of_page()]
 
 
 def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
@@ -41,6 +42,7 @@ def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
     [
         ("experts/play.py", [True, True, True]),
         ("show/looks.py", [False, True, True]),
+        ("show/reported_average_gain.csv", [False, True, True]),
         ("report/page.py", [False, False, True]),
         ("cli/compare.py", [False, False, False]),
         ("checks/check.py", [False, False, False]),

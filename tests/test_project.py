@@ -110,7 +110,10 @@ def test_generated_config_files_are_up_to_date():
 
 @pytest.mark.parametrize(
     ("name", "columns"),
-    [("streams/STREAM", STREAM_COLUMNS), ("runs/STREAM/SUITE/NOISE/LEVEL/block-K", RUN_COLUMNS)],
+    [
+        ("streams/STREAM", STREAM_COLUMNS),
+        ("points/games/STREAM/SUITE/NOISE/LEVEL/block-K/rounds", RUN_COLUMNS),
+    ],
 )
 def test_columns_are_documented(name, columns):
     assert list(DATA_SCHEMAS[name].columns) == list(columns)

@@ -16,13 +16,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import numpy as np
 import pytest
 import verify
 import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.plan import make_plan
+from dpol.studies.games.scores import collect_cells, read_scores
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, Done, fail, run, snakemake, succeed, write_config
 from report.crates import checked_crate
@@ -31,7 +32,7 @@ WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
 BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
-RUN = "runs/NM/local/isotropic/mu-0.5/block-0.parquet"
+GAME = "points/games/NM/local/isotropic/mu-0.5/block-0/scores.parquet"
 pytestmark = pytest.mark.workflow
 
 
@@ -102,23 +103,28 @@ def targets(names: Iterable[str]) -> list[str]:
 
 
 def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Path) -> None:
-    """The run uses one core, and three replicates in blocks of two and one."""
-    names = [RUN.replace("block-0", f"block-{block}") for block in (0, 1)]
+    """The run uses one core, and one job for blocks of two replicates and of one."""
+    together = GAME.replace("block-0", "block-0+1")
     base = whole / BASE
     points = [str(path.relative_to(base)) for path in base.rglob("points/labels/*/*.parquet")]
-    write_config(tmp_path, WHOLE, block_replicates=2)
-    succeed(snakemake(tmp_path, *targets([*names, *points]), "--cores", "1"))
+    write_config(tmp_path, WHOLE, block_replicates=2, points_per_job=2)
+    succeed(snakemake(tmp_path, *targets([together, *points]), "--cores", "1"))
     assert contents(tmp_path, points) == contents(whole, points)  # every other study is one job
-    keys = ["algorithm", "replicate", "round"]
-    parts = [pd.read_parquet(tmp_path / name) for name in targets(names)]
-    joined = pd.concat(parts).sort_values(keys, ignore_index=True)
-    at_once = pd.read_parquet(base / RUN)
-    pd.testing.assert_frame_equal(joined, at_once.sort_values(keys, ignore_index=True))
+    (joined, at_once) = (
+        collect_cells(read_scores(folder / BASE / name))
+        for folder, name in ((tmp_path, together), (whole, GAME))
+    )
+    for one, other in zip(joined, at_once, strict=True):
+        assert (one.label, one.totals.tolist()) == (other.label, other.totals.tolist())
+        np.testing.assert_allclose(one.mean, other.mean, rtol=1e-13)
+        np.testing.assert_allclose(one.squares, other.squares, atol=1e-12)
 
 
 def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -> None:
     base = whole / BASE
-    names = [str(path.relative_to(base)) for path in (base / "runs/NM/local").rglob("*.parquet")]
+    names = [
+        str(path.relative_to(base)) for path in (base / "points/games/NM/local").rglob("*.parquet")
+    ]
     write_config(tmp_path, PLAIN)
     (tmp_path / "src").symlink_to(whole / "src")
     (tmp_path / "workflow").symlink_to(whole / "workflow")
@@ -129,7 +135,7 @@ def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    runs = tmp_path / BASE / "runs"
+    runs = tmp_path / BASE / "points/games"
     deadline = time.monotonic() + 120
     while len(list(runs.rglob("*.parquet"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -5,7 +5,8 @@ The rules read a `Plan` and hold no policy of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 FIGURE_FORMATS = ("svg", "png", "pdf")
 TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
+
+SHORT_SECONDS = 20.0
+"""Time on one core at which a job of several points is full; the start of a job takes one."""
 
 Files = Mapping[str, str | list[str]]
 """Files by name, or lists of them, as paths from the working folder."""
@@ -69,18 +73,37 @@ class Plan:
         facts = self._untitled
         return {study.name: study.points(block, facts) for study, block in self.studies}
 
-    def inputs_of_point(self, study: Study, label: str) -> Files:
-        """The files that a point reads, by its names for them."""
-        return self._below(self.points[study.name][label].get("inputs", {}))
+    @cached_property
+    def jobs(self) -> Mapping[str, Mapping[str, Sequence[Point]]]:
+        """The points of each job, by study and by the label of the job."""
+        return {
+            study: dict(_jobs_of(points, self.config.points_per_job))
+            for study, points in self.points.items()
+        }
 
-    def outputs_of_point(self, study: Study) -> Files:
-        """The files that a point makes, by name, with `{point}` for its label."""
-        return self._below(study.files_of_points())
+    @property
+    def seconds(self) -> dict[str, float]:
+        """The time that a job of a study is expected to take on one core, by name of its rule."""
+        return {
+            f"{study.name}_point": sum(
+                point.get("seconds", study.seconds) for point in self.points[study.name].values()
+            )
+            / len(self.jobs[study.name])
+            for study, _ in self.studies
+        }
 
-    def parts_of_results(self, study: Study) -> Files:
+    def inputs_of_job(self, study: Study, label: str) -> Files:
+        """The files that the points of a job read, by their names for them."""
+        return self._below(self.jobs[study.name][label][0].get("inputs", {}))
+
+    def outputs_of_job(self, study: Study, block: Any) -> Files:
+        """The files that a job makes of its points, by name, with `{point}` for its label."""
+        return self._below(study.files_of_points(block))
+
+    def parts_of_results(self, study: Study, block: Any) -> Files:
         """The files of which the result tables are made, lists by name."""
-        labels = self.points[study.name]
-        made = study.files_of_points().items()
+        labels = self.jobs[study.name]
+        made = study.files_of_points(block).items()
         points = {name: [path.replace("{point}", it) for it in labels] for name, path in made}
         return self._below({**points, **study.reads(list(self.config.played))})
 
@@ -112,6 +135,10 @@ class Plan:
             found += [(first, about), *((path, None) for path in others)]
         return found
 
+    def mb_of_results(self, input_mb: float) -> int:
+        """The memory that making result tables takes, in MB, of parts of so many MB."""
+        return round(1000 + 8 * input_mb)
+
     @property
     def outputs(self) -> list[str]:
         """The result tables, figures and tables of all studies."""
@@ -124,7 +151,7 @@ class Plan:
     @property
     def played_files(self) -> list[str]:
         """All files of which the results are made; who deletes them keeps the report."""
-        parts = [self.parts_of_results(study) for study, _ in self.studies]
+        parts = [self.parts_of_results(study, block) for study, block in self.studies]
         files = [path for lists in parts for paths in lists.values() for path in paths]
         raw = [self.config.raw_file, f"{self.config.raw_file}.member.json"]
         streams = [f"{self.folder}/streams/{label}.parquet" for label in self.config.played]
@@ -172,8 +199,8 @@ class Plan:
         return vars(shared)
 
     @cached_property
-    def _packages_of_points(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The packages of others that each point needs, by study and label."""
+    def _packages_of_jobs(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """The packages of others that each job needs, by study and label."""
         known: dict[str, Sequence[str]] = {}  # many points play the same suite
 
         def packages_of(study: Study, point: Point) -> Sequence[str]:
@@ -187,7 +214,8 @@ class Plan:
 
         return {
             study.name: {
-                it: packages_of(study, point) for it, point in self.points[study.name].items()
+                label: sorted({top for it in points for top in packages_of(study, it)})
+                for label, points in self.jobs[study.name].items()
             }
             for study, _ in self.studies
         }
@@ -199,8 +227,8 @@ class Plan:
         Raises:
             ModuleNotFoundError: one is not installed where jobs find it.
         """
-        points = [tops for it in self._packages_of_points.values() for tops in it.values()]
-        return {top: package_of(top) for top in sorted({top for tops in points for top in tops})}
+        jobs = [tops for it in self._packages_of_jobs.values() for tops in it.values()]
+        return {top: package_of(top) for top in sorted({top for tops in jobs for top in tops})}
 
     @cached_property
     def code(self) -> str:
@@ -208,22 +236,19 @@ class Plan:
         return code_of_dpol("checks", "cli", "report", "show")
 
     @cached_property
-    def _code_that_draws(self) -> str:
+    def _code_that_shows(self) -> str:
         return code_of_dpol("checks", "cli", "report")
 
-    def code_of_point(self, study: Study, label: str) -> list[str]:
-        """Hashes of what computes a point: dpol, and each package that it plays."""
-        tops = self._packages_of_points[study.name][label]
+    def code_of_job(self, study: Study, label: str) -> list[str]:
+        """Hashes of what computes a job: dpol, and each package that its points play."""
+        tops = self._packages_of_jobs[study.name][label]
         return [self.code, *(self.packages[top].sha256 for top in tops)]
 
     def code_of_results(self, study: Study) -> list[str]:
-        """Hashes of what makes the result tables of a study: all that its points need."""
-        tops = {top for tops in self._packages_of_points[study.name].values() for top in tops}
-        return [self.code, *(self.packages[top].sha256 for top in sorted(tops))]
-
-    def code_of_shown(self, study: Study) -> list[str]:
-        """Hashes of what draws the figures and renders the tables of a study."""
-        return [self._code_that_draws, *self.code_of_results(study)[1:]]
+        """Hashes of what makes the result tables and figures of a study: all that points need, and
+        how it is shown."""
+        tops = {top for tops in self._packages_of_jobs[study.name].values() for top in tops}
+        return [self._code_that_shows, *(self.packages[top].sha256 for top in sorted(tops))]
 
     def code_of_page(self) -> list[str]:
         """Hashes of what writes the page of the run."""
@@ -321,7 +346,7 @@ class Plan:
             **{rule_of_section(it): True for it in sections},
         }
         several = {"build_stream": list(self.config.played)}
-        several |= {f"{name}_point": list(points) for name, points in self.points.items()}
+        several |= {f"{name}_point": list(jobs) for name, jobs in self.jobs.items()}
         names = [rule for rule, is_there in single.items() if is_there]
         names += [f"{rule}/{label}" for rule, labels in several.items() for label in labels]
         return [f"{self.folder}/benchmarks/{name}.tsv" for name in sorted(names)]
@@ -371,6 +396,35 @@ def make_plan(
         text = yaml.safe_dump(dict(raw), sort_keys=False, allow_unicode=True)
     name = " + ".join(path.name for path in paths) or f"module {module}"
     return Plan(config=config, place=place, name=name, text=text)
+
+
+def _jobs_of(points: Mapping[str, Point], most: int) -> Iterator[tuple[str, Sequence[Point]]]:
+    """The points of each job, in their order, by its label: that of the first, and how many follow.
+
+    >>> points = {name: {"seconds": 8.0} for name in "abcd"}
+    >>> [label for label, _ in _jobs_of(points, 3)]
+    ['a+1', 'c+1']
+    """
+    job: dict[str, Point] = {}
+    for label, point in points.items():
+        if job and (len(job) == most or not _is_short([*job.values(), point])):
+            yield _label_of(job), [*job.values()]
+            job = {}
+        job[label] = point
+    if job:
+        yield _label_of(job), [*job.values()]
+
+
+def _is_short(points: Sequence[Point]) -> bool:
+    """True if one job may compute all these points: they read the same files, and are fast."""
+    first = points[0].get("inputs")
+    expected = sum(it.get("seconds", math.inf) for it in points)
+    return expected <= SHORT_SECONDS and all(it.get("inputs") == first for it in points)
+
+
+def _label_of(job: Mapping[str, Point]) -> str:
+    first, *others = job
+    return f"{first}+{len(others)}" if others else first
 
 
 def rule_of_section(section: Section) -> str:

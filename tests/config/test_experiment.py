@@ -85,16 +85,9 @@ def test_a_job_holds_just_what_it_depends_on():
         "games": [["capacity", 0.25]],
         "replicates": [8, 9],
         "memory": "designed",
+        "keep_rounds": False,
+        "seconds": pytest.approx(0.3 + 0.002 * 2 * 2),
     }
-
-
-def test_games_together_are_the_same_games_in_one_job_for_each_suite():
-    apart, together = jobs(tiny()), jobs(tiny(games_together=True))
-    assert list(together) == [("NM", "noisy", "block-0"), ("NM", "open", "block-0")]
-    for (_, suite, _), point in together.items():
-        own = [it for (_, of, *_), it in apart.items() if of == suite]
-        assert point["games"] == [game for it in own for game in it["games"]]
-        assert point | {"games": []} == own[0] | {"games": []}
 
 
 def test_each_stream_is_played_under_each_question():

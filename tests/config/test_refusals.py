@@ -174,7 +174,8 @@ ELSEWHERE = [
     ({"batching": {"n_experts": [2], "mus": [1], "n_rounds": 10, "rounds": [11]}},
      "batching = {'n_experts': [2], 'mus': [1], 'n_rounds': 10, 'rounds': [11]}: rounds must be at most n_rounds (10)"),
     ({"replicates": 1_000_000, "block_replicates": 1},
-     "block_replicates = 1: makes 10,000,000 jobs, at most 20,000; take larger blocks"),
+     "block_replicates = 1: makes 10,000,000 jobs, at most 20,000; take larger blocks, or a"
+     " larger points_per_job"),
     ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]},
      "dataset.columns: is missing: name the columns of entity, period, count and capacity"),
     ({"dataset.source.kind": "simulatd"},

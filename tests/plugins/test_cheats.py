@@ -107,4 +107,4 @@ def test_a_run_ends_with_the_name_of_the_cheat(stream, packages, tmp_path) -> No
     words = "-m", "dpol", "run", "config.yaml", "--cores", "1", "--quiet", "all"
     done = run(sys.executable, *words, folder=tmp_path, PYTHONPATH=str(packages))
     assert "Disk, played without raw gains: it opens" in fail(done)
-    assert not list(tmp_path.glob("results/test/runs/**/*.parquet"))
+    assert not list(tmp_path.glob("results/test/points/games/**/*.parquet"))

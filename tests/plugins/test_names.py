@@ -67,8 +67,8 @@ def test_a_changed_line_changes_the_hash_of_what_plays_it_alone(packages):
     def hashes():
         plan = make_plan(raw, [], "test")
         study, _ = plan.studies[0]
-        found = {it.split("/")[1]: it for it in plan.points["games"]}
-        return {suite: plan.code_of_point(study, label) for suite, label in found.items()}
+        found = {it.split("/")[1]: it for it in plan.jobs["games"]}
+        return {suite: plan.code_of_job(study, label) for suite, label in found.items()}
 
     before = hashes()
     assert len(before["ours"]) == 1, "dpol alone"

@@ -23,7 +23,10 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.report.compare import RunComparison, compare_runs
 from dpol.report.crate import CONFIG, CRATE
-from dpol.studies.games.runs import Played, RunBlock, play_suite, write_runs
+from dpol.studies.games import summary as summaries
+from dpol.studies.games.runs import Played, play_suite
+from dpol.studies.games.scores import scores_of
+from dpol.studies.study import Facts
 from in_process import command
 from report.run_by_hand import CLEANING, PARAMS, PROVENANCE, audits, claims, config, write_files
 from runs_by_hand import played as played_by_hand
@@ -63,10 +66,9 @@ def write(
     ]
     for name in ("data", "streams", "report"):
         (folder / name).mkdir(parents=True)
-    block = RunBlock(tuple(range(len(played[0].totals))), tuple(played))
-    write_runs(block, folder / "runs/nm/local/isotropic/mu-1/block-0.parquet")
     write_stream(data, folder / "streams/nm.parquet")
-    for name, frame in {"summary": pd.DataFrame(rows), **tables}.items():
+    own = {"summary": pd.DataFrame(rows), "totals": totals_of(played)}
+    for name, frame in {**own, **tables}.items():
         write_frame(frame, folder / f"{name}.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     (folder / "report/index.html").write_text("the page")
@@ -75,6 +77,13 @@ def write(
     origin = dataclasses.replace(PROVENANCE, params=params, **provenance)
     write_files(folder, config(seed=seed), origin, ["summary", *tables])
     return folder
+
+
+def totals_of(played: Sequence[Played]) -> pd.DataFrame:
+    """The total gains of runs, with their levels by number."""
+    levels = {str(it.mu): it.mu for it in played}
+    facts = Facts({"nm": "nm"}, simulated=False, confidence=0.95, levels=levels)
+    return summaries.totals_of([scores_of(it, range(len(it.totals))) for it in played], facts)
 
 
 @pytest.fixture(scope="module")
@@ -113,17 +122,12 @@ def test_runs_of_one_seed_are_paired_by_replicate(base: Path, tmp_path: Path) ->
     assert list(found.cells["algorithm"]) == ["leader", "meta", "tree"], "the largest first"
 
 
-@pytest.mark.parametrize("why", ["seed", "replicates", "no runs", "runs of another config"])
+@pytest.mark.parametrize("why", ["seed", "replicates", "no totals"])
 def test_other_runs_are_not_paired(base: Path, tmp_path: Path, why: str) -> None:
     totals = [9.0, 10.0, 12.0, 13.0] if why == "replicates" else [9.0, 10.0, 13.0]
     new = write(tmp_path / "new", {"meta": totals}, seed=8 if why == "seed" else 7)
-    runs = new / "runs/nm/local/isotropic/mu-1/block-0.parquet"
-    if why == "no runs":
-        runs.unlink()
-    elif why == "runs of another config":
-        write_runs(
-            RunBlock((0, 1, 2), (played_by_hand("meta", "isotropic", 1.0, [1.0, 1.0, 2.0]),)), runs
-        )
+    if why == "no totals":
+        (new / "totals.parquet").unlink()
     row = rows(compare_runs(base, new))["meta"]
     deviations = [float(np.std(it, ddof=1)) for it in (META, totals)]
     assert row["interval"] == "Welch"

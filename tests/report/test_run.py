@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,12 +19,15 @@ from dpol.report.columns import describe
 from dpol.report.crate import CONFIG, CRATE
 from dpol.studies.games import schema
 from dpol.studies.games.runs import RunBlock, write_runs
+from dpol.studies.games.scores import table_of
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
 from in_process import command
 from runs_by_hand import played
 from streams_by_hand import stream
 
+GAME = "points/games/nm/local/isotropic/mu-1/block-0"
+OF_GAMES = "points/games/STREAM/SUITE/NOISE/LEVEL/block-K"
 PLAYED = [
     played(label, noise, mu, [1.0, 2.0 + mu])
     for label in ("meta", "tree")
@@ -33,14 +37,16 @@ PLAYED = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run as `games_together` lays it out."""
+    """A run that kept its rounds."""
     run = tmp_path_factory.mktemp("results") / "small"
     for name in ("provenance", "tables"):
         (run / name).mkdir(parents=True)
     (run / CRATE).write_text('{"@graph": []}')
     (run / CONFIG).write_text("seed: 7\n")
     (run / "tables/average-gain.csv").write_text("stream,mean_gain\nnm,2.5\n")
-    write_runs(RunBlock((0, 1), tuple(PLAYED)), run / "runs/nm/local/block-0.parquet")
+    block = RunBlock((0, 1), tuple(PLAYED))
+    write_frame(table_of(block), run / GAME / "scores.parquet")
+    write_runs(block, run / GAME / "rounds.parquet")
     write_stream(stream(label="nm"), run / "streams/nm.parquet")
     rows = [
         {"n_rounds": 3, "stream": it.stream, "algorithm": it.label, "noise": it.noise, "mu": it.mu}
@@ -66,6 +72,14 @@ def test_all_parts_are_read_as_they_were_written(folder: Path) -> None:
         np.testing.assert_array_equal(games["gain"], it.gains.ravel())
 
 
+def test_a_run_that_kept_no_rounds_says_how_to_keep_them(tmp_path: Path, folder: Path) -> None:
+    for name in ("summary.parquet", CRATE, CONFIG):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(folder / name, tmp_path / name)
+    with pytest.raises(dpol.DataError, match="kept no rounds; set keep_rounds: true in its config"):
+        dpol.open_run(tmp_path).games()
+
+
 @pytest.mark.parametrize(
     ("read", "message"),
     [
@@ -74,7 +88,10 @@ def test_all_parts_are_read_as_they_were_written(folder: Path) -> None:
         (lambda run: run.games(algorithm="metta"), "no algorithm metta; did you mean meta"),
         (lambda run: run.games(mu=math.inf), "no mu inf; known: 1.0, 0.5"),
         (lambda run: run.games(noise="capacity", mu=1.0), "no mu 1.0; known: 0.5"),
-        (lambda run: dpol.open_run(run.folder / "runs"), "not a finished run; name another folder"),
+        (
+            lambda run: dpol.open_run(run.folder / "points"),
+            "not a finished run; name another folder",
+        ),
     ],
 )
 def test_what_is_not_there_is_refused(
@@ -99,7 +116,8 @@ def test_every_column_of_every_result_table_is_described(tmp_path: Path) -> None
 def test_the_command_describes_tables_streams_and_games(folder: Path) -> None:
     for file, name in (
         ("streams/nm.parquet", "streams/STREAM"),
-        ("runs/nm/local/block-0.parquet", "runs/STREAM/SUITE/NOISE/LEVEL/block-K"),
+        (f"{GAME}/scores.parquet", f"{OF_GAMES}/scores"),
+        (f"{GAME}/rounds.parquet", f"{OF_GAMES}/rounds"),
     ):
         code, out, _ = command("describe", folder / file)
         assert code == 0

@@ -18,7 +18,7 @@ KEYS = "run", "seed", "dataset", "privacy", "replicates"
 TINY: dict[str, Any] = {key: SMALL[key] for key in KEYS} | {
     "streams": {"A": {"groups": ["A"]}},
     "suites": {"local": {"algorithms": ["rw-ftpl"]}},
-    "games_together": True,
+    "points_per_job": 8,
     "report": {"algorithms": ["rw-ftpl"], "envelope": ""},
 }
 

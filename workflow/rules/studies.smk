@@ -6,9 +6,9 @@ for study, block in plan.studies:
         name:
             f"{study.name}_point"
         input:
-            unpack(lambda wildcards, study=study: plan.inputs_of_point(study, wildcards.point)),
+            unpack(lambda wildcards, study=study: plan.inputs_of_job(study, wildcards.point)),
         output:
-            **plan.outputs_of_point(study),
+            **plan.outputs_of_job(study, block),
         log:
             local(f"{RESULTS}/logs/{study.name}_point/{{point}}.log"),
         benchmark:
@@ -24,9 +24,9 @@ for study, block in plan.studies:
             # Whole points depend on neither.
             settings=None if study.whole_points else block.model_dump(mode="json"),
             delta=None if study.whole_points else settings.privacy.delta,
-            point=lambda wildcards, study=study: plan.points[study.name][wildcards.point],
+            points=lambda wildcards, study=study: plan.jobs[study.name][wildcards.point],
             seed=settings.seed,
-            code=lambda wildcards, study=study: plan.code_of_point(study, wildcards.point),
+            code=lambda wildcards, study=study: plan.code_of_job(study, wildcards.point),
         message:
             f"{study.title}: {{wildcards.point}}"
         script:
@@ -36,13 +36,15 @@ for study, block in plan.studies:
         name:
             f"{study.name}_results"
         input:
-            **plan.parts_of_results(study),
+            **plan.parts_of_results(study, block),
         output:
             **plan.results(study, block),
         log:
             local(f"{RESULTS}/logs/{study.name}_results.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/{study.name}_results.tsv")
+        resources:
+            mem_mb=lambda wildcards, input, attempt: attempt * plan.mb_of_results(input.size_mb),
         params:
             study=f"{study.module}:STUDY",
             settings=block.model_dump(mode="json"),
@@ -74,16 +76,16 @@ for study, block in plan.studies:
                 facts=plan.facts_of_shown(study),
                 about=section.about,
                 # Not before it is asked for: a job that starts hashes only what it watches.
-                code=lambda wildcards, study=study: plan.code_of_shown(study),
+                code=lambda wildcards, study=study: plan.code_of_results(study),
             message:
                 f"{section.title}: drawing the figures, rendering the tables"
             script:
                 "../scripts/study_shown.py"
 
 
-rule runs:
+rule games:
     input:
-        rules.games_results.input.runs,
+        rules.games_results.input.scores,
     localrule: True
     message:
-        f"Done: {RESULTS}/runs"
+        f"Done: {RESULTS}/points/games"

@@ -2,14 +2,14 @@ from pathlib import Path
 
 from dpol.core.logs import job_log
 from dpol.core.plugins import load
-from dpol.studies.jobs import write_point
+from dpol.studies.jobs import write_points
 from dpol.studies.study import Inputs
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output):
-    write_point(
+    write_points(
         load(snakemake.params.study),
         snakemake.params.settings,
-        snakemake.params.point,
+        snakemake.params.points,
         Inputs(
             seed=snakemake.params.seed,
             delta=snakemake.params.delta,

@@ -89,10 +89,15 @@ class Config(Settings):
     replicates: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     """Independent repetitions (seeds) of every randomised run."""
     block_replicates: PositiveInt | None = None
-    """Replicates in one job; without it all. Results do not depend on it."""
-    games_together: bool = False
-    """True plays a suite with all its noises and levels in one job, which is faster where a game
-    takes less time than the start of a job. Results do not depend on it."""
+    """Replicates in one job; without it all. Results do not depend on it, but for the last digits
+    of the curves of cumulative gain."""
+    points_per_job: PositiveInt = 1
+    """Points that one job computes at most: where a game takes less time than the start of a job,
+    several together are faster. A job plays games on one stream, and is full when it is expected to
+    take 20 s. Results do not depend on it."""
+    keep_rounds: bool = False
+    """True keeps every round of every run, `points/games/**/rounds.parquet`, for
+    `dpol.open_run(...).games()`. No table or figure needs them."""
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
     """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
     least one). Results do not depend on it."""
@@ -170,7 +175,7 @@ class Config(Settings):
         return Games(
             suites=self.suites,
             block_replicates=self.block_replicates,
-            games_together=self.games_together,
+            keep_rounds=self.keep_rounds,
             report=self.report,
             ways={
                 way: [(system.algorithm, system.noise) for system in systems]

@@ -17,7 +17,7 @@ from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
 from dpol.studies.comparison.settings import Comparison, System
-from dpol.studies.games.grid import jobs_of, n_blocks
+from dpol.studies.games.grid import n_blocks, runs_of
 
 Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
@@ -170,9 +170,13 @@ def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
 def jobs(config: Config, members: Members) -> Iterator[Problem]:
     """Snakemake can plan all jobs."""
     main, facts = config.games, config.facts
-    count = len(facts.streams) * len(jobs_of(main, facts)) * n_blocks(main, facts)
+    of_stream = len(runs_of(main, facts)) * n_blocks(main, facts)
+    count = len(facts.streams) * -(-of_stream // config.points_per_job)
     if count > MOST_JOBS:
-        allowed = f"makes {count:,} jobs, at most {MOST_JOBS:,}; take larger blocks"
+        allowed = (
+            f"makes {count:,} jobs, at most {MOST_JOBS:,}; take larger blocks, or a larger"
+            " points_per_job"
+        )
         yield Problem(("block_replicates",), config.block_replicates, allowed)
 
 

@@ -103,6 +103,29 @@ def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Float
     return factor * standard_error(values)
 
 
+def half_width_of(
+    squares: Floats, replicates: int, confidence: float, comparisons: int = 1
+) -> Floats:
+    """`half_width` from the sums of squared deviations from the mean, of any shape.
+
+    Args:
+        squares: sum over the replicates of the squared deviations.
+        replicates: their number.
+        confidence: of all intervals together.
+        comparisons: the number of intervals that hold together.
+
+    Raises:
+        ValueError: as `student_factor`.
+
+    >>> half_width_of(np.array([2.0, 0.0]), 2, 0.5).round(6).tolist()
+    [1.0, 0.0]
+    """
+    factor = student_factor(confidence, comparisons, replicates)
+    if replicates == 1:
+        return np.full(squares.shape, math.inf)
+    return factor * (np.sqrt(squares / (replicates - 1)) / math.sqrt(replicates))
+
+
 def standard_error(values: Floats) -> Floats:
     """Standard errors of the means of `values` (R, ...) over axis 0, the replicates.
 

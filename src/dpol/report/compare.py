@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -21,15 +21,14 @@ import yaml
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import Floats
-from dpol.core.schemas import Schema
+from dpol.core.schemas import Schema, read_frame
 from dpol.data.stream import read_stream
 from dpol.report.crate import CRATE
 from dpol.report.league import Game, Player, league_of
 from dpol.report.reading import reading
-from dpol.report.run import blocks_of, open_run
+from dpol.report.run import open_run
 from dpol.studies.games import schema
 from dpol.studies.games.bounds import TOTALS
-from dpol.studies.games.runs import read_runs
 from dpol.studies.games.settings import CHANCE, FORESIGHT
 from dpol.studies.games.summary import bound_totals
 
@@ -137,7 +136,7 @@ class _Run:
         summary: its numbers.
         verdicts: the verdict of each row of the ledger and the audits, by name.
         games: what was played, by label of the stream.
-        totals: the total gain of each replicate of each cell, as far as its runs are there.
+        totals: the total gain of each replicate of each cell; none if its table is not there.
         shown: labels of the algorithms that its report shows; empty for all.
     """
 
@@ -181,7 +180,7 @@ def _read_run(folder: Path) -> _Run:
             for row, verdict in _verdicts(folder / f"{name}.parquet", naming)
         },
         games={label: _game(folder, label) for label in frame["stream"].unique()},
-        totals=_totals(folder, frame),
+        totals=_totals(folder),
         shown=keys.get("report.algorithms", ()),
     )
 
@@ -277,20 +276,15 @@ def _pairs(old: Totals, new: Totals) -> dict[Cell, Floats]:
     }
 
 
-def _totals(folder: Path, summary: pd.DataFrame) -> Totals:
-    """Total gain of each replicate of each cell, as far as its runs are there."""
-    totals: dict[Cell, dict[int, float]] = {}
-    for path in blocks_of(folder):
-        block = read_runs(path)
-        for it in block.played:
-            cell = totals.setdefault((it.stream, it.noise, it.mu, it.label), {})
-            cell.update(zip(block.replicates, it.totals.tolist(), strict=True))
-    means = summary.set_index(list(_KEY))["mean_gain"].to_dict()
-    # Runs of an earlier config may be in the folder still.
+def _totals(folder: Path) -> Totals:
+    """Total gain of each replicate of each cell; none of a run that has no such table."""
+    path = folder / "totals.parquet"
+    if not path.exists():  # of an earlier version
+        return {}
+    cells = read_frame(path, schema("totals")).groupby(list(_KEY), sort=False, observed=True)
     return {
-        cell: own
-        for cell, own in totals.items()
-        if math.isclose(np.mean(list(own.values())), means.get(cell, math.nan), rel_tol=_ROUNDING)
+        cast(Cell, cell): dict(zip(own["replicate"], own["total_gain"], strict=True))
+        for cell, own in cells
     }
 
 

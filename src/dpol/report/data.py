@@ -11,8 +11,8 @@ from dpol.data.panel import report_rows, rows_read_of
 from dpol.data.stream import read_stream
 from dpol.report.part import Part
 from dpol.report.reading import reading
+from dpol.show.reported import describe_smallest
 from dpol.show.table import Column, Entry, Table, number, one_section, to_fragment
-from dpol.studies.games.reported import describe_smallest
 from dpol.studies.page import PageFacts
 
 

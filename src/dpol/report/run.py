@@ -72,7 +72,7 @@ class Run:
             mu: a privacy level, inf for none; None for all.
 
         Raises:
-            DataError: the run has no such game, or its folder `runs` is gone.
+            DataError: the run has no such game, or kept no rounds.
         """
         asked = {"stream": stream, "algorithm": algorithm, "noise": noise, "mu": mu}
         asked = {name: value for name, value in asked.items() if value is not None}
@@ -80,12 +80,16 @@ class Run:
         for name, value in asked.items():
             self._one_of(name, value, cells[name].unique())
             cells = cells[cells[name] == value]
-        paths = blocks_of(self.folder)
+        games = self.folder / "points/games"
+        paths = sorted(games.rglob("rounds.parquet"))
         if not paths:
-            raise DataError(f"{self.folder}/runs holds no games; make them with dpol run CONFIG")
+            raise DataError(
+                f"{self.folder}: this run kept no rounds; set keep_rounds: true in its config, and"
+                " run it again"
+            )
         filters = [(name, "==", value) for name, value in asked.items()]
         columns = list(RUN_COLUMNS)
-        with reading(self.folder / "runs"):
+        with reading(games):
             tables = [
                 parquet.read_table(it, columns=columns, filters=filters or None) for it in paths
             ]
@@ -111,11 +115,6 @@ class Run:
             known = nearest(value, map(str, there))
             raise DataError(f"{self.folder}: no {what} {value}{known}")
         return value
-
-
-def blocks_of(folder: Path) -> list[Path]:
-    """The files with the games of a run, in order."""
-    return sorted((folder / "runs").rglob("block-*.parquet"))
 
 
 def open_run(folder: Path | str) -> Run:

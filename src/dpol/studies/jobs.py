@@ -13,24 +13,39 @@ from dpol.studies.study import Facts, Frames, Inputs, Point, Study, schemas_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as arrow
 
 
-def write_point(
-    study: Study, settings: Any, point: Point, inputs: Inputs, files: Mapping[str, str]
+def write_points(
+    study: Study,
+    settings: Any,
+    points: Sequence[Point],
+    inputs: Inputs,
+    files: Mapping[str, str],
 ) -> None:
-    """Compute one point of a study.
+    """Compute the points of a job.
 
     Args:
         study: the study.
         settings: its block of the config; None if its points are whole.
-        point: one of its points.
-        inputs: its other inputs.
-        files: where its parts are written, by name.
+        points: some of its points.
+        inputs: their other inputs.
+        files: where their parts are written, by name.
     """
     block = None if study.whole_points else study.settings.model_validate(settings)
-    parts = load(study.run)(block, point, inputs)
+    found = [load(study.run)(block, point, inputs) for point in points]
     for name, path in files.items():
-        write_frame(parts[name], path)
+        write_frame(together([parts[name] for parts in found]), path)
+
+
+def together(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arrow.Table:
+    """The rows of several points, whose tables are of one kind."""
+    first, *others = parts
+    if not others:
+        return first
+    import pyarrow as arrow
+
+    return arrow.concat_tables(parts) if isinstance(first, arrow.Table) else joined(parts)
 
 
 def write_results(

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 Point = Mapping[str, Any]
 """Settings of one job, as plain values: text, numbers, and lists of them.
 
-Three keys say something to the workflow, too. `inputs`: the files that the job reads, by name, as
+Four keys say something to the workflow, too. `inputs`: the files that the job reads, by name, as
 paths below results/<run>/. `suite` and `games`: the entries of a suite that the job plays, and the
-noise and mu of each game; a change of a package that brings one of them runs the job again."""
+noise and mu of each game; a change of a package that brings one of them runs the job again.
+`seconds`: the time that it is expected to take on one core; short points with the same inputs may
+share a job."""
 Frames = Mapping[str, "pd.DataFrame"]
 """Rows of result tables, by name of the table."""
 
@@ -184,8 +186,9 @@ class Study:
             result table.
         whole_points: whether a point holds all settings that it needs. `run` is then given None for
             them, and a change of the config runs just the points again that it changes.
-        parts: the files that a point makes, by name, as paths below results/<run>/ with `{point}`;
-            without it, one for each result table.
+        parts: takes the settings: names of the tables that a point makes; without it, those of the
+            result tables.
+        seconds: the time that a point is expected to take on one core, if it does not say so.
         reads: takes the labels of the gain streams: files that `collect` needs besides the parts.
         read: "module:function" that reads all these files, lists by name, for `collect`; without
             it each name has the rows of all points in their order.
@@ -205,7 +208,8 @@ class Study:
     points: Callable[[Any, Facts], Mapping[str, Point]]
     run: str
     whole_points: bool = False
-    parts: Mapping[str, str] = field(default_factory=dict)
+    parts: Callable[[Any], tuple[str, ...]] | None = None
+    seconds: float = 10.0
     reads: Callable[[Sequence[str]], Mapping[str, Sequence[str]]] = lambda streams: {}
     read: str = "dpol.studies.jobs:read_rows"
     collect: str = ""
@@ -220,10 +224,10 @@ class Study:
         """The names of the result tables that a run asks for."""
         return tuple(name for name in self.results if name not in self.optional(settings, facts))
 
-    def files_of_points(self) -> Mapping[str, str]:
-        """The files that a point makes, by name, with `{point}` for its label."""
-        folder = f"points/{self.name}/{{point}}"
-        return self.parts or {name: f"{folder}/{name}.parquet" for name in self.results}
+    def files_of_points(self, settings: Any) -> Mapping[str, str]:
+        """The files that a job makes of its points, by name, with `{point}` for its label."""
+        names = self.parts(settings) if self.parts else self.results
+        return {name: f"points/{self.name}/{{point}}/{name}.parquet" for name in names}
 
     @property
     def shown(self) -> Path:

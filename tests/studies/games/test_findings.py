@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpol.studies.games.findings import conclude, rank_meta, with_best, with_costs
-from dpol.studies.games.reported import (
+from dpol.show.reported import (
     BEST_LINEAR,
     PAPER,
     describe_reported,
     load_reported,
 )
+from dpol.studies.games.findings import conclude, rank_meta, with_best, with_costs
 from dpol.studies.games.verdicts import REACHED, verdict_of_aim, verdict_on
 from tables_by_hand import FACTS, INF, main, rows, run, summary
 

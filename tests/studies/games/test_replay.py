@@ -51,7 +51,7 @@ def test_choices_are_those_of_the_first_replicate(replay: pd.DataFrame) -> None:
         noise = it.noise if it.noise != "none" else "capacity"
         chose = grid(replay, "chosen_by", noise, it.mu)
         found = [[it.label in cell.split() for cell in row] for row in chose]
-        assert np.argmax(found, axis=1).tolist() == it.actions[0].tolist()
+        assert np.argmax(found, axis=1).tolist() == it.first.tolist()
         assert np.sum(found) == 6
 
 

@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-import dataclasses
-import math
-
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpol.core.errors import DataError
 from dpol.core.logs import job_log
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
-from dpol.studies.games.runs import RUN_COLUMNS, play_suite, read_runs, write_runs
+from dpol.studies.games.runs import RUN_COLUMNS, play_suite, write_runs
 
 LOCAL = (
     {"algorithm": "rw-ftpl", "label": "one"},
@@ -121,46 +116,8 @@ def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path
     assert setting == [["test", "isotropic", 0.5]]
 
 
-@pytest.mark.parametrize("mu", [0.25, math.inf])
-@pytest.mark.parametrize("specs", [LOCAL, FREE, ("tree-ftpl-min-noise",)])
-def test_reading_gives_back_what_was_written(stream, make_stream, tmp_path, specs, mu):
-    path = tmp_path / "new" / "runs.parquet"
-    for of, replicates in ((stream, (2, 3)), (make_stream([[0.5]]), [0])):
-        block = suite(of, specs, mu=mu, replicates=replicates)
-        write_runs(block, path)
-        np.testing.assert_equal(dataclasses.asdict(read_runs(path)), dataclasses.asdict(block))
-
-
 def test_equal_blocks_are_equal_bytes(stream, written, tmp_path):
     write_runs(suite(stream), tmp_path / "again.parquet")
     assert (tmp_path / "again.parquet").read_bytes() == written.read_bytes()
     write_runs(suite(stream, seed=2), tmp_path / "other.parquet")
     assert (tmp_path / "other.parquet").read_bytes() != written.read_bytes()
-
-
-def cut(share):
-    return lambda path: path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
-
-
-def changed(change):
-    return lambda path: pq.write_table(change(pq.read_table(path)), path)
-
-
-DAMAGES = {
-    "missing": lambda path: path.unlink(),
-    **{f"cut at {share}": cut(share) for share in (0.0, 0.1, 0.5, 0.9, 0.999)},
-    "no metadata": changed(lambda table: table.replace_schema_metadata(None)),
-    "empty metadata": changed(lambda table: table.replace_schema_metadata({b"dpol.runs": b"{}"})),
-    "no JSON": changed(lambda table: table.replace_schema_metadata({b"dpol.runs": b"not json"})),
-    "a row short": changed(lambda table: table.slice(0, table.num_rows - 1)),
-    "no rows": changed(lambda table: table.slice(0, 0)),
-    "no gain": changed(lambda table: table.drop_columns(["gain"])),
-    "other": changed(lambda table: pa.table({"a": [1]})),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=list(DAMAGES))
-def test_what_is_not_a_whole_run_is_refused(written, damage):
-    damage(written)
-    with pytest.raises(DataError, match=f"(?s){written} is not a whole run .*delete it"):
-        read_runs(written)

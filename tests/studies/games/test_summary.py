@@ -10,18 +10,18 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol.core.intervals import student_factor
-from dpol.core.schemas import read_frame
+from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.games import STUDY, schema
-from dpol.studies.games.runs import Played, RunBlock, write_runs
+from dpol.studies.games.runs import Played, RunBlock
+from dpol.studies.games.scores import scores_of, table_of
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.summary import (
     BEST_STATIC,
     CHANCE,
     FORESIGHT,
-    collect_cells,
     count_comparisons,
     cumulative_curves,
     summarize,
@@ -41,7 +41,12 @@ FACTS = Facts(
 GAINS = [[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]]
 
 
-def cell(gains, mu=0.5, guaranteed=0.4, **facts):
+def cell(*of, **facts):
+    runs = runs_of(*of, **facts)
+    return scores_of(runs, range(len(runs.gains)))
+
+
+def runs_of(gains, mu=0.5, guaranteed=0.4, **facts):
     gains = np.asarray(gains, dtype=float)
     guarantee = dataclasses.replace(
         NO_PRIVACY,
@@ -72,40 +77,6 @@ def test_equal_replicates_are_marked_where_there_is_noise(streams):
     same, other = [[1.0, 0.5, 1.0]] * 2, [[1.0, 0.5, 1.0], [0.5, 1.0, 1.0]]
     cells = [cell(same), cell(other), cell(same, mu=math.inf), cell(same[:1])]
     assert summary_of(cells, streams)["unmoved"].tolist() == [True, False, False, False]
-
-
-# --- Collecting ---
-
-
-def test_blocks_are_joined_in_the_order_of_their_replicates():
-    order = (10, 9, 2, 1, 0, 3, 4, 5, 6, 7, 8)
-    blocks = [RunBlock((r,), (cell([[float(r)]]),)) for r in order]
-    (joined,) = collect_cells(blocks)
-    assert joined.gains.ravel().tolist() == list(range(11))
-    assert (joined.stream, joined.noise, joined.mu) == ("test", "isotropic", 0.5)
-
-
-def test_a_cell_holds_actions_and_gains_of_all_blocks():
-    first, second = (
-        cell([[r, r], [r, r]], actions=np.full((2, 2), r, dtype=np.int32)) for r in (0, 1)
-    )
-    (joined,) = collect_cells([RunBlock((2, 3), (second,)), RunBlock((0, 1), (first,))])
-    expected = [[0, 0], [0, 0], [1, 1], [1, 1]]
-    assert joined.actions.tolist() == joined.gains.tolist() == expected
-    assert joined.actions.dtype == np.int32
-
-
-def test_every_setting_and_algorithm_is_a_cell():
-    changes = [{}, {"label": "b"}, {"mu": math.inf}, {"noise": "capacity"}, {"stream": "other"}]
-    blocks = (RunBlock((0,), (cell([[1.0]], **change),)) for change in changes)
-    assert len(collect_cells(blocks)) == 5
-
-
-@pytest.mark.parametrize("numbers", [[(0,), (2,)], [(0, 1), (1, 2)], [(1,), (2,)], [(0,), (0,)]])
-def test_missing_and_repeated_replicates_are_refused(numbers):
-    blocks = [RunBlock(own, (cell([[0.0]] * len(own)),)) for own in numbers]
-    with pytest.raises(ValueError, match=r"test, a, mu 0.5: replicates .* are not 0, 1, 2"):
-        collect_cells(blocks)
 
 
 def test_comparisons_are_the_shown_algorithms_and_the_whole_envelope():
@@ -269,11 +240,12 @@ def test_curves_end_at_the_summary(streams):
 
 
 def test_a_table_is_written_if_it_is_what_its_schema_says(streams, tmp_path, monkeypatch):
-    runs, stream = tmp_path / "runs.parquet", tmp_path / "stream.parquet"
-    write_runs(RunBlock((0, 1), (cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),)), runs)
+    runs, stream = tmp_path / "scores.parquet", tmp_path / "stream.parquet"
+    block = RunBlock((0, 1), (runs_of([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),))
+    write_frame(table_of(block), runs)
     write_stream(streams["test"], stream)
     settings, facts = MAIN.model_dump(mode="json"), dataclasses.replace(FACTS, replayed=True)
-    inputs = {"runs": [str(runs)], "streams": [str(stream)]}
+    inputs = {"scores": [str(runs)], "streams": [str(stream)]}
     paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "cumulative", "replay")}
     write_results(STUDY, settings, facts, inputs=inputs, files=paths)
     summary, curves, replay = (read_frame(path, schema(name)) for name, path in paths.items())

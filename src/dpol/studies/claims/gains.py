@@ -13,9 +13,10 @@ from itertools import combinations, count
 import numpy as np
 import pandas as pd
 
+from dpol.show.reported import BEST_LINEAR, load_reported
 from dpol.studies.claims.core import Finding, Findings
 from dpol.studies.games.findings import META
-from dpol.studies.games.reported import BEST_LINEAR, PAPER_NOISE, load_reported
+from dpol.studies.games.settings import PAPER_NOISE
 
 LOW_AND_MODERATE = (1.0, 0.5)
 """The μ of what the paper calls low and moderate privacy."""

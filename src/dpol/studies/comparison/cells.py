@@ -46,7 +46,7 @@ def cells_of(summary: pd.DataFrame, totals: pd.DataFrame) -> list[Cell]:
     """The cells of the tables `summary` and `totals` of the main study, in the summary's order."""
     of_cell = {
         key: own.sort_values("replicate")["total_gain"].to_numpy()
-        for key, own in totals.groupby(_KEY, sort=False)
+        for key, own in totals.groupby(_KEY, sort=False, observed=True)
     }
     facts = ("stream", "algorithm", "family", "noise", "level", "mu", "ours")
     return [

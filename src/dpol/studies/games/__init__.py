@@ -22,6 +22,11 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
 
+def parts(settings: Games) -> tuple[str, ...]:
+    """The tables that a point makes."""
+    return ("scores", "rounds") if settings.keep_rounds else ("scores",)
+
+
 STUDY = Study(
     name="games",
     title="Games",
@@ -31,9 +36,9 @@ STUDY = Study(
     results=("summary", "totals", "ranking", "cumulative", "replay"),
     optional=not_asked,
     points=points,
-    run=f"{_HERE}.runs:run",
+    run=f"{_HERE}.jobs:run",
     whole_points=True,
-    parts={"runs": "runs/{point}.parquet"},
+    parts=parts,
     reads=lambda streams: {"streams": [f"streams/{label}.parquet" for label in streams]},
     read=f"{_HERE}.findings:read",
     collect=f"{_HERE}.findings:collect",

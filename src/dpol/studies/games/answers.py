@@ -20,9 +20,8 @@ from dpol.studies.games.privacy_utility import (
     mean_share,
     ordered_levels,
 )
-from dpol.studies.games.reported import PAPER_NOISE
 from dpol.studies.games.setting import setting_answer
-from dpol.studies.games.settings import TUNED, WAYS, Games
+from dpol.studies.games.settings import PAPER_NOISE, TUNED, WAYS, Games
 from dpol.studies.games.verdicts import ABOVE, BELOW
 from dpol.studies.page import COST, PAPERS, PRIVACY, RIGHT, Answer, PageFacts
 from dpol.studies.study import Frames

@@ -15,10 +15,10 @@ from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show import footers
 from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
+from dpol.show.reported import BEST_LINEAR, describe_reported
 from dpol.show.table import Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.bounds import TOTALS, describe_stream
-from dpol.studies.games.reported import BEST_LINEAR, describe_reported
 from dpol.studies.games.settings import Games
 from dpol.studies.study import Facts, Frames
 

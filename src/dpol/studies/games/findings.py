@@ -15,17 +15,15 @@ import pandas as pd
 
 from dpol.data.stream import GainStream, read_stream
 from dpol.experts.registry import central_rivals
-from dpol.studies.games.replay import replay_rows
-from dpol.studies.games.reported import (
+from dpol.show.reported import (
     BEST_LINEAR,
-    PAPER_NOISE,
     has_papers_periods,
     load_reported,
 )
-from dpol.studies.games.runs import Played, read_runs
-from dpol.studies.games.settings import Games
+from dpol.studies.games.replay import replay_rows
+from dpol.studies.games.scores import Scores, collect_cells, read_scores
+from dpol.studies.games.settings import PAPER_NOISE, Games
 from dpol.studies.games.summary import (
-    collect_cells,
     cumulative_curves,
     summarize,
     totals_of,
@@ -39,21 +37,22 @@ META = "rw-meta"
 class Parts(TypedDict):
     """The inputs of the result tables."""
 
-    cells: Sequence[Played]
-    """All runs."""
+    cells: Sequence[Scores]
+    """The scores of all games."""
     streams: Mapping[str, GainStream]
     """The gain streams by label."""
 
 
 def read(files: Mapping[str, Sequence[str]]) -> Parts:
-    """All runs, and the streams they were played on, in the order of the files.
+    """The scores of all games, and the streams they were played on, in the order of the files.
 
     Raises:
         DataError: a file is not whole.
         ValueError: a replicate is missing or comes twice.
     """
     streams = {stream.label: stream for stream in map(read_stream, files["streams"])}
-    return {"cells": collect_cells(map(read_runs, files["runs"])), "streams": streams}
+    scores = (it for path in files["scores"] for it in read_scores(path))
+    return {"cells": collect_cells(scores), "streams": streams}
 
 
 def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:

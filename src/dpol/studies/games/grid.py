@@ -9,30 +9,28 @@ from dpol.noise import NO_NOISE
 from dpol.studies.games.settings import Games, Suite
 from dpol.studies.study import Facts, Point
 
+_SECONDS_OF_REPLICATE = 0.002
+"""Expected of an entry of a suite with 50 experts and 100 rounds; algorithms take 0.1 to 4 times
+that (benchmarks/README.md)."""
+
 
 def points(settings: Games, facts: Facts) -> dict[str, Point]:
-    """A point for each stream, job and block of replicates."""
+    """A point for each stream, suite, noise, level and block of replicates."""
     found: dict[str, Point] = {}
-    jobs, count = jobs_of(settings, facts), n_blocks(settings, facts)
-    for stream, (job, runs), block in itertools.product(facts.streams, jobs.items(), range(count)):
-        suite = runs[0][0]
-        found[f"{stream}/{job}/block-{block}"] = {
+    blocks = range(n_blocks(settings, facts))
+    for stream, run, block in itertools.product(facts.streams, runs_of(settings, facts), blocks):
+        suite, noise, level = run
+        algorithms, numbers = settings.suites[suite].algorithms, replicates(settings, facts, block)
+        found[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = {
             "inputs": {"stream": f"streams/{stream}.parquet"},
-            "suite": settings.suites[suite].algorithms,
-            "games": [[noise, facts.levels[level]] for _, noise, level in runs],
-            "replicates": replicates(settings, facts, block),
+            "suite": algorithms,
+            "games": [[noise, facts.levels[level]]],
+            "replicates": numbers,
             "memory": facts.memory,
+            "keep_rounds": settings.keep_rounds,
+            "seconds": 0.3 + _SECONDS_OF_REPLICATE * len(algorithms) * len(numbers),
         }
     return found
-
-
-def jobs_of(settings: Games, facts: Facts) -> dict[str, list[tuple[str, str, str]]]:
-    """The runs of each job of a stream: one, or all of a suite if games are played together."""
-    jobs: dict[str, list[tuple[str, str, str]]] = {}
-    for suite, noise, level in runs_of(settings, facts):
-        job = suite if settings.games_together else f"{suite}/{noise}/{level}"
-        jobs.setdefault(job, []).append((suite, noise, level))
-    return jobs
 
 
 def runs_of(settings: Games, facts: Facts) -> list[tuple[str, str, str]]:

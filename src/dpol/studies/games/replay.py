@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.noise import NO_NOISE, find_noise, in_order, privatize
-from dpol.studies.games.runs import Played
+from dpol.studies.games.scores import Scores
 from dpol.studies.games.settings import Games
 from dpol.studies.games.summary import dates
 from dpol.studies.study import Facts
@@ -30,7 +30,7 @@ Setting = tuple[str, float]
 
 
 def replay_rows(
-    cells: Sequence[Played],
+    cells: Sequence[Scores],
     streams: Mapping[str, GainStream],
     main: Games,
     facts: Facts,
@@ -38,7 +38,7 @@ def replay_rows(
     """The first replicate on the first stream of the config (columns: docs/reference/tables.md).
 
     Args:
-        cells: all runs.
+        cells: the scores of all games.
         streams: the streams they were played on, by label.
         main: the algorithms of the report.
         facts: streams and privacy levels; the seed and the memory of the noise, which is drawn
@@ -70,7 +70,7 @@ def replay_rows(
     return pd.concat(rows, ignore_index=True)
 
 
-def _settings(played: Sequence[Played], facts: Facts) -> list[Setting]:
+def _settings(played: Sequence[Scores], facts: Facts) -> list[Setting]:
     """The noises and levels that are replayed, in the order of the noises and of the config.
 
     Noise that algorithms with batches or sums need, or that is there at every level, is left out.
@@ -87,11 +87,11 @@ def _settings(played: Sequence[Played], facts: Facts) -> list[Setting]:
 
 
 def _actions(
-    played: Sequence[Played], noise: str, mu: float
+    played: Sequence[Scores], noise: str, mu: float
 ) -> dict[str, NDArray[np.integer[Any]]]:
     """(T,) actions of the first replicate by algorithm; without privacy, of every setting."""
     return {
-        it.label: it.actions[0]
+        it.label: it.first
         for it in played
         if (it.noise, it.mu) == (noise, mu) or it.guarantee.model == "none"
     }

@@ -1,23 +1,19 @@
-"""Playing a suite and keeping every round of it."""
+"""Playing a suite, and every round of it as a table."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dpol.core.arrow import as_arrow, as_texts
-from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.core.schemas import write_frame
-from dpol.data.stream import GainStream, read_stream
+from dpol.data.stream import GainStream
 from dpol.experts.alone import play_alone
 from dpol.experts.interface import Actions, Member
 from dpol.experts.play import (
@@ -27,16 +23,12 @@ from dpol.experts.play import (
     guarantee_of,
     play_rounds,
 )
-from dpol.experts.registry import make_members
-from dpol.noise import MemoryChoice, NoisyGains, is_ours, privatize
+from dpol.noise import MemoryChoice, NoisyGains, privatize
 from dpol.noise.seeds import Seeds
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.games.ram import parts, results_mb
-from dpol.studies.games.settings import known_memory
-from dpol.studies.study import Inputs, Point
+from dpol.studies.games.ram import parts
 
-_METADATA_KEY = b"dpol.runs"
 RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "action", "gain")
 """Columns of a table of runs (docs/reference/tables.md)."""
 
@@ -74,17 +66,6 @@ class Played:
         """Total gains, (R,)."""
         return np.asarray(self.gains.sum(axis=1))
 
-    @property
-    def ours(self) -> bool:
-        """True if the algorithm or its noise is not in the papers."""
-        return self.origin == "ours" or is_ours(self.noise)
-
-    @property
-    def unmoved(self) -> bool:
-        """True if all replicates have equal gains although their noise differs."""
-        noisy = self.guarantee.model != "none" and self.mu < math.inf
-        return noisy and len(self.gains) > 1 and bool((self.gains == self.gains[0]).all())
-
 
 @dataclass(frozen=True)
 class RunBlock:
@@ -92,28 +73,6 @@ class RunBlock:
 
     replicates: tuple[int, ...]
     played: tuple[Played, ...]
-
-
-def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
-    """The runs of the algorithms of a point in each of its games: a noise and a mu."""
-    stream = read_stream(inputs.files["stream"])
-    members = [member for entry in point["suite"] for member in make_members(entry)]
-    played: list[Played] = []
-    # The results of all games are there at the end.
-    others = (len(point["games"]) - 1) * results_mb(stream, members, point["replicates"])
-    for noise, mu in point["games"]:
-        block = play_suite(
-            stream,
-            members,
-            noise=noise,
-            mu=mu,
-            seed=inputs.seed,
-            replicates=point["replicates"],
-            memory_mb=max(1.0, inputs.memory_mb - others),
-            noise_memory=known_memory(point["memory"]),
-        )
-        played += block.played
-    return {"runs": table_of(RunBlock(tuple(point["replicates"]), tuple(played)))}
 
 
 def play_suite(
@@ -210,7 +169,7 @@ def table_of(block: RunBlock) -> pa.Table:
 
     replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), n_rounds)
     round_numbers = np.arange(1, n_rounds + 1, dtype=np.int32)
-    table = pa.table(
+    return pa.table(
         {
             "stream": label([played.stream for played in block.played]),
             "algorithm": label([played.label for played in block.played]),
@@ -222,63 +181,8 @@ def table_of(block: RunBlock) -> pa.Table:
             "gain": as_arrow(np.concatenate([it.gains.ravel() for it in block.played])),
         }
     )
-    about = {
-        "rounds": n_rounds,
-        "members": [
-            {
-                "label": played.label,
-                "family": played.family,
-                "origin": played.origin,
-                "guarantee": played.guarantee.as_dict(),
-                "amplification": played.amplification and played.amplification.as_dict(),
-            }
-            for played in block.played
-        ],
-    }
-    return table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
 
 
 def write_runs(block: RunBlock, path: Path | str) -> None:
     """Write a block as Parquet (`table_of`)."""
     write_frame(table_of(block), path)
-
-
-def read_runs(path: Path | str) -> RunBlock:
-    """Read a block written by `write_runs`.
-
-    Raises:
-        DataError: the file is damaged or not such a table.
-    """
-    try:
-        table = pq.read_table(path, use_threads=False)
-        about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
-        shape = (len(about["members"]), -1, about["rounds"])
-        columns = ("replicate", "action", "gain")
-        numbers, actions, gains = (table[name].to_numpy().reshape(shape) for name in columns)
-        size = actions[0].size
-        played = [
-            _read_member(member, table.slice(place * size, 1), actions[place], gains[place])
-            for place, member in enumerate(about["members"])
-        ]
-    except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
-        raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
-    return RunBlock(tuple(numbers[0, :, 0].tolist()), tuple(played))
-
-
-def _read_member(
-    member: dict[str, Any], first: pa.Table, actions: Actions, gains: Floats
-) -> Played:
-    """A member from its metadata, its first row, and its (R, T) slices of the columns."""
-    mixture = member["amplification"]
-    return Played(
-        stream=first["stream"][0].as_py(),
-        noise=first["noise"][0].as_py(),
-        mu=first["mu"][0].as_py(),
-        label=member["label"],
-        family=member["family"],
-        origin=member["origin"],
-        guarantee=Guarantee(**member["guarantee"]),
-        actions=actions,
-        gains=gains,
-        amplification=mixture and BatchMixture.from_dict(mixture),
-    )

@@ -9,10 +9,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
-from dpol.show.papers import EXPERTS
 
-PAPER = f"“{EXPERTS}”, Table 2"
-"""Table of the paper with the numbers."""
+PAPER_NOISE = ISOTROPIC.name
+"""The noise of the paper's numbers."""
 BEST_STATIC = "best-static-expert"
 """Label of the best single expert in hindsight, in the curves of cumulative gain."""
 CHANCE = "chance"
@@ -96,8 +95,8 @@ class Games(Settings):
     """Algorithms that are played, by label of their suite."""
     block_replicates: int | None = None
     """Replicates in one job; without it all."""
-    games_together: bool = False
-    """True if one job plays all noises and levels of a suite."""
+    keep_rounds: bool = False
+    """True if every round of every run is kept."""
     report: Report
     ways: dict[str, list[tuple[Label, NoiseName]]] = {}
     """Algorithm and noise of the systems of each of `WAYS`, if they are compared."""

@@ -1,48 +1,25 @@
-"""The summary: one row per cell from the rounds of all runs, and the curves of the figure."""
+"""The summary: one row per cell from the scores of all games, and the curves of the figure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.intervals import half_width
+from dpol.core.intervals import half_width, half_width_of
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.studies.games.bounds import TOTALS
-from dpol.studies.games.runs import Played, RunBlock, joined
+from dpol.studies.games.scores import Scores
 from dpol.studies.games.settings import BEST_STATIC, CHANCE, FORESIGHT, Games, Report
 from dpol.studies.study import Facts
 
 
-def collect_cells(blocks: Iterable[RunBlock]) -> list[Played]:
-    """Join the blocks of every cell of the table, replicates in increasing order.
-
-    Raises:
-        ValueError: a replicate is missing or comes twice.
-    """
-    parts: dict[tuple[str, str, float, str], list[tuple[tuple[int, ...], Played]]] = {}
-    for block in blocks:
-        for it in block.played:
-            key = (it.stream, it.noise, it.mu, it.label)
-            parts.setdefault(key, []).append((block.replicates, it))
-    cells = []
-    for (stream, _, mu, label), found in parts.items():
-        found.sort(key=lambda part: part[0])
-        numbers = [number for replicates, _ in found for number in replicates]
-        if numbers != list(range(len(numbers))):
-            raise ValueError(
-                f"{stream}, {label}, mu {mu}: replicates {numbers} are not 0, 1, 2, ..."
-            )
-        cells.append(joined([played for _, played in found]))
-    return cells
-
-
-def count_comparisons(cells: Sequence[Played], report: Report) -> int:
+def count_comparisons(cells: Sequence[Scores], report: Report) -> int:
     """Cells that the table shows or chooses from: the m of the Bonferroni correction.
 
     Every member of the envelope family counts, because the best of them is shown.
@@ -51,12 +28,12 @@ def count_comparisons(cells: Sequence[Played], report: Report) -> int:
 
 
 def summarize(
-    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Games, facts: Facts
+    cells: Sequence[Scores], streams: Mapping[str, GainStream], main: Games, facts: Facts
 ) -> pd.DataFrame:
     """One row per stream, algorithm, noise and mu (the columns: docs/reference/tables.md).
 
     Args:
-        cells: all runs.
+        cells: the scores of all games.
         streams: the streams they were played on, by label.
         main: what the report shows: its intervals hold together.
         facts: the privacy levels, and the delta at which epsilon is reported.
@@ -87,20 +64,17 @@ def summarize(
     return frame.assign(delta=facts.delta, static_regret=regret, **together)
 
 
-def totals_of(cells: Sequence[Played], facts: Facts) -> pd.DataFrame:
+def totals_of(cells: Sequence[Scores], facts: Facts) -> pd.DataFrame:
     """One row per cell and replicate: its total gain (the columns: docs/reference/tables.md)."""
-    frames = [
-        pd.DataFrame(
-            {
-                "stream": cell.stream,
-                **_setting(cell, facts),
-                "replicate": np.arange(len(cell.totals), dtype=np.int32),
-                "total_gain": cell.totals,
-            }
-        ).drop(columns="family")
-        for cell in cells
-    ]
-    return pd.concat(frames, ignore_index=True)
+    sizes = [len(cell.totals) for cell in cells]
+    settings = pd.DataFrame([{"stream": it.stream, **_setting(it, facts)} for it in cells])
+    # Of categories, since there are many rows: a text for each would take ten times the memory.
+    texts = settings[["stream", "algorithm", "noise", "level"]].astype("category")
+    rows = texts.assign(mu=settings["mu"]).loc[np.repeat(settings.index, sizes)]
+    return rows.reset_index(drop=True).assign(
+        replicate=np.concatenate([cell.replicates for cell in cells]),
+        total_gain=np.concatenate([cell.totals for cell in cells]),
+    )
 
 
 def _stream_facts(stream: GainStream) -> dict[str, Any]:
@@ -135,7 +109,7 @@ def bound_totals(stream: GainStream) -> dict[str, float]:
     return {TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()}
 
 
-def _setting(cell: Played, facts: Facts) -> dict[str, Any]:
+def _setting(cell: Scores, facts: Facts) -> dict[str, Any]:
     """Suite that was played, and its noise."""
     return {
         "algorithm": cell.label,
@@ -147,7 +121,7 @@ def _setting(cell: Played, facts: Facts) -> dict[str, Any]:
 
 
 def cumulative_curves(
-    cells: Sequence[Played], streams: Mapping[str, GainStream], main: Games, facts: Facts
+    cells: Sequence[Scores], streams: Mapping[str, GainStream], main: Games, facts: Facts
 ) -> pd.DataFrame:
     """Mean cumulative gain by round, with half-widths; chance, best static expert, foresight.
 
@@ -162,10 +136,8 @@ def cumulative_curves(
             bound |= {"noise": "none", "level": "", "mu": math.nan}
             frames.append(_curve(stream, bound, gains.cumsum(), 0.0))
     for cell in cells:
-        running = cell.gains.cumsum(axis=1)
-        half = half_width(running, confidence, comparisons)
-        curve = _curve(streams[cell.stream], _setting(cell, facts), running.mean(axis=0), half)
-        frames.append(curve)
+        half = half_width_of(cell.squares, len(cell.totals), confidence, comparisons)
+        frames.append(_curve(streams[cell.stream], _setting(cell, facts), cell.mean, half))
     return pd.concat(frames, ignore_index=True)
 
 

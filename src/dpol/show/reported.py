@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.noise.noises import ISOTROPIC
-from dpol.studies.games.settings import PAPER
+from dpol.show.papers import EXPERTS
 
+PAPER = f"“{EXPERTS}”, Table 2"
+"""Table of the paper with the numbers."""
 PAPER_EXPERTS: Mapping[str, int] = {"NM": 24, "PA": 146, "CA": 293}
 PAPER_SMALLEST = 4.3, 14.6
 """The range of its "minimum number of beds" (section 4)."""
 BEST_LINEAR = "best-linear-model"
-PAPER_NOISE = ISOTROPIC.name
 _WEEKS, _FIRST, _LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04")
 
 

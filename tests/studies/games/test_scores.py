@@ -1,0 +1,181 @@
+"""What a point keeps of its games: enough for every result table, however it is cut into jobs."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from dpol.core.errors import DataError
+from dpol.core.intervals import half_width, half_width_of
+from dpol.core.schemas import write_frame
+from dpol.experts.registry import make_members
+from dpol.studies.games.runs import play_suite
+from dpol.studies.games.scores import (
+    Scores,
+    collect_cells,
+    joined,
+    read_scores,
+    scores_of,
+    table_of,
+)
+from runs_by_hand import played
+
+SUITES = [("rw-ftpl", "ridge"), ("multiplicative-weights",), ("tree-ftpl-min-noise",)]
+BATCHED = ("rw-adabatch",)
+
+
+def suite(stream, specs=SUITES[0], *, mu=0.5, replicates=range(3), noise="isotropic"):
+    members = [member for spec in specs for member in make_members(spec)]
+    return play_suite(stream, members, noise=noise, mu=mu, seed=1, replicates=replicates)
+
+
+def of_gains(gains: Sequence[Sequence[float]], first: int = 0) -> Scores:
+    """The scores of runs with these gains, whose replicates begin with this number."""
+    made = np.asarray(gains, dtype=float)
+    runs = dataclasses.replace(
+        played("a", "isotropic", 0.5, [0.0]),
+        gains=made,
+        actions=np.zeros(made.shape, dtype=np.int32),
+    )
+    return scores_of(runs, range(first, first + len(made)))
+
+
+GAINS = arrays.arrays(
+    float,
+    st.tuples(st.integers(2, 7), st.integers(1, 5)),
+    elements=st.floats(0, 1, width=16),
+)
+
+
+def test_scores_by_hand() -> None:
+    found = of_gains([[1.0, 0.0, 0.5], [0.0, 0.0, 1.0]])
+    assert found.totals.tolist() == [1.5, 1.0]
+    assert found.mean.tolist() == [0.5, 0.5, 1.25]
+    assert found.squares.tolist() == [0.5, 0.5, 0.125]
+    assert not found.equal
+    assert found.first_gains.tolist() == [1.0, 0.0, 0.5]
+
+
+@given(GAINS)
+def test_half_widths_of_the_scores_are_those_of_all_rounds(gains) -> None:
+    found, running = of_gains(gains), gains.cumsum(axis=1)
+    np.testing.assert_array_equal(found.totals, gains.sum(axis=1))
+    np.testing.assert_allclose(found.mean, running.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(
+        half_width_of(found.squares, len(gains), 0.9, 3), half_width(running, 0.9, 3), atol=1e-14
+    )
+
+
+@given(GAINS, st.data())
+def test_blocks_together_are_the_whole(gains, data) -> None:
+    """Totals to the bit, curves to rounding; equal replicates are equal exactly."""
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(gains) - 1))))
+    parts = [of_gains(own, first) for first, own in _cut(gains, cuts)]
+    together = joined(data.draw(st.permutations(parts)))
+    whole = of_gains(gains)
+    np.testing.assert_array_equal(together.totals, whole.totals)
+    np.testing.assert_array_equal(together.first, whole.first)
+    np.testing.assert_allclose(together.mean, whole.mean, rtol=1e-14)
+    np.testing.assert_allclose(together.squares, whole.squares, rtol=1e-9, atol=1e-13)
+    assert together.equal == whole.equal == bool((gains == gains[0]).all())
+
+
+def _cut(gains, cuts):
+    ends = [0, *cuts, len(gains)]
+    return [(a, gains[a:b]) for a, b in itertools.pairwise(ends)]
+
+
+@given(st.floats(0, 1), st.integers(2, 60), st.integers(1, 59))
+def test_equal_replicates_have_no_width_in_any_blocks(gain, size, cut) -> None:
+    gains = np.full((size, 4), gain)
+    parts = [of_gains(own, first) for first, own in _cut(gains, [min(cut, size - 1)])]
+    assert joined(parts).squares.tolist() == [0.0] * 4
+
+
+def test_blocks_with_equal_replicates_of_their_own_are_not_equal() -> None:
+    together = joined([of_gains([[1.0]] * 2), of_gains([[0.5]] * 2, first=2)])
+    assert not together.equal
+    assert together.squares.tolist() == [0.25]
+
+
+def test_blocks_are_joined_in_the_order_of_their_replicates() -> None:
+    order = (10, 9, 2, 1, 0, 3, 4, 5, 6, 7, 8)
+    (cell,) = collect_cells(of_gains([[float(it)]], it) for it in order)
+    assert cell.totals.tolist() == list(range(11))
+
+
+def test_every_setting_and_algorithm_is_a_cell() -> None:
+    one = of_gains([[1.0]])
+    changes = [{}, {"label": "b"}, {"mu": math.inf}, {"noise": "capacity"}, {"stream": "other"}]
+    assert len(collect_cells(dataclasses.replace(one, **change) for change in changes)) == 5
+
+
+@pytest.mark.parametrize("numbers", [[0, 2], [1, 2], [0, 0], [3, 1, 0, 1]])
+def test_missing_and_repeated_replicates_are_refused(numbers: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"nm, a, mu 0.5: replicates .* are not 0, 1, 2"):
+        collect_cells(of_gains([[0.0]], it) for it in numbers)
+
+
+# --- Files ---
+
+
+@pytest.mark.parametrize("mu", [0.25, math.inf])
+@pytest.mark.parametrize("specs", [*SUITES, BATCHED])
+def test_reading_gives_back_what_was_written(random_stream, tmp_path, specs, mu) -> None:
+    noise = "isotropic-constant" if specs == BATCHED else "isotropic"
+    path, stream = tmp_path / "new" / "scores.parquet", random_stream(9, 4)
+    blocks = [suite(stream, specs, mu=mu, replicates=it, noise=noise) for it in ((2, 3), (0,))]
+    write_frame(pa.concat_tables(map(table_of, blocks)), path)
+    expected = [scores_of(it, block.replicates) for block in blocks for it in block.played]
+    for found, wanted in zip(read_scores(path), expected, strict=True):
+        assert (found.amplification is None) == (specs != BATCHED)
+        np.testing.assert_equal(_plain(found), _plain(wanted))
+
+
+def _plain(scores: Scores) -> dict[str, object]:
+    mixture = scores.amplification
+    return vars(scores) | {"amplification": mixture and mixture.as_dict()}
+
+
+def test_a_file_does_not_grow_with_the_rounds_of_all_replicates(random_stream) -> None:
+    few, many = (table_of(suite(random_stream(200, 3), replicates=range(it))) for it in (2, 42))
+    assert many.nbytes - few.nbytes == few.num_rows * 40 * (8 + 4), "a total and a number each"
+
+
+def test_what_is_not_a_point_of_games_is_refused(random_stream, tmp_path) -> None:
+    path = tmp_path / "scores.parquet"
+    for damage in DAMAGES.values():
+        write_frame(table_of(suite(random_stream(9, 4))), path)
+        damage(path)
+        with pytest.raises(DataError, match=f"(?s){path} is not a whole run .*delete it"):
+            read_scores(path)
+
+
+def cut(share: float) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+
+
+def changed(change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], object]:
+    return lambda path: pq.write_table(change(pq.read_table(path)), path)
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "missing": lambda path: path.unlink(),
+    **{f"cut at {share}": cut(share) for share in (0.0, 0.1, 0.5, 0.9, 0.999)},
+    "no rows": changed(lambda table: table.slice(0, 0)),
+    "no gains": changed(lambda table: table.drop_columns(["total_gains"])),
+    "no lists": changed(lambda table: table.set_column(0, "total_gains", table["mu"])),
+    "no JSON": changed(lambda table: table.set_column(0, "guarantee", table["stream"])),
+    "other": changed(lambda table: pa.table({"a": [1]})),
+}
