@@ -17,13 +17,14 @@ import yaml
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import ConfigError
-from dpol.core.files import check_writable
+from dpol.core.files import check_writable, sha256
 from dpol.core.plugins import Package, code_of_dpol, is_foreign, package_of
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.core.yaml_files import read_yaml
 from dpol.data.panel import provenance_of
 from dpol.experts.registry import modules_of
 from dpol.noise import module_of_noise
+from dpol.show.papers import REPORTED
 from dpol.studies.study import Facts, FigureSpec, Point, Section, Study
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ class Plan:
         return code_of_dpol("checks", "cli", "report", "show")
 
     @cached_property
-    def _code_that_shows(self) -> str:
+    def _code_that_draws(self) -> str:
         return code_of_dpol("checks", "cli", "report")
 
     def code_of_job(self, study: Study, label: str) -> list[str]:
@@ -245,10 +246,15 @@ class Plan:
         return [self.code, *(self.packages[top].sha256 for top in tops)]
 
     def code_of_results(self, study: Study) -> list[str]:
-        """Hashes of what makes the result tables and figures of a study: all that points need, and
-        how it is shown."""
+        """Hashes of what makes the result tables of a study: all that its points need, and the
+        paper's numbers, which are in `show` because no point needs them."""
         tops = {top for tops in self._packages_of_jobs[study.name].values() for top in tops}
-        return [self._code_that_shows, *(self.packages[top].sha256 for top in sorted(tops))]
+        packages = (self.packages[top].sha256 for top in sorted(tops))
+        return [self.code, sha256(REPORTED), *packages]
+
+    def code_of_shown(self, study: Study) -> list[str]:
+        """Hashes of what draws the figures and renders the tables of a study."""
+        return [self._code_that_draws, *self.code_of_results(study)[1:]]
 
     def code_of_page(self) -> list[str]:
         """Hashes of what writes the page of the run."""

@@ -76,7 +76,7 @@ for study, block in plan.studies:
                 facts=plan.facts_of_shown(study),
                 about=section.about,
                 # Not before it is asked for: a job that starts hashes only what it watches.
-                code=lambda wildcards, study=study: plan.code_of_results(study),
+                code=lambda wildcards, study=study: plan.code_of_shown(study),
             message:
                 f"{section.title}: drawing the figures, rendering the tables"
             script:

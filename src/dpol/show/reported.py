@@ -6,11 +6,10 @@ The paper is "Prediction with Expert Advice under Local Differential Privacy".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 import pandas as pd
 
-from dpol.show.papers import EXPERTS
+from dpol.show.papers import EXPERTS, REPORTED
 
 PAPER = f"“{EXPERTS}”, Table 2"
 """Table of the paper with the numbers."""
@@ -23,7 +22,7 @@ _WEEKS, _FIRST, _LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-0
 
 def load_reported() -> pd.DataFrame:
     """The paper's mean gains by stream, algorithm and mu; half widths where it gives them."""
-    return pd.read_csv(Path(__file__).with_name("reported_average_gain.csv"))
+    return pd.read_csv(REPORTED)
 
 
 def has_papers_periods(summary: pd.DataFrame) -> pd.Series:
