@@ -8,6 +8,7 @@ import resource
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,7 +27,7 @@ def children_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def time_in_own_process(work: Callable[[], dict[str, float]]) -> dict[str, float]:
-    """Measurements that `work` makes in a fresh process, so that its peak memory is its own."""
+def in_own_process(work: Callable[[], Any]) -> Any:
+    """What `work` makes in a fresh process, so that its peak memory is its own."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work).result()

@@ -31,7 +31,7 @@ def _read(name: str) -> Mapping[str, Any]:
 def as_page(found: Mapping[str, Any], full: Mapping[str, Any]) -> str:
     """The page of what results.json and full.json hold."""
     parts = [_head(found), _meta(found["rw_meta"]), _others(found), _grid(found["grid"])]
-    parts += [_scale(found), *([_full(full)] if full else [])]
+    parts += [_scale(found), _far(found), *([_full(full)] if full else [])]
     return "\n".join(line for part in parts for line in part)
 
 
@@ -144,6 +144,36 @@ def _grid(grid: Mapping[str, Any]) -> list[str]:
         "| {wall_s:.0f} s | {jobs} | {cpu_s:.0f} s | {others_cpu_s:.0f} s"
         " | {wall_over_half_cpu:.2f} | {free_wall_over_half_cpu:.2f}"
         " | {largest_process_mb:.0f} MB |".format(**grid),
+        "",
+    ]
+
+
+def _far(found: Mapping[str, Any]) -> list[str]:
+    """The part of results.md about what grows with replicates and points."""
+    *points, sweep = found["planning"]
+    return [
+        "## How far a run goes",
+        "",
+        "The job that makes the result tables of the games of `config/demo.yaml`, 148 weeks:",
+        "",
+        "| replicates | jobs before it | MB read | peak, MB |",
+        "|---:|---:|---:|---:|",
+        *(
+            "| {replicates:,} | {jobs} | {read_mb:.1f} | {peak_mb:.0f} |".format(**row)
+            for row in found["collecting"]
+        ),
+        "",
+        "`snakemake --dry-run`, start included:",
+        "",
+        "| | CPU, s | wall, s |",
+        "|---|---:|---:|",
+        *(
+            "| {points:,} points, {points_per_job} a job | {cpu_s:.1f} | {wall_s:.1f} |".format(
+                **row
+            )
+            for row in points
+        ),
+        "| `--sweep` of {runs} runs | {cpu_s:.1f} | {wall_s:.1f} |".format(**sweep),
         "",
     ]
 

@@ -34,7 +34,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from machine import ROOT, busy_seconds, children_seconds, time_in_own_process
+from far import time_collecting, time_planning
+from machine import ROOT, busy_seconds, children_seconds, in_own_process
 from matrix import time_matrix
 from page import renew_page
 from paper_way import rw_meta_paper_way
@@ -254,12 +255,14 @@ PARTS: Mapping[str, Callable[[], Any]] = {
     "adabatch": time_adabatch,
     "matrix": time_matrix,
     "lazy": time_lazy,
-    "labels": lambda: time_in_own_process(time_labels),
+    "labels": lambda: in_own_process(time_labels),
     "starts": time_starts,
     "learners": lambda: time_learners(simulated_california()),
-    "country": lambda: time_in_own_process(partial(time_country, 5_000, 148)),
+    "country": lambda: in_own_process(partial(time_country, 5_000, 148)),
     "scaling": time_scaling,
     "grid": time_grid,
+    "collecting": time_collecting,
+    "planning": time_planning,
 }
 """Benchmarks by name."""
 

@@ -1,0 +1,144 @@
+"""How far a run goes: memory of what collects games, and the time that planning takes.
+
+python far.py collect REPLICATES    # peak of one collection, in a process of its own
+"""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import yaml
+from machine import ROOT, children_seconds, in_own_process
+
+from dpol.config.experiment import load_experiment
+from dpol.core.schemas import write_frame
+from dpol.data.stream import GainStream, write_stream
+from dpol.experts.registry import make_members
+from dpol.plan import Plan
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.studies.games import STUDY
+from dpol.studies.games.runs import Played, RunBlock
+from dpol.studies.games.scores import table_of
+from dpol.studies.jobs import write_results
+from labels import peak_mb
+
+SMALL: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
+DEMO = ROOT / "config/demo.yaml"
+WEEKS = 148
+HOSPITALS = {"NM": 24, "PA": 146, "CA": 293}
+REPLICATES = (100, 1_000, 3_000)
+POINTS = (1_000, 5_000, 20_000)
+RUNS = 300
+
+
+def plan_of(replicates: int) -> Plan:
+    """The plan of config/demo.yaml with so many replicates."""
+    config = load_experiment(DEMO).config.model_copy(update={"replicates": replicates})
+    return Plan(config=config, place="", name="", text="")
+
+
+def write_games(folder: Path, replicates: int) -> None:
+    """Scores of its games with random gains, below a folder: no game is played."""
+    plan = plan_of(replicates)
+    rng = np.random.default_rng(1)
+    for label, n in HOSPITALS.items():
+        stream = GainStream(
+            label=label,
+            gains=rng.random((WEEKS, n)),
+            capacity=np.full((WEEKS, n), 100.0),
+            entities=tuple(map(str, range(n))),
+            periods=np.datetime64("2020-08-09") + 7 * np.arange(WEEKS),
+        )
+        write_stream(stream, folder / f"streams/{label}.parquet")
+    for job, points in plan.jobs["games"].items():
+        tables = []
+        for point in points:
+            (noise, mu), stream = point["games"][0], Path(point["inputs"]["stream"]).stem
+            members = [member for entry in point["suite"] for member in make_members(entry)]
+            played = tuple(
+                Played(
+                    stream=stream,
+                    noise=noise,
+                    mu=mu,
+                    label=member.label,
+                    family=member.family,
+                    origin=member.origin,
+                    guarantee=NO_PRIVACY,
+                    actions=rng.integers(0, HOSPITALS[stream], (replicates, WEEKS)),
+                    gains=rng.random((replicates, WEEKS)),
+                )
+                for member in members
+            )
+            tables.append(table_of(RunBlock(tuple(point["replicates"]), played)))
+        write_frame(pa.concat_tables(tables), folder / f"points/games/{job}/scores.parquet")
+
+
+def collect(replicates: int) -> dict[str, float]:
+    """The peak of the job that makes the result tables of the demo's games."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # In a process of its own: the gains that it draws would be the peak of this one.
+        in_own_process(partial(write_games, folder, replicates))
+        plan = plan_of(replicates)
+        inputs = {
+            name: [str(folder / Path(path).relative_to(plan.folder)) for path in paths]
+            for name, paths in plan.parts_of_results(STUDY, plan.config.games).items()
+        }
+        tables = "summary", "totals", "ranking", "cumulative"
+        write_results(
+            STUDY,
+            plan.config.games.model_dump(mode="json"),
+            plan.config.facts,
+            inputs=inputs,
+            files={it: str(folder / f"{it}.parquet") for it in tables},
+        )
+        scores = inputs["scores"]
+        read = sum(Path(path).stat().st_size for path in scores) / 2**20
+        return {
+            "replicates": replicates,
+            "jobs": len(scores),
+            "read_mb": read,
+            "peak_mb": peak_mb(),
+        }
+
+
+def time_collecting() -> list[dict[str, float]]:
+    """`collect` for more and more replicates."""
+    return [in_own_process(partial(collect, it)) for it in REPLICATES]
+
+
+def time_planning() -> list[dict[str, Any]]:
+    """Time of `snakemake --dry-run` for so many points, and for a sweep of so many runs."""
+    snakemake = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    sweep = [sys.executable, "-m", "dpol", "run", "config.yaml", "--sweep", f"seed=1..{RUNS}"]
+    found = []
+    for points, together in itertools.product(POINTS, (1, 10)):
+        config = SMALL | {
+            "privacy": {"levels": {f"mu-{it}": it for it in range(1, 11)}},
+            "suites": {"local": {"noises": ["isotropic", "capacity"], "algorithms": ["rw-meta"]}},
+            "replicates": points // 20,
+            "block_replicates": 1,
+            "points_per_job": together,
+        }
+        asked = {"points": points, "points_per_job": together}
+        found.append(asked | _dry_run(config, [*snakemake, "--configfile", "config.yaml"]))
+    return [*found, {"runs": RUNS} | _dry_run(SMALL, sweep)]
+
+
+def _dry_run(config: Mapping[str, Any], command: Sequence[str]) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+        command = [*command, "--dry-run", "--quiet", "all"]
+        spent, began = children_seconds(), time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, cwd=folder)
+        return {"cpu_s": children_seconds() - spent, "wall_s": time.perf_counter() - began}
