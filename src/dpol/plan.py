@@ -26,7 +26,7 @@ from dpol.noise import module_of_noise
 from dpol.studies.study import Facts, FigureSpec, Point, Section, Study
 
 if TYPE_CHECKING:
-    from dpol.data.fetch import Query
+    from dpol.data.query import Query
 
 FIGURE_FORMATS = ("svg", "png", "pdf")
 TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
@@ -277,7 +277,7 @@ class Plan:
 
     @property
     def _query(self) -> Query:
-        from dpol.data.fetch import query_for  # not where nothing is fetched: it takes a while
+        from dpol.data.query import query_for  # not where nothing is fetched: it takes a while
 
         return query_for(self.config.dataset, self.wanted_groups)
 
