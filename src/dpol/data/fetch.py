@@ -25,6 +25,7 @@ from requests.adapters import HTTPAdapter
 
 from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, sha256, write_json
+from dpol.core.logs import error_in
 from dpol.core.words import counted, printable
 from dpol.data.query import Query, refuse_unasked
 from dpol.data.settings import WebSource
@@ -36,6 +37,7 @@ SLOWEST = 1_000
 """Least rate of an answer in bytes a second: a table of 100 MB may take a day, but not for ever."""
 WINDOW = 60.0
 """Seconds of answer whose rate counts, besides one silence of `timeout_seconds`."""
+_NONE = "no endpoint delivered"
 LONGEST_PAUSE = 600
 """Longest pause before another try in seconds, whatever a server asks for."""
 _HEADERS = {
@@ -112,7 +114,7 @@ def fetch_table(
             f"  the rows that matter: {query.where or 'all'}; or"
         )
         raise FetchError(
-            f"cannot fetch {destination}; no endpoint delivered:{lines}\n"
+            f"cannot fetch {destination}; {_NONE}:{lines}\n"
             "This machine may be offline, or behind a proxy. Then either\n"
             "- run again when there is a connection; or\n"
             f"- get the table on another machine and place it by hand as {destination}, {needed}\n"
@@ -124,6 +126,16 @@ def offline_command() -> str:
     """The command of a run that needs no network, here."""
     demo = Path("config/demo.yaml")
     return f"snakemake --cores 2 --configfile {demo}" if demo.is_file() else "dpol demo"
+
+
+def last_words(table: str, log: Path) -> str:
+    """The last line of a run whose table was not fetched, by the log of that job.
+
+    It is empty if the run failed for another reason.
+    """
+    if _NONE not in error_in(log):
+        return ""
+    return f"error: {_NONE} {table}. Without a network, type: {offline_command()}"
 
 
 class _BrokenError(Exception):
