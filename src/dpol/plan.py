@@ -105,7 +105,8 @@ class Plan:
         for kind, name, title, formats in shown:
             about = {
                 "caption": "../report/section.rst",
-                "category": section.title,
+                # Snakemake takes what follows a colon for no part of the name.
+                "category": section.title.replace(": ", " – "),
                 "labels": {"what": title, "kind": kind},
             }
             first, *others = (f"{self.folder}/{kind}s/{name}.{suffix}" for suffix in formats)
