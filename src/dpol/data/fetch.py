@@ -72,8 +72,9 @@ def fetch_table(
     """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers.
 
     `<destination>.provenance.json`, written before it, says which one, and why others did not.
-    A `file` is fetched whole. A second call waits for the first. A try fails if fewer than
-    `SLOWEST` * `window` bytes come within `window` seconds and one silence.
+    A `file` is fetched whole. A second call waits for the first. A try fails if an
+    unfinished answer brings fewer than `SLOWEST` * `window` bytes in `window` seconds and one
+    silence.
 
     Raises:
         FetchError: no endpoint delivers.
