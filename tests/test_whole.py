@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,21 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
         *plan.benchmarks,
         f"{BASE}/benchmarks/render_report.tsv",
     }
+
+
+def test_the_report_of_snakemake_shows_every_figure_and_table_without_a_warning(
+    whole: Path,
+) -> None:
+    said = succeed(run_copy(whole, "--report", str(whole / "report.zip")))
+    assert "WARNING" not in said
+    with zipfile.ZipFile(whole / "report.zip") as packed:
+        shown = {Path(name).name: packed.read(name) for name in packed.namelist()}
+    assert b"Total gain" in shown.pop("report.html")
+    plan = make_plan(WHOLE, [], "test")
+    sections = [section for asked in plan.studies for section in plan.sections(*asked)]
+    made = {path for it in sections for path, about in plan.shown(it) if about}
+    assert shown == {Path(path).name: (whole / path).read_bytes() for path in made}
+    assert {Path(path).suffix for path in made} == {".svg", ".html"}
 
 
 def test_values_of_the_whole_run_are_as_expected(whole: Path) -> None:

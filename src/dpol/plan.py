@@ -28,7 +28,7 @@ from dpol.show.papers import REPORTED
 from dpol.studies.study import Facts, FigureSpec, Point, Section, Study
 
 if TYPE_CHECKING:
-    from dpol.data.fetch import Query
+    from dpol.data.query import Query
 
 FIGURE_FORMATS = ("svg", "png", "pdf")
 TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
@@ -129,7 +129,8 @@ class Plan:
         for kind, name, title, formats in shown:
             about = {
                 "caption": "../report/section.rst",
-                "category": section.title,
+                # Snakemake takes what follows a colon for no part of the name.
+                "category": section.title.replace(": ", " – "),
                 "labels": {"what": title, "kind": kind},
             }
             first, *others = (f"{self.folder}/{kind}s/{name}.{suffix}" for suffix in formats)
@@ -308,7 +309,7 @@ class Plan:
 
     @property
     def _query(self) -> Query:
-        from dpol.data.fetch import query_for  # not where nothing is fetched: it takes a while
+        from dpol.data.query import query_for  # not where nothing is fetched: it takes a while
 
         return query_for(self.config.dataset, self.wanted_groups)
 

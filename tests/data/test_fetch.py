@@ -9,8 +9,10 @@ import hashlib
 import importlib.metadata
 import io
 import json
+import re
 import socket
 import threading
+import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pandas as pd
 import pytest
 import requests
 from hypothesis import HealthCheck, given, settings
@@ -29,7 +32,9 @@ from hypothesis import strategies as st
 from data.drawn import dataset
 from dpol.core.errors import ConfigError, FetchError
 from dpol.data import sources
-from dpol.data.fetch import Query, fetch_table, must_fetch, query_for
+from dpol.data.fetch import WINDOW, fetch_table, must_fetch
+from dpol.data.format import Format
+from dpol.data.query import Query, query_for
 from dpol.data.settings import WebSource
 from dpol.data.sources import SOURCES, known_tables
 from pipeline import ROOT
@@ -38,7 +43,15 @@ COLUMNS = ("hospital", "week", "state", "beds")
 WHERE = (
     "state in ('NM','O''Brien') and week between '2021-01-08T00:00:00' and '2021-01-22T00:00:00'"
 )
-QUERY = Query(COLUMNS, WHERE, "week,hospital,:id")
+QUERY = Query(
+    columns=COLUMNS,
+    group="state",
+    groups=("NM", "O'Brien"),
+    entity="hospital",
+    period=("week",),
+    first=datetime.date(2021, 1, 8),
+    last=datetime.date(2021, 1, 22),
+)
 ROWS = [
     (f"{state[0]}{i}", f"2021-01-{day:02}T00:00:00", state, str(day + i) if i else 'A,"\nÉ')
     for day in (29, 22, 15, 8, 1)
@@ -54,13 +67,17 @@ WANTED = sorted(
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of the server; after `sent` bytes of its body the line is cut."""
+    """An answer of the server; after `sent` bytes of its body the line is cut.
+
+    With `drip`, its head and body come byte by byte, in so many seconds each.
+    """
 
     body: bytes
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     sent: int | None = None
     framing: str = "length"
+    drip: float = 0
 
 
 Fault = Callable[[Answer], Answer]
@@ -90,6 +107,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 BODIES = {
     "count": b"count\n%d\n" % len(WANTED),
+    "repeated": b"count\n",
     "rows": as_csv(WANTED),
     "file": as_csv(ROWS),
     "packed": gzip.compress(as_csv(ROWS), mtime=0),
@@ -110,6 +128,7 @@ class Server:
 
     def answer(self, path: str, asked: dict[str, str]) -> Answer:
         kind = "count" if asked.get("$select") == "count(*)" else path[1:]
+        kind = "repeated" if "$group" in asked else kind
         self.log.append((kind, asked))
         answer = Answer(BODIES[kind], headers={"ETag": '"1"', "Last-Modified": "Sun, 01 Jan 2023"})
         coming = self.faults.get(kind, [])
@@ -140,6 +159,7 @@ def server() -> Iterator[Server]:
             if answer.framing == "silent":
                 stopped.wait(20)
                 return
+            self.drip = answer.drip
             self.send_response(answer.status)
             self.send_header("Connection", "close")
             for name, value in answer.headers.items():
@@ -152,7 +172,18 @@ def server() -> Iterator[Server]:
                 end = b"0\r\n\r\n" if answer.sent is None else b""
                 body = b"%x\r\n%b\r\n" % (len(body), body) + end
             self.end_headers()
-            self.wfile.write(body)
+            self.write(body)
+
+        def write(self, body: bytes) -> None:
+            if not self.drip:
+                self.wfile.write(body)
+            for byte in body if self.drip else b"":
+                self.wfile.write(bytes([byte]))
+                stopped.wait(self.drip)
+
+        def flush_headers(self) -> None:
+            lines, self._headers_buffer = self._headers_buffer, []
+            self.write(b"".join(lines))
 
         def log_message(self, *_: object) -> None:
             pass
@@ -178,13 +209,19 @@ class Fetch:
         self.log: list[str] = []
         self.pauses = pauses
 
-    def __call__(self, *endpoints: dict[str, Any], query: Query = QUERY, **keys: Any) -> Any:
+    def __call__(
+        self,
+        *endpoints: dict[str, Any],
+        query: Query = QUERY,
+        window: float = WINDOW,
+        **keys: Any,
+    ) -> Any:
         web = {"attempts": 3, "timeout_seconds": 5, "file": "raw/t.csv.gz", **keys}
         source = WebSource.model_validate({"kind": "web", "endpoints": endpoints, **web})
-        fetch_table(source, query, self.table, self.log.append)
+        fetch_table(source, query, self.table, self.log.append, window)
         with gzip.open(self.table, "rt", encoding="utf-8-sig", newline="") as stream:
             header, *rows = csv.reader(stream)
-        assert tuple(header) == query.columns
+        assert tuple(header) == (query.columns or COLUMNS)
         return [tuple(row) for row in rows]
 
     def refused(self, *endpoints: dict[str, Any], **keys: Any) -> str:
@@ -381,7 +418,7 @@ def test_what_may_pass_is_asked_for_again(server: Server, fetch: Fetch, name: st
 
 FINAL: dict[str, tuple[str, Fault, str]] = {
     "gone": ("file", change(status=404), "status 404"),
-    "web page": ("file", change(body=b"<html>\nDown</html>\n"), "no column named hospital, week"),
+    "web page": ("file", change(body=b"\n<!DOCTYPE html>\nDown\n"), "is a web page, not a table"),
     "other header": ("rows", edit("beds", "seats"), "no column named beds; it has hospital"),
     "latin": ("file", lambda it: replace(it, body=it.body.decode().encode("latin-1")), "not UTF-8"),
     "damaged gzip": ("packed", lambda it: replace(it, body=it.body[:-8] + b"x" * 8), "damaged"),
@@ -421,6 +458,132 @@ def test_pauses_grow_and_the_server_may_ask_for_more_but_not_for_hours(
         server.faults["file"] = [change(status=429, headers={"Retry-After": wrong})] * 2
         assert fetch(server.at("file")) == ROWS
         assert fetch.pauses[-1] == 1
+
+
+@pytest.mark.parametrize("kind", ["file", "count"])
+def test_an_answer_that_drips_ends_a_try(server: Server, fetch: Fetch, kind: str) -> None:
+    """No silence is as long as the timeout, and all of it would take half a minute."""
+    server.faults[kind] = [change(drip=0.05)] * 9
+    first = server.at("rows" if kind == "count" else kind)
+    hasty = {"attempts": 2, "timeout_seconds": 0.2, "window": 0.3}
+    began = time.monotonic()
+    assert fetch(first, server.at("packed"), **hasty) == ROWS
+    assert time.monotonic() - began < 10
+    (failure,) = fetch.record()["failed_before"]
+    assert re.search(r"only \d+ bytes came in \d+ s, and 300 are the least", failure)
+
+
+def test_a_slow_line_delivers_all_the_same(server: Server, fetch: Fetch) -> None:
+    """All of it takes a second, three times the window, at more than twice the least rate."""
+    server.faults["file"] = [change(drip=1 / 2500)]
+    began = time.monotonic()
+    assert fetch(server.at("file"), timeout_seconds=0.1, window=0.2) == ROWS
+    assert time.monotonic() - began > 0.5
+
+
+def another(**cells: str) -> Fault:
+    """The wanted rows, the last of them with other cells."""
+    *rows, last = WANTED
+    named = dict(zip(COLUMNS, last, strict=True)) | cells
+    return change(body=as_csv([*rows, tuple(named.values())]))
+
+
+HALF = WANTED[: len(WANTED) // 2]
+UNASKED: dict[str, tuple[Fault, str]] = {
+    "another state": (
+        another(state="TX"),
+        "row 25 has 'TX' in state (1 such row), which the query",
+    ),
+    "another year": (another(week="2022-01-22T00:00:00.000"), "has '2022-01-22T00:00:00.000' in"),
+    "the day before": (another(week="2021-01-07"), "(1 such row), which the query excludes"),
+    "dates written otherwise": (
+        edit("2021-01-08T00:00:00", "08.01.2021"),
+        "'08.01.2021' in week (6 such rows), not a date like YYYY-MM-DD; set dataset.format.date",
+    ),
+    "no date": (another(week=""), "has '' in week (1 such row), not a date"),
+    "one row twice": (
+        change(body=as_csv([*WANTED[1:], WANTED[1]])),
+        "repeats 1 row, and the table",
+    ),
+    "half of it twice": (
+        change(body=as_csv(HALF + HALF)),
+        "repeats 9 rows, and the table itself 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNASKED)
+def test_as_many_rows_as_counted_but_others_are_refused(
+    server: Server, fetch: Fetch, name: str
+) -> None:
+    fault, words = UNASKED[name]
+    server.faults["rows"] = [fault] * 9
+    assert words in fetch.refused(server.at("rows"))
+    assert fetch(server.at("rows"), server.at("file")) == ROWS
+
+
+def test_rows_that_the_table_itself_repeats_are_taken(server: Server, fetch: Fetch) -> None:
+    """The user cannot mend the table; cleaning counts them."""
+    dirty = [*WANTED, WANTED[0], WANTED[0], WANTED[5]]
+    server.faults["count"] = [change(body=b"count\n%d\n" % len(dirty))]
+    server.faults["rows"] = [change(body=as_csv(dirty))]
+    server.faults["repeated"] = [change(body=b'"count"\n"3"\n"2"\n')]
+    assert fetch(server.at("rows")) == dirty
+    assert server.log[-1] == (
+        "repeated",
+        {
+            "$select": "count(*)",
+            "$where": WHERE,
+            "$group": ",".join(COLUMNS),
+            "$having": "count(*) > 1",
+            "$limit": str(len(dirty)),
+        },
+    )
+
+
+def test_of_a_wide_table_the_column_of_the_period_must_be_there(
+    server: Server, fetch: Fetch
+) -> None:
+    wide = Query(period=("week",), form=Format(layout="wide"))
+    assert fetch(server.at("file"), query=wide) == ROWS
+    for body, words in (
+        (b"<html>\n<body>a,b</body>\n</html>\n", "is a web page, not a table"),
+        (b"error,message\n404,gone\n", "no column named week; it has error, message"),
+    ):
+        server.faults["file"] = [change(body=body)]
+        assert words in fetch.refused(server.at("file"), query=wide)
+
+
+def test_a_table_is_read_as_the_config_says(server: Server, fetch: Fetch) -> None:
+    body = as_csv(ROWS).decode().replace(",", ";").encode("cp1252")
+    form = Format(delimiter=";", encoding="cp1252")
+    server.faults["file"] = [change(body=body)] * 2
+    assert "not UTF-8" in fetch.refused(server.at("file"))
+    with pytest.raises(UnicodeDecodeError):  # this test's own reader takes UTF-8
+        fetch(server.at("file"), query=replace(QUERY, form=form))
+    assert gzip.decompress(fetch.table.read_bytes()) == body
+
+
+@pytest.mark.parametrize("states", [("NM",), ("CA", "NM", "PA")])
+def test_the_published_table_passes(server: Server, fetch: Fetch, states: tuple[str, ...]) -> None:
+    """With the dates of the endpoint, and the suppressed and missing cells as published."""
+    table = pd.read_parquet(
+        ROOT / "data/hospitals/hospitals-15-states-2021-01-01--2022-07-29.parquet"
+    ).astype(str)
+    table["collection_week"] = table["collection_week"].str[:10] + "T00:00:00.000"
+    asked = table[table["state"].isin(states) & (table["collection_week"] >= "2021-06")]
+    query = Query(
+        columns=tuple(table.columns),
+        group="state",
+        groups=states,
+        entity="hospital_pk",
+        period=("collection_week",),
+        first=datetime.date(2021, 6, 1),
+        last=datetime.date(2022, 7, 29),
+    )
+    server.faults["count"] = [change(body=b"count\n%d\n" % len(asked))]
+    server.faults["rows"] = [change(body=asked.to_csv(index=False).encode())]
+    assert len(fetch(server.at("rows"), query=query)) == len(asked)
 
 
 def test_a_host_without_an_address_is_asked_for_once(
@@ -514,7 +677,7 @@ def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: 
     for text in ('{"query": null}', "{", json.dumps({"query": QUERY.soql})):
         record.write_text(text)
         assert not must_fetch(QUERY, table), "a whole file, a damaged record, the same query"
-    assert must_fetch(replace(QUERY, where=""), table)
+    assert must_fetch(replace(QUERY, groups=()), table)
 
 
 FRIDAY = "2021-01-08"
@@ -539,7 +702,7 @@ def test_a_dataset_asks_for_its_columns_groups_and_periods(
     query = query_for(rules, groups)
     state = ["state"] if "group" not in columns else []
     assert list(query.columns) == ["hospital", "week", *state, "title", "patients", "beds", "adult"]
-    assert (query.where, query.order) == (where, "week,hospital,:id")
+    assert (query.where, query.soql["$order"]) == (where, "week,hospital,:id")
 
 
 # The file of tables -------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dpol.checks.studies import CHECKS, points_are_plain
 from dpol.config.experiment import load_experiment
@@ -82,3 +84,56 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     assert main.results_of(plain, facts) == ("summary", "totals", "ranking", "cumulative")
     names = [section.name for section in main.sections_of(plain, facts)]
     assert names == ["privacy-utility", "noise-costs", "average-gain"]
+
+
+# Lists of settings --------------------------------------------------------------------------------
+
+BY_LABEL = {"Suite.algorithms"}
+"""One algorithm may play under two labels; `dpol.config.rules.labels` refuses a label twice."""
+
+
+def models_in(annotation) -> list[type[BaseModel]]:
+    """The models of an annotation, and those of their fields."""
+    if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        return [model for part in get_args(annotation) for model in models_in(part)]
+    fields = annotation.model_fields.values()
+    return [annotation, *(model for it in fields for model in models_in(it.annotation))]
+
+
+def a_value(annotation) -> Any:
+    """Some value of a type, as a config may hold it."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        needed = {name: it for name, it in annotation.model_fields.items() if it.is_required()}
+        return {name: a_value(it.annotation) for name, it in needed.items()}
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)[0]
+    return next(it for it in (2, 0.5, "isotropic") if is_valid(annotation, it))
+
+
+def is_valid(annotation, value) -> bool:
+    try:
+        TypeAdapter(annotation).validate_python(value)
+    except ValidationError:
+        return False
+    return True
+
+
+LISTS = {
+    f"{model.__name__}.{name}": field
+    for study in STUDIES
+    for model in models_in(load_study(study).settings)
+    for name, field in model.model_fields.items()
+    if get_origin(field.annotation) is list
+}
+
+
+@pytest.mark.parametrize("name", sorted(LISTS.keys() - BY_LABEL))
+def test_no_list_of_settings_takes_a_value_twice(name):
+    """Twice is a row twice, or a table whose rows have no place in its layout."""
+    field = LISTS[name]
+    value = a_value(*get_args(field.annotation))
+    written = field.rebuild_annotation()
+    TypeAdapter(written).validate_python([value])
+    same = float(value) if isinstance(value, int) else value  # 2 and 2.0 are one number
+    with pytest.raises(ValidationError, match="must not hold .+ twice"):
+        TypeAdapter(written).validate_python([value, same])

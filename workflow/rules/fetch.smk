@@ -21,6 +21,16 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
         script:
             "../scripts/fetch_dataset.py"
 
+    # The remedy is the last line, below what Snakemake says of the job and of others that ended
+    # meanwhile. Our own view of a run ends with the log.
+    onerror:
+        import atexit
+        from dpol.data.fetch import last_words
+
+        words = last_words(plan.fetched, Path(rules.fetch_dataset.log[0]))
+        if words and "dpol" not in workflow.output_settings.log_handler_settings:
+            atexit.register(print, words, file=sys.stderr)
+
 
 if getattr(settings.dataset.source, "member", None):
 

@@ -1,8 +1,9 @@
 from pathlib import Path
 
 from dpol.core.logs import job_log
-from dpol.data.fetch import fetch_table, query_for
+from dpol.data.fetch import fetch_table
 from dpol.data.packages import fetch_package
+from dpol.data.query import query_for
 from dpol.data.settings import Dataset
 
 with job_log(snakemake.log[0], outputs=snakemake.output) as log:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -16,13 +16,14 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+T = TypeVar("T", bound=Hashable)
 
 
-def all_different(names: list[str]) -> list[str]:
-    """Names of which no two are equal. Raises ValueError for others."""
-    if len(set(names)) < len(names):
-        raise ValueError("must not name anything twice")
-    return names
+def all_different(values: list[T]) -> list[T]:
+    """Values of which no two are equal, as 1 and 1.0 are. Raises ValueError for others."""
+    if twice := [value for value in dict.fromkeys(values) if values.count(value) > 1]:
+        raise ValueError(f"must not hold {twice[0]} twice")
+    return values
 
 
 # What an algorithm is, is checked against the registry; one message is enough.

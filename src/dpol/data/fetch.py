@@ -5,15 +5,17 @@ from __future__ import annotations
 import datetime
 import gzip
 import hashlib
+import http.client
 import importlib.metadata
+import io
 import itertools
 import json
 import re
 import tempfile
+import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +25,19 @@ from requests.adapters import HTTPAdapter
 
 from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, sha256, write_json
-from dpol.core.words import printable
-from dpol.data.settings import Dataset, PackageSource, WebSource
+from dpol.core.logs import error_in
+from dpol.core.words import counted, printable
+from dpol.data.query import Query, refuse_unasked
+from dpol.data.settings import WebSource
 from dpol.data.sources import Endpoint
-from dpol.data.values import columns_of
 
 _GZIP = b"\x1f\x8b"
+_WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+SLOWEST = 1_000
+"""Least rate of an answer in bytes a second: a table of 100 MB may take a day, but not for ever."""
+WINDOW = 60.0
+"""Seconds of answer whose rate counts, besides one silence of `timeout_seconds`."""
+_NONE = "no endpoint delivered"
 LONGEST_PAUSE = 600
 """Longest pause before another try in seconds, whatever a server asks for."""
 _HEADERS = {
@@ -36,51 +45,6 @@ _HEADERS = {
     "Accept-Encoding": "identity",
     "Cache-Control": "no-cache",
 }
-
-
-@dataclass(frozen=True)
-class Query:
-    """The part of a table that a dataset needs.
-
-    Args:
-        columns: names of the columns, each once; empty for all.
-        where: the rows, as a condition in the language of Socrata servers; empty for all.
-        order: the order of the rows.
-    """
-
-    columns: tuple[str, ...]
-    where: str
-    order: str
-
-    @property
-    def soql(self) -> dict[str, str]:
-        """The parameters of a request to a Socrata server."""
-        parts = {"$select": ",".join(self.columns), "$where": self.where, "$order": self.order}
-        return {name: part for name, part in parts.items() if part}
-
-
-def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
-    """The query for a dataset's part of its table, with these values of the group column.
-
-    An archive is fetched whole, without a query.
-    """
-    if isinstance(dataset.source, PackageSource | WebSource) and dataset.source.member:
-        return Query((), "", "")
-    columns, first, last = dataset.needed_columns, dataset.periods.first, dataset.periods.last
-    where = []
-    if columns.group and groups:
-        quoted = ",".join("'" + group.replace("'", "''") + "'" for group in sorted(groups))
-        where.append(f"{columns.group} in ({quoted})")
-    if not isinstance(columns.period, str):
-        first = last = None  # cleaning chooses among years and months
-    if first and last:
-        where.append(f"{columns.period} between '{first}T00:00:00' and '{last}T00:00:00'")
-    elif first:
-        where.append(f"{columns.period} >= '{first}T00:00:00'")
-    elif last:
-        where.append(f"{columns.period} <= '{last}T00:00:00'")
-    order = ",".join([*columns_of(columns.period), columns.entity, ":id"])
-    return Query(tuple(dataset.read_columns or ()), " and ".join(where), order)
 
 
 def must_fetch(query: Query, destination: Path) -> bool:
@@ -99,12 +63,18 @@ def must_fetch(query: Query, destination: Path) -> bool:
 
 
 def fetch_table(
-    source: WebSource, query: Query, destination: Path, log: Callable[[str], None]
+    source: WebSource,
+    query: Query,
+    destination: Path,
+    log: Callable[[str], None],
+    window: float = WINDOW,
 ) -> None:
     """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers.
 
     `<destination>.provenance.json`, written before it, says which one, and why others did not.
-    A `file` is fetched whole. A second call waits for the first.
+    A `file` is fetched whole. A second call waits for the first. A try fails if an
+    unfinished answer brings fewer than `SLOWEST` * `window` bytes in `window` seconds and one
+    silence.
 
     Raises:
         FetchError: no endpoint delivers.
@@ -115,7 +85,7 @@ def fetch_table(
         for endpoint in source.places:
             log(f"fetching {endpoint.url}")
             try:
-                delivered = _fetch(endpoint, query, table, source)
+                delivered = _fetch(endpoint, query, table, source, window)
             except FetchError as error:
                 failures.append(f"{endpoint.kind} {endpoint.url}: {_plain(str(error))}")
                 log(failures[-1])
@@ -145,12 +115,28 @@ def fetch_table(
             f"  the rows that matter: {query.where or 'all'}; or"
         )
         raise FetchError(
-            f"cannot fetch {destination}; no endpoint delivered:{lines}\n"
+            f"cannot fetch {destination}; {_NONE}:{lines}\n"
             "This machine may be offline, or behind a proxy. Then either\n"
             "- run again when there is a connection; or\n"
             f"- get the table on another machine and place it by hand as {destination}, {needed}\n"
-            "- work with hospitals that come with dpol, without network: dpol demo (or: make demo)"
+            f"- work with hospitals that come with dpol, without a network: {offline_command()}"
         )
+
+
+def offline_command() -> str:
+    """The command of a run that needs no network, here."""
+    demo = Path("config/demo.yaml")
+    return f"snakemake --cores 2 --configfile {demo}" if demo.is_file() else "dpol demo"
+
+
+def last_words(table: str, log: Path) -> str:
+    """The last line of a run whose table was not fetched, by the log of that job.
+
+    It is empty if the run failed for another reason.
+    """
+    if _NONE not in error_in(log):
+        return ""
+    return f"error: {_NONE} {table}. Without a network, type: {offline_command()}"
 
 
 class _BrokenError(Exception):
@@ -177,7 +163,64 @@ class _Retry(urllib3.Retry):
         return asked and min(asked, LONGEST_PAUSE)
 
 
-def _fetch(endpoint: Endpoint, query: Query, table: Path, source: WebSource) -> dict[str, Any]:
+class _Paced(io.RawIOBase):
+    """The bytes of an answer; TimeoutError where they only drip in.
+
+    A timeout of the socket limits one silence only.
+    """
+
+    def __init__(self, answer: io.BufferedReader, least: float, seconds: float) -> None:
+        self._answer, self._least, self._seconds = answer, least, seconds
+        self._began: float | None = None  # the first byte may take as long as a silence
+        self._received = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        number = self._answer.readinto1(buffer)
+        now = time.monotonic()
+        if self._began is None:
+            self._began = now
+        self._received += number
+        seconds = now - self._began
+        if number and seconds > self._seconds:
+            if self._received < self._least:
+                raise TimeoutError(
+                    f"only {counted(self._received, 'byte')} came in {seconds:.0f} s, and"
+                    f" {self._least:,.0f} are the least; try again on a faster line"
+                )
+            self._began, self._received = now, 0
+        return number
+
+    def close(self) -> None:
+        self._answer.close()
+        super().close()
+
+
+class _PacedAdapter(HTTPAdapter):
+    """Connections whose answers are `_Paced`."""
+
+    def __init__(self, retries: _Retry, least: float, seconds: float) -> None:
+        self._least, self._seconds = least, seconds
+        super().__init__(max_retries=retries)
+
+    def get_connection_with_tls_context(self, *args: Any, **keys: Any) -> Any:
+        pool: Any = super().get_connection_with_tls_context(*args, **keys)
+        least, seconds = self._least, self._seconds
+
+        class Answer(http.client.HTTPResponse):
+            def __init__(self, *parts: Any, **keys: Any) -> None:
+                super().__init__(*parts, **keys)
+                self.fp = io.BufferedReader(_Paced(self.fp, least, seconds))
+
+        pool.ConnectionCls = type("Connection", (pool.ConnectionCls,), {"response_class": Answer})
+        return pool
+
+
+def _fetch(
+    endpoint: Endpoint, query: Query, table: Path, source: WebSource, window: float
+) -> dict[str, Any]:
     """The table of one endpoint; what may pass is tried again, with growing pauses."""
     retries = _Retry(
         total=source.attempts - 1,
@@ -188,7 +231,8 @@ def _fetch(endpoint: Endpoint, query: Query, table: Path, source: WebSource) -> 
     with requests.Session() as session:
         session.headers.update(_HEADERS)
         for scheme in ("http://", "https://"):
-            session.mount(scheme, HTTPAdapter(max_retries=retries))
+            paced = _PacedAdapter(retries, SLOWEST * window, window + source.timeout_seconds)
+            session.mount(scheme, paced)
         for number in range(1, source.attempts + 1):
             try:
                 return _fetch_once(
@@ -221,8 +265,7 @@ def _fetch_once(
 
     url, parameters, total = str(endpoint.url), dict[str, str](), None
     if endpoint.kind == "socrata":
-        to_count = {"$select": "count(*)", **({"$where": query.where} if query.where else {})}
-        with _get(session, url, to_count, silence) as answer:
+        with _get(session, url, _count_of(query), silence) as answer:
             count = re.fullmatch(r'"?count"?\s+"?([0-9]{1,12})"?\s*', answer.text)
         if not count:
             raise _BrokenError(f"no row count: {answer.text[:80]!r}")
@@ -263,20 +306,56 @@ def _fetch_once(
     rows = None
     try:
         if member is None:
-            rows = len(read_table(table, query.columns or None).cells)
+            if _WEB_PAGE.match(_first_bytes(table)):
+                raise FetchError("is a web page, not a table; open it in a browser to see why")
+            # Of a wide table the period at least is known by its name.
+            read = read_table(table, query.columns or query.period, query.form)
+            rows = len(read.cells)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 extract_table(table, member, Path(folder, "table"))
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
-    if total not in (None, rows):
-        raise _BrokenError(f"{rows:,} rows instead of {total:,}")
+    if total is not None:
+        if rows != total:
+            raise _BrokenError(f"{rows:,} rows instead of {total:,}")
+        refuse_unasked(read, query)
+        again = int(read.cells.duplicated().sum()) if query.columns else 0
+        if again and again > (there := _repeated(session, url, query, total, silence)):
+            raise _BrokenError(f"repeats {counted(again, 'row')}, and the table itself {there:,}")
     return {
         **({} if rows is None else {"rows": rows}),
         "final_url": _plain(answer.url.partition("?")[0]),
         "etag": _plain(answer.headers.get("ETag", "")),
         "last_modified": _plain(answer.headers.get("Last-Modified", "")),
     }
+
+
+def _count_of(query: Query) -> dict[str, str]:
+    """The parameters of a request for the number of rows."""
+    return {"$select": "count(*)", **({"$where": query.where} if query.where else {})}
+
+
+def _repeated(session: requests.Session, url: str, query: Query, total: int, silence: float) -> int:
+    """How many rows of a Socrata table repeat another in all columns of the query."""
+    asked = {
+        **_count_of(query),
+        "$group": ",".join(query.columns),
+        "$having": "count(*) > 1",
+        "$limit": str(total),
+    }
+    with _get(session, url, asked, silence) as answer:
+        _, *counts = answer.text.replace('"', "").split() or [""]
+    if not all(re.fullmatch("[0-9]{1,12}", it) for it in counts):
+        raise _BrokenError(f"no counts of repeated rows: {answer.text[:80]!r}")
+    return sum(int(it) - 1 for it in counts)
+
+
+def _first_bytes(table: Path) -> bytes:
+    """The first bytes of a packed table; none of a damaged one."""
+    with suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(table) as unpacked:
+        return unpacked.read(200)
+    return b""
 
 
 def _ends_with_a_line(table: Path) -> bool:

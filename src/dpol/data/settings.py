@@ -50,7 +50,8 @@ class WebSource(Settings):
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
     """Tries at one endpoint before the next one is taken."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
-    """Longest silence of a server before a try counts as failed."""
+    """Longest silence of a server before a try counts as failed. A try also fails if
+    an unfinished answer brings fewer than 60,000 bytes in this time and a minute more."""
 
     @property
     def places(self) -> list[Endpoint]:

@@ -195,7 +195,7 @@ SYSTEMS = {"paper": PAPER.model_dump(), "ours": OURS.model_dump()}
         ({"algorithm": "noisy-max"}, "algorithm = 'noisy-max': must be a local algorithm, which"
          " plays noisy gains"),
         ({"algorithm": "kalmann"}, "algorithm = 'kalmann': algorithm 'kalmann' is not one of"),
-        ({"weeks": [2, 2]}, "weeks = [2, 2]: must not name anything twice"),
+        ({"weeks": [2, 2]}, "weeks = [2, 2]: must not hold 2 twice"),
         ({"weeks": [0]}, "weeks[0] = 0: must be greater than or equal to 1"),
         ({"times": 1}, "times = 1: must be greater than 1"),
         ({"mus": [math.inf]}, "mus[0] = inf: must be less than or equal to 1000"),

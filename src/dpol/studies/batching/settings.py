@@ -4,29 +4,38 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
-from dpol.core.settings import Settings
+from dpol.core.settings import Settings, all_different
 from dpol.privacy.settings import FiniteMu
 
 
 class Batching(Settings):
     """Privacy amplification of RW-AdaBatch, on gains that are all zero (the worst case)."""
 
-    n_experts: Annotated[list[Annotated[int, Field(ge=2, le=10_000)]], Field(min_length=1)]
+    n_experts: Annotated[
+        list[Annotated[int, Field(ge=2, le=10_000)]],
+        Field(min_length=1),
+        AfterValidator(all_different),
+    ]
     """Numbers of experts n."""
-    mus: Annotated[list[FiniteMu], Field(min_length=1)]
+    mus: Annotated[list[FiniteMu], Field(min_length=1), AfterValidator(all_different)]
     """Gaussian-DP parameters mu of one round, for a change of its whole gain vector."""
     n_rounds: Annotated[int, Field(ge=1, le=20_000)] = 1000
     """Number of rounds T."""
-    rounds: Annotated[list[PositiveInt], Field(min_length=1)] = [500]
+    rounds: Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(all_different)] = [500]
     """Rounds t whose protection is computed; the figure shows the first."""
-    alphas: Annotated[list[Annotated[float, Field(gt=0, le=1e6)]], Field(min_length=1)] = [0.1]
+    alphas: Annotated[
+        list[Annotated[float, Field(gt=0, le=1e6)]],
+        Field(min_length=1),
+        AfterValidator(all_different),
+    ] = [0.1]
     """Tolerances of RW-AdaBatch for batching; the figure shows the first."""
-    bounds: Annotated[list[Literal["borell-tis", "reflection"]], Field(min_length=1)] = [
-        "borell-tis",
-        "reflection",
-    ]
+    bounds: Annotated[
+        list[Literal["borell-tis", "reflection"]],
+        Field(min_length=1),
+        AfterValidator(all_different),
+    ] = ["borell-tis", "reflection"]
     """Switching bounds."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 1000
     """Runs of the Monte Carlo estimate."""

@@ -59,14 +59,14 @@ class Comparison(Settings):
 
     paper: System
     """The paper's way."""
-    tuned: list[System] = []
+    tuned: Annotated[list[System], AfterValidator(all_different)] = []
     """The paper's way with other parameters, for its best: verdicts on the paper's way are joined
     by verdicts on all of these."""
     ours: System
     """Ours."""
-    ablations: list[System] = []
+    ablations: Annotated[list[System], AfterValidator(all_different)] = []
     """Systems between the two, with rows of their own in the table of ablations."""
-    aims: list[Aim] = []
+    aims: Annotated[list[Aim], AfterValidator(all_different)] = []
     """Comparisons across privacy levels, each with a verdict."""
     memory: NoiseMemories | None = None
     """Noise with memory compared with independent noise; without it, none."""

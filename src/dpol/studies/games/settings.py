@@ -71,14 +71,14 @@ class Suite(Settings):
 class Report(Settings):
     """Rows and columns of the table and the figure."""
 
-    algorithms: Annotated[list[Label], Field(min_length=1)]
+    algorithms: Annotated[list[Label], Field(min_length=1), AfterValidator(all_different)]
     """Labels of the algorithms, in the order of the columns and of the legend."""
     envelope: Label | Literal[""] = "ridge"
     """The family whose range is shaded, and whose best member has a column of its own; empty for
     none."""
     noise: NoiseName = ISOTROPIC.name
     """The noise that the figure of cumulative gains shows."""
-    rivals: list[Label] = []
+    rivals: Annotated[list[Label], AfterValidator(all_different)] = []
     """Labels of the algorithms, local and central, that the figure of rivals shows under every
     noise; there is no such figure if none is named."""
     replay: bool = False

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from dpol.core.settings import Problem, Settings
+from dpol.core.settings import Problem, Settings, all_different
 
 Features = Literal["constant", "cyclic", "adversarial"]
 
@@ -15,15 +15,23 @@ Features = Literal["constant", "cyclic", "adversarial"]
 class LabelSweeps(Settings):
     """Values that are tried, the other numbers being those of the base."""
 
-    rounds: list[Annotated[int, Field(ge=2, le=10_000_000)]] = []
+    rounds: Annotated[
+        list[Annotated[int, Field(ge=2, le=10_000_000)]], AfterValidator(all_different)
+    ] = []
     """Numbers of rounds T."""
-    labels: list[Annotated[int, Field(ge=2, le=100_000)]] = []
+    labels: Annotated[
+        list[Annotated[int, Field(ge=2, le=100_000)]], AfterValidator(all_different)
+    ] = []
     """Numbers of labels M."""
-    hypotheses: list[Annotated[int, Field(ge=2, le=1024)]] = []
+    hypotheses: Annotated[
+        list[Annotated[int, Field(ge=2, le=1024)]], AfterValidator(all_different)
+    ] = []
     """Numbers of hypotheses K."""
-    epsilons: list[Annotated[float, Field(gt=0, le=100)]] = []
+    epsilons: Annotated[
+        list[Annotated[float, Field(gt=0, le=100)]], AfterValidator(all_different)
+    ] = []
     """Privacy of a message; the streams are played at each of them."""
-    features: list[Features] = []
+    features: Annotated[list[Features], AfterValidator(all_different)] = []
     """Ways to choose features: `constant`, `cyclic` (in turn) or `adversarial` (by an adversary
     that sees all messages, and shows what costs the learner most next)."""
 

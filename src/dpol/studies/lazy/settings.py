@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, PositiveInt
+from pydantic import AfterValidator, Field, PositiveInt
 
-from dpol.core.settings import Settings
+from dpol.core.settings import Settings, all_different
 from dpol.lazy.accounting import Accountant
 
 STOCHASTIC, LOWER_BOUND = "stochastic", "lower-bound"
@@ -24,17 +24,32 @@ LEADERS = (TREE, MATRIX)
 class Lazy(Settings):
     """Regret of L2P for experts on synthetic losses, compared with its competitors."""
 
-    n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=10_000_000)]], Field(min_length=1)]
+    n_rounds: Annotated[
+        list[Annotated[int, Field(ge=2, le=10_000_000)]],
+        Field(min_length=1),
+        AfterValidator(all_different),
+    ]
     """Numbers of rounds T."""
-    n_experts: Annotated[list[Annotated[int, Field(ge=2, le=100_000)]], Field(min_length=1)]
+    n_experts: Annotated[
+        list[Annotated[int, Field(ge=2, le=100_000)]],
+        Field(min_length=1),
+        AfterValidator(all_different),
+    ]
     """Numbers of experts d."""
-    epsilons: Annotated[list[Annotated[float, Field(gt=0, le=100)]], Field(min_length=1)]
+    epsilons: Annotated[
+        list[Annotated[float, Field(gt=0, le=100)]],
+        Field(min_length=1),
+        AfterValidator(all_different),
+    ]
     """Privacy of a change of one round's whole loss vector."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of the guarantee."""
     gap: Annotated[float, Field(gt=0, le=0.5)] = 0.1
     """Advantage of the best expert in the stochastic losses."""
-    accountants: Annotated[list[Accountant], Field(min_length=1)] = ["sound", "published"]
+    accountants: Annotated[list[Accountant], Field(min_length=1), AfterValidator(all_different)] = [
+        "sound",
+        "published",
+    ]
     """Accountants by which the parameters of L2P are chosen."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""

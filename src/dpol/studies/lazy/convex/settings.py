@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from dpol.core.settings import Settings
+from dpol.core.settings import Settings, all_different
 
 GameName = Literal[
     "linear-ball",
@@ -28,15 +28,23 @@ Dimension = Annotated[int, Field(ge=1, le=10_000)]
 class Convex(Settings):
     """Regret of L2P for convex losses on a body, compared with its competitors."""
 
-    n_rounds: Annotated[list[Annotated[int, Field(ge=2, le=1_000_000)]], Field(min_length=1)]
+    n_rounds: Annotated[
+        list[Annotated[int, Field(ge=2, le=1_000_000)]],
+        Field(min_length=1),
+        AfterValidator(all_different),
+    ]
     """Numbers of rounds T."""
-    dimensions: Annotated[list[Dimension], Field(min_length=1)]
+    dimensions: Annotated[list[Dimension], Field(min_length=1), AfterValidator(all_different)]
     """Dimensions d."""
-    epsilons: Annotated[list[Annotated[float, Field(gt=0, le=100)]], Field(min_length=1)]
+    epsilons: Annotated[
+        list[Annotated[float, Field(gt=0, le=100)]],
+        Field(min_length=1),
+        AfterValidator(all_different),
+    ]
     """Privacy of a change of one round's loss."""
-    games: Annotated[list[GameName], Field(min_length=1)] = [LINEAR]
+    games: Annotated[list[GameName], Field(min_length=1), AfterValidator(all_different)] = [LINEAR]
     """Losses and body of each game; linear losses on a ball are the hard case."""
-    more_dimensions: list[Dimension] = []
+    more_dimensions: Annotated[list[Dimension], AfterValidator(all_different)] = []
     """Further dimensions, of linear losses on a ball in the most rounds: for the exponent in d."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """delta of the guarantee."""
