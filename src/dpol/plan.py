@@ -139,7 +139,7 @@ class Plan:
 
     def mb_of_results(self, input_mb: float) -> int:
         """The memory that making result tables takes, in MB, of parts of so many MB."""
-        return round(1000 + 8 * input_mb)
+        return round(1000 + 10 * input_mb)
 
     @property
     def outputs(self) -> list[str]:

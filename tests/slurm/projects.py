@@ -42,7 +42,7 @@ class Project:
 
     def start(self, *options: str, slurm: bool = True) -> subprocess.Popen[str]:
         """A snakemake that runs during the test; its output goes to snakemake.log."""
-        profile = ["--profile", str(ROOT / "profiles/slurm"), *QUICK]
+        profile = ["--workflow-profile", str(ROOT / "profiles/slurm"), *QUICK]
         with self.log.open("w") as log:
             return subprocess.Popen(
                 command(self.folder, *(profile if slurm else ["--cores", "2"]), *options),
