@@ -43,7 +43,7 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/snakefmt --check Snakefile workflow .test
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	workflow/lint.sh $(VENV)/bin/snakemake
+	$(VENV)/bin/snakemake --lint
 
 format: $(VENV)/.dev ## format the code, renew what is generated from the config models
 	$(VENV)/bin/ruff format .
@@ -55,11 +55,12 @@ format: $(VENV)/.dev ## format the code, renew what is generated from the config
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
 
-lock: ## renew requirements/*.txt (needs uv); make lock UPGRADE=--upgrade takes the newest versions
+lock: ## renew requirements/*.txt, workflow/envs (needs uv); make lock UPGRADE=--upgrade takes the newest versions
 	$(COMPILE) $(UPGRADE) --extra dev --output-file requirements/dev.txt
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/base.txt
 	$(COMPILE) --constraint requirements/dev.txt --extra pipeline --output-file requirements/run.txt
 	$(COMPILE) $(UPGRADE) --constraint requirements/dev.txt --extra cluster --output-file requirements/cluster.txt
+	$(PYTHON) tools/conda_env.py
 
 clean: ## remove results and the environment; fetched tables in data/raw stay
 	rm -rf $(VENV) .snakemake results/*/ docs/_build
