@@ -8,7 +8,8 @@ COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork
     --no-emit-find-links --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper verify cluster docs test test-docs lint format bench lock clean
+.PHONY: help setup demo paper verify cluster docs test test-docs test-slurm lint format bench \
+    lock clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -21,7 +22,7 @@ demo: $(VENV)/.run ## real hospitals, no network: tables and figures in three mi
 paper: $(VENV)/.run ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
 	$(VENV)/bin/dpol run config/config.yaml --cores $(CORES)
 
-verify: $(VENV)/.run ## compare a cut of the experiments with the values expected of them (4 minutes, no network)
+verify: $(VENV)/.run ## compare a cut of the experiments with the values expected of them (4 minutes on two cores, no network)
 	$(VENV)/bin/dpol verify
 
 cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/how-to/slurm.md)
@@ -30,12 +31,16 @@ docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## the tests of the code, and of one whole run (about 6 minutes)
+test: $(VENV)/.dev ## the tests of the code, and of one whole run (about 6 minutes on two cores)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
 	    $(addprefix --ignore=,tests/workflow $(DOCS_TESTS))
 
-test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes)
+test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes on two cores)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
+
+test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run, and fail, on a Slurm of one node (Debian, root; about 10 minutes on two cores)
+	tests/slurm/install.sh
+	$(VENV)/bin/python -m pytest tests/slurm
 
 lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/ruff format --check .
