@@ -1,6 +1,7 @@
 # Everything a person types. Set-up (virtual environment, locked packages) happens by itself.
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
+IMAGE ?= localhost/dpol
 VENV = .venv
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork-strategy fewest \
@@ -8,7 +9,7 @@ COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork
     --no-emit-find-links --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper verify cluster docs test test-docs test-slurm lint format bench \
+.PHONY: help setup demo paper verify cluster image docs test test-docs test-slurm lint format bench \
     lock clean
 
 help: ## show this list
@@ -26,6 +27,12 @@ verify: $(VENV)/.run ## compare a cut of the experiments with the values expecte
 	$(VENV)/bin/dpol verify
 
 cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/how-to/slurm.md)
+
+image: ## build the container image localhost/dpol (3 minutes; podman, buildah or docker)
+	@engine=$$(command -v podman || command -v buildah || command -v docker) || { \
+	    echo "error: no podman, buildah or docker here; install podman" >&2; exit 1; }; \
+	"$$engine" build --tag $(IMAGE) --build-arg REVISION=$$(git rev-parse HEAD) \
+	    --file Containerfile .
 
 docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build

@@ -126,8 +126,9 @@ def test_documentation_of_clusters_names_the_locked_plugin():
 
 def test_version_is_the_same_everywhere():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
+    (label,) = re.findall(r'image\.version="(.*?)"', (ROOT / "Containerfile").read_text())
     (rules,) = re.findall(r'^RELEASE = "(.*)"', (ROOT / "workflow/Snakefile").read_text(), re.M)
-    assert {cited, rules, PROJECT["version"]} == {dpol.__version__}
+    assert {cited, label, rules, PROJECT["version"]} == {dpol.__version__}
 
 
 def test_generated_config_files_are_up_to_date():
