@@ -1,6 +1,7 @@
 # Everything a person types. Set-up (virtual environment, locked packages) happens by itself.
 PYTHON ?= python3
 CORES ?= $(shell getconf _NPROCESSORS_ONLN)
+IMAGE ?= localhost/dpol
 VENV = .venv
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
 COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork-strategy fewest \
@@ -8,7 +9,8 @@ COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork
     --no-emit-find-links --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper verify cluster docs test test-docs lint format bench lock clean
+.PHONY: help setup demo paper verify cluster image docs test test-docs test-slurm lint format bench \
+    lock clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -21,21 +23,31 @@ demo: $(VENV)/.run ## real hospitals, no network: tables and figures in three mi
 paper: $(VENV)/.run ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
 	$(VENV)/bin/dpol run config/config.yaml --cores $(CORES)
 
-verify: $(VENV)/.run ## compare a cut of the experiments with the values expected of them (4 minutes, no network)
+verify: $(VENV)/.run ## compare a cut of the experiments with the values expected of them (4 minutes on two cores, no network)
 	$(VENV)/bin/dpol verify
 
 cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/how-to/slurm.md)
+
+image: ## build the container image localhost/dpol (3 minutes; podman, buildah or docker)
+	@engine=$$(command -v podman || command -v buildah || command -v docker) || { \
+	    echo "error: no podman, buildah or docker here; install podman" >&2; exit 1; }; \
+	"$$engine" build --tag $(IMAGE) --build-arg REVISION=$$(git rev-parse HEAD) \
+	    --file Containerfile .
 
 docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## the tests of the code, and of one whole run (about 6 minutes)
+test: $(VENV)/.dev ## the tests of the code, and of one whole run (about 6 minutes on two cores)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
 	    $(addprefix --ignore=,tests/workflow $(DOCS_TESTS))
 
-test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes)
+test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes on two cores)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
+
+test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run, and fail, on a Slurm of one node (Debian, root; about 10 minutes on two cores)
+	tests/slurm/install.sh
+	$(VENV)/bin/python -m pytest tests/slurm
 
 lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/ruff format --check .
@@ -43,7 +55,7 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/snakefmt --check Snakefile workflow .test
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	workflow/lint.sh $(VENV)/bin/snakemake
+	$(VENV)/bin/snakemake --lint
 
 format: $(VENV)/.dev ## format the code, renew what is generated from the config models
 	$(VENV)/bin/ruff format .
@@ -55,11 +67,12 @@ format: $(VENV)/.dev ## format the code, renew what is generated from the config
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
 
-lock: ## renew requirements/*.txt (needs uv); make lock UPGRADE=--upgrade takes the newest versions
+lock: ## renew requirements/*.txt, workflow/envs (needs uv); make lock UPGRADE=--upgrade takes the newest versions
 	$(COMPILE) $(UPGRADE) --extra dev --output-file requirements/dev.txt
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/base.txt
 	$(COMPILE) --constraint requirements/dev.txt --extra pipeline --output-file requirements/run.txt
 	$(COMPILE) $(UPGRADE) --constraint requirements/dev.txt --extra cluster --output-file requirements/cluster.txt
+	$(PYTHON) tools/conda_env.py
 
 clean: ## remove results and the environment; fetched tables in data/raw stay
 	rm -rf $(VENV) .snakemake results/*/ docs/_build

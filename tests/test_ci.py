@@ -19,7 +19,11 @@ FILES = {path.stem: path.read_text() for path in (ROOT / ".github/workflows").gl
 # On the runners of the host.
 PROGRAMS = {"gh"}
 # What a job may write, besides nothing.
-MAY_WRITE = {"publish": {"id-token", "attestations"}, "announce": {"contents"}}
+MAY_WRITE = {
+    "publish": {"id-token", "attestations"},
+    "image": {"packages"},
+    "announce": {"contents"},
+}
 
 
 def targets(folder: Path) -> set[str]:

@@ -7,12 +7,14 @@ import re
 import shutil
 import site
 import subprocess
+import sys
 import tomllib
 import venv
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 import dpol
 from dpol import cli
@@ -20,6 +22,10 @@ from dpol.config.docs import generated
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.data.stream import STREAM_COLUMNS
 from dpol.studies.games.runs import RUN_COLUMNS
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+
+import conda_env
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -50,11 +56,32 @@ def names(*extras):
     return {re.split(r"[\[><=]", requirement)[0].lower() for requirement in needed}
 
 
-def test_conda_environment_takes_its_packages_from_a_lock():
-    needed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+@pytest.mark.parametrize(("file", "kind"), [("environment", "run"), ("environment-dev", "dev")])
+def test_conda_environment_takes_its_packages_from_a_lock(file, kind):
+    needed = yaml.safe_load((ROOT / f"{file}.yml").read_text())["dependencies"]
     assert needed[:-1] == [f"python{PROJECT['requires-python']}", "pip"]
-    (words,) = needed[-1]["pip"]
-    assert words in {f"--requirement requirements/{kind}.txt" for kind in KINDS}
+    assert needed[-1] == {"pip": [f"--requirement requirements/{kind}.txt"]}
+
+
+def test_the_conda_environment_of_the_rules_holds_the_lock():
+    """Snakemake copies the file elsewhere, so it cannot name the lock."""
+    text = conda_env.FILE.read_text()
+    assert text == conda_env.environment(), "run: python tools/conda_env.py"
+    python, *_, last = yaml.safe_load(text)["dependencies"]
+    dpol_itself, *pins = [Requirement(it) for it in last["pip"]]
+    assert str(dpol_itself) == f"dpol[pipeline]=={PROJECT['version']}"
+    assert {it.name: str(it.specifier) for it in pins} == {
+        name: f"=={version}" for name, version in versions("run").items()
+    }
+    # What conda_inject of Snakemake refuses: a plain `python`.
+    assert python.startswith("conda-forge::python>=")
+
+
+@pytest.mark.parametrize("file", [*(ROOT / "workflow/rules").glob("*.smk")], ids=lambda it: it.stem)
+def test_every_rule_with_a_script_names_its_environment(file):
+    """Lint sees only the rules of one config."""
+    rules = re.split(r"^ *rule\b", file.read_text(), flags=re.MULTILINE)
+    assert [it for it in rules if "script:" in it and '"../envs/dpol.yaml"' not in it] == []
 
 
 def test_the_command_knows_the_modules_of_the_pipeline():
@@ -99,7 +126,9 @@ def test_documentation_of_clusters_names_the_locked_plugin():
 
 def test_version_is_the_same_everywhere():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
-    assert {cited, PROJECT["version"]} == {dpol.__version__}
+    (label,) = re.findall(r'image\.version="(.*?)"', (ROOT / "Containerfile").read_text())
+    (rules,) = re.findall(r'^RELEASE = "(.*)"', (ROOT / "workflow/Snakefile").read_text(), re.M)
+    assert {cited, label, rules, PROJECT["version"]} == {dpol.__version__}
 
 
 def test_generated_config_files_are_up_to_date():

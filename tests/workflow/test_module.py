@@ -137,22 +137,46 @@ def stranger(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("installed", "named"), [("0.0.9", "dpol 0.0.9"), (None, "none")])
+@pytest.mark.parametrize("snakefile", [ROOT / "Snakefile", SNAKEFILE], ids=["root", "workflow"])
+@pytest.mark.parametrize("option", ["--dry-run", "--lint"])
 def test_a_package_that_does_not_belong_to_the_workflow_is_refused(
-    tmp_path: Path, stranger: dict[str, str], installed: str | None, named: str
+    tmp_path: Path,
+    stranger: dict[str, str],
+    option: str,
+    snakefile: Path,
+    installed: str | None,
+    named: str,
 ) -> None:
     if installed:
         (tmp_path / "dpol.py").write_text(f'__version__ = "{installed}"')
-    said = fail(start(tmp_path, "--dry-run", **stranger))
-    assert f" has {named}; install that release into it" in said
+    said = fail(start(tmp_path, option, snakefile=snakefile, **stranger))
+    assert f" has {named}. Install that release into it: " in said
+    assert "condition" not in said
 
 
-@pytest.mark.parametrize("snakefile", [ROOT / "Snakefile", SNAKEFILE], ids=["root", "workflow"])
-def test_it_is_linted_where_dpol_is_not_installed(
-    tmp_path: Path, stranger: dict[str, str], snakefile: Path
-) -> None:
-    """The catalog of workflows does so."""
-    said = succeed(start(tmp_path, "--lint", snakefile=snakefile, **stranger))
-    assert " has none; install that release into it" in said
+def test_a_release_on_a_host_names_its_image(tmp_path: Path) -> None:
+    """As the catalog of workflows deploys it; the address leads to a repository here."""
+    home = tmp_path / "home"
+    shutil.copytree(ROOT / "workflow", home / "workflow")
+    git = "git", "-C", str(home), "-c", "user.name=dpol", "-c", "user.email=dpol@example.org"
+    for words in ("init", "add .", "commit --message=release", "tag v0.1.0"):
+        succeed(run(*git, *words.split()))
+    (tmp_path / "Snakefile").write_text(
+        f"""module dpol:
+    snakefile: github("Someone/dpol", path="workflow/Snakefile", tag="v0.1.0")
+    config: {CONFIG}
+use rule * from dpol
+print(*{{rule.container_img for rule in workflow.rules}})
+"""
+    )
+    here = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.file://{home}.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/Someone/dpol",
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+    said = succeed(start(tmp_path, "--lint", snakefile=tmp_path / "Snakefile", **here))
+    assert "docker://ghcr.io/someone/dpol:v0.1.0\n" in said
     assert "your workflow is in a good condition" in said
 
 

@@ -16,6 +16,8 @@ else:
         benchmark:
             local(f"{RESULTS}/benchmarks/clean_panel.tsv")
         priority: DATA_FIRST
+        conda:
+            "../envs/dpol.yaml"
         params:
             code=plan.code,
             contents=lambda wildcards: plan.contents(*plan.tables_read, made=is_made),

@@ -12,6 +12,8 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
         priority: DATA_FIRST
         # Compute nodes of a cluster often have no network.
         localrule: True
+        conda:
+            "../envs/dpol.yaml"
         params:
             dataset=settings.dataset.untitled.model_dump(mode="json"),
             groups=plan.wanted_groups,
@@ -45,6 +47,8 @@ if getattr(settings.dataset.source, "member", None):
         benchmark:
             local(f"{RESULTS}/benchmarks/extract_table.tsv")
         priority: DATA_FIRST
+        conda:
+            "../envs/dpol.yaml"
         params:
             code=plan.code,
             contents=lambda wildcards: plan.contents(settings.dataset.source.file, made=is_made),
@@ -65,6 +69,8 @@ if settings.dataset.source.kind == "simulated":
             local(f"{RESULTS}/logs/simulate_dataset.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/simulate_dataset.tsv")
+        conda:
+            "../envs/dpol.yaml"
         params:
             code=plan.code,
             source=settings.dataset.source.model_dump(mode="json"),

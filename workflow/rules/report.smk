@@ -13,6 +13,8 @@ rule render_report:
         local(f"{RESULTS}/logs/render_report.log"),
     benchmark:
         local(f"{RESULTS}/benchmarks/render_report.tsv")
+    conda:
+        "../envs/dpol.yaml"
     params:
         code=lambda wildcards: plan.code_of_page(),
         config_name=plan.name,

@@ -9,6 +9,8 @@ if settings.dataset.source.kind == "gains":
             local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
+        conda:
+            "../envs/dpol.yaml"
         params:
             code=plan.code,
             contents=lambda wildcards: plan.contents(*plan.tables_read, made=is_made),
@@ -30,6 +32,8 @@ else:
             local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
+        conda:
+            "../envs/dpol.yaml"
         params:
             code=plan.code,
             count_sensitivity=settings.privacy.count_sensitivity,

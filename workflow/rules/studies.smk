@@ -14,6 +14,8 @@ for study, block in plan.studies:
         benchmark:
             local(f"{RESULTS}/benchmarks/{study.name}_point/{{point}}.tsv")
         priority: 0 if plan.waits(study) else LONGEST_FIRST
+        conda:
+            "../envs/dpol.yaml"
         # Not among params: nothing runs again because memory was changed.
         resources:
             job_memory_mb=settings.job_memory_mb,
@@ -43,6 +45,8 @@ for study, block in plan.studies:
             local(f"{RESULTS}/logs/{study.name}_results.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/{study.name}_results.tsv")
+        conda:
+            "../envs/dpol.yaml"
         resources:
             mem_mb=lambda wildcards, input, attempt: attempt * plan.mb_of_results(input.size_mb),
         params:
@@ -69,6 +73,8 @@ for study, block in plan.studies:
                 local(f"{RESULTS}/logs/{rule_of_section(section)}.log"),
             benchmark:
                 local(f"{RESULTS}/benchmarks/{rule_of_section(section)}.tsv")
+            conda:
+                "../envs/dpol.yaml"
             params:
                 study=f"{study.module}:STUDY",
                 section=section.name,
