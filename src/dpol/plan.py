@@ -305,6 +305,11 @@ class Plan:
     # --- What is said ---
 
     @property
+    def seconds(self) -> dict[str, float]:
+        """The mean CPU seconds of a job, by the name of its rule; rules without are quick."""
+        return {}
+
+    @property
     def benchmarks(self) -> list[str]:
         """Files of the times of the jobs of this run; those of earlier configs may be beside.
 
