@@ -1,4 +1,4 @@
-"""The view of a run: its stages, the time left, and the results or errors at the end.
+"""The view of a run: its length, its stages, the time left, and the results or errors at the end.
 
 Snakemake finds this package by its name. `dpol demo` and `dpol run` ask for it (`--logger dpol`).
 """
@@ -10,7 +10,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from snakemake_logger_plugin_dpol.progress import Progress, in_words
 _NARROWEST = 60
 """Columns of a terminal on which lines can be drawn again."""
 _BAR = 24
+_NOTHING = "Nothing to be done"
 _CHATTER = "Assuming unrestricted shared", "Building DAG of jobs", "Using shell: "
 _STOPS = "Terminating processes on user request", "Will exit after finishing currently running"
 # They only follow other errors.
@@ -48,6 +49,10 @@ class LogHandler(LogHandlerBase):
         """Nothing has begun yet."""
         self._from = Path.cwd()
         self._progress: Progress | None = None
+        self._expected: dict[str, float] = {}
+        self._cores: int | None = None
+        self._plans: list[Callable[[], str]] = []
+        """What the runs of this workflow make, unless the user asked for other files."""
         self._running: dict[int, str] = {}
         """Messages of jobs."""
         self._failed: dict[int, tuple[str, list[str]]] = {}
@@ -76,8 +81,22 @@ class LogHandler(LogHandlerBase):
         if self.common_settings.dryrun:
             if plan := self.format(record):
                 print(plan)
+        elif "done_of_run" in facts:  # of dpol's own rules
+            self._expected |= facts["seconds_of_rules"]
+            self._plans.append(facts["done_of_run"])
+        elif event == LogEvent.RESOURCES_INFO:
+            self._cores = facts.get("cores", self._cores)
         elif event == LogEvent.RUN_INFO:
-            self._progress = Progress(totals=facts["stats"], began=record.created)
+            self._progress = Progress(
+                totals=facts["stats"],
+                began=record.created,
+                expected=self._expected,
+                cores=self._cores,
+            )
+            if self._shown:
+                self._say(_outlook(self._progress))
+        elif text.startswith(_NOTHING):
+            self._made = _up_to_date([plan() for plan in self._plans])
         elif event == LogEvent.JOB_INFO:
             self._begin(facts, record.created)
         elif event == LogEvent.JOB_FINISHED:
@@ -101,8 +120,8 @@ class LogHandler(LogHandlerBase):
             self._draw(time.time())
         above = [""] if self._progress and self._shown else []
         if self._stopped:
-            print("\nstopped: run the same command again to go on", file=sys.stderr)
-        elif self._failed or self._errors:
+            return  # `dpol run` says how to go on
+        if self._failed or self._errors:
             print(*above, *self._what_went_wrong(), sep="\n", file=sys.stderr)
         elif self._made and self._shown:
             here = [] if Path.cwd() == self._from else [f"In {Path.cwd()}:"]
@@ -178,6 +197,24 @@ class LogHandler(LogHandlerBase):
             else:
                 messages += [*own, f"error: {rule} did not end; its log is {', '.join(logs)}"]
         return list(dict.fromkeys(messages or own or self._errors))
+
+
+def _outlook(progress: Progress) -> str:
+    from dpol.core.words import counted  # not before, as above
+
+    text = counted(sum(progress.totals.values()), "job")
+    if seconds := progress.seconds_in_all():
+        text += f", about {in_words(seconds)} on {counted(progress.cores or 1, 'core')}"
+    return f"{text}. Ctrl-C is safe: the same command goes on from there."
+
+
+def _up_to_date(plans: Sequence[str]) -> list[str]:
+    """What to say where nothing is to be done; a plan begins with the page of its run."""
+    lines = []
+    for plan in filter(None, plans):
+        page, *others = plan.removeprefix("Done: ").split("\n")
+        lines += [f"Nothing to do: {page} is up to date.", *others]
+    return lines or ["Nothing to do: all files that you ask for are up to date."]
 
 
 def _summary(progress: Progress, now: float) -> str:

@@ -15,6 +15,8 @@ STAGES = {
 """Stages, with the ends of the names of their rules; the first that fits."""
 _ENOUGH = 0.1
 """Share of the jobs that says how long the others take."""
+_SECONDS = 1.5
+"""Of a job of which nothing is known."""
 
 
 def stage_of(rule: str) -> str | None:
@@ -29,10 +31,14 @@ class Progress:
     Args:
         totals: how many jobs each rule has.
         began: when the run began, in seconds.
+        expected: the mean seconds of a job of a rule, where they are known.
+        cores: on which jobs run; none where they run on other machines.
     """
 
     totals: Mapping[str, int]
     began: float
+    expected: Mapping[str, float] = field(default_factory=dict)
+    cores: int | None = None
     running: dict[int, tuple[str, float]] = field(default_factory=dict)
     took: dict[str, list[float]] = field(default_factory=dict)
 
@@ -71,25 +77,39 @@ class Progress:
         """The share of the jobs that are done."""
         return sum(map(len, self.took.values())) / max(1, sum(self.totals.values()))
 
-    def seconds_left(self, now: float) -> float | None:
-        """An estimate of the time to the end; None before enough is done.
-
-        A job takes as long as those of its rule took so far, on average. Where none is done, it
-        takes the average of all. As many run at a time as did so far.
-        """
-        done = [seconds for times in self.took.values() for seconds in times]
-        if self.share() < _ENOUGH or now <= self.began:
+    def seconds_in_all(self) -> float | None:
+        """An estimate of the time of the whole run; None where no job of it is known."""
+        if not self.cores or not self.expected.keys() & self.totals.keys():
             return None
-        usual = {rule: sum(times) / len(times) for rule, times in self.took.items()}
-        for rule in self.totals:
-            usual.setdefault(rule, sum(done) / len(done))
+        usual = self._usual()
+        work = sum(usual[rule] * total for rule, total in self.totals.items())
+        return max(work / self.cores, *usual.values())
+
+    def _usual(self) -> dict[str, float]:
+        return {rule: self.expected.get(rule, _SECONDS) for rule in self.totals}
+
+    def seconds_left(self, now: float) -> float | None:
+        """An estimate of the time to the end; None while nothing is known.
+
+        Once enough is done, a job takes as long as those of its rule took so far, on average. Where
+        none is done, it takes the average of all. As many run at a time as did so far. Before that,
+        the expected seconds tell.
+        """
+        spent = [(rule, now - began) for rule, began in self.running.values()]
+        if self.share() >= _ENOUGH and now > self.began:
+            done = [seconds for times in self.took.values() for seconds in times]
+            usual = dict.fromkeys(self.totals, sum(done) / len(done))
+            usual |= {rule: sum(times) / len(times) for rule, times in self.took.items()}
+            at_a_time = (sum(done) + sum(seconds for _, seconds in spent)) / (now - self.began)
+        elif self.seconds_in_all():
+            usual, at_a_time = self._usual(), float(self.cores or 1)
+        else:
+            return None
         left = sum(
             usual[rule] * (total - len(self.took.get(rule, ())))
             for rule, total in self.totals.items()
         )
-        spent = [(rule, now - began) for rule, began in self.running.values()]
         left -= sum(min(seconds, usual[rule]) for rule, seconds in spent)
-        at_a_time = (sum(done) + sum(seconds for _, seconds in spent)) / (now - self.began)
         return left / at_a_time if at_a_time else None
 
 

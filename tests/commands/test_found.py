@@ -17,7 +17,9 @@ def test_commands_that_cannot_be_loaded_are_named_and_break_no_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = EntryPoint("broken", "dpol_nothing:add", cli.GROUP)._for(distribution("dpol"))
-    monkeypatch.setattr(cli, "entry_points", lambda group: [broken, another("zip", "Archivists")])
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points", lambda group: [broken, another("zip", "Archivists")]
+    )
     assert cli.main(["account", "--mu", "1"]) == 0
     with pytest.raises(SystemExit, match="0"):
         cli.main(["zip", "--help"])
@@ -45,7 +47,7 @@ def test_help_has_every_command_once_under_its_readers_in_order_of_arrival(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     points = another("zip"), another("tar", "Archivists"), another("sum", "Experiments")
-    monkeypatch.setattr(cli, "entry_points", lambda group: points)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
     assert cli.main([]) == 0
     heads = re.split(r"^(\w+):\n", capsys.readouterr().out, flags=re.MULTILINE)
     parts = dict(zip(heads[1::2], heads[2::2], strict=True))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
+import re
 import resource
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from dpol.cli import main
+from dpol.core.shipped import shipped_configs
 from in_process import command
 from pipeline import ROOT
 
@@ -40,6 +44,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (1, "config check state", "cannot be read (Is a directory); check the path"),
         (1, "config copy shelters", "exists already; rename it, or copy in another folder"),
         (2, "run shelter", "shelter: no such config file"),
+        (2, "run shelters --cores 0", "--cores 0: nothing can run on 0 cores; write --cores 2"),
+        (2, "run shelters -c0", "--cores 0: nothing can run on 0 cores"),
+        (2, "demo --cores=0", "--cores 0: nothing can run on 0 cores"),
+        (2, "run shelters -j 0", "--jobs 0: nothing can run on 0 cores"),
+        (2, "run shelters --cores two", "must be integer or 'all'"),
+        (2, "run shelters --nope", "arguments: --nope; dpol run CONFIG --help lists the flags"),
+        (2, "run shelters --profile nope", "profile directory given (nope), but no profile.yaml"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(code: int, words: str, message: str) -> None:
@@ -48,6 +59,35 @@ def test_a_mistake_is_told_in_one_line(code: int, words: str, message: str) -> N
     assert (found, out, err.count("\n"), err[:7]) == (code, "", 1, "error: ")
     assert message in err
     assert sorted(Path().rglob("*")) == before
+
+
+@pytest.mark.parametrize("clone", [True, False])
+def test_a_profile_of_slurm_without_its_plugin_names_what_to_install(
+    clone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: list[str]) -> NoReturn:
+        parser = argparse.ArgumentParser("snakemake")
+        parser.add_argument("--executor", "-e", choices=["local"])
+        parser.parse_args(["-e", "slurm"])
+        raise AssertionError
+
+    if clone:
+        Path("Makefile").touch()
+    monkeypatch.setattr("snakemake.cli.parse_args", refuse)
+    monkeypatch.setattr("dpol.cli.start.pipeline", Path)
+    remedy = "make cluster" if clone else 'pip install "dpol[cluster]"'
+    said = f"error: Snakemake has no plugin for Slurm; run {remedy}\n"
+    assert command("run", "shelters", "--profile", "slurm") == (2, "", said)
+
+
+def test_the_configs_that_come_with_dpol_are_listed_each_with_a_title() -> None:
+    code, out, err = command("config", "list")
+    configs, how = out.split("\n\n")
+    titles = dict(re.split(" {2,}", line) for line in configs.splitlines())
+    assert (code, err, list(titles)) == (0, "", list(shipped_configs()))
+    assert titles["states"] == "The question decides what privacy costs"
+    assert all(10 < len(title) < 110 for title in titles.values())
+    assert how == "Run one: dpol run NAME. Copy one, to change it: dpol config copy NAME\n"
 
 
 def test_a_file_that_may_not_become_so_large_is_named() -> None:

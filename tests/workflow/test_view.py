@@ -43,9 +43,17 @@ def view() -> Any:
         it.close()
 
 
-def play(say: Say, done: int = 10) -> None:
+def plan(say: Say, done: str = "Done: page\nTables: tables", **seconds: float) -> None:
+    """What the rules of a run tell."""
+    say(seconds_of_rules=seconds, done_of_run=lambda: done)
+
+
+def play(say: Say, done: int = 10, **seconds: float) -> None:
     """Jobs of a run, a second each, and then what it made."""
     rules = [rule for rule in TOTALS for _ in range(TOTALS[rule]) if rule not in ("total",)]
+    plan(say, **seconds)
+    say(LogEvent.RESOURCES_INFO, cores=2)
+    say(LogEvent.RESOURCES_INFO, text="Rules claiming more threads will be scaled down.")
     say(LogEvent.RUN_INFO, stats=TOTALS)
     for job, rule in enumerate(rules[:done]):
         say(LogEvent.JOB_INFO, jobid=job, rule_name=rule, rule_msg=None, output=["it"], at=job)
@@ -66,8 +74,46 @@ def test_without_a_terminal_stages_are_plain_lines_and_the_last_words_what_was_m
     assert out == "\nDone: page\n"
     assert lines[-1] == "Figures     1/1    100% of all jobs after 10 s"
     assert "Games       8/8    90% of all jobs after 10 s, about 5 s left" in lines
-    assert len(lines) == 10
+    assert lines[0] == "10 jobs. Ctrl-C is safe: the same command goes on from there."
+    assert len(lines) == 11
     assert "\x1b" not in err
+
+
+def test_the_length_of_a_run_is_told_at_once_where_its_jobs_are_known(
+    view: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say = view()[1]
+    plan(say, games_point=10.0)  # another run of the same workflow
+    play(say, 1, games_point=20.0, other_point=9.0)
+    said = capsys.readouterr().err.splitlines()
+    outlook = "10 jobs, about 80 s on 2 cores. Ctrl-C is safe: the same command goes on from there."
+    assert said[0] == outlook
+
+
+@pytest.mark.parametrize(
+    ("plans", "said"),
+    [
+        (
+            ["Done: a/index.html\nTables: a", "Done: b/index.html"],
+            [
+                "Nothing to do: a/index.html is up to date.",
+                "Tables: a",
+                "Nothing to do: b/index.html is up to date.",
+            ],
+        ),
+        ([""], ["Nothing to do: all files that you ask for are up to date."]),
+        ([], ["Nothing to do: all files that you ask for are up to date."]),
+    ],
+)
+def test_where_nothing_is_to_be_done_the_report_is_named(
+    view: Any, capsys: pytest.CaptureFixture[str], plans: list[str], said: list[str]
+) -> None:
+    shown, say = view()
+    for it in plans:
+        plan(say, it)
+    say(text="Nothing to be done (all requested files are present and up to date).")
+    shown.close()
+    assert capsys.readouterr() == ("\n".join(said) + "\n", "")
 
 
 def test_lines_do_not_grow_with_the_jobs(
@@ -110,11 +156,12 @@ def test_on_a_terminal_the_same_lines_are_drawn_again(
     say(LogEvent.JOB_INFO, jobid=50, rule_name="games_point", rule_msg="NM", output=["it"])
     shown.close()
     screen = terminal.screen()
-    assert screen[0] == "the disk is slow"
-    assert screen[1] == f"Data    {'█' * 24}    1/1"
-    assert screen[2] == f"Games   {'█' * 6}{'░' * 18}    2/8"
-    assert screen[3] == f"Figures {'░' * 24}    0/1"
-    assert (len(screen), screen[-1]) == (6, "now: NM")
+    assert screen[0].startswith("10 jobs. ")
+    assert screen[1] == "the disk is slow"
+    assert screen[2] == f"Data    {'█' * 24}    1/1"
+    assert screen[3] == f"Games   {'█' * 6}{'░' * 18}    2/8"
+    assert screen[4] == f"Figures {'░' * 24}    0/1"
+    assert (len(screen), screen[-1]) == (7, "now: NM")
 
 
 def fail_job(say: Say, log: str, job: int = 0) -> None:
@@ -167,7 +214,7 @@ def test_a_job_that_is_done_at_another_try_is_no_error(
     assert "error" not in capsys.readouterr().err
 
 
-def test_an_interrupted_run_says_how_to_go_on(
+def test_an_interrupted_run_reports_no_jobs_that_were_ended(
     view: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown, say = view()
@@ -176,7 +223,6 @@ def test_an_interrupted_run_says_how_to_go_on(
     fail_job(say, "no.log")
     shown.close()
     said = capsys.readouterr().err
-    assert said.endswith("\nstopped: run the same command again to go on\n")
     assert "RuleException" not in said
 
 
@@ -191,6 +237,20 @@ def test_the_time_left_follows_from_the_jobs_that_are_done() -> None:
     progress.begin(10, "x_shown", 20.0)
     progress.finish(10, 40.0)  # dearer than was thought, and alone
     assert progress.seconds_left(40.0) == pytest.approx((30 * 4 + 9 * 20) / (60 / 40))
+
+
+def test_before_enough_is_done_the_time_left_follows_from_what_is_known_of_the_jobs() -> None:
+    rules = {"games_point": 40, "x_shown": 10, "results": 1}
+    unknown = Progress(totals=rules, began=0.0, expected={"y_shown": 1.0}, cores=2)
+    assert (unknown.seconds_in_all(), unknown.seconds_left(1.0)) == (None, None)
+    known = {"games_point": 4.0, "y_shown": 99.0}
+    assert Progress(totals=rules, began=0.0, expected=known).seconds_in_all() is None  # no cores
+    progress = Progress(totals=rules, began=0.0, expected=known, cores=2)
+    assert progress.seconds_in_all() == pytest.approx((40 * 4 + 10 * 1.5) / 2)
+    progress.begin(0, "games_point", 1.0)
+    assert progress.seconds_left(3.0) == pytest.approx((40 * 4 + 10 * 1.5 - 2) / 2)
+    alone = Progress(totals={"games_point": 2}, began=0.0, expected={"games_point": 9.0}, cores=8)
+    assert alone.seconds_in_all() == 9.0
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0, "5 s"), (89, "90 s"), (91, "2 min")])
@@ -210,8 +270,11 @@ def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: P
         made.stdout + made.stderr,
         "\nDone: results/tiny/data/cleaning.md\n",
     )
+    assert re.match(r"2 jobs.*\. Ctrl-C is safe: ", made.stderr)
     assert made.stderr.splitlines()[-1].startswith("Data        2/2    100% of all jobs")
     assert len(made.stderr.splitlines()) <= 4
+    again = dpol(tmp_path, "run", "config.yaml", "data", "--cores", "1")
+    assert succeed(again) == "Nothing to do: all files that you ask for are up to date.\n"
     assert "This was a dry-run" in succeed(
         dpol(tmp_path, "run", "config.yaml", "streams", "--dry-run")
     )

@@ -22,6 +22,19 @@ try:
 except DpolError as error:
     sys.exit(f"error: {error}")
 
+# What `dpol run` says before the first job, and where nothing is to be done. It prints nothing else.
+logger.info(
+    "",
+    extra={
+        "seconds_of_rules": {
+            workflow.modifier.modify_rulename(rule): seconds
+            for rule, seconds in plan.seconds.items()
+        },
+        # None of the run where the user asks for other files.
+        "done_of_run": lambda: "" if workflow.dag_settings.targets else plan.done,
+    },
+)
+
 settings, RESULTS = plan.config, plan.folder
 # Tables, logs and times stay on this disk where a storage provider holds the results: dpol looks
 # for a table and its record before any job runs, and the page reads all logs.

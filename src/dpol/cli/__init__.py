@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import NoReturn
 
 from dpol import __version__
@@ -94,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser_of_commands() -> argparse.ArgumentParser:
     """The parser of all commands, those of other packages too."""
+    from importlib.metadata import entry_points
+
     parser = _Parser(
         prog="dpol",
         description="Differentially private online learning: experiments on real data.",

@@ -1,8 +1,10 @@
-"""`dpol config`: copy and check configs, and write the files generated from them."""
+"""`dpol config`: list, copy and check configs, and write the files generated from them."""
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import re
 from pathlib import Path
 
 from dpol.core.options import Commands, add_command, path
@@ -10,9 +12,12 @@ from dpol.core.options import Commands, add_command, path
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "copy and check configs, and write the files generated from them"
+    words = "list, copy and check configs, and write the files generated from them"
     parser = add_command(commands, "config", readers="Experiments", words=words, description=words)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
+    words = "list the configs that come with dpol"
+    actions.add_parser("list", help=words, description=words).set_defaults(run=_list)
+
     words = "copy a config that comes with dpol"
     text = "Copy a config that comes with dpol into this folder. Its table is found where dpol is."
     copy = actions.add_parser("copy", help=words, description=text)
@@ -30,15 +35,34 @@ def add(commands: Commands) -> None:
     write.set_defaults(run=_write)
 
 
+def _list(options: argparse.Namespace) -> None:
+    from dpol.core.shipped import shipped_configs
+
+    configs = shipped_configs()
+    width = max(map(len, configs))
+    for name, file in configs.items():
+        print(f"{name:{width}}  {_title(file)}")
+    print("\nRun one: dpol run NAME. Copy one, to change it: dpol config copy NAME")
+
+
+def _title(config: Path) -> str:
+    """The beginning of the comment at the top of a config, up to the first colon or full stop."""
+    lines = config.read_text(encoding="utf-8").split("\n")[1:]  # without that for editors
+    comment = itertools.takewhile(lambda line: line.startswith("#"), lines)
+    text = " ".join(line.removeprefix("#").strip() for line in comment)
+    return re.split(r"[:.](?: |$)", text)[0]
+
+
 def _copy(options: argparse.Namespace) -> None:
     from dpol.core.errors import OutputError, UsageError
     from dpol.core.files import atomic_path
-    from dpol.core.near import nearest
+    from dpol.core.near import did_you_mean
     from dpol.core.shipped import shipped_configs
 
     name, configs = options.name, shipped_configs()
     if name not in configs:
-        raise UsageError(f"{name}: no such config comes with dpol{nearest(name, configs)}")
+        near = did_you_mean(name, configs)
+        raise UsageError(f"{name}: no such config comes with dpol{near}; see dpol config list")
     config = Path(f"{name}.yaml")
     if config.exists():
         raise OutputError(f"{config}: exists already; rename it, or copy in another folder")

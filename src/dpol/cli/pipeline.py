@@ -6,10 +6,8 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import NoReturn
 
-from dpol.core.errors import OutputError, UsageError
-from dpol.core.files import check_writable
+from dpol.core.errors import UsageError
 from dpol.core.options import Commands, add_command, path
 from dpol.core.shipped import pipeline, shipped_configs
 from dpol.core.words import printable
@@ -59,18 +57,18 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=_verify)
 
 
-def _demo(options: argparse.Namespace) -> None:
+def _demo(options: argparse.Namespace) -> int:
     if _asks_for_help(options):
-        return
+        return 0
     flags = options.words
     if flags and not flags[0].startswith("-"):
         flags = ["--directory", *flags]
-    _snakemake(["--configfile", str(pipeline() / "config/demo.yaml")], flags)
+    return _snakemake(["--configfile", str(pipeline() / "config/demo.yaml")], options, flags)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> int:
     if _asks_for_help(options):
-        return
+        return 0
     name, *flags = options.words or [""]
     shipped = shipped_configs()
     config = Path(name)
@@ -84,8 +82,8 @@ def _run(options: argparse.Namespace) -> None:
     if sweeps:
         from dpol.cli.sweep import write_sweep
 
-        _snakemake([], flags, str(write_sweep(config, sweeps)))
-    _snakemake(["--configfile", str(config)], flags)
+        return _snakemake([], options, flags, write_sweep(config, sweeps))
+    return _snakemake(["--configfile", str(config)], options, flags)
 
 
 def _sweeps_in(flags: list[str]) -> tuple[list[str], list[str]]:
@@ -116,39 +114,21 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
     return asked
 
 
-def _snakemake(start: list[str], flags: list[str], snakefile: str = "") -> NoReturn:
-    """Replace this process by Snakemake, whose exit code and signals are then those of `dpol`."""
-    start = [sys.executable, "-m", "snakemake", *start]
+def _snakemake(
+    begin: list[str], options: argparse.Namespace, flags: list[str], snakefile: Path | None = None
+) -> int:
+    """Run Snakemake with the flags of the user; the exit code is that of `dpol`."""
+    from dpol.cli.start import start
+
     # A job that was killed left no result (results are renamed into place): run it again.
-    start += ["--workflow-profile", "none", "--rerun-incomplete"]
+    words = [*begin, "--workflow-profile", "none", "--rerun-incomplete"]
     if "--verbose" in flags:
         flags = [flag for flag in flags if flag != "--verbose"]
-        start += ["--show-failed-logs"]
+        words += ["--show-failed-logs"]
     else:
-        start += ["--logger", "dpol"]
+        words += ["--logger", "dpol"]
     if not any(flag.startswith(_SAYS_CORES) for flag in flags):
-        start += ["--cores", "all"]
-    _check_cache()
+        words += ["--cores", "all"]
     # Last, because what follows --configfile is taken for another config.
-    start += ["--snakefile", snakefile or str(pipeline() / "workflow/Snakefile")]
-    sys.stdout.flush()
-    os.execv(start[0], [*start, *flags])
-
-
-def _check_cache() -> None:
-    """Refuse a home that cannot be written, of which Snakemake says nothing under --quiet.
-
-    Raises:
-        OutputError: Snakemake cannot make its cache.
-    """
-    from snakemake.common import get_appdirs
-
-    cache = Path(get_appdirs().user_cache_dir)
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        check_writable(cache)
-    except (OSError, OutputError) as error:
-        raise OutputError(
-            f"Snakemake cannot keep its sources in {cache}; set XDG_CACHE_HOME to a folder that can"
-            " be written"
-        ) from error
+    words += ["--snakefile", str(snakefile or pipeline() / "workflow/Snakefile")]
+    return start([*words, *flags], [*options.parser.prog.split(), *options.words])

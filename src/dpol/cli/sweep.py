@@ -18,7 +18,7 @@ from dpol.core.files import write_text
 from dpol.core.shipped import pipeline
 from dpol.core.yaml_files import read_yaml
 
-MOST = 100
+MOST = 300
 """Runs of a sweep: each adds some hundred jobs to the graph."""
 FOLDER = Path(".snakemake/sweeps")
 """The folder of the workflows of sweeps, and of their configs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import signal
 import sys
 import time
 import traceback
@@ -37,6 +38,8 @@ def job_log(
         inputs: files that the job reads.
         outputs: files that the job writes.
     """
+    # So that a job which is ended removes its temporary files.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(path, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
