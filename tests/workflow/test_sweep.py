@@ -53,7 +53,7 @@ def test_a_grid_has_a_run_for_each_combination(config: Path) -> None:
         (["seed="], "--sweep seed=: names no values; write KEY=VALUES"),
         (["seed=5..1"], "5..1 is not a range; write two whole numbers"),
         (["seed=0.1..5"], "0.1..5 is not a range; write two whole numbers"),
-        (["seed=1..101"], "1..101 is not a range; .* at most 100"),
+        (["seed=1..301"], "1..301 is not a range; .* at most 300"),
         (["seed=1..120", "replicates=2..4"], "makes 360 runs, more than 300; leave out"),
         (["seed=1,1"], "two runs are named small-seed-1; give each key and value once"),
         (["sede=1"], "run small-sede-1: sede = 1: unknown key; did you mean seed"),
