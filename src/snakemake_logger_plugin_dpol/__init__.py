@@ -23,7 +23,12 @@ _NARROWEST = 60
 """Columns of a terminal on which lines can be drawn again."""
 _BAR = 24
 _NOTHING = "Nothing to be done"
-_CHATTER = "Assuming unrestricted shared", "Building DAG of jobs", "Using shell: "
+_CHATTER = (
+    "Conda environments: ignored",
+    "Assuming unrestricted shared",
+    "Building DAG of jobs",
+    "Using shell: ",
+)
 _STOPS = "Terminating processes on user request", "Will exit after finishing currently running"
 # They only follow other errors.
 _FOLLOW = "Exiting because a job execution failed", "WorkflowError:\nAt least one job did not"

@@ -267,7 +267,7 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
 
 def _write_labels(drawn: Panels) -> None:
     """Names of lines to the right of panels, moved up or down until none lies on another."""
-    drawn.figure.draw_without_rendering()  # only then is the height of a panel known
+    style.lay_out(drawn.figure)  # only then is the height of a panel known
     for ax in drawn.axes:
         labels = [label for label in drawn.labels if label.ax is ax]
         to_axes, height = ax.transData + ax.transAxes.inverted(), ax.bbox.height / drawn.figure.dpi

@@ -107,9 +107,16 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def lay_out(figure: Figure) -> None:
+    """Give panels their places, which takes a third of the time of drawing them nowhere."""
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    engine.execute(figure)
+
+
 def freeze_layout(figure: Figure) -> None:
     """Lay out once and for all: a new layout for each file would differ between them."""
-    figure.draw_without_rendering()
+    lay_out(figure)
     # None, not "none": with an engine in place, though an empty one, each file is drawn twice.
     figure.set_layout_engine(None)
 

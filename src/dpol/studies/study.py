@@ -188,7 +188,8 @@ class Study:
             them, and a change of the config runs just the points again that it changes.
         parts: takes the settings: names of the tables that a point makes; without it, those of the
             result tables.
-        seconds: the time that a point is expected to take on one core, if it does not say so.
+        seconds: the time that a point is expected to take on one core, if it does not say so: that
+            of config/demo.yaml.
         reads: takes the labels of the gain streams: files that `collect` needs besides the parts.
         read: "module:function" that reads all these files, lists by name, for `collect`; without
             it each name has the rows of all points in their order.

@@ -24,6 +24,7 @@ STUDY = Study(
     module=__name__,
     results=("audits",),
     points=points,
+    seconds=4.0,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
     answers=f"{_HERE}.answers:answers",

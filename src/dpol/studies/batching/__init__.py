@@ -22,6 +22,7 @@ STUDY = Study(
     module=__name__,
     results=("amplification", "batching"),
     points=points,
+    seconds=10.0,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
 )

@@ -25,6 +25,7 @@ STUDY = Study(
     module=__name__,
     results=("claims",),
     points=points,
+    seconds=14.0,
     run=f"{_HERE}.study:run",
     answers=f"{_HERE}.answers:answers",
 )

@@ -66,6 +66,7 @@ STUDY = Study(
     results=("comparison", "ablation", "memory", "questions"),
     optional=not_asked,
     points=points,
+    seconds=4.0,
     run=f"{_HERE}.jobs:run",
     whole_points=True,
     collect=f"{_HERE}.jobs:collect",

@@ -51,6 +51,7 @@ STUDY = Study(
     results=("lazy",),
     optional=not_asked,
     points=points,
+    seconds=3.0,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
 )

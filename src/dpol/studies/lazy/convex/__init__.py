@@ -45,6 +45,7 @@ STUDY = Study(
     results=("convex",),
     optional=exponents_left_out,
     points=points,
+    seconds=3.0,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
 )
