@@ -5,7 +5,6 @@ The rules read a `Plan` and hold no policy of their own.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -77,9 +76,10 @@ class Plan:
     @cached_property
     def jobs(self) -> Mapping[str, Mapping[str, Sequence[Point]]]:
         """The points of each job, by study and by the label of the job."""
+        most = self.config.points_per_job
         return {
-            study: dict(_jobs_of(points, self.config.points_per_job))
-            for study, points in self.points.items()
+            study.name: dict(_jobs_of(self.points[study.name], most, study.seconds))
+            for study, _ in self.studies
         }
 
     @property
@@ -405,16 +405,23 @@ def make_plan(
     return Plan(config=config, place=place, name=name, text=text)
 
 
-def _jobs_of(points: Mapping[str, Point], most: int) -> Iterator[tuple[str, Sequence[Point]]]:
+def _jobs_of(
+    points: Mapping[str, Point], most: int, usual: float
+) -> Iterator[tuple[str, Sequence[Point]]]:
     """The points of each job, in their order, by its label: that of the first, and how many follow.
 
-    >>> points = {name: {"seconds": 8.0} for name in "abcd"}
-    >>> [label for label, _ in _jobs_of(points, 3)]
-    ['a+1', 'c+1']
+    Args:
+        points: of a study, by their labels.
+        most: points in a job.
+        usual: the seconds of a point that does not say so.
+
+    >>> points = {"a": {"seconds": 8.0}, "b": {}, "c": {}, "d": {"inputs": {"stream": "x"}}}
+    >>> [label for label, _ in _jobs_of(points, 8, 7.0)]
+    ['a+1', 'c', 'd']
     """
     job: dict[str, Point] = {}
     for label, point in points.items():
-        if job and (len(job) == most or not _is_short([*job.values(), point])):
+        if job and (len(job) == most or not _is_short([*job.values(), point], usual)):
             yield _label_of(job), [*job.values()]
             job = {}
         job[label] = point
@@ -422,10 +429,10 @@ def _jobs_of(points: Mapping[str, Point], most: int) -> Iterator[tuple[str, Sequ
         yield _label_of(job), [*job.values()]
 
 
-def _is_short(points: Sequence[Point]) -> bool:
+def _is_short(points: Sequence[Point], usual: float) -> bool:
     """True if one job may compute all these points: they read the same files, and are fast."""
     first = points[0].get("inputs")
-    expected = sum(it.get("seconds", math.inf) for it in points)
+    expected = sum(it.get("seconds", usual) for it in points)
     return expected <= SHORT_SECONDS and all(it.get("inputs") == first for it in points)
 
 

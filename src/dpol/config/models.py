@@ -93,8 +93,8 @@ class Config(Settings):
     of the curves of cumulative gain."""
     points_per_job: PositiveInt = 1
     """Points that one job computes at most: where a game takes less time than the start of a job,
-    several together are faster. A job plays games on one stream, and is full when it is expected to
-    take 20 s. Results do not depend on it."""
+    several together are faster. The points of a job read the same stream, and it is full when it is
+    expected to take 20 s. Results do not depend on it."""
     keep_rounds: bool = False
     """True keeps every round of every run, `points/games/**/rounds.parquet`, for
     `dpol.open_run(...).games()`. No table or figure needs them."""

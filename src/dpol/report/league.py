@@ -201,9 +201,7 @@ def _is_better(one: Sample, two: Sample, confidence: float, comparisons: int) ->
 def lines_of(league: pd.DataFrame) -> list[str]:
     """A league in words: a row per player, a column per mu, ordered by the mean share."""
     if league.empty:
-        return [
-            "no league: the runs share no stream with the same gains, or lack totals.parquet"
-        ]
+        return ["no league: the runs share no stream with the same gains, or lack totals.parquet"]
     streams, replicates = (int(league[it].max()) for it in ("streams", "replicates"))
     keys, several = ["algorithm", "noise"], league.groupby(["algorithm", "noise"])["runs"]
     if (several.nunique() > 1).any():
