@@ -20,7 +20,7 @@ COMPUTED = {
     "rule_of_section(section)": ("SECTION_shown",),
 }
 """Names of rules that the workflow computes, by their code; the main experiment has its own."""
-TARGETS = ("data", "streams", "runs", "results")
+TARGETS = ("data", "streams", "games", "results")
 """Rules that only name what others make, to stop there."""
 WIDTH, HEIGHT, GAP, MARGIN = 560, 76, 24, 10
 
@@ -64,7 +64,7 @@ BOXES = (
     Box("Table", "fetched, simulated or your own", ("fetch_dataset", "simulate_dataset"), 0, 0),
     Box("Cleaning", "gaps, markers, who plays", ("extract_table", "clean_panel", "data"), 0, 1),
     Box("Streams", "the gains of the experts week by week", ("build_stream", "streams"), 1),
-    Box("Games", "per stream, suite, noise and μ", ("games_point", "runs"), 2, 0),
+    Box("Games", "per stream, suite, noise and μ", ("games_point", "games"), 2, 0),
     Box("Summary", "means and intervals", ("games_results",), 3, 0),
     Box("Studies", "one job per point", ("STUDY_point",), 2, 1),
     Box("Results of studies", "one or more tables per study", ("STUDY_results",), 3, 1),
