@@ -22,7 +22,7 @@ from dpol.noise.seeds import Seeds
 from dpol.privacy.guarantee import ONE_PERSON, UNIT
 from dpol.studies.games.grid import runs_of
 from dpol.studies.games.runs import play_suite
-from dpol.studies.games.summary import collect_cells
+from dpol.studies.games.scores import scores_of
 
 ROOT2 = math.sqrt(2.0)
 BEDS = [[10.0, 20.0, 40.0], [5.0, 50.0, 100.0]]
@@ -298,7 +298,7 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
     stream = make_stream(np.tile(GAINS, (8, 1)), 10.0)
     members = make_members("rw-ftpl")
     block = play_suite(stream, members, noise="doubled", mu=0.5, seed=1, replicates=range(4))
-    (cell,) = collect_cells([block])
+    cell = scores_of(block.played[0], block.replicates)
     assert (cell.noise, cell.ours) == ("doubled", True)
     assert cell.guarantee.mu == pytest.approx(0.25)
     assert cell.guarantee.mechanism.startswith("doubled Gaussian noise")

@@ -68,7 +68,6 @@ def test_only_the_hard_class_counts_and_only_those_who_played():
     [
         ([1000, 10_000, 100_000], 4.0, True),
         ([1000, 10_000], 4.0, False),
-        ([1000, 1000, 10_000], 4.0, False),
         ([2, 10_000, 100_000], 0.1, False),  # two rounds are too few for the hard class
     ],
 )
