@@ -21,7 +21,7 @@ _COMMANDS = "pipeline", "compare", "describe", "config", "own", "account", "comp
 """Modules of this package; `add` of each adds its commands, in the order of the help."""
 
 _PIPELINE = {
-    "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate",
+    "dp_accounting", "matplotlib", "openpyxl", "pandas", "psutil", "pyarrow", "requests", "rocrate",
     "snakemake",
 }  # fmt: skip
 """Modules of the extra `pipeline`, which the library does without."""
