@@ -91,7 +91,7 @@ def test_a_scheduler_killed_for_long_comes_back(
     one_node.wait_until(lambda: "Falling back to 'sacct'" in project.log.read_text(), "a question")
     one_node.run(project.cluster, "/usr/sbin/slurmctld")
     one_node.kill(held, signal.SIGCONT)
-    one_node.wait_until(lambda: len(list(project.base.glob("runs/**/*.parquet"))) == 3, "the runs")
+    one_node.wait_until(lambda: len(list(project.base.glob("points/games/**/*.parquet"))) == 3, "the runs")
     started.send_signal(signal.SIGINT)
     assert started.wait(timeout=60) != 0
     assert not (project.base / "summary.parquet").exists()
@@ -129,7 +129,7 @@ def test_a_truncated_file_is_never_taken_for_a_result(
 ) -> None:
     project.run(*TARGETS, slurm=False)
     assert project.results() == expected
-    runs = sorted(project.base.glob("runs/**/*.parquet"))
+    runs = sorted(project.base.glob("points/games/**/*.parquet"))
     for path, share in zip(runs, (0, 0.5, 0.99), strict=True):
         whole = path.read_bytes()
         path.write_bytes(whole[: int(share * len(whole))])
