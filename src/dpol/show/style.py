@@ -108,7 +108,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def lay_out(figure: Figure) -> None:
-    """Give panels their places, which takes a third of the time of drawing them nowhere."""
+    """Give the panels their places; nothing is drawn."""
     engine = figure.get_layout_engine()
     assert engine is not None
     engine.execute(figure)

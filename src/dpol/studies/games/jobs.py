@@ -12,24 +12,21 @@ from dpol.studies.study import Inputs, Point
 
 
 def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
-    """The scores of the algorithms of a point in each of its games: a noise and a mu."""
+    """The scores of the algorithms of a point in its game, and every round if they are kept."""
     stream = read_stream(inputs.files["stream"])
     members = [member for entry in point["suite"] for member in make_members(entry)]
-    found: dict[str, list[pa.Table]] = {"scores": []}
+    ((noise, mu),) = point["games"]
+    block = runs.play_suite(
+        stream,
+        members,
+        noise=noise,
+        mu=mu,
+        seed=inputs.seed,
+        replicates=point["replicates"],
+        memory_mb=inputs.memory_mb,
+        noise_memory=known_memory(point["memory"]),
+    )
+    found = {"scores": scores.table_of(block)}
     if point["keep_rounds"]:
-        found["rounds"] = []
-    for noise, mu in point["games"]:
-        block = runs.play_suite(
-            stream,
-            members,
-            noise=noise,
-            mu=mu,
-            seed=inputs.seed,
-            replicates=point["replicates"],
-            memory_mb=inputs.memory_mb,
-            noise_memory=known_memory(point["memory"]),
-        )
-        found["scores"].append(scores.table_of(block))
-        if point["keep_rounds"]:
-            found["rounds"].append(runs.table_of(block))
-    return {name: pa.concat_tables(tables) for name, tables in found.items()}
+        found["rounds"] = runs.table_of(block)
+    return found
