@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,11 @@ from dpol.core.shipped import pipeline
 
 _STOPPED = "\nstopped: run the same command again to go on\n"
 _ENDS_AFTER_JOBS = "Will exit after finishing currently running jobs"
+_ENDS_NOW = "Terminating processes on user request"
+
+
+class _Stopped(SystemExit):
+    """A signal ends this run. (Python would kill itself at its end after a KeyboardInterrupt.)"""
 
 
 class _Heard(logging.Filter):
@@ -31,13 +37,19 @@ class _Heard(logging.Filter):
         super().__init__()
         self.locked = False
         self.signals: list[int] = []
+        self._is_passed_over = False
 
     def filter(self, record: logging.LogRecord) -> bool:
+        said = str(record.msg)
         if getattr(record, "exception", None) == "LockException":
             self.locked = True
             return False
-        if str(record.msg).startswith(_ENDS_AFTER_JOBS):
+        if said.startswith(_ENDS_AFTER_JOBS):
             self.signals.append(signal.SIGTERM)
+        if said.startswith(_ENDS_NOW):
+            self._is_passed_over = False
+        elif self._is_passed_over and threading.current_thread() is threading.main_thread():
+            raise _Stopped
         return True
 
     def stop(self, number: int, frame: Any) -> None:
@@ -49,7 +61,10 @@ class _Heard(logging.Filter):
         if len(self.signals) > 1:  # Snakemake's own end cannot be interrupted
             os.write(2, _STOPPED.encode())
             os._exit(128 + number)
-        raise KeyboardInterrupt
+        # Some imports, and callbacks when memory is freed, pass over it: the next word of
+        # Snakemake raises it again.
+        self._is_passed_over = True
+        raise _Stopped
 
 
 def start(words: Sequence[str], typed: Sequence[str]) -> int:
@@ -65,11 +80,13 @@ def start(words: Sequence[str], typed: Sequence[str]) -> int:
     """
     heard = _Heard()
     before = {it: signal.signal(it, heard.stop) for it in (signal.SIGINT, signal.SIGTERM)}
+    sys.unraisablehook = _show_unless_stopped
     try:
         done = _run(list(words), typed, heard)
-    except KeyboardInterrupt:
+    except _Stopped:
         done = False
     finally:
+        sys.unraisablehook = sys.__unraisablehook__
         for number, handler in before.items():
             # Python waits for threads of jobs at its end; who cannot wait ends it there.
             signal.signal(number, signal.SIG_DFL if heard.signals else handler)
@@ -77,6 +94,11 @@ def start(words: Sequence[str], typed: Sequence[str]) -> int:
         print(_STOPPED, end="", file=sys.stderr)
         return 128 + heard.signals[0]
     return 0 if done else 1
+
+
+def _show_unless_stopped(ignored: Any) -> None:
+    if not isinstance(ignored.exc_value, _Stopped):
+        sys.__unraisablehook__(ignored)
 
 
 def _run(words: list[str], typed: Sequence[str], heard: _Heard) -> bool:
@@ -90,8 +112,8 @@ def _run(words: list[str], typed: Sequence[str], heard: _Heard) -> bool:
     try:
         parser, options = _read(words)
         _check_cache()
-        if heard.signals:  # some imports pass over an interrupt
-            raise KeyboardInterrupt
+        if heard.signals:  # an import has passed over it
+            raise _Stopped
         sys.argv = ["snakemake", *words]  # which Snakefiles may read
         if os.name == "posix":
             # Ctrl-C reaches this process alone, which ends the jobs.
