@@ -127,13 +127,13 @@ class TableSpec(Settings):
         name: its files below tables/, without suffix.
         title: what it shows, in a few words.
         build: "module:function" that takes (frames, settings, facts) and returns the table.
-        folded: whether only those see it on the page who open it, as they do below a figure.
+        folded: whether only those see it on the page who open it; without it, below a figure.
     """
 
     name: str
     title: str
     build: str
-    folded: bool = False
+    folded: bool | None = None
 
 
 class Section(Settings):
