@@ -201,13 +201,15 @@ def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixe
     streams = {"nm": {"groups": ["NM"]}, "pa": {"groups": ["PA"]}}
     played = [
         run("rw-meta", INF, 40.0, stream="nm", ci_half_width=0.0),
-        run("rw-meta", INF, 40.0, stream="pa", ci_half_width=0.0, best_static="South"),
+        run("rw-meta", INF, 40.0, stream="pa", ci_half_width=0.0),
         run("rw-meta", 1.0, 30.0, stream="nm", ci_half_width=1.2),
-        run("rw-meta", 1.0, 36.0, stream="pa", ci_half_width=2.4, best_static="South"),
+        run("rw-meta", 1.0, 36.0, stream="pa", ci_half_width=2.4),
         *(run("rw-ftpl", mu, 20.0, stream=name) for name in streams for mu in (INF, 1.0)),
         *(run("tree", mu, 42.0, stream=name, model="central")
           for name in streams for mu in (INF, 1.0)),
     ]  # fmt: skip
+    best = {"nm": "North", "pa": "South"}
+    played = [row | {"best_static": best[row["stream"]]} for row in played]
     named = {"nm": "Here", "pa": "There"}
     asked = dict.fromkeys(named, "")
     facts = replace(FACTS, streams=named, asked=asked, levels={"a": INF, "b": 1.0})
