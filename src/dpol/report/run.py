@@ -54,7 +54,10 @@ class Run:
         """The numbers of the page's first screen: the share that each system keeps at each level.
 
         One row per question, stream, system and level; without a stream, the mean over those of a
-        question. The columns: docs/reference/tables.md.
+        question. `right_guesses` is the largest share that an attacker guesses right about one
+        person, `gain_share` the share of the possible gain that is kept, `named_right` the share of
+        the rounds in which the right expert was named, and `best_static` the best fixed expert.
+        Half widths of means are means of half widths.
 
         Raises:
             DataError: the run has no such table, or it cannot be read.

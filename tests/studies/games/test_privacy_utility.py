@@ -148,7 +148,8 @@ def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
     assert found["the tuned way"].look.width < found["the paper’s way"].look.width
     answer = answer_on_cost(lines_of(summary(played), settings, FACTS), PAGE).finding
     assert (
-        "The paper’s way keeps 33% (33 to 34%) of what foresight gains over chance, ours" in answer
+        "Then the paper’s way keeps 33% (33 to 34%) of what foresight gains over chance, ours"
+        in answer
     )
     assert "and the tuned way keeps 43%" in answer
     bare = settings.model_copy(update={"ways": ways | {"tuned": []}})

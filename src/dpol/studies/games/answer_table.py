@@ -117,7 +117,7 @@ def _footers(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Iterat
     over = f" Means over {streams} streams." if streams > 1 else ""
     yield (
         f"0% is what an expert drawn at random gains, 100% what foresight gains.{over} In brackets:"
-        " the right guesses of an attacker about one person, at most (a coin: 50%)."
+        " the right guesses of an attacker, at most (a coin: 50%)."
         f" ±: {100 * row['confidence']:g}% intervals for the noise on these data, all together."
         " —: not played, or its guarantee is weaker than the level."
     )

@@ -238,7 +238,7 @@ def answer_on_cost(lines: Sequence[Line], facts: PageFacts) -> Answer:
     free = [_share(line.rows, _INFINITE) for line in shown]
     return Answer(
         question=COST,
-        finding=f"{_hide(middle)} {_begun(_listed(kept))}. Without privacy: {_listed(free)}."
+        finding=f"{_limit(shown, middle)} Then {_listed(kept)}. Without privacy: {_listed(free)}."
         f" {_data(facts)}",
         more=tuple(f"{line.explained}." for line in lines),
         see=("noise-costs", "beyond"),
@@ -255,13 +255,13 @@ def answer_on_choice(lines: Sequence[Line], facts: PageFacts) -> Answer:
         return _NO_COST
     levels = [mu for mu in ordered_levels(facts.levels) if mu < _INFINITE]
     *others, strictest = levels
-    said, more = [_hide(strictest)], list[str]()
+    said, more = [_limit(private, strictest)], list[str]()
     for label, title in (facts.questions or {"": ""}).items():
         asked = [it for it in facts.streams if facts.asked.get(it, "") == label]
         own = [replace(it, rows=it.rows[it.rows["stream"].isin(asked)]) for it in private]
         local = [it for it in own if it.model == "local"] or own
         best = _best_at(local, strictest)
-        whom = f"Asked for {title}, the" if facts.asks_several else "The"
+        whom = f"Asked for {title}, the" if facts.asks_several else "Then the"
         said.append(
             f"{whom} best of {counted(len(local), f'{best.model} algorithm')} is {best.name}: it"
             f" keeps {_share(best.rows, strictest)}{_POSSIBLE}, and"
@@ -287,12 +287,11 @@ _NO_COST = Answer(
 _POSSIBLE = " of what foresight gains over chance"
 
 
-def _hide(mu: float) -> str:
+def _limit(lines: Sequence[Line], mu: float) -> str:
     """The level in the words of a reader."""
-    return (
-        f"Hide each person so well that an attacker is right at most {_guess(mu)} times in 100 (a"
-        " coin: 50)."
-    )
+    rows = pd.concat([line.rows for line in lines])
+    unit = each(rows.loc[rows["mu"] == mu, "unit"])
+    return f"An attacker may be right about {unit} at most {_guess(mu)} times in 100 (a coin: 50)."
 
 
 def _best_at(lines: Sequence[Line], mu: float) -> Line:
