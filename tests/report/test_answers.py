@@ -292,8 +292,8 @@ def test_the_right_one_is_a_share_of_the_rounds_and_who_it_was_comes_from_the_re
     lines = lines_of(with_shares(pd.DataFrame(played)), config().games, facts)
     answer = answer_on_names(lines, replay, facts, compared=False)
     assert answer.finding.replace("\xa0", " ") == (
-        "Rw-meta, isotropic noise names the right e in advance in this share of the weeks: 50%"
-        " without privacy, 25% at μ = 1. One drawn at random is right in 4%."  # of 24
+        "The right e is named in this share of the weeks by rw-meta, isotropic noise: 50% without"
+        " privacy, 25% at μ = 1. One drawn at random: 4%."  # of 24
     )
     assert answer.more == ("North was the right one most often: in 2 of 3 weeks (NM).",)
     assert answer_on_names(lines, None, facts, compared=False).more == ()

@@ -102,9 +102,15 @@ def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table
         settings: of the comparison.
         facts: the questions, the streams under each, and the levels.
     """
-    best = best_of_ways(frames["questions"])
+    every = frames["questions"]
+    names = dict(WAYS)
+    for way, rows in every.groupby("way"):
+        systems = rows[["algorithm", "noise"]].drop_duplicates().to_numpy()
+        if len(systems) == 1:
+            names[str(way)] += ": {}, {} noise".format(*systems[0])
+    best = best_of_ways(every)
     numbers = best.assign(
-        system=best["way"].map(WAYS),
+        system=best["way"].map(names),
         model="local",
         right_guesses=best["mu"].map(best_guess),
         named_right=math.nan,

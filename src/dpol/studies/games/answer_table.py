@@ -43,7 +43,7 @@ def numbers_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataF
     asked = {stream: facts.asked.get(stream, "") for stream in facts.streams}
     found = []
     for line in lines_of(summary, settings, facts):
-        rows = line.rows.assign(question=line.rows["stream"].map(asked), system=line.name)
+        rows = line.rows.assign(question=line.rows["stream"].map(asked), system=line.explained)
         over = rows.groupby(["question", "mu"], sort=False)
         means = over[[*_KEPT, "best_static_share"]].mean()
         first = over[["system", "algorithm", "noise", "model", "level", "best_static"]].first()

@@ -240,7 +240,6 @@ def answer_on_cost(lines: Sequence[Line], facts: PageFacts) -> Answer:
         question=COST,
         finding=f"{_limit(shown, middle)} Then {_listed(kept)}. Without privacy: {_listed(free)}."
         f" {_data(facts)}",
-        more=tuple(f"{line.explained}." for line in lines),
         see=("noise-costs", "beyond"),
     )
 
@@ -353,6 +352,8 @@ def answer_on_names(
 ) -> Answer:
     """The share of the rounds in which the systems compared, or the best, named the right expert.
 
+    Under the first question, where several are asked.
+
     Args:
         lines: the systems; without a comparison the best one first.
         replay: one run round by round; None if it is not shown.
@@ -360,17 +361,22 @@ def answer_on_names(
         compared: whether systems are compared.
     """
     entity = facts.columns.called("entity") if facts.columns else "expert"
-    levels = ordered_levels(facts.levels)
+    levels, asked = ordered_levels(facts.levels), ""
+    if facts.asks_several:
+        question, title = next(iter(facts.questions.items()))
+        streams = [it for it in facts.streams if facts.asked[it] == question]
+        lines = [replace(it, rows=it.rows[it.rows["stream"].isin(streams)]) for it in lines]
+        asked = f"Asked for {title}, the"
     named = [
-        f"{line.explained} names the right {entity} in advance in this share of the"
-        f" {facts.period}s: {', '.join(_named_at(line.rows, mu) for mu in levels)}."
+        f"{line.name}: {', '.join(_named_at(line.rows, mu) for mu in levels)}."
         for line in lines
         if line.rows["named_right"].notna().any() and line.model != "none"
     ]
     if not named:
         return Answer(question=RIGHT)
     rows = lines[0].rows.drop_duplicates("stream")
-    chance = f"One drawn at random is right in {(1 / rows['n_experts']).mean():.0%}."
+    share = f"{asked or 'The'} right {entity} is named in this share of the {facts.period}s"
+    chance = f"One drawn at random: {(1 / rows['n_experts']).mean():.0%}."
     often = []
     if replay is not None:
         best = replay[replay["foresight"]].drop_duplicates("round")["name"].value_counts()
@@ -379,8 +385,8 @@ def answer_on_names(
         often.append(f"{best.index[0]} was the right one most often: in {rounds} ({title}).")
     return Answer(
         question=RIGHT,
-        finding=f"{_begun(named[0])} {chance}",
-        more=(*(named[1:] if compared else ()), *often),
+        finding=f"{share} by {named[0]} {chance}",
+        more=(*map(_begun, named[1:] if compared else ()), *often),
         see=("replay",),
     )
 
