@@ -9,6 +9,7 @@ from functools import partial
 from pydantic import ValidationError
 
 from dpol.checks import CheckError, algorithms, learners, noises, studies
+from dpol.core.arguments import check_kind
 from dpol.core.plugins import load_named, registered
 from dpol.experts.interface import LearnerBank, Member
 from dpol.experts.registry import entry_of, make_members
@@ -53,6 +54,7 @@ def check(name: str) -> tuple[Verdict, ...]:
 
 def checks_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
     """The checks of what a name stands for, each with a call that runs it."""
+    check_kind("name", name, str, "such as 'rw-ftpl' or 'package.module:Class'")
     named = load_named(name, name) if all(name.partition(":")[::2]) else None
     if isinstance(named, Noise) or name in NOISES or name in registered(NOISE_GROUP):
         noise = find_noise(name)

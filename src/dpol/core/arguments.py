@@ -1,12 +1,14 @@
 """Checks of single values: parameters that a config sets, and arguments of public functions.
 
-Each raises ValueError, of a wrong type too, with the name, what it got, and what is wanted.
+Each names the argument, what it got, and what is wanted. A value is refused by ValueError, of a
+wrong type too; an object of another class by TypeError.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
+from typing import TypeGuard
 
 
 def check_number(name: str, value: object, interval: str, more: str = "") -> None:
@@ -22,7 +24,7 @@ def check_number(name: str, value: object, interval: str, more: str = "") -> Non
         ValueError: it is outside, NaN or not a number; true and false are not numbers.
     """
     low, high = interval[1:-1].split(", ")
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if _is_number(value):
         number, least, most = float(value), float(low), float(high)
         ends = {least: interval[0] == "[", most: interval[-1] == "]"}
         if least < number < most or ends.get(number):
@@ -34,7 +36,14 @@ def check_number(name: str, value: object, interval: str, more: str = "") -> Non
 
 def check_mu(mu: object) -> None:
     """Refuse what is not a privacy level. Raises ValueError."""
-    check_number("mu", mu, "(0, inf]", "; inf means no noise, and 1 is an example of a level")
+    if not (_is_number(mu) and mu > 0):
+        raise ValueError(
+            f"mu must be a number above 0, such as 1, got {_shown(mu)}; math.inf means no noise"
+        )
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_whole(name: str, value: object, least: int = 1) -> None:
@@ -48,6 +57,12 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
     *others, last = choices = tuple(choices)
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {_shown(value)}")
+
+
+def check_kind(name: str, value: object, kind: type, remedy: str) -> None:
+    """Refuse a value of another class. Raises TypeError, which ends with the remedy."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}; {remedy}")
 
 
 def _shown(value: object) -> str:

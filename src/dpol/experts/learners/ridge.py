@@ -66,7 +66,7 @@ class RidgeBank(LearnerBank[RidgeState]):
     origin: ClassVar[Origin] = "paper"
 
     def __post_init__(self) -> None:
-        listed = isinstance(self.windows, tuple) and bool(self.windows)
+        listed = isinstance(self.windows, list | tuple) and bool(self.windows)
         if not listed or not all(type(w) is int and 1 <= w <= 10_000 for w in self.windows):
             got = f"such as [4, 8], got {self.windows!r}"
             raise ValueError(f"windows must be whole numbers from 1 to 10000, {got}")

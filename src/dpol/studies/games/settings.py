@@ -10,7 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, all_different
 from dpol.experts.interface import Member
-from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
+from dpol.noise import ISOTROPIC, NOISES, find_noise
+from dpol.noise.noises import known_memory
 
 Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
@@ -38,17 +39,6 @@ NoiseName = Annotated[
     BeforeValidator(known_noise),
     WithJsonSchema({"anyOf": [{"enum": list(NOISES)}, {"type": "string", "pattern": OF_ANOTHER}]}),
 ]
-
-
-def known_memory(value: object) -> MemoryChoice:
-    """`designed`, `none`, or the numbers (a, b). Raises ValueError for anything else."""
-    if value == "designed" or value == "none":
-        return value
-    pair = value if isinstance(value, list | tuple) else ()
-    numbers = [float(it) for it in pair if isinstance(it, int | float) and -1 < it < 1]
-    if len(pair) != 2 or len(numbers) != 2:
-        raise ValueError("must be designed, none, or [a, b] with both between -1 and 1")
-    return numbers[0], numbers[1]
 
 
 _PAIR = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
