@@ -40,6 +40,8 @@ def test_packages_are_installed_and_pass_their_own_tests(empty: Path) -> None:
     configs = [f"my-{kind}/config.yaml" for kind in kinds]
     check = "-m", "dpol", "config", "check", *configs
     assert succeed(python(empty, *check, site=empty / "site")).count(": good") == 3
+    checked = python(empty, "-m", "dpol", "check", "my-study", site=empty / "site")
+    assert "points are plain: holds" in succeed(checked)
 
 
 def test_a_dataset_is_a_table_with_a_config_that_cleans_it(empty, monkeypatch, capsys) -> None:

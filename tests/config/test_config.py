@@ -269,3 +269,41 @@ def test_junk_anywhere_is_accepted_or_refused_where_it_is(place, junk):
         assert [key for key in keys if not lies_in(raw, key)] == []
     else:
         assert isinstance(found, Experiment)
+
+
+# ---- the report that follows from what is played -------------------------------------------------
+
+
+RIDGE = {"algorithm": "ridge", "windows": [4]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "algorithms", "envelope", "noise"),
+    [
+        ({}, ["rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"], "ridge", "isotropic"),
+        ({"report": {}}, ["rw-ftpl", ..., "follow-the-leader"], "ridge", "isotropic"),
+        ({"suites.noisy.algorithms": ["rw-meta", "rw-ftpl"]},
+         ["rw-meta", "rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"], "", "isotropic"),
+        ({"suites": {"a": {"algorithms": [RIDGE], "noises": ["capacity"]}}},
+         ["ridge-w4-weak", "ridge-w4-medium", "ridge-w4-strong"], "ridge", "capacity"),
+        ({"suites": {"a": {"algorithms": [RIDGE]}}, "report.envelope": None},
+         ["ridge-w4-weak", "ridge-w4-medium", "ridge-w4-strong"], "", "isotropic"),
+        ({"report": {"algorithms": ["follow-the-leader"], "envelope": ""}},
+         ["follow-the-leader"], "", "isotropic"),
+        ({"report": {"algorithms": None, "envelope": "rw-ftpl"}},
+         ["ridge-w8-weak", ..., "follow-the-leader"], "rw-ftpl", "isotropic"),
+    ],
+)  # fmt: skip
+def test_what_the_report_does_not_say_follows_from_the_suites(changes, algorithms, envelope, noise):
+    found = parse({"report": DELETED}, changes).config.games.report
+    shown = found.algorithms
+    assert (shown[:1], shown[-1:]) == (algorithms[:1], algorithms[-1:])
+    assert ... in algorithms or shown == algorithms
+    assert (found.envelope, found.noise) == (envelope, noise)
+    assert type(found).model_validate(found.model_dump(mode="json")) == found, "as jobs get it"
+
+
+def test_null_stands_for_a_key_that_is_not_given():
+    nulls = dict.fromkeys(["block_replicates", "questions", "lazy", "dataset.columns.entities"])
+    assert parse(nulls).config == parse().config
+    assert "entities" not in parse(nulls).config.dataset.columns.model_fields_set

@@ -75,7 +75,7 @@ def test_a_bad_cell_is_told_with_its_entity_round_and_date(field: str, value: fl
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 @pytest.mark.parametrize("field", ["gain_range", "count_sensitivity"])
 def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> None:
-    assert refused(**{field: value}) == f"{field.replace('_', ' ')} {value} is not positive"
+    assert refused(**{field: value}) == f"{field} must be a number in (0, inf), got {value}"
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> No
         ({"entities": ("a", "b", "c")}, "entities has shape (3,), not (2,)"),
         ({"names": ("A",)}, "names has shape (1,), not (2,)"),
         ({"entities": ("a", "a")}, "an entity is listed twice"),
-        ({"capacity": None}, "needs either capacities or sensitivities"),
-        ({"given_sensitivity": SENSITIVITY}, "needs either capacities or sensitivities"),
+        *((it, "needs either capacity, (rounds, experts), or given_sensitivity, (rounds,)")
+          for it in ({"capacity": None}, {"given_sensitivity": SENSITIVITY})),
         ({"periods": np.array(["2021-01-03", "NaT", "2021-01-24"], "M8[D]")},
          "a period has no date"),
         ({"periods": FACTS["periods"][[1, 1, 2]]},

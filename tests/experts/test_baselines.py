@@ -76,5 +76,5 @@ def test_regret_of_weights_keeps_its_bound(make_stream, crowd):
 
 @pytest.mark.parametrize("mu", [0.0, -1.0, math.nan])
 def test_a_game_needs_a_positive_mu(make_stream, mu):
-    with pytest.raises(ValueError, match="mu must be above 0"):
+    with pytest.raises(ValueError, match="mu must be a number above 0"):
         RawGains(make_stream(GAINS), mu, 1)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from dpol.experts.parameters import check_number
+from dpol.core.arguments import check_number
 from dpol.experts.registry import make_members
 
 
@@ -38,7 +38,7 @@ BROKEN = [
     ("tree-ftpl-min-noise", {"objective": "min-regret"}, "has no parameter 'objective'"),
     ("tree-ftpl-min-noise", {"noise": "capacity"}, "has no parameter 'noise'"),
     ("rw-adabatch", {"alpha": 0.0}, "alpha must be a number in (0, 1e6], got 0.0"),
-    ("rw-adabatch", {"bound": "chernoff"}, "'chernoff' is not one of borell-tis, reflection"),
+    ("rw-adabatch", {"bound": "chernoff"}, "bound must be borell-tis or reflection, got"),
     ("rw-meta", {"exploration_floor": -1}, "exploration_floor must be a number from 0 to 1e6"),
     ("rw-meta", {"decorrelate": 1}, "decorrelate must be true or false, got 1"),
     *(("rw-meta", {"learners": it}, message) for it, message in [
@@ -53,7 +53,7 @@ BROKEN = [
     *(("ridge", {"windows": it}, "windows must be whole numbers from 1 to 10000") for it in (
         [], [0], [-8], [8, 2.5], [math.nan], [math.inf], ["eight"],
     )),
-    ("ridge", {"windows": 8}, "parameters do not fit"),
+    ("ridge", {"windows": 8}, "windows must be whole numbers from 1 to 10000, such as [4, 8]"),
     ("ridge", {"windows": [8, 8]}, "a window is listed twice"),
     *(("ridge", {"penalties": it}, "penalties must be named, like") for it in (
         {}, [0.1, 1.0], 0.1,

@@ -65,8 +65,8 @@ def test_each_has_its_factorization():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: MatrixFTPL(window=0), "window must be at least 1"),
-        (lambda: NoisyMax(window=0), "window must be at least 1"),
+        (lambda: MatrixFTPL(window=0), "window must be a whole number of at least 1"),
+        (lambda: NoisyMax(window=0), "window must be a whole number of at least 1"),
         (lambda: MatrixDiscounted(decay=1.0), "see mf-ftpl for 1"),
     ],
 )

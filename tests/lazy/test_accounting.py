@@ -353,8 +353,8 @@ def test_without_privacy_it_is_multiplicative_weights_at_the_best_step(accountan
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        *(({"epsilon": it}, "epsilon must be above 0") for it in (0.0, -1.0, math.nan)),
-        *(({"n_experts": it}, "at least 2 experts") for it in (0, 1)),
+        *(({"epsilon": it}, "epsilon must be a number in") for it in (0.0, -1.0, math.nan)),
+        *(({"n_experts": it}, "n_experts must be a whole number of at least 2") for it in (0, 1)),
         ({"epsilon": 1e-12}, "{} accountant; take a larger epsilon or delta, or more rounds"),
     ],
 )

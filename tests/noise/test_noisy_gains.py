@@ -199,10 +199,10 @@ def test_the_guarantee_says_what_the_noise_achieves(make_stream, noise):
     ("change", "message"),
     [
         ({"noise": "laplace"}, "'laplace' is not one of isotropic, "),
-        ({"mu": 0.0}, "mu must be above 0, got 0.0"),
-        ({"mu": -1.0}, "mu must be above 0"),
-        ({"mu": math.nan}, "mu must be above 0"),
-        ({"replicates": ()}, "at least one replicate"),
+        ({"mu": 0.0}, "mu must be a number above 0, such as 1, got 0.0"),
+        ({"mu": -1.0}, "mu must be a number above 0"),
+        ({"mu": math.nan}, "mu must be a number above 0"),
+        ({"replicates": ()}, "replicates must not be empty"),
     ],
 )
 def test_invalid_arguments_are_refused(hospitals, change, message):

@@ -113,7 +113,10 @@ IMPOSSIBLE = "epsilon must be above 0 and delta in"
         *((delta_of_epsilon, (1.0, mu), NEGATIVE) for mu in (-1.0, -1e-300, math.nan)),
         (delta_of_epsilon, ([1.0, -0.1], 1.0), r"epsilon must not be negative, got -0\.1"),
         (epsilon_of_delta, (0.1, -1.0), NEGATIVE),
-        *((epsilon_of_delta, (it, 1.0), "delta must lie") for it in (0.0, 1.0, -0.1, math.nan)),
+        *(
+            (epsilon_of_delta, (it, 1.0), "delta must be a number in")
+            for it in (0.0, 1.0, -0.1, math.nan)
+        ),
         (compose, ([1.0, -1.0],), NEGATIVE),
         *((mu_of_epsilon, (it, 0.1), IMPOSSIBLE) for it in (0.0, -1.0, math.nan)),
         *((mu_of_epsilon, (1.0, it), IMPOSSIBLE) for it in (0.0, 1.0, math.nan)),

@@ -9,9 +9,18 @@ from functools import partial
 from pydantic import ValidationError
 
 from dpol.checks import CheckError, algorithms, learners, noises, studies
+from dpol.core.arguments import check_kind
+from dpol.core.near import did_you_mean
 from dpol.core.plugins import load_named, registered
 from dpol.experts.interface import LearnerBank, Member
-from dpol.experts.registry import entry_of, make_members
+from dpol.experts.registry import (
+    ALGORITHM_GROUP,
+    LEARNER_GROUP,
+    LEARNERS,
+    REGISTRY,
+    entry_of,
+    make_members,
+)
 from dpol.noise import NOISES, Noise, find_noise
 from dpol.noise.noises import NOISE_GROUP
 from dpol.studies.registry import STUDIES, STUDY_GROUP, find_study, load_study
@@ -53,7 +62,9 @@ def check(name: str) -> tuple[Verdict, ...]:
 
 def checks_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
     """The checks of what a name stands for, each with a call that runs it."""
+    check_kind("name", name, str, "such as 'rw-ftpl' or 'package.module:Class'")
     named = load_named(name, name) if all(name.partition(":")[::2]) else None
+    name = name if named is not None else _known(name)
     if isinstance(named, Noise) or name in NOISES or name in registered(NOISE_GROUP):
         noise = find_noise(name)
         yield from ((title, partial(run, noise)) for title, run in noises.CHECKS.items())
@@ -73,6 +84,25 @@ def checks_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
         bank = entry_of("algorithm", name).make(name, {})
         if isinstance(bank, LearnerBank):
             yield from ((title, partial(run, bank)) for title, run in learners.CHECKS.items())
+
+
+def _known(name: str) -> str:
+    """The registered name that a name stands for; `-` and `_` are the same.
+
+    Raises:
+        ValueError: nobody brings it.
+    """
+    groups = NOISE_GROUP, STUDY_GROUP, ALGORITHM_GROUP, LEARNER_GROUP
+    theirs = [it for group in groups for it in registered(group)]
+    known = [*REGISTRY, *LEARNERS, *NOISES, *STUDIES, *theirs]
+    found = [it for it in known if it.replace("_", "-") == name.replace("_", "-")]
+    if not found:
+        near = did_you_mean(name, known)
+        raise ValueError(
+            f"{name!r} is not an algorithm, a learner, a noise or a study{near}; a package of your"
+            " own is found once it is installed (pip install -e FOLDER), or as package.module:Class"
+        )
+    return name if name in found else found[0]
 
 
 def _each(run: algorithms.Check, members: tuple[Member, ...]) -> None:

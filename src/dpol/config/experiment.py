@@ -6,17 +6,17 @@ This is the one place that knows both the config models and the registry.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from dpol.config.models import WHOLE, Config, parse_config
+from dpol.config.models import Config, Form, form_of
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
 from dpol.core.plugins import refuse_taken
 from dpol.core.refusals import problems_of, refusal
-from dpol.core.settings import Problem
+from dpol.core.settings import MISSING, Problem
 from dpol.core.shipped import place_of
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
@@ -91,16 +91,45 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         refuse_taken(NOISES, NOISE_GROUP)
         refuse_taken(STUDIES, STUDY_GROUP)
         members, problems = _members(raw.get("suites"))
-        config = parse_config(raw)
+        form = form_of(raw)
+        config = form.parse(raw)
     except ValidationError as error:
-        raise refusal(place, [*problems_of(error, WHOLE), *problems], MANUAL) from None
+        found = [*problems_of(error, form.model), *problems]
+        raise refusal(place, [_as_written(it, raw, form) for it in found], MANUAL) from None
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
+    if not problems:
+        resolved = config.report.resolved(config.suites, members)
+        config = config.model_copy(update={"report": resolved})
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [found for rule in rules for found in rule(config, members)]
     if problems:
-        raise refusal(place, problems, MANUAL)
+        raise refusal(place, [_as_written(it, raw, form) for it in problems], MANUAL)
     return Experiment(config, members)
+
+
+def _as_written(problem: Problem, raw: Mapping[str, object], form: Form) -> Problem:
+    """The problem under keys that are in the file; the value of another key is a default."""
+    first, *others = problem.location
+    location = (form.keys.get(str(first), first), *others)
+    depth = _depth(raw, location)
+    if problem.value is MISSING or depth in (0, len(location)):
+        return replace(problem, location=location)
+    unwritten = Problem(location[depth:], MISSING, "").key
+    allowed = f"{unwritten} is not given, so it is {problem.shown}: {problem.allowed}"
+    return Problem(location[:depth], MISSING, allowed)
+
+
+def _depth(raw: object, location: tuple[str | int, ...]) -> int:
+    """How many keys of a location are in the file, from the first on."""
+    inner = raw
+    for depth, part in enumerate(location):
+        items = inner.items() if isinstance(inner, Mapping) else ()
+        there = {str(k): it for k, it in (enumerate(inner) if isinstance(inner, list) else items)}
+        if str(part) not in there:
+            return depth
+        inner = there[str(part)]
+    return len(location)
 
 
 def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Problem]]:

@@ -101,7 +101,7 @@ class Config(Settings):
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
     """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
     least one). Results do not depend on it."""
-    report: Report
+    report: Report = Report()
     _others: tuple[Study, ...] = ()
 
     def studies(self) -> list[tuple[Study, Any]]:
@@ -201,21 +201,35 @@ WHOLE = with_blocks(load_studies().values())
 """A config with the blocks of all studies of dpol."""
 
 
-def parse_config(raw: Mapping[str, Any]) -> Config:
-    """A config with the blocks of the studies that it asks for, those of other packages too.
+@dataclass(frozen=True)
+class Form:
+    """The model of one config: with the blocks of the studies that it asks for.
 
-    Raises:
-        ValidationError: a key breaks its rule.
-        ValueError: a study of another package cannot be had.
+    Args:
+        model: of the config.
+        keys: the keys under which the config has studies of other packages, by their names.
+        others: those studies.
     """
+
+    model: type[Config]
+    keys: Mapping[str, str]
+    others: tuple[Study, ...]
+
+    def parse(self, raw: Mapping[str, Any]) -> Config:
+        """The config. Raises ValidationError if a key breaks its rule."""
+        names = {key: name for name, key in self.keys.items()}
+        config = self.model.model_validate({names.get(key, key): raw[key] for key in raw})
+        config._others = self.others
+        return config
+
+
+def form_of(raw: Mapping[str, Any]) -> Form:
+    """The form of a config. Raises ValueError if a study of another package cannot be had."""
     others = {key: study for key in raw if (study := _outside(str(key)))}
-    if not others:
-        return WHOLE.model_validate(dict(raw))
-    model = with_blocks([*load_studies().values(), *others.values()])
-    named = {others[key].name if key in others else key: block for key, block in raw.items()}
-    config = model.model_validate(named)
-    config._others = tuple(others.values())
-    return config
+    keys = {study.name: key for key, study in others.items()}
+    studies = tuple(others.values())
+    model = with_blocks([*load_studies().values(), *studies]) if studies else WHOLE
+    return Form(model, keys, studies)
 
 
 def _outside(key: str) -> Study | None:

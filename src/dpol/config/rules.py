@@ -7,20 +7,19 @@ block.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 
 from dpol.config.models import Config
 from dpol.core.near import did_you_mean, nearest
-from dpol.core.settings import Problem, Settings
+from dpol.core.settings import MISSING, Problem, Settings
 from dpol.data.question import THE_PAPERS
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
 from dpol.studies.comparison.settings import Comparison, System
 from dpol.studies.games.grid import n_blocks, runs_of
+from dpol.studies.games.settings import Members
 
-Members = Mapping[str, Sequence[Member]]
-"""The algorithms of each suite."""
 Rule = Callable[[Config, Members], Iterator[Problem]]
 
 MOST_JOBS = 20_000
@@ -106,8 +105,9 @@ def questions(config: Config, members: Members) -> Iterator[Problem]:
             allowed = "must not be given because dataset.source.kind is gains"
             yield Problem(place, gain.of, allowed)
         elif columns is not None and columns.capacity is None and gain.needs_capacities:
-            allowed = "needs capacities: name dataset.columns.capacity, or ask for of: count"
-            yield Problem(place, gain.of, allowed)
+            asked = f"questions.{label}" if several else "gain"
+            allowed = f"is missing: name the column, or give {asked} of: count and a bound"
+            yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
 
 
 def memory(config: Config, members: Members) -> Iterator[Problem]:
@@ -173,11 +173,13 @@ def jobs(config: Config, members: Members) -> Iterator[Problem]:
     of_stream = len(runs_of(main, facts)) * n_blocks(main, facts)
     count = len(facts.streams) * -(-of_stream // config.points_per_job)
     if count > MOST_JOBS:
-        allowed = (
-            f"makes {count:,} jobs, at most {MOST_JOBS:,}; take larger blocks, or a larger"
-            " points_per_job"
-        )
-        yield Problem(("block_replicates",), config.block_replicates, allowed)
+        allowed = f"makes {count:,} jobs, at most {MOST_JOBS:,}; take a larger points_per_job"
+        if config.block_replicates is None:
+            yield Problem(("suites",), list(config.suites), allowed)
+        else:
+            yield Problem(
+                ("block_replicates",), config.block_replicates, f"{allowed}, or larger blocks"
+            )
 
 
 def suites(config: Config, members: Members) -> Iterator[Problem]:

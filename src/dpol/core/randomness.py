@@ -9,9 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpol.core.arguments import check_whole
+from dpol.core.words import one_line
 
 Floats = NDArray[np.float64]
 """An array of float64."""
@@ -23,7 +27,12 @@ def seed_sequence(seed: int, key: Key) -> np.random.SeedSequence:
     """The seed sequence of a key: child of the root seed, its spawn key a hash of the key's parts.
 
     Floats enter by their exact value, so 1 and 1.0 are different parts.
+
+    Raises:
+        ValueError: the seed is not a whole number of at least 0.
     """
+    check_whole("seed", seed, 0)
+    seed = int(seed)
     # SeedSequence(seed, spawn_key=...) puts the same words together, at twice the time.
     words = seed.to_bytes(max(16, -(seed.bit_length() // -32) * 4), "little")
     digest = hashlib.sha256(repr(key).encode()).digest()
@@ -39,6 +48,8 @@ class ReplicateGenerators:
     """
 
     generators: tuple[np.random.Generator, ...]
+
+    __repr__ = one_line
 
     @property
     def n_replicates(self) -> int:
@@ -85,12 +96,18 @@ def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
     """The numbers of replicates, given themselves or by how many there are.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is none, or a number is not whole.
 
     >>> replicate_numbers(3), replicate_numbers([7, 8])
     ((0, 1, 2), (7, 8))
     """
-    numbers = range(replicates) if isinstance(replicates, int) else replicates
+    listed = isinstance(replicates, Sequence | np.ndarray) and not isinstance(replicates, str)
+    numbers: Any = replicates
+    if not listed:
+        check_whole("replicates", numbers)
+        return tuple(range(numbers))
+    for number in numbers:
+        check_whole("a number of a replicate", number, 0)
     if not len(numbers):
-        raise ValueError("at least one replicate is needed")
+        raise ValueError("replicates must not be empty; give how many, such as 100")
     return tuple(int(number) for number in numbers)

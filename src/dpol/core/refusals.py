@@ -4,25 +4,43 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, HttpUrl, ValidationError
 
 from dpol.core.errors import ConfigError
 from dpol.core.near import did_you_mean, nearest
 from dpol.core.settings import MISSING, TRUTH_VALUE, Problem
 
+_LIST, _BLOCK, _TEXT = "a list, such as [a, b]", "a block of keys", "text"
+_WHOLE, _NUMBER, _TRUTH = "a whole number", "a number", "true or false"
+_DAY, _ADDRESS = "a date such as 2021-01-31", "an address that begins with http:// or https://"
+_TYPES: Mapping[object, str] = {
+    list: _LIST,
+    dict: _BLOCK,
+    str: _TEXT,
+    int: _WHOLE,
+    float: _NUMBER,
+    bool: _TRUTH,
+    datetime.date: _DAY,
+    HttpUrl: _ADDRESS,
+}
+"""What a value of a type is called."""
 _KINDS = {
-    "list_": "must be a list, such as [a, b]",
-    "dict_": "must be a block of keys",
-    "model_": "must be a block of keys",
-    "string_type": "must be text",
-    "int_": "must be a whole number",
-    "float_": "must be a number",
-    "bool_": "must be true or false",
-    "date_": "must be a date such as 2021-01-31",
+    "list_": f"must be {_LIST}",
+    "tuple_": f"must be {_LIST}",
+    "dict_": f"must be {_BLOCK}",
+    "model_": f"must be {_BLOCK}",
+    "string_type": f"must be {_TEXT}",
+    "int_": f"must be {_WHOLE}",
+    "float_": f"must be {_NUMBER}",
+    "finite_number": "must be a finite number",
+    "bool_": f"must be {_TRUTH}",
+    "date_": f"must be {_DAY}",
+    "url_": f"must be {_ADDRESS}",
     "missing": "is missing and has no default",
     "string_pattern_mismatch": "must be letters, digits, '.', '_' and '-', and begin with a letter"
     " or digit",
@@ -39,67 +57,121 @@ def refusal(place: str, problems: Sequence[Problem], manual: str) -> ConfigError
 
 def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
     """The problems in what pydantic found when it validated a model."""
-    return [_problem(detail, model) for detail in error.errors(include_url=False)]
+    found = [_problem(detail, model) for detail in error.errors(include_url=False)]
+    outer = {it.location[:depth] for it in found for depth in range(len(it.location))}
+    # Where an item is wrong, pydantic may also say that its list is not another thing.
+    return [*{str(it): it for it in found if it.location not in outer}.values()]
 
 
 def _problem(detail: Any, model: type[BaseModel]) -> Problem:
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
-    location, fields, models = _location(model, detail["loc"])
+    place = _place(model, detail["loc"])
+    location = place.location
     if kind == TRUTH_VALUE:
         return Problem((*location, context["key"]), context["value"], detail["msg"])
     if kind == "union_tag_not_found":
-        *tags, last = filter(None, map(_tag, models))
+        *tags, last = filter(None, map(_tag, place.options))
         return Problem((*location, "kind"), MISSING, f"is missing: {', '.join(tags)} or {last}")
     if kind == "union_tag_invalid":
-        location, value = (*location, "kind"), context["tag"]
-    if expected := context.get("expected", context.get("expected_tags")):
+        location, value = (*location, "kind"), value.get("kind")
+    if place.choices and _words(kind):  # no choice of several fits, and pydantic says of each why
+        words = " or ".join(dict.fromkeys(map(_called, place.choices)))
+        return Problem(location, value, f"must be {words}")
+    expected = context.get("expected") or " or ".join(
+        context.get("expected_tags", "").rsplit(", ", 1)
+    )
+    if expected:
         options = re.findall("'([^']*)'", expected)
         return Problem(location, value, f"must be {expected}{did_you_mean(value, options)}")
     problem = Problem(location, MISSING if kind == "missing" else value, _allowed(detail))
     if kind == "extra_forbidden":
-        return replace(problem, allowed=f"unknown key{nearest(location[-1], fields)}")
+        return replace(problem, allowed=f"unknown key{nearest(location[-1], place.keys)}")
     return problem
 
 
 def _allowed(detail: Any) -> str:
     kind = detail["type"]
-    for prefix, allowed in _KINDS.items():
-        if kind.startswith(prefix):
-            number = kind == "string_type" and isinstance(
-                detail["input"], (int, float, datetime.date)
-            )
-            return allowed + ("; put it in quotes" if number else "")
-    message = str(detail["msg"]).removeprefix("Value error, ")
-    message = message.replace("Input should be", "must be").replace("String should", "must")
-    return message[0].lower() + message[1:] if message[1:2].islower() else message
+    if allowed := _words(kind):
+        number = kind == "string_type" and isinstance(detail["input"], (int, float, datetime.date))
+        return allowed + ("; put it in quotes" if number else "")
+    message = str(detail["msg"]).partition(" after validation")[0]
+    if kind == "value_error":
+        return message.removeprefix("Value error, ")
+    message = re.sub("^[A-Z][a-z]+ should", "must", message)
+    return message[0].lower() + message[1:]
 
 
-def _location(
-    model: type[BaseModel], location: Sequence[str | int]
-) -> tuple[tuple[str | int, ...], list[str], list[type[BaseModel]]]:
-    """A location without the tags that pydantic adds, the known keys next to its last, and the
-    models that its value may have."""
+def _words(kind: str) -> str | None:
+    """The allowed values in words, None if pydantic's own message says them."""
+    return next((words for prefix, words in _KINDS.items() if kind.startswith(prefix)), None)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A place in a model.
+
+    Args:
+        location: the keys and indices that lead there, without the names that pydantic adds.
+        keys: the known keys next to its last.
+        options: the types that its value may have.
+        choices: the same, if pydantic found that the value has none of them.
+    """
+
+    location: tuple[str | int, ...]
+    keys: Sequence[str]
+    options: Sequence[Any]
+    choices: Sequence[Any]
+
+
+def _place(model: type[BaseModel], location: Sequence[str | int]) -> _Place:
     kept: list[str | int] = []
-    models, fields = [model], list(model.model_fields)
+    options: list[Any] = [model]
+    keys: list[str] = []
+    choices: list[Any] = []
     for part in location:
-        tagged = [it for it in models if len(models) > 1 and _tag(it) == part]
-        if tagged:
-            models = tagged
-        elif not str(part).startswith("["):  # such as [key]
+        named = not choices and len(options) > 1  # then pydantic names one of them
+        choices = []
+        if named and (tagged := [it for it in options if _tag(it) == part]):
+            options = tagged
+        elif named:
+            choices = options
+        elif part != "[key]":
             kept.append(part)
-            fields = list(models[0].model_fields) if models else fields
-            of_part = (it.model_fields[str(part)] for it in models if part in it.model_fields)
-            models = [it for field in of_part for it in _models_in(field.annotation)] or models
-    return tuple(kept), fields, models
+            keys = [key for it in options for key in getattr(it, "model_fields", {})]
+            options = [inner for it in options for inner in _inside(it, part)]
+    return _Place(tuple(kept), keys, options, choices)
 
 
-def _tag(model: type[BaseModel]) -> str | None:
-    field = model.model_fields.get("kind")
+def _inside(option: Any, part: str | int) -> list[Any]:
+    """The types that the value of a key, or an item, of this type may have."""
+    if isinstance(option, type) and issubclass(option, BaseModel):
+        field = option.model_fields.get(str(part))
+        return _options(field.annotation) if field else []
+    arguments = get_args(option)
+    if get_origin(option) is dict or isinstance(part, int):
+        return _options(arguments[-1]) if arguments else []
+    return []
+
+
+def _options(annotation: Any) -> list[Any]:
+    """The types in an annotation, without None."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _options(get_args(annotation)[0])
+    if origin is Union or origin is UnionType:
+        return [option for inner in get_args(annotation) for option in _options(inner)]
+    return [] if annotation is NoneType else [annotation]
+
+
+def _called(option: Any) -> str:
+    if get_origin(option) is Literal:
+        return " or ".join(map(repr, get_args(option)))
+    if isinstance(option, type) and issubclass(option, BaseModel):
+        return _BLOCK
+    return _TYPES.get(get_origin(option) or option, "another value")
+
+
+def _tag(option: Any) -> str | None:
+    field = getattr(option, "model_fields", {}).get("kind")
     options = get_args(field.annotation) if field else ()
     return str(options[0]) if len(options) == 1 else None
-
-
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for inner in get_args(annotation) for model in _models_in(inner)]

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     WithJsonSchema,
@@ -16,6 +17,13 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+LabelOrNone = Annotated[
+    str,
+    BeforeValidator(lambda value: "" if value is None else value),
+    Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$", max_length=64),
+    WithJsonSchema({"anyOf": [{"type": "string", "maxLength": 64}, {"type": "null"}]}),
+]
+"""A label; null and empty text stand for none."""
 T = TypeVar("T", bound=Hashable)
 
 
@@ -57,9 +65,13 @@ class Problem:
     def __str__(self) -> str:
         if self.value is MISSING:
             return f"{self.key}: {self.allowed}"
+        return f"{self.key} = {self.shown}: {self.allowed}"
+
+    @property
+    def shown(self) -> str:
+        """The value as messages have it."""
         shown = repr(self.value)
-        shown = shown if len(shown) <= 80 else shown[:77] + "..."
-        return f"{self.key} = {shown}: {self.allowed}"
+        return shown if len(shown) <= 80 else shown[:77] + "..."
 
 
 TRUTH_VALUE = "truth_value"
@@ -75,13 +87,20 @@ class Settings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _no_truth_values(cls, raw: object) -> object:
-        for key, value in raw.items() if isinstance(raw, Mapping) else ():
+    def _plain_values(cls, raw: object) -> object:
+        """Refuse true and false in place of a number; null is a value only where it has a meaning
+        of its own: elsewhere the key is as if not given."""
+        if not isinstance(raw, Mapping):
+            return raw
+        given = {}
+        for key, value in raw.items():
             field = cls.model_fields.get(key)
             if field and isinstance(value, bool) and field.annotation not in (bool, bool | None):
                 about = {"key": key, "value": value}
                 raise PydanticCustomError(TRUTH_VALUE, "must not be true or false", about)
-        return raw
+            if value is not None or field is None or field.default is not None:
+                given[key] = value
+        return given
 
     def problems(self, source: str) -> Iterator[Problem]:
         """The rules across keys of this block that are broken; locations begin in the block.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from collections.abc import Collection
+from typing import Any
 
 LONGEST = 100
 """Characters of a cell that a message repeats."""
@@ -40,3 +43,32 @@ def escape_markdown(text: str) -> str:
     \<b\> a\|b
     """
     return re.sub(r"([\\`*_{}\[\]<>&|#~$^])", r"\\\1", text).replace("\n", " ")
+
+
+def one_line(value: Any) -> str:
+    """The `repr` of a dataclass that holds arrays: their shapes, and no default.
+
+    >>> import numpy as np
+    >>> from dpol.experts.interface import Observation
+    >>> Observation(np.zeros((4, 3)), np.ones(3))
+    Observation(gains: 4 x 3, noise_scale: 3)
+    """
+    parts = []
+    for field in dataclasses.fields(value):
+        found = getattr(value, field.name)
+        if hasattr(found, "shape"):
+            parts.append(f"{field.name}: {' x '.join(map(str, found.shape))}")
+        elif dataclasses.is_dataclass(found):
+            parts.append(f"{field.name}: {type(found).__name__}")
+        elif isinstance(found, Collection) and not isinstance(found, str):
+            parts.append(f"{field.name}: {counted(len(found), 'item')}")
+        elif found != field.default:
+            shown = f"{found:g}" if isinstance(found, float) else repr(found)
+            parts.append(f"{field.name}={shown}")
+    return called(value, *parts)
+
+
+def called(value: object, *parts: str) -> str:
+    """The `repr` of an object on one line, of its parts."""
+    inner = ", ".join(parts)
+    return f"{type(value).__name__}({inner if len(inner) <= 130 else inner[:127] + '...'})"

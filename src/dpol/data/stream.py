@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.core.arguments import check_kind, check_number, check_whole
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats
+from dpol.core.words import called
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +35,8 @@ _REMEDY = (
     " makes it"
 )
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
+MAKE_STREAM = "make one by dpol.GainStream or dpol.read_stream"
+"""The remedy where something else stands for a stream."""
 SELECTION = "selection"
 """Key in a stream's provenance: origin of the list of its entities."""
 MAX_CARRY = "max_carry"
@@ -100,8 +104,15 @@ class GainStream:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _frozen(getattr(self, name), _DTYPES[name]))
         object.__setattr__(self, "names", self.names or self.entities)
+        if not isinstance(self.label, str):
+            raise DataError(f"the label of a stream must be text, got {self.label!r}")
         for problem in _problems(self):
             raise DataError(f"stream {self.label}: {problem}")
+
+    def __repr__(self) -> str:
+        size = f"{self.n_rounds} rounds x {self.n_experts} experts"
+        days = f"{self.periods[0]} to {self.periods[-1]}"
+        return called(self, repr(self.label), size, f"gains up to {self.gains.max():.4g}", days)
 
     @property
     def n_rounds(self) -> int:
@@ -158,7 +169,7 @@ def _problems(stream: GainStream) -> Iterator[str]:
     """Problems of a stream; each check assumes that those before it passed."""
     gains, capacity, given = stream.gains, stream.capacity, stream.given_sensitivity
     if (capacity is None) == (given is None):
-        yield "needs either capacities or sensitivities"
+        yield "needs either capacity, (rounds, experts), or given_sensitivity, (rounds,)"
     if gains.ndim != 2 or 0 in gains.shape:
         yield f"gains have shape {gains.shape}, not (rounds, experts)"
     expected = (
@@ -171,6 +182,8 @@ def _problems(stream: GainStream) -> Iterator[str]:
     for name, values, wanted in expected:
         if values is not None and np.shape(values) != wanted:
             yield f"{name} has shape {np.shape(values)}, not {wanted}"
+    if texts := [it for it in (*stream.entities, *stream.names) if not isinstance(it, str)]:
+        yield f"entities and names must be texts, got {texts[0]!r}"
     if len(set(stream.entities)) < len(stream.entities):
         yield "an entity is listed twice"
     if np.isnat(stream.periods).any():
@@ -181,11 +194,14 @@ def _problems(stream: GainStream) -> Iterator[str]:
             f"periods out of order: round {t + 2} ({after}) does not come after round {t + 1}"
             f" ({before}); sort the table by period"
         )
-    for name in ("gain_range", "count_sensitivity"):
-        if not 0 < getattr(stream, name) < np.inf:
-            yield f"{name.replace('_', ' ')} {getattr(stream, name)} is not positive"
-    if stream.stay < 1 or (stream.stay > 1 and capacity is None):
-        yield f"stay {stream.stay} must be at least 1 round, and 1 for gains without capacities"
+    try:
+        check_number("gain_range", stream.gain_range, "(0, inf)")
+        check_number("count_sensitivity", stream.count_sensitivity, "(0, inf)")
+        check_whole("stay", stream.stay)
+    except ValueError as error:
+        yield str(error)
+    if stream.stay > 1 and capacity is None:
+        yield f"stay {stream.stay} must be 1 round for gains without capacities"
     yield from _bad_cells(stream)
 
 
@@ -307,6 +323,7 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    check_kind("stream", stream, GainStream, MAKE_STREAM)
     rounds, n = stream.n_rounds, stream.n_experts
 
     def per_expert(values: Sequence[str]) -> pa.Array:

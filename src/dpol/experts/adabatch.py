@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from dpol.core.arguments import check_choice, check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.amplification import containing_batch, weakest
 from dpol.experts.batches import BatchRule
 from dpol.experts.interface import Actions, BatchedAlgorithm, LocalSetup, Observation
-from dpol.experts.parameters import check_number
 from dpol.experts.play import rounds
 from dpol.experts.switching import BOUNDS
 from dpol.noise import CONSTANT, NoisyGains
@@ -85,8 +85,7 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
     constant_noise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.bound not in BOUNDS:
-            raise ValueError(f"bound {self.bound!r} is not one of {', '.join(BOUNDS)}")
+        check_choice("bound", self.bound, BOUNDS)
         check_number("alpha", self.alpha, "(0, 1e6]")
 
     @property

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.state_space import KalmanBank
-from dpol.experts.parameters import check_number
 from dpol.privacy.guarantee import Origin
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpol.core.arguments import check_kind
 from dpol.experts.interface import Algorithm, AnyAlgorithm, CentralAlgorithm
 from dpol.experts.play import Games, Source, guarantee_of, play_rounds, refuse_source
 from dpol.experts.registry import label_of, make_members
@@ -63,6 +64,7 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
         )
     refuse_source(algorithm, source)
     label = label_of(algorithm) if label is None else label
+    check_kind("label", label, str, "such as 'mine'")
     generators = seeds_of(algorithm, source).algorithm(label)
     actions = play_rounds(algorithm, source, generators)
     return Games(label, actions, guarantee_of(algorithm, source))

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from dpol.core.plugins import is_foreign
 from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.core.words import one_line
 from dpol.noise import ISOTROPIC, find_noise
 from dpol.privacy.chains import MemoryKind, NoiseMemory
 from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
@@ -65,6 +66,8 @@ class LocalSetup(Setup):
     memory: NoiseMemory | None = None
     capacity: Floats | None = None
 
+    __repr__ = one_line
+
 
 @dataclass(frozen=True, kw_only=True)
 class CuratorSetup(Setup):
@@ -84,6 +87,8 @@ class CuratorSetup(Setup):
     noise: str = ISOTROPIC.name
     neighbours: Neighbours = PERSONS
     stay: int = 1
+
+    __repr__ = one_line
 
     @property
     def expert_changes(self) -> Floats | None:
@@ -142,6 +147,8 @@ class Observation:
     reported: Floats | None = None
     joined: NDArray[np.bool_] | None = None
 
+    __repr__ = one_line
+
     @property
     def fresh(self) -> Floats:
         """(n,) standard deviation of what is fresh in the noise: all of it without a memory."""
@@ -176,6 +183,8 @@ class Forecast:
     # For live games:
     level: Floats | None = None
     variance: Floats | None = None
+
+    __repr__ = one_line
 
 
 ReadsNoise = Literal["independent", "chains", "any"]

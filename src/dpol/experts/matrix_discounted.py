@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 from dpol.experts.released_sums import ReleasedSums, SumsState
 from dpol.privacy.factorizations import Factorization, decayed_sums
@@ -25,8 +26,7 @@ class MatrixDiscounted(ReleasedSums):
     decay: float = 0.9
 
     def __post_init__(self) -> None:
-        if not 0 < self.decay < 1:
-            raise ValueError(f"decay must lie in (0, 1), got {self.decay}; see mf-ftpl for 1")
+        check_number("decay", self.decay, "(0, 1)", "; see mf-ftpl for 1")
 
     def factorization(self, n_rounds: int) -> Factorization:
         return decayed_sums(n_rounds, self.decay)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dpol.core.arguments import check_whole
 from dpol.core.randomness import Floats
 from dpol.experts.released_sums import ReleasedSums, SumsState
 from dpol.privacy.factorizations import Factorization, prefix_sums
@@ -43,8 +44,8 @@ class MatrixFTPL(ReleasedSums):
     window: int | None = None
 
     def __post_init__(self) -> None:
-        if self.window is not None and self.window < 1:
-            raise ValueError(f"window must be at least 1, got {self.window}")
+        if self.window is not None:
+            check_whole("window", self.window)
 
     def factorization(self, n_rounds: int) -> Factorization:
         return prefix_sums(n_rounds)

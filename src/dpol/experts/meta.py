@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
-from dpol.experts.parameters import check_number
 from dpol.privacy.guarantee import Origin
 
 # Added to the variance, relative to Sigma, so that rounding cannot make it negative.

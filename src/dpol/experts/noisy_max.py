@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpol.core.arguments import check_whole
 from dpol.core.randomness import Floats
 from dpol.experts.released_sums import ReleasedSums, SumsState
 from dpol.privacy.factorizations import Factorization, fresh_window_sums
@@ -28,8 +29,7 @@ class NoisyMax(ReleasedSums):
     window: int = 8
 
     def __post_init__(self) -> None:
-        if self.window < 1:
-            raise ValueError(f"window must be at least 1, got {self.window}")
+        check_whole("window", self.window)
 
     def factorization(self, n_rounds: int) -> Factorization:
         return fresh_window_sums(n_rounds, self.window)

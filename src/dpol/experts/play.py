@@ -13,9 +13,11 @@ from typing import Any, overload
 
 import numpy as np
 
+from dpol.core.arguments import check_choice, check_kind, check_mu, check_whole
 from dpol.core.logs import progress
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
-from dpol.data.stream import GainStream
+from dpol.core.words import called
+from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.experts.interface import (
     Actions,
     AnyAlgorithm,
@@ -46,7 +48,9 @@ class RawGains:
         noise: how central algorithms scale their noise; a key of `NOISES` that is `central`.
 
     Raises:
-        ValueError: mu is not above 0, there is no replicate, or a curator has no such noise.
+        TypeError: the stream is something else.
+        ValueError: mu is not above 0, there is no replicate, the seed is below 0, or a curator has
+            no such noise.
     """
 
     stream: GainStream
@@ -57,11 +61,18 @@ class RawGains:
     noise: str = ISOTROPIC.name
 
     def __post_init__(self) -> None:
-        if not self.mu > 0:
-            raise ValueError(f"mu must be above 0, got {self.mu}")
-        if self.noise not in CENTRAL_NOISES:
-            raise ValueError(f"noise must be {' or '.join(CENTRAL_NOISES)}, got {self.noise!r}")
+        check_kind("stream", self.stream, GainStream, MAKE_STREAM)
+        check_mu(self.mu)
+        check_choice("noise", self.noise, CENTRAL_NOISES)
         replicate_numbers(self.replicates)  # refuses none
+        if self.seed is not None:
+            check_whole("seed", self.seed, 0)
+
+    def __repr__(self) -> str:
+        rounds, experts = self.stream.gains.shape
+        size = f"{self.n_replicates} replicates x {rounds} rounds x {experts} experts"
+        label = repr(self.stream.label)
+        return called(self, label, f"{self.noise} noise", f"mu {self.mu:.4g}", size)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -139,6 +150,11 @@ class Games:
     actions: Actions
     guarantee: Guarantee
 
+    def __repr__(self) -> str:
+        size = " x ".join(map(str, self.actions.shape))
+        level = f"mu {self.guarantee.mu:.4g}"
+        return called(self, repr(self.label), f"{size} actions (replicates x rounds)", level)
+
     def gains(self, stream: GainStream) -> Floats:
         """The (R, T) raw gains of the actions.
 
@@ -146,8 +162,10 @@ class Games:
             stream: the stream that was played.
 
         Raises:
+            TypeError: the stream is something else.
             ValueError: the stream has another number of rounds, or too few experts.
         """
+        check_kind("stream", stream, GainStream, "pass the one that was played")
         if self.actions.shape[1] != stream.n_rounds or self.actions.max() >= stream.n_experts:
             raise ValueError(
                 f"stream {stream.label} has {stream.n_rounds} rounds and {stream.n_experts}"
@@ -231,7 +249,8 @@ def refuse_source(algorithm: AnyAlgorithm, source: Source) -> None:
         if not local:
             needed = "dpol.RawGains(stream, mu, 100, seed=1)"
         model = "without privacy" if algorithm.model == "none" else algorithm.model
-        raise TypeError(f"{name} is {model} and plays other gains; give it {needed}")
+        got = type(source).__name__
+        raise TypeError(f"{name} is {model} and plays other gains than {got}; give it {needed}")
 
 
 def _refuse(algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenerators) -> None:

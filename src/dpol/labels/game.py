@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats, Key, ReplicateGenerators, replicate_generators
+from dpol.core.words import one_line
 from dpol.labels.hypotheses import HypothesisClass, Ints, check_laws, draw_categories
 from dpol.labels.learners import BlockLearner, LabelLearner
 
@@ -53,6 +54,8 @@ class LabelGame:
     features: Ints
     laws: Floats
     law: Ints
+
+    __repr__ = one_line
 
     def __post_init__(self) -> None:
         X, _, M = self.hypotheses.masses.shape
@@ -122,6 +125,8 @@ class LabelRun:
     tv: Floats
     mean_weights: Floats
     final_weights: Floats
+
+    __repr__ = one_line
 
 
 def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> LabelRun:

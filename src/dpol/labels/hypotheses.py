@@ -14,6 +14,7 @@ import scipy
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, seed_sequence
+from dpol.core.words import one_line
 
 Ints = NDArray[np.int64]
 """An array of int64."""
@@ -45,6 +46,8 @@ class HypothesisClass:
 
     masses: Floats
     label: str = "class"
+
+    __repr__ = one_line
 
     def __post_init__(self) -> None:
         masses = np.array(self.masses, dtype=float)

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.labels.blocks import likelihood_sums
 from dpol.labels.clients import LabelClient, Messages, SampledClient, VectorClient
@@ -24,11 +25,20 @@ from dpol.privacy.guarantee import Origin
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of a learner: the number of rounds T and the privacy of a message."""
+    """The terms of a learner: the number of rounds T and the privacy of a message.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
 
     n_rounds: int
     epsilon: float
     delta: float = 1e-6
+
+    def __post_init__(self) -> None:
+        check_whole("n_rounds", self.n_rounds)
+        check_number("epsilon", self.epsilon, "(0, inf]")
+        check_number("delta", self.delta, "(0, 1)")
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,8 @@ from typing import Literal
 import numpy as np
 import scipy
 
+from dpol.core.arguments import check_number, check_whole
+
 Accountant = Literal["published", "sound"]
 """Names of the accountants."""
 AccountantFunction = Callable[["LazyGame", int, float, float], float]
@@ -42,12 +44,9 @@ class LazyGame:
     normaliser: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.n_rounds < 1:
-            raise ValueError(f"n_rounds must be at least 1, got {self.n_rounds}")
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta must lie in (0, 1), got {self.delta}")
-        if not 0 < self.largest_change <= 1:
-            raise ValueError(f"largest_change must lie in (0, 1], got {self.largest_change}")
+        check_whole("n_rounds", self.n_rounds)
+        check_number("delta", self.delta, "(0, 1)")
+        check_number("largest_change", self.largest_change, "(0, 1]")
 
 
 def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:

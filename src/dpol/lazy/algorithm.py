@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.core.arguments import check_choice, check_number, check_whole
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
@@ -94,16 +95,12 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
     largest_batch: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta must lie in (0, 1), got {self.delta}")
-        if self.accountant not in ACCOUNTANTS:
-            raise ValueError(f"accountant must be sound or published, got {self.accountant!r}")
-        if self.normaliser not in NORMALISERS:
-            raise ValueError(f"normaliser must be tight or published, got {self.normaliser!r}")
-        if self.objective not in OBJECTIVES:
-            raise ValueError(f"objective must be sound or published, got {self.objective!r}")
-        if self.largest_batch is not None and self.largest_batch < 1:
-            raise ValueError(f"largest_batch must be at least 1, got {self.largest_batch}")
+        check_number("delta", self.delta, "(0, 1)")
+        check_choice("accountant", self.accountant, ACCOUNTANTS)
+        check_choice("normaliser", self.normaliser, NORMALISERS)
+        check_choice("objective", self.objective, OBJECTIVES)
+        if self.largest_batch is not None:
+            check_whole("largest_batch", self.largest_batch)
 
     @property
     def origin(self) -> Origin:

@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from dpol.core.arguments import check_number, check_whole
 from dpol.lazy.accounting import (
     ACCOUNTANTS,
     Accountant,
@@ -233,10 +234,8 @@ class _Goal:
     objective: Objective
 
     def __post_init__(self) -> None:
-        if not self.epsilon > 0:
-            raise ValueError(f"epsilon must be above 0, got {self.epsilon}")
-        if self.n_experts < 2:
-            raise ValueError(f"at least 2 experts are needed, got {self.n_experts}")
+        check_number("epsilon", self.epsilon, "(0, inf]")
+        check_whole("n_experts", self.n_experts, 2)
 
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
         """The parameters with their epsilon and objective."""

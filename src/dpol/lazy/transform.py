@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.core.words import one_line
 
 Points = NDArray[Any]
 """An array (R, ...) of points, one for each replicate."""
@@ -102,6 +103,8 @@ class LazyState:
     played: Points
     shadow: Points
     redraws: NDArray[np.int64]
+
+    __repr__ = one_line
 
 
 def start(measure: Measure, generators: ReplicateGenerators) -> LazyState:

@@ -28,6 +28,26 @@ MemoryChoice = Literal["designed", "none"] | tuple[float, float]
 """Memory of the noise `capacity-memory`: as `designed`, none, or (a, b) for all entities."""
 
 
+def known_memory(value: object, name: str = "") -> MemoryChoice:
+    """A memory as a config has it.
+
+    Args:
+        value: of the config, or of an argument.
+        name: begins the message.
+
+    Raises:
+        ValueError: it is not `designed`, `none`, or the numbers (a, b).
+    """
+    if value == "designed" or value == "none":
+        return value
+    pair = value if isinstance(value, list | tuple) else ()
+    numbers = [float(it) for it in pair if isinstance(it, int | float) and -1 < it < 1]
+    if len(pair) != 2 or len(numbers) != 2:
+        allowed = "must be designed, none, or [a, b] with both between -1 and 1"
+        raise ValueError(f"{name}{allowed}{f', got {value!r}' if name else ''}")
+    return numbers[0], numbers[1]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Noise:
     """A way to scale Gaussian noise on gain vectors.

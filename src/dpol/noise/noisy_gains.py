@@ -12,11 +12,13 @@ from functools import partial
 
 import numpy as np
 
+from dpol.core.arguments import check_kind, check_mu
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
-from dpol.data.stream import GainStream
+from dpol.core.words import called
+from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.noise.neighbours import neighbours_of
-from dpol.noise.noises import MemoryChoice, find_noise, memory_of
+from dpol.noise.noises import MemoryChoice, find_noise, known_memory, memory_of
 from dpol.noise.seeds import Seeds
 from dpol.privacy.chains import Chains, NoiseMemory, SumsMemory
 from dpol.privacy.guarantee import Guarantee
@@ -52,6 +54,15 @@ class NoisyGains:
     fresh_scale: Floats | None = None
     capacity: Floats | None = None
 
+    def __repr__(self) -> str:
+        made = self.seeds
+        return called(
+            self,
+            *([repr(made.stream), f"{made.noise} noise"] if made else []),
+            f"mu {self.guarantee.mu:.4g}",
+            f"{self.n_replicates} replicates x {self.n_rounds} rounds x {self.n_experts} experts",
+        )
+
     @property
     def n_replicates(self) -> int:
         """Number of replicates R."""
@@ -77,8 +88,7 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
             finite.
     """
     scale_of = find_noise(noise).scale
-    if not mu > 0:
-        raise ValueError(f"mu must be above 0, got {mu}")
+    check_mu(mu)
     return _finite(scale_of(stream, mu / math.sqrt(stream.stay)), stream, noise, mu)
 
 
@@ -143,7 +153,9 @@ def privatize(
         memory: what the noise `capacity-memory` remembers; other noises have no choice.
 
     Raises:
-        ValueError: unknown noise, mu not above 0, no replicate, or a memory unfit for the stays.
+        TypeError: the stream is something else.
+        ValueError: unknown noise or memory, mu not above 0, a seed below 0, no replicate, or a
+            memory unfit for the stays.
         DataError: as `noise_scale`.
 
     >>> from dpol.data.stream import GainStream
@@ -159,6 +171,9 @@ def privatize(
     >>> noisy.gains.shape, noisy.noise_scale[0].round(4).tolist(), round(noisy.guarantee.mu, 6)
     ((10, 3, 2), [0.0707, 0.0707], 0.5)
     """
+    check_kind("stream", stream, GainStream, MAKE_STREAM)
+    check_mu(mu)
+    memory = known_memory(memory, "memory ")
     seeds = Seeds(
         seed=seed,
         stream=stream.label,

@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 
 
@@ -52,8 +53,7 @@ def epsilon_of_delta(delta: float, mu: float) -> float:
     4.887
     """
     _check_mu(mu)
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie in (0, 1), got {delta}")
+    check_number("delta", delta, "(0, 1)")
     if math.isinf(mu):
         return math.inf
     upper = mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta))

@@ -22,6 +22,7 @@ from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_frame
+from dpol.core.words import one_line
 from dpol.data.stream import read_stream
 from dpol.report.crate import CRATE
 from dpol.report.league import Game, Player, league_of
@@ -79,6 +80,8 @@ class RunComparison:
     cells: pd.DataFrame
     verdicts: tuple[str, ...]
     league: pd.DataFrame
+
+    __repr__ = one_line
 
     @property
     def differs(self) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpol.core.arguments import check_number
 from dpol.experts.interface import Forecast, LocalSetup, Observation
 from dpol.experts.learners.average import (
     AverageState,
@@ -26,7 +27,6 @@ from dpol.experts.learners.state_space import (
     shared_level,
     start,
 )
-from dpol.experts.parameters import check_number
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dpol.core.arguments import check_kind
 from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import (
     Actions,
@@ -28,6 +30,7 @@ class JoinedBank(LearnerBank[tuple[Any, ...]]):
         banks: at least one.
 
     Raises:
+        TypeError: one is not a bank.
         ValueError: there is no bank.
     """
 
@@ -36,6 +39,11 @@ class JoinedBank(LearnerBank[tuple[Any, ...]]):
     def __post_init__(self) -> None:
         if not self.banks:
             raise ValueError("learners must not be empty")
+        check_kind(
+            "learners", self.banks, Sequence, "such as (dpol.RidgeBank(), dpol.LeaderBank())"
+        )
+        for bank in self.banks:
+            check_kind("a learner", bank, LearnerBank, "such as dpol.RidgeBank()")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -68,6 +76,7 @@ class LearnerAlone(LocalAlgorithm[Any]):
     place: int = 0
 
     def __post_init__(self) -> None:
+        check_kind("bank", self.bank, LearnerBank, "such as dpol.RidgeBank()")
         if not 0 <= self.place < (count := len(self.bank.labels)):
             raise ValueError(f"place must be from 0 to {count - 1}, got {self.place}")
 

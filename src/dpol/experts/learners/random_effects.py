@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Forecast, LocalSetup, Observation
 from dpol.experts.learners.average import (
@@ -23,7 +24,6 @@ from dpol.experts.learners.average import (
     Weighing,
     equal_weights,
 )
-from dpol.experts.parameters import check_number
 from dpol.privacy.chains import Chains
 
 LEVEL_BEFORE = 0.1

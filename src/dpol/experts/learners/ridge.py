@@ -15,9 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, Forecast, LearnerBank, LocalSetup, Observation
-from dpol.experts.parameters import check_number
 from dpol.privacy.guarantee import Origin
 
 WINDOWS = (8, 16, 32, 64)
@@ -66,8 +66,10 @@ class RidgeBank(LearnerBank[RidgeState]):
     origin: ClassVar[Origin] = "paper"
 
     def __post_init__(self) -> None:
-        if not self.windows or not all(type(w) is int and 1 <= w <= 10_000 for w in self.windows):
-            raise ValueError(f"windows must be whole numbers from 1 to 10000, got {self.windows}")
+        listed = isinstance(self.windows, list | tuple) and bool(self.windows)
+        if not listed or not all(type(w) is int and 1 <= w <= 10_000 for w in self.windows):
+            got = f"such as [4, 8], got {self.windows!r}"
+            raise ValueError(f"windows must be whole numbers from 1 to 10000, {got}")
         if len(set(self.windows)) < len(self.windows):
             raise ValueError(f"a window is listed twice: {self.windows}")
         if not isinstance(self.penalties, Mapping) or not self.penalties:

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 from dpol.experts.interface import (
     Actions,
@@ -25,7 +26,6 @@ from dpol.experts.interface import (
     Observation,
     ReadsNoise,
 )
-from dpol.experts.parameters import check_number
 from dpol.privacy.chains import Chains
 
 PRIOR_VARIANCE = 0.01

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
+from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, all_different
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.games.settings import OURS, THEIRS, TUNED, NoiseName
 
@@ -18,7 +18,7 @@ class System(Settings):
     """Label of an algorithm that a suite plays."""
     noise: NoiseName
     """Scaling of its noise."""
-    learners: Label | Literal[""] = ""
+    learners: LabelOrNone = ""
     """Family of the learners that it selects from or averages. The best of them in hindsight is
     the oracle selector, with which its own selection is compared. If all systems name theirs, the
     losses are told apart."""

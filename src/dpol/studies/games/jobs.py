@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from dpol.data.stream import read_stream
 from dpol.experts.registry import make_members
+from dpol.noise.noises import known_memory
 from dpol.studies.games import runs, scores
-from dpol.studies.games.settings import known_memory
 from dpol.studies.study import Inputs, Point
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from dpol.core.plugins import OF_ANOTHER
-from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
-from dpol.noise import ISOTROPIC, NOISES, MemoryChoice, find_noise
+from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, all_different
+from dpol.experts.interface import Member
+from dpol.noise import ISOTROPIC, NOISES, find_noise
+from dpol.noise.noises import known_memory
 
+Members = Mapping[str, Sequence[Member]]
+"""The algorithms of each suite."""
 PAPER_NOISE = ISOTROPIC.name
 """The noise of the paper's numbers."""
 BEST_STATIC = "best-static-expert"
@@ -36,17 +41,6 @@ NoiseName = Annotated[
 ]
 
 
-def known_memory(value: object) -> MemoryChoice:
-    """`designed`, `none`, or the numbers (a, b). Raises ValueError for anything else."""
-    if value == "designed" or value == "none":
-        return value
-    pair = value if isinstance(value, list | tuple) else ()
-    numbers = [float(it) for it in pair if isinstance(it, int | float) and -1 < it < 1]
-    if len(pair) != 2 or len(numbers) != 2:
-        raise ValueError("must be designed, none, or [a, b] with both between -1 and 1")
-    return numbers[0], numbers[1]
-
-
 _PAIR = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 MemoryName = Annotated[
     Any,
@@ -69,15 +63,22 @@ class Suite(Settings):
 
 
 class Report(Settings):
-    """Rows and columns of the table and the figure."""
+    """Rows and columns of the table and the figure; without it, of all that the suites play."""
 
-    algorithms: Annotated[list[Label], Field(min_length=1), AfterValidator(all_different)]
-    """Labels of the algorithms, in the order of the columns and of the legend."""
-    envelope: Label | Literal[""] = "ridge"
-    """The family whose range is shaded, and whose best member has a column of its own; empty for
-    none."""
+    algorithms: Annotated[
+        list[Label],
+        BeforeValidator(lambda value: [] if value is None else value),
+        AfterValidator(all_different),
+    ] = []
+    """Labels of the algorithms, in the order of the columns and of the legend. A list leaves out
+    what it does not name; without one, all algorithms are shown in the order of the suites, those
+    of the family `envelope` by their best."""
+    envelope: LabelOrNone = "ridge"
+    """The family whose range is shaded, and whose best member has a column of its own; `null` for
+    none. Without this key none too, if no suite plays `ridge`."""
     noise: NoiseName = ISOTROPIC.name
-    """The noise that the figure of cumulative gains shows."""
+    """The noise that the figure of cumulative gains shows. Without this key it is `isotropic`, or
+    the first noise of a local suite where none plays with that."""
     rivals: Annotated[list[Label], AfterValidator(all_different)] = []
     """Labels of the algorithms, local and central, that the figure of rivals shows under every
     noise; there is no such figure if none is named."""
@@ -86,6 +87,32 @@ class Report(Settings):
     false. Public and simulated data are always replayed."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Confidence of the intervals, all cells of the table together (Bonferroni)."""
+
+    def resolved(self, suites: Mapping[str, Suite], members: Members) -> Report:
+        """The report with what is not given: it follows from what the suites play.
+
+        Args:
+            suites: of the config.
+            members: the algorithms of each suite.
+        """
+        given = self.model_fields_set
+        found: dict[str, Any] = {}
+        played = [member for made in members.values() for member in made]
+        envelope = self.envelope
+        if "envelope" not in given and all(member.family != envelope for member in played):
+            envelope = found["envelope"] = ""
+        if not self.algorithms:
+            own = [member.label for member in played if member.family != envelope]
+            found["algorithms"] = [*dict.fromkeys(own or [member.label for member in played])]
+        local = [
+            noise
+            for label, made in members.items()
+            if any(member.algorithm.model == "local" for member in made)
+            for noise in suites[label].noises
+        ]
+        if "noise" not in given and local and self.noise not in local:
+            found["noise"] = local[0]
+        return self.model_copy(update=found)
 
 
 class Games(Settings):

@@ -1,0 +1,138 @@
+"""What a newcomer types wrong: a message has the argument, what it got, and the remedy."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpol
+from dpol.labels import Terms, random_class
+from dpol.lazy import LazyGame
+from dpol.privacy.chains import Chains
+
+GAINS, BEDS = np.full((6, 3), 0.2), np.full((6, 3), 50.0)
+DAYS = np.datetime64("2021-01-01") + 7 * np.arange(6)
+NAMES = ("a", "b", "c")
+
+
+def stream(**changes):
+    given = {"gains": GAINS, "capacity": BEDS, "entities": NAMES, "periods": DAYS}
+    return dpol.GainStream(**{"label": "town", **given, **changes})
+
+
+def noisy(given=None, noise="capacity", mu=1.0, **changes):
+    given = stream() if given is None else given
+    return dpol.privatize(given, noise, mu, **{"seed": 1, "replicates": 4, **changes})
+
+
+def raw(**changes):
+    return dpol.RawGains(**{"stream": stream(), "mu": 1.0, "replicates": 4, "seed": 1, **changes})
+
+
+HOLED = np.where(np.eye(6, 3), np.nan, GAINS)
+WRONG = [
+    (lambda: noisy(mu="0.5"), "mu must be a number above 0, such as 1, got '0.5'; math.inf means"),
+    (lambda: noisy(mu=True), "mu must be a number above 0, such as 1, got True;"),
+    (lambda: noisy(mu=0), "mu must be a number above 0, such as 1, got 0;"),
+    (lambda: raw(mu=None), "mu must be a number above 0, such as 1, got None;"),
+    (lambda: noisy(seed=None), "seed must be a whole number of at least 0, got None"),
+    (lambda: noisy(seed=-1), "seed must be a whole number of at least 0, got -1"),
+    (lambda: noisy(seed=1.5), "seed must be a whole number of at least 0, got 1.5"),
+    (lambda: raw(seed="1"), "seed must be a whole number of at least 0, got '1'"),
+    (lambda: noisy(replicates=2.5), "replicates must be a whole number of at least 1, got 2.5"),
+    (lambda: noisy(replicates="5"), "replicates must be a whole number of at least 1, got '5'"),
+    (lambda: raw(replicates=0), "replicates must be a whole number of at least 1, got 0"),
+    (lambda: noisy(replicates=[]), "replicates must not be empty; give how many, such as 100"),
+    (lambda: noisy(replicates=[0.5]),
+     "a number of a replicate must be a whole number of at least 0, got 0.5"),
+    (lambda: noisy(noise="capcity"), "noise 'capcity' is not one of isotropic, "),
+    (lambda: noisy(noise="capcity"), "; did you mean capacity?"),
+    (lambda: raw(noise="capacity-memory"), "noise must be isotropic or capacity, got 'capacity-m"),
+    (lambda: noisy(noise="capacity-memory", memory="desgned"),
+     "memory must be designed, none, or [a, b] with both between -1 and 1, got 'desgned'"),
+    (lambda: noisy(GAINS), "stream must be a GainStream, got ndarray; make one by dpol.GainStream"),
+    (lambda: raw(stream=noisy()), "stream must be a GainStream, got NoisyGains; make one"),
+    (lambda: stream(gains=HOLED), "gain of a in round 1 (2021-01-01) is nan, not a number"),
+    (lambda: stream(gains=GAINS + 1), "gain of a in round 1 (2021-01-01) is 1.2"),
+    (lambda: stream(gains=GAINS[0]), "gains have shape (3,), not (rounds, experts)"),
+    (lambda: stream(capacity=BEDS[0]), "capacity has shape (3,), not (6, 3)"),
+    (lambda: stream(capacity=None), "needs either capacity, (rounds, experts), or given_sens"),
+    (lambda: stream(entities=(1, 2, 3)), "entities and names must be texts, got 1"),
+    (lambda: stream(label=None), "the label of a stream must be text, got None"),
+    (lambda: stream(count_sensitivity=0), "count_sensitivity must be a number in (0, inf), got 0"),
+    (lambda: stream(gain_range="1"), "gain_range must be a number in (0, inf), got '1'"),
+    (lambda: stream(stay=1.5), "stay must be a whole number of at least 1, got 1.5"),
+    (lambda: dpol.play("rw-fptl", noisy()), "; did you mean rw-ftpl?"),
+    (lambda: dpol.play("rw-ftpl", stream()),
+     "RandomWalkFTPL is local and plays other gains than GainStream; give it dpol.privatize("),
+    (lambda: dpol.play(dpol.RWMeta, noisy()), "RWMeta is a class; play an object of it"),
+    (lambda: dpol.play("rw-ftpl", noisy(), label=5), "label must be a str, got int; such as"),
+    (lambda: dpol.RWMeta(learners=["ridge"]), "a learner must be a LearnerBank, got str; such as"),
+    (lambda: dpol.LearnerAlone("ridge"), "bank must be a LearnerBank, got str; such as dpol.Ridge"),
+    (lambda: dpol.RidgeBank(windows=8), "windows must be whole numbers from 1 to 10000, such as"),
+    (lambda: dpol.LazyWeights(delta="1e-6"), "delta must be a number in (0, 1), got '1e-6'"),
+    (lambda: dpol.play("rw-ftpl", noisy()).gains(noisy()),
+     "stream must be a GainStream, got NoisyGains; pass the one that was played"),
+    (lambda: noisy().guarantee.epsilon("1e-6"), "delta must be a number in (0, 1), got '1e-6'"),
+    (lambda: Terms(n_rounds="10", epsilon=1.0), "n_rounds must be a whole number of at least 1"),
+    (lambda: Terms(10, 0), "epsilon must be a number in (0, inf], got 0"),
+    (lambda: LazyGame(10, None), "delta must be a number in (0, 1), got None"),
+    (lambda: dpol.check(5), "name must be a str, got int; such as 'rw-ftpl' or 'package.module:C"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG, ids=lambda it: it if type(it) is str else "")
+def test_a_wrong_argument_is_named_with_the_remedy(call, message):
+    with pytest.raises((ValueError, TypeError, dpol.DpolError)) as caught:
+        call()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    ours = noisy(mu=np.float32(0.5), seed=np.int64(7), replicates=np.int32(3))
+    same = noisy(mu=0.5, seed=7, replicates=[0, 1, 2])
+    np.testing.assert_array_equal(ours.gains, same.gains)
+
+
+def held():
+    """Objects of the public classes that hold arrays."""
+    long = stream(label="a" * 64, gains=np.tile(GAINS, (30, 70)), capacity=np.tile(BEDS, (30, 70)),
+                  entities=tuple(map(str, range(210))), periods=DAYS[0] + 7 * np.arange(180),
+                  provenance={"sources": ["x" * 500]})  # fmt: skip
+    source = noisy(long, "capacity-memory", 0.123456789, replicates=100)
+    played = dpol.play("rw-ftpl", noisy())
+    facts = {"n_replicates": 100, "n_rounds": 180, "n_experts": 210, "gain_range": 1 / 3}
+    curator = {"sensitivity": 1 / 3, "largest_change": 1 / 3, "mu": 1 / 3, "stay": 8}
+    yield from (long, source, played, raw(stream=long, mu=math.pi))
+    chains, scale = Chains(np.zeros(210), np.zeros(210)), source.noise_scale
+    public = {"noise_scale": scale, "memory": chains, "capacity": long.capacity}
+    yield dpol.LocalSetup(**facts, **public, initial=source.initial)
+    yield dpol.CuratorSetup(**facts, **curator, changes=long.gains, noise="capacity-prefix-sums")
+    yield dpol.Observation(GAINS, GAINS[0], fresh_scale=GAINS[0], reported=GAINS[0])
+    yield dpol.Forecast(GAINS, GAINS, GAINS)
+    frame = pd.DataFrame({"mean": range(200)})
+    yield dpol.RunComparison(settings=("seed: 1, 2",), cells=frame, verdicts=(), league=frame)
+    yield dpol.ReplicateGenerators((np.random.default_rng(1),) * 1000)
+
+
+@pytest.mark.parametrize(
+    "value", [*held(), random_class(4, 1000, seed=1)], ids=lambda it: type(it).__name__
+)
+def test_what_holds_arrays_is_shown_on_one_line(value):
+    assert re.fullmatch(rf"{type(value).__name__}\(.{{10,150}}\)", repr(value))
+    assert len(repr(value)) <= 160
+
+
+def test_every_public_class_that_holds_arrays_is_among_them():
+    kinds = {kind for name in dpol.__all__ if dataclasses.is_dataclass(kind := getattr(dpol, name))}
+    arrays = re.compile("Floats|NDArray|Actions|pd.DataFrame|tuple.np.random|GainStream")
+    holds = {
+        kind for kind in kinds if any(arrays.match(str(it.type)) for it in dataclasses.fields(kind))
+    }
+    assert holds == {type(it) for it in held()}
