@@ -240,7 +240,8 @@ def build_stream(
     # Here, because it loads pydantic, which a game without a table does not need.
     from dpol.data.question import THE_PAPERS, pose
 
-    rows, asked = pose(rows, label, gain or THE_PAPERS, max_clipped)
+    gain = gain or THE_PAPERS
+    rows, asked = pose(rows, label, gain, max_clipped)
     names = {"round": "period", "expert": "entity"}
     columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
     return _of_rows(
@@ -250,6 +251,7 @@ def build_stream(
         provenance=provenance | asked,
         count_sensitivity=count_sensitivity,
         stay=stay,
+        gain_range=gain.largest,
     )
 
 
