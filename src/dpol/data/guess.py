@@ -1,7 +1,7 @@
 """Looking at a table of counts: how it is written, and what its columns hold.
 
-A guess comes with two cells that led to it. What cannot be seen is asked for, all of it at once.
-Bounds on counts are always asked for: a bound that was read off the counts would tell of them.
+Each guess is told with two cells that led to it. What cannot be seen is asked for, all at once. A
+bound on counts is always asked for: one that was read off the counts would tell of them.
 """
 
 from __future__ import annotations
@@ -31,15 +31,21 @@ from dpol.data.settings import Cleaning, Columns
 from dpol.data.sheets import BadWorkbookError, read_sheet
 from dpol.data.texts import date_of
 
-_LINES = 500
-_DELIMITERS = ",;\t|"
-_NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'’  \s]+(?:[eE][+-]?[0-9]+)?")
+LINES = 500
+"""Lines of a file that show how it is written."""
+MOST_MARKERS = 5
+"""Different texts among the numbers of a column."""
+LEAST_NUMBERS = 0.2
+"""Share of the cells of such a column that are numbers."""
+MOST_CLIPPED = 0.01
+"""Share of the counts that may be above the capacity without a question."""
+_NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'\u2019\u00a0\u202f\s]+(?:[eE][+-]?[0-9]+)?")
 _SUPPRESSED = re.compile(r"[<≤]\s*[0-9]+|\*+|-999999(\.0)?")
-_MOST_MARKERS = 5
 _SIGNS: tuple[Mapping[str, str], ...] = (
-    {}, {"decimal": ","}, {"thousands": ","}, {"thousands": "."}, {"thousands": " "},
-    {"decimal": ",", "thousands": " "}, {"thousands": "'"}, {"decimal": "."},
+    {}, {"decimal": "."}, {"decimal": ","}, {"thousands": ","}, {"thousands": "."},
+    {"thousands": " "}, {"decimal": ",", "thousands": " "}, {"thousands": "'"},
 )  # fmt: skip
+_DATES: dict[str, Format] = {like: DEFAULT.model_copy(update={"date": like}) for like in DATES}
 _TOTALS = {
     "total", "totals", "grandtotal", "overall", "all", "sum", "summe", "gesamt", "insgesamt",
     "alle", "ensemble", "totale", "somme", "suma",
@@ -49,144 +55,133 @@ _CAPACITY = re.compile(
     "|resident|people|pupil|slot|plazas|camas|lits|posti|habit",
     re.IGNORECASE,
 )
-_YEAR, _MONTH = (re.compile(it, re.IGNORECASE) for it in ("year|jahr|ann|año", "month|mon|mes"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Told:
-    """What the owner of a table says of it; None where dpol is to look."""
-
-    layout: str | None = None
-    entity: str | None = None
-    period: str | None = None
-    count: str | None = None
-    capacity: str | None = None
-    group: str | None = None
-    step: str | None = None
-    date: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    sheet: str | None = None
-    at_most: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Seen:
-    """What a table shows.
-
-    Args:
-        blocks: of a config's dataset: format, columns, periods and cleaning.
-        gain: block of the config.
-        groups: of the table; `all` without a column of groups.
-        guesses: what was seen, a line each, with two cells that led to it.
-    """
-
-    blocks: Mapping[str, Mapping[str, Any]]
-    gain: Mapping[str, Any]
-    groups: Sequence[str]
-    guesses: Sequence[str]
+_YEAR, _MONTH = (re.compile(it, re.IGNORECASE) for it in ("year|jahr|ann|año", "mon|mes"))
 
 
 @dataclass(kw_only=True)
-class _Look:
-    """A table under the eye, and what has been seen of it so far."""
+class Look:
+    """A table under the eye: what its owner says, and what has been seen of it so far.
 
-    told: Told
+    Args:
+        told: the owner's words, by the name of the option.
+        format: block of the config, as the next four.
+        columns: likewise.
+        periods: likewise.
+        cleaning: likewise.
+        gain: likewise.
+        groups: texts of the column of groups, `all` without one.
+        guesses: a line each.
+        asked: options that are missing, a line each.
+        typed: columns that hold numbers or dates as such.
+    """
+
+    told: Mapping[str, Any]
     format: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, Any] = field(default_factory=dict)
+    periods: dict[str, int] = field(default_factory=dict)
     cleaning: dict[str, Any] = field(default_factory=dict)
+    gain: dict[str, Any] = field(default_factory=dict)
+    groups: list[str] = field(default_factory=lambda: ["all"])
     guesses: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
-    drop: dict[str, list[str]] = field(default_factory=dict)
+    typed: set[str] = field(default_factory=set)
 
-    def guess(self, what: str, column: str = "", cells: Iterable[str] = ()) -> None:
+    def guess(self, what: str, cells: Iterable[str] = (), column: str = "") -> None:
         """Note a guess, with the first two different cells."""
         two = ", ".join(repr(shortened(it)) for it in itertools.islice(dict.fromkeys(cells), 2))
-        shown = f" (column {column}: {two})" if column and two else f" ({two})" if two else ""
-        self.guesses.append(what + shown)
+        place = f"column {column}: " if column else ""
+        self.guesses.append(f"{what} ({place}{two})" if two else what)
+
+    def name(self, table: pd.DataFrame, **columns: str | None) -> None:
+        """Note what columns are."""
+        for key, name in columns.items():
+            if name:
+                self.columns[key] = name
+                self.guess(f"{key}: {name}", table[name], name)
+
+    def leave_out(self, column: str, texts: list[str], why: str) -> None:
+        """Note the texts of rows that are left out, if there are any."""
+        if texts:
+            self.cleaning.setdefault("drop_where", {})[column] = texts
+            self.guess(f"left out in {column}: {', '.join(texts)}, {why}")
+
+    def knows(self, names: Sequence[str], *options: str) -> bool:
+        """Whether the columns that options name are there; those that are not are asked for."""
+        for key in options:
+            name = self.told.get(key)
+            if name not in (None, "none", *names):
+                likely = did_you_mean(name, names) or f"; the table has {_list(names)}"
+                self.asked.append(f"--{key} {name}: no such column{likely}")
+        return not self.asked
 
 
-def look_at(path: Path, told: Told) -> Seen:
+def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     """Look at a table of counts.
+
+    Args:
+        path: of the table.
+        told: what its owner says: `layout`, `entity`, `period`, `count`, `capacity` (`none` for no
+            column), `group`, `step` (7-days), `date`, `decimal`, `encoding`, `sheet`, `at_most`.
 
     Raises:
         DataError: the table cannot be read; or something cannot be seen: the options that say it.
     """
-    look = _Look(told=told)
+    look = Look(told=told)
     try:
         form = _written(path, look)
     except (EOFError, OSError, zlib.error, BadWorkbookError):
         form = DEFAULT  # with which the reader says what is wrong
     plain = read_plain(path, None, form)
+    look.typed |= {*plain.typed}
     table = pd.DataFrame(plain.rows, plain.lines, plain.header, dtype=str)
-    table = table.apply(lambda column: column.str.strip())
-    typed = {*plain.typed}
-    rows = _laid_out(table, look)
+    rows = _laid_out(table.apply(lambda column: column.str.strip()), look)
     if rows is not None:
-        dates = _dates(rows, typed, look)
-        signs = _signs(rows, typed, look)
-        form = form.model_copy(update=signs)
-        look.format |= signs
-        _clean(rows, form, look)
-    if rows is None or look.asked:
-        raise _missing(path, look)
-    gain = _bounds(rows, typed, form, look)
+        _dates(rows, look)
+        _signs(rows, look)
+        form = form.model_copy(update=look.format)
+        _rules(rows, form, look)
+        if not look.asked:
+            _bounds(rows, form, look)
     if look.asked:
-        raise _missing(path, look)
-    group = look.columns.get("group")
-    return Seen(
-        blocks={
-            "format": look.format,
-            "columns": look.columns,
-            "periods": dates,
-            "cleaning": look.cleaning,
-        },
-        gain=gain,
-        groups=sorted(rows[group].unique()) if group else ["all"],
-        guesses=look.guesses,
-    )
-
-
-def _missing(path: Path, look: _Look) -> DataError:
-    lines = "".join(f"\n  {it}" for it in look.asked)
-    return DataError(f"{path}: the table does not show all. Add to the command:{lines}")
+        lines = "".join(f"\n  {it}" for it in look.asked)
+        raise DataError(f"{path}: the table does not show everything. Add to the command:{lines}")
+    return look
 
 
 # The file ----------------------------------------------------------------------------------------
 
 
-def _written(path: Path, look: _Look) -> Format:
+def _written(path: Path, look: Look) -> Format:
     """Encoding, delimiter, sheet, and rows above the header."""
     if path.suffix == ".parquet":
         return DEFAULT
     if path.suffix == ".xlsx":
-        named = {"sheet": look.told.sheet} if look.told.sheet else {}
+        look.format |= {"sheet": look.told["sheet"]} if "sheet" in look.told else {}
         try:
-            of_sheet = read_sheet(path, DEFAULT.model_copy(update=named), "dataset.format")
+            sheet = read_sheet(path, DEFAULT.model_copy(update=look.format), "dataset.format")
         except DataError as error:
             raise DataError(str(error).replace("dataset.format.sheet", "--sheet")) from None
-        first = [(number, row.texts) for number, row in of_sheet[:_LINES]]
-        look.format |= named
+        first = [(number, row.texts) for number, row in sheet[:LINES]]
     else:
         with open_table(path) as file:
             data = file.read()
-        encoding = look.told.encoding or _encoding(data)
+        encoding = look.told.get("encoding") or _encoding(data)
         text = data.decode(encoding.replace("utf-8", "utf-8-sig"), "replace")
         if encoding != "utf-8":
             look.format["encoding"] = encoding
-            look.guess(f"encoding: {encoding}", "", re.findall(r"\w*[^\x00-\x7f]\w*", text))
-        lines = [*itertools.islice(io.StringIO(text, ""), _LINES)]
-        best = max(_DELIMITERS, key=lambda mark: _rows_cut_at(lines, mark))
-        first = [(k, cells) for k, cells in enumerate(_cut(lines, best), start=1) if any(cells)]
-        if best != ",":
-            look.format["delimiter"] = best
-            look.guess(f"delimiter: {best!r}", "", [lines[0].rstrip(), lines[-1].rstrip()])
-    width = max((sum(map(bool, cells)) for _, cells in first), default=0)
-    found = (it for it in first[: MOST_TITLES + 1] if sum(map(bool, it[1])) >= max(2, width - 1))
-    header, cells = next(found, (1, []))
-    if header > 1:
+            look.guess(f"encoding: {encoding}", re.findall(r"\w*[^\x00-\x7f]\w*", text))
+        lines = [*itertools.islice(io.StringIO(text, ""), LINES)]
+        mark = max(",;\t|", key=lambda mark: _alike(_cut(lines, mark)))
+        if mark != ",":
+            look.format["delimiter"] = mark
+            look.guess(f"delimiter: {mark!r}", [lines[0].rstrip(), lines[-1].rstrip()])
+        first = [*enumerate(_cut(lines, mark), start=1)]
+    filled = [(number, sum(map(bool, cells))) for number, cells in first]
+    widest = max((width for _, width in filled), default=0)
+    header = next((number for number, width in filled if width >= max(2, widest - 1)), 1)
+    if 1 < header <= MOST_TITLES:
         look.format["skip_rows"] = header - 1
-        look.guess(f"skip_rows: {header - 1}, the header is in row {header}", "", cells)
+        look.guess(f"skip_rows: {header - 1}, above the header", dict(first)[header])
     return DEFAULT.model_copy(update=look.format)
 
 
@@ -204,202 +199,152 @@ def _cut(lines: Sequence[str], mark: str) -> list[list[str]]:
     return [next(csv.reader([line], delimiter=mark), []) for line in lines]
 
 
-def _rows_cut_at(lines: Sequence[str], mark: str) -> tuple[int, int]:
-    """The number of rows that a delimiter cuts into equally many cells, and how many these are."""
-    widths = Counter(width for cells in _cut(lines, mark) if (width := len(cells)) > 1)
-    width, rows = widths.most_common(1)[0] if widths else (0, 0)
-    return rows, width
+def _alike(rows: Sequence[list[str]]) -> tuple[int, int]:
+    """The number of rows that have equally many cells, and how many these are."""
+    widths = Counter(len(cells) for cells in rows if len(cells) > 1)
+    return max(((n, width) for width, n in widths.items()), default=(0, 0))
 
 
 # Layout and columns ------------------------------------------------------------------------------
 
 
-def _laid_out(table: pd.DataFrame, look: _Look) -> pd.DataFrame | None:
+def _laid_out(table: pd.DataFrame, look: Look) -> pd.DataFrame | None:
     """The table with a row per entity and period; None where its columns must be asked for."""
-    told, names = look.told, _names(table)
+    layout, names = look.told.get("layout"), _names(table)
     heads = [name for name in names if _date_forms([name])]
-    if told.layout == "wide-periods" or (told.layout is None and len(heads) > 2):
+    if layout == "wide-periods" or (layout is None and len(heads) > 2):
         return _of_periods(table, heads, look)
-    period = _period(table, look)
-    if period is None:
+    if (period := _period(table, look)) is None:
         return None
     days = table[period].agg("-".join, axis=1)
     numbers = [name for name in names if name not in period and _is_number(table[name])]
-    alone = days.nunique() == len(days) and len(numbers) > 1
-    if told.layout == "wide" or (told.layout is None and alone):
+    look.columns["period"] = dict(zip(("year", "month"), period, strict=False))
+    if len(period) == 1:
+        look.columns["period"] = period[0]
+    if layout == "wide" or (layout is None and days.is_unique and len(numbers) > 1):
         return _of_entities(table, period, numbers, look)
-    for name in names:
-        totals = [it for it in table[name].unique() if folded(it) in _TOTALS]
-        if totals and name not in period:
-            look.drop[name] = totals
-            look.guess(f"drop_where: {totals}, rows of totals", name, totals)
-            table = table[~table[name].isin(totals)]
-    return _of_rows(table, period, days, numbers, look)
+    return _of_rows(table, days, numbers, look)
 
 
-def _of_periods(table: pd.DataFrame, heads: list[str], look: _Look) -> pd.DataFrame | None:
-    """A row per entity, a column per period."""
+def _of_periods(table: pd.DataFrame, heads: list[str], look: Look) -> pd.DataFrame | None:
+    """From a row per entity and a column per period."""
     others = [name for name in _names(table) if name not in heads]
-    capacity, entity = look.told.capacity, look.told.entity
-    texts = [name for name in others if not _is_number(table[name])]
-    entity = entity or next((it for it in texts if table[it].is_unique), None) or "".join(texts[:1])
-    group = look.told.group or next(
-        (it for it in texts if it != entity and 1 < table[it].nunique() <= len(table) / 2), None
-    )
-    if capacity is None:
-        capacity = next((it for it in others if _CAPACITY.search(it)), "none")
-    named = {"entity": entity, "group": group, "capacity": capacity if capacity != "none" else None}
-    if not _known(table, look, **{key: name for key, name in named.items() if name}) or not entity:
+    if not look.knows(others, "entity", "group", "capacity"):
         return None
+    texts = [name for name in others if not _is_number(table[name])]
+    entity = look.told.get("entity") or next((it for it in texts if table[it].is_unique), None)
+    if entity is None:
+        look.asked.append(f"--entity: which of the columns {_list(others)} names the rows?")
+        return None
+    capacity = look.told.get("capacity") or next((it for it in others if _CAPACITY.search(it)), "")
+    capacity = None if capacity == "none" else capacity
+    groups = [it for it in texts if 1 < table[it].nunique() <= len(table) / 2]
+    group = look.told.get("group") or next((it for it in groups if it != entity), None)
+    period, count = look.told.get("period", "period"), look.told.get("count", "count")
     look.format["layout"] = "wide-periods"
-    look.guess("layout: wide-periods, a column per period", "", heads)
-    period, count = look.told.period or "period", look.told.count or "count"
-    look.columns |= {key: name for key, name in named.items() if name}
+    look.guess("layout: wide-periods; name the counts with --count", heads)
+    look.name(table, entity=entity, capacity=capacity, group=group)
     look.columns |= {"period": period, "count": count}
-    for key, name in named.items():
-        if name:
-            look.guess(f"{key}: {name}", name, table[name])
-    if rest := [it for it in others if it not in named.values()]:
-        look.drop[period] = rest
-        look.guess(f"left out: {', '.join(rest)}, no dates")
-    totals = [it for it in table[entity] if folded(it) in _TOTALS]
-    if totals:
-        look.drop[entity] = totals
-        look.guess(f"drop_where: {totals}, rows of totals", entity, totals)
-    kept = [name for name in named.values() if name]
-    return table[~table[entity].isin(totals)].melt(
-        kept, heads, var_name=period, value_name=count, ignore_index=False
-    )
+    kept = [it for it in (entity, capacity, group) if it]
+    look.leave_out(period, [it for it in others if it not in kept], "no dates")
+    table = _without_totals(table, [entity], look)
+    return table.melt(kept, heads, period, count, ignore_index=False)
 
 
 def _of_entities(
-    table: pd.DataFrame, period: list[str], numbers: list[str], look: _Look
+    table: pd.DataFrame, period: list[str], numbers: list[str], look: Look
 ) -> pd.DataFrame:
-    """A row per period, a column per entity."""
-    entity, count = look.told.entity or "entity", look.told.count or "count"
+    """From a row per period and a column per entity."""
+    entity, count = look.told.get("entity", "entity"), look.told.get("count", "count")
     look.format["layout"] = "wide"
-    look.columns |= {"entity": entity, "period": _key(period), "count": count}
-    look.guess(
-        "layout: wide, a column per entity; name them with --entity and --count", "", numbers
-    )
-    rest = [it for it in _names(table) if it not in period and it not in numbers]
-    if left_out := rest + [it for it in numbers if folded(it) in _TOTALS]:
-        look.drop[entity] = left_out
-        look.guess(f"left out: {', '.join(left_out)}, no counts of one {entity}")
-    kept = [it for it in numbers if it not in left_out]
-    return table.melt(period, kept, var_name=entity, value_name=count, ignore_index=False)
+    look.guess("layout: wide; name entities and counts with --entity and --count", numbers)
+    look.columns |= {"entity": entity, "count": count}
+    own = [it for it in numbers if folded(it) not in _TOTALS]
+    others = [it for it in _names(table) if it not in (*period, *own)]
+    look.leave_out(entity, others, f"no counts of one {entity}")
+    look.typed |= {count} if look.typed.issuperset(own) else set()
+    return table.melt(period, own, entity, count, ignore_index=False)
 
 
 def _of_rows(
-    table: pd.DataFrame, period: list[str], days: Texts, numbers: list[str], look: _Look
+    table: pd.DataFrame, days: Texts, numbers: list[str], look: Look
 ) -> pd.DataFrame | None:
-    """A row per entity and period."""
-    told, days = look.told, days[table.index]
-    if not _known(table, look, entity=told.entity, count=told.count, group=told.group,
-                  capacity=None if told.capacity == "none" else told.capacity):  # fmt: skip
+    """From a row per entity and period."""
+    if not look.knows(_names(table), "entity", "count", "group", "capacity"):
         return None
-    taken = {*period, told.count, told.capacity, told.group}
-    entities = [
-        name
-        for name in _names(table)
-        if name not in taken
-        and 2 <= table[name].nunique() <= len(table) / 2
-        and len(table[[name]].assign(day=days).drop_duplicates()) >= 0.8 * len(table)
-    ]
-    texts = [name for name in entities if name not in numbers]
-    entity = told.entity or next(iter(texts or entities), None)
+    period = look.columns["period"]
+    dated = {*(period.values() if isinstance(period, dict) else [period])}
+    free = [it for it in _names(table) if it not in (*dated, *look.told.values())]
+    table = _without_totals(table, [it for it in free if it not in numbers], look)
+    pairs = {it: table.assign(day=days)[[it, "day"]].drop_duplicates() for it in free}
+    several = {it for it in free if 2 <= table[it].nunique() <= len(table) / 2}
+    telling = [it for it in free if it in several and len(pairs[it]) >= 0.8 * len(table)]
+    telling.sort(key=lambda name: name in numbers)
+    entity = look.told.get("entity") or next(iter(telling), None)
     if entity is None:
         look.asked.append(
             "--entity: no column alone tells the rows of a period apart; the table has"
             f" {_list(_names(table))}. If several do so together, sum the counts over all but one"
         )
         return None
-    look.guess(f"entity: {entity}", entity, table[entity])
-    others = [it for it in _names(table) if it not in (entity, *period) and it not in numbers]
-    each = {it: table.groupby(entity)[it].nunique().max() for it in others}
-    groups = [
-        it
-        for it in others
-        if each[it] == 1 and 1 < table[it].nunique() <= table[entity].nunique() / 2
-    ]
-    group = told.group or (groups[0] if len(groups) == 1 else None)
-    count, capacity = _measures(table, [it for it in numbers if it != entity], entity, look)
-    if count is None:
+    of_one = table.groupby(entity)
+    fixed = [it for it in _names(table) if it != entity and of_one[it].nunique().max() == 1]
+    most = table[entity].nunique() / 2
+    groups = [it for it in fixed if it in several - {*numbers} and table[it].nunique() <= most]
+    group = look.told.get("group") or (groups[0] if len(groups) == 1 else None)
+    count, capacity = _measures([it for it in numbers if it != entity], fixed, look)
+    if look.asked:
         return None
-    look.columns |= {"entity": entity, "period": _key(period), "count": count}
-    look.guess(f"count: {count}", count, table[count])
-    if capacity:
-        look.columns["capacity"] = capacity
-        look.guess(f"capacity: {capacity}", capacity, table[capacity])
-    if group:
-        look.columns["group"] = group
-        look.guess(f"group: {group}", group, table[group])
+    look.name(table, entity=entity, count=count, capacity=capacity, group=group)
+    look.groups = sorted({*table[group]} - {""}) if group else ["all"]
     return table
 
 
-def _measures(
-    table: pd.DataFrame, numbers: list[str], entity: str, look: _Look
-) -> tuple[str | None, str | None]:
-    """The columns of counts and of capacities."""
-    count, capacity = look.told.count, look.told.capacity
+def _measures(numbers: list[str], fixed: list[str], look: Look) -> tuple[str, str | None]:
+    """The columns of counts and of capacities; `fixed` never change within an entity."""
+    count, capacity = look.told.get("count"), look.told.get("capacity")
     free = [it for it in numbers if it not in (count, capacity)]
     if capacity is None:
         hinted = [it for it in free if _CAPACITY.search(it)]
-        fixed = [it for it in free if table.groupby(entity)[it].nunique().max() == 1]
-        likely = hinted or (fixed if len(free) > 1 or count else [])
-        capacity = (
-            likely[0] if len(likely) == 1 else None if len(free) > 1 - bool(count) else "none"
-        )
+        fixed = [it for it in free if it in fixed]
+        if len(free) + bool(count) == 1:
+            capacity = "none"
+        elif len(found := hinted or fixed) == 1:
+            capacity = found[0]
     free = [it for it in free if it != capacity]
     if count is None and len(free) == 1:
-        count = free[0]
-    if count is None or (
-        capacity is None and look.told.capacity is None and free and free != [count]
-    ):
-        key = "--count" + ("" if capacity else " and --capacity (or --capacity none)")
-        look.asked.append(f"{key}: which of the columns {_list(numbers)}?")
-        return None, None
-    return count, None if capacity == "none" else capacity
+        (count,) = free
+    if count is None or capacity is None:
+        keys = [f"--{key}" for key, it in (("count", count), ("capacity", capacity)) if it is None]
+        none = " --capacity none says that there are no capacities." if capacity is None else ""
+        look.asked.append(f"{' and '.join(keys)}: which of the columns {_list(numbers)}?{none}")
+    return count or "", None if capacity == "none" else capacity
 
 
-def _period(table: pd.DataFrame, look: _Look) -> list[str] | None:
+def _period(table: pd.DataFrame, look: Look) -> list[str] | None:
     """The column of dates, or those of year and month."""
-    if told := look.told.period:
-        return [told] if _known(table, look, period=told) else None
-    dates = [it for it in _names(table) if _date_forms(table[it].unique().tolist())]
+    names, told = _names(table), look.told.get("period")
+    if told is not None:
+        return [told] if look.knows(names, "period") else None
+    dates = [it for it in names if _date_forms(table[it].unique().tolist())]
+    year = [it for it in names if _YEAR.search(it) and table[it].str.fullmatch("(19|20)..").all()]
+    month = [
+        it for it in names if _MONTH.search(it) and table[it].str.fullmatch("[01]?[0-9]").all()
+    ]
     if len(dates) == 1:
         return dates
-    year = [
-        it
-        for it in _names(table)
-        if _YEAR.search(it) and table[it].str.fullmatch("(19|20)..").all()
-    ]
-    month = [
-        it
-        for it in _names(table)
-        if _MONTH.search(it) and table[it].str.fullmatch("1?[0-9]|0.").all()
-    ]
     if not dates and len(year) == len(month) == 1:
         return year + month
-    look.asked.append(
-        f"--period: which of the columns {_list(dates or _names(table))} holds the dates?"
-    )
+    look.asked.append(f"--period: which of the columns {_list(dates or names)} holds the dates?")
     return None
 
 
-def _known(table: pd.DataFrame, look: _Look, **named: str | None) -> bool:
-    """Whether the columns that options name are there; those that are not are asked for."""
-    for key, name in named.items():
-        if name and name not in table:
-            likely = did_you_mean(name, _names(table))
-            look.asked.append(
-                f"--{key} {name}: no such column{likely or f'; it has {_list(_names(table))}'}"
-            )
-    return not look.asked
-
-
-def _key(period: list[str]) -> Any:
-    return period[0] if len(period) == 1 else dict(zip(("year", "month"), period, strict=True))
+def _without_totals(table: pd.DataFrame, columns: Iterable[str], look: Look) -> pd.DataFrame:
+    for name in columns:
+        totals = [it for it in table[name].unique() if folded(it) in _TOTALS]
+        look.leave_out(name, totals, "totals of other rows")
+        table = table[~table[name].isin(totals)]
+    return table
 
 
 def _names(table: pd.DataFrame) -> list[str]:
@@ -417,137 +362,119 @@ def _is_number(column: Texts) -> bool:
     """Whether cells are numbers, but for empty ones and a few markers."""
     held = column[column != ""]
     match = held.str.fullmatch(_NUMBER)
-    return bool(match.mean() >= 0.5 and held[~match].nunique() <= _MOST_MARKERS)
+    return bool(match.mean() >= LEAST_NUMBERS and held[~match].nunique() <= MOST_MARKERS)
 
 
-def _date_forms(texts: Iterable[str]) -> list[str]:
+def _date_forms(texts: Sequence[str]) -> list[str]:
     """The formats in which most texts are dates; none if none has them."""
     held = [it for it in texts if it]
-    found = {
-        like: sum(date_of(it, DEFAULT.model_copy(update={"date": like})) is not None for it in held)
-        for like in DATES
-    }
-    most = max(found.values())
-    return [like for like, n in found.items() if n == most >= max(1, 0.9 * len(held))]
+    likely = [like for like, form in _DATES.items() if any(date_of(it, form) for it in held[:50])]
+    found = {like: sum(bool(date_of(it, _DATES[like])) for it in held) for like in likely}
+    most = max(found.values(), default=0)
+    return [like for like, n in found.items() if n == most >= 0.9 * len(held)]
 
 
-def _dates(rows: pd.DataFrame, typed: set[str], look: _Look) -> dict[str, int]:
-    """The format of dates goes to the format; what is left is the step from period to period."""
+def _dates(rows: pd.DataFrame, look: Look) -> None:
+    """The format of dates, and the step from period to period."""
     period, told = look.columns["period"], look.told
-    if isinstance(period, dict):
-        months = rows[[*period.values()]].agg("-".join, axis=1)
-        forms, column, texts = ["YYYY-M"], ", ".join(period.values()), months.unique().tolist()
-    else:
-        column, texts = period, rows[period].unique().tolist()
-        forms = [told.date] if told.date else _date_forms(texts)
+    names = [*period.values()] if isinstance(period, dict) else [period]
+    texts = rows[names].agg("-".join, axis=1).unique().tolist()
+    forms = [told["date"]] if "date" in told else _date_forms(texts)
+    forms = ["YYYY-M"] if len(names) > 1 else forms
+    two = ", ".join(map(repr, texts[:2]))
     if len(forms) != 1:
-        seen = ", ".join(map(repr, texts[:2]))
-        asks = f"{seen} may be {' or '.join(forms)}" if forms else f"{seen} are no dates"
-        look.asked.append(f"--date: {asks}")
-        return {}
-    if forms != [DEFAULT.date] and not isinstance(period, dict) and period not in typed:
+        look.asked.append(f"--date: {two} may be {' or '.join(forms) or 'no dates'}")
+        return
+    if forms != [DEFAULT.date] and len(names) == 1 and period not in look.typed:
         look.format["date"] = forms[0]
-    look.guess(f"date: {forms[0]}", column, texts)
-    form = DEFAULT.model_copy(update={"date": forms[0]})
-    days = sorted({day for it in texts if (day := date_of(it, form))})
-    if told.step:
-        number, unit = told.step.split("-")
-        return {unit: int(number)}
+    look.guess(f"date: {forms[0]}", texts, ", ".join(names))
+    days = sorted({day for it in texts if (day := date_of(it, _DATES[forms[0]]))})
     monthly = forms[0] == "YYYY-M" or {it.day for it in days} == {1}
-    places = [12 * it.year + it.month if monthly else it.toordinal() for it in days]
-    gaps = Counter(np.diff(places).tolist())
-    if not gaps:
-        look.asked.append(f"--step: the table has one period, {days[0] if days else 'none'}")
-        return {}
-    unit, length = "months" if monthly else "days", gaps.most_common(1)[0][0]
-    look.guess(f"step: {length} {unit}, the most frequent", column, map(str, days))
-    return {unit: length}
+    gaps = Counter(np.diff([12 * it.year + it.month if monthly else it.toordinal() for it in days]))
+    if "step" in told:
+        number, unit = told["step"].split("-")
+        look.periods = {unit: int(number)}
+    elif gaps:
+        unit, length = "months" if monthly else "days", int(gaps.most_common(1)[0][0])
+        look.periods = {unit: length}
+        look.guess(f"step: {length}-{unit}, the most frequent", map(str, days))
+    else:
+        look.asked.append(f"--date: the table has one period only, {two}; is that its format?")
 
 
-def _signs(rows: pd.DataFrame, typed: set[str], look: _Look) -> dict[str, str]:
+def _signs(rows: pd.DataFrame, look: Look) -> None:
     """The decimal sign and that of thousands, where a point alone does not do."""
     named = [look.columns["count"], look.columns.get("capacity")]
-    texts = {it: rows[it].drop_duplicates() for it in named if it and it not in typed}
-    texts = {it: cells[cells.str.fullmatch(_NUMBER)] for it, cells in texts.items()}
+    texts = [rows[it].drop_duplicates() for it in named if it and it not in look.typed]
+    texts = [cells[cells.str.fullmatch(_NUMBER)] for cells in texts]
     readings: dict[bytes, Mapping[str, str]] = {}
     for signs in _SIGNS:
         form = DEFAULT.model_copy(update=signs)
-        if look.told.decimal and (form.decimal_sign != look.told.decimal or not signs):
+        if "decimal" in look.told and (form.decimal_sign != look.told["decimal"] or not signs):
             continue
-        values = [numbers_of(cells, form.of_column(cells)) for cells in texts.values()]
+        values = [numbers_of(cells, form.of_column(cells)) for cells in texts]
         if not any(np.isnan(it).any() for it in values):
             if not signs:
-                return {}
+                return
             readings.setdefault(b"".join(it.tobytes() for it in values), signs)
-    telling = [it for cells in texts.values() for it in cells if not it.isdigit()]
+    telling = [it for cells in texts for it in cells if not it.isdigit()]
     if len(readings) == 1:
         (signs,) = readings.values()
-        look.guess(", ".join(f"{key}: {sign!r}" for key, sign in signs.items()), "", telling)
-        return dict(signs)
-    either = [it for it in telling if EITHER.fullmatch(it)]
-    if readings and either:
-        sign = "comma" if "," in either[0] else "point"
+        look.format |= signs
+        look.guess(", ".join(f"{key}: {sign!r}" for key, sign in signs.items()), telling)
+    elif either := [it for it in telling if readings and EITHER.fullmatch(it)]:
         look.asked.append(
-            f"--decimal: the {sign} in {either[0]!r} may stand before decimals or between"
-            " thousands; name the decimal sign, . or ,"
+            f"--decimal: the {'comma' if ',' in either[0] else 'point'} in {either[0]!r} may stand"
+            " before decimals or between thousands; name the decimal sign, . or ,"
         )
-    return {}
 
 
-def _clean(rows: pd.DataFrame, form: Format, look: _Look) -> None:
-    """The rules that the cells ask for; all entities play, since counts must not decide."""
-    columns, rules = look.columns, look.cleaning
+def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
+    """The rules of cleaning; all entities play, since private counts must not decide."""
+    entity, count, rules = look.columns["entity"], look.columns["count"], look.cleaning
     rules["entities"] = "all"
-    if look.drop:
-        rules["drop_where"] = look.drop
-    named = [columns["count"], columns.get("capacity")]
-    texts = pd.concat([rows[it] for it in named if it])
-    others = texts[~texts.str.fullmatch(_NUMBER)].unique()
+    texts = pd.concat([rows[it] for it in (count, look.columns.get("capacity")) if it])
     hidden = [it for it in texts.unique() if _SUPPRESSED.fullmatch(it)]
     if hidden:
         rules |= {"suppressed_markers": hidden, "suppressed_value": 2}
-        look.guess(f"suppressed: {', '.join(hidden)}, read as 2")
-    if missing := [
-        it for it in others if it not in hidden and it not in Cleaning().missing_markers
-    ]:
+        look.guess("suppressed, read as 2", hidden)
+    known = {*Cleaning().missing_markers, *hidden}
+    if missing := [it for it in texts[~texts.str.fullmatch(_NUMBER)].unique() if it not in known]:
         rules["missing_markers"] = ["", *missing]
-        look.guess(f"missing: {', '.join(repr(it) for it in missing)}")
-    counts = rows[columns["count"]]
-    counts = counts[counts.str.fullmatch(_NUMBER) & ~counts.isin(hidden)]
+        look.guess("missing", missing)
+    counts = rows[count][rows[count].str.fullmatch(_NUMBER) & ~rows[count].isin(hidden)]
     below = counts[numbers_of(counts, form.of_column(counts)) < 0]
     if len(below):
         rules["negative_counts"] = "missing"
-        look.guess("negative counts are missing", columns["count"], below)
-    times = rows[columns["entity"]].value_counts()
-    alike = times.groupby(times.index.map(folded), sort=False)
-    spelled = {other: same.index[0] for _, same in alike for other in same.index[1:]}
-    if spelled:
+        look.guess("negative counts are missing", below, count)
+    times = rows[entity].value_counts()
+    alike = [[*same.index] for _, same in times.groupby(times.index.map(folded), sort=False)]
+    if spelled := {other: most for most, *others in alike for other in others}:
         rules["identifiers"] = spelled
-        look.guess(
-            "spellings of one entity", columns["entity"], [f"{a} = {b}" for a, b in spelled.items()]
-        )
+        look.guess("one entity", [f"{it} = {of}" for it, of in spelled.items()], entity)
 
 
-def _bounds(rows: pd.DataFrame, typed: set[str], form: Format, look: _Look) -> dict[str, Any]:
-    """The question: a share, a count per capacity, or a count; the last two need a public bound."""
-    columns, at_most = look.columns, look.told.at_most
-    values = {}
-    for key in ("count", "capacity"):
-        if name := columns.get(key):
-            held = rows[name].where(rows[name].str.fullmatch(_NUMBER), "")
-            values[key] = numbers_of(held, PLAIN if name in typed else form.of_column(held))
+def _bounds(rows: pd.DataFrame, form: Format, look: Look) -> None:
+    """The question: a share, or a count (per capacity), which needs a public bound."""
+    count, capacity, at_most = look.columns["count"], look.columns.get("capacity"), None
+    if "at_most" in look.told:
+        at_most = look.told["at_most"]
+        look.gain = {"at_most": at_most} if capacity else {"of": "count", "bound": at_most}
+        return
     public = "name a public one; one that comes from the counts would tell of them"
-    if "capacity" not in values:
-        if at_most is None:
-            what = f"no capacities, so {columns['count']} needs a bound"
-            look.asked.append(f"--at-most: the table has {what}; {public}")
-        return {"of": "count", "bound": at_most}
-    above = values["count"] > values["capacity"]
-    if at_most is None and above[values["capacity"] > 0].mean() > 0.01:
-        count, capacity = rows.loc[above, [columns["count"], columns["capacity"]]].iloc[0]
-        rate = Columns.model_validate(columns).rate
+    if capacity is None:
+        look.asked.append(f"--at-most: without capacities, {count} needs a bound; {public}")
+        return
+    held = [rows[it].where(rows[it].str.fullmatch(_NUMBER), "") for it in (count, capacity)]
+    numbers, wholes = (
+        numbers_of(cells, PLAIN if cells.name in look.typed else form.of_column(cells))
+        for cells in held
+    )
+    above = (numbers > wholes) & (wholes > 0)
+    if above.mean() > MOST_CLIPPED:
+        more, less = rows.loc[above, [count, capacity]].iloc[0]
+        rate = Columns.model_validate(look.columns).rate
         look.asked.append(
-            f"--at-most: {columns['count']} may exceed {columns['capacity']} ({count!r} of"
-            f" {capacity!r}), so {rate} needs a bound; {public}"
+            f"--at-most: {count} may exceed {capacity} ({more!r} of {less!r}), so {rate} needs a"
+            f" bound; {public}"
         )
-    return {"at_most": at_most} if at_most else {}
