@@ -98,7 +98,7 @@ class LocalSource(Settings):
     kind: Literal["local"]
     """Kind of source."""
     file: TableOrArchive
-    """The table: `.csv`, `.csv.gz`, `.parquet` or `.xlsx`; or an archive that holds it: `.zip`,
+    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`; or an archive that holds it: `.zip`,
     `.whl`, `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2` or `.tar.xz`."""
     member: Member | None = None
     """Path of the table in the archive, if it is one."""
@@ -181,7 +181,7 @@ class CapacityTable(Settings):
     """A second table, with the capacities of the entities that the counts name."""
 
     file: TableFile
-    """The table: `.csv`, `.csv.gz`, `.parquet` or `.xlsx`."""
+    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`."""
     entity: str = "entity"
     """Column with the entity, spelled as in the counts or as `cleaning.identifiers` says."""
     capacity: str = "capacity"
