@@ -98,8 +98,8 @@ class LocalSource(Settings):
     kind: Literal["local"]
     """Kind of source."""
     file: TableOrArchive
-    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`; or an archive that holds it: `.zip`,
-    `.whl`, `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2` or `.tar.xz`."""
+    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`; or an archive that holds it:
+    `.zip`, `.whl`, `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2` or `.tar.xz`."""
     member: Member | None = None
     """Path of the table in the archive, if it is one."""
     simulated: bool = False
