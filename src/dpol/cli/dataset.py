@@ -66,6 +66,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.core.errors import ConfigError, DataError, OutputError, UsageError
     from dpol.core.files import write_text
     from dpol.data.guess import look_at
+    from dpol.data.settings import Columns
     from dpol.data.values import TABLES
 
     table, said = Path(options.name), _checked(told(options))
@@ -82,11 +83,12 @@ def new_dataset(options: argparse.Namespace) -> None:
         seen = look_at(table, said)
     except DataError as error:  # of several lines
         raise ConfigError(str(error)) from None
+    columns = {key: it for key in Columns.model_fields if (it := seen.columns.get(key))}
     text = _rendered(
         table=table.name,
         run=name,
         source={"kind": "local", "file": str(table)},
-        blocks={key: getattr(seen, key) for key in ("format", "columns", "periods")},
+        blocks={"format": seen.format, "columns": columns, "periods": seen.periods},
         cleaning=seen.cleaning,
         streams=_streams(name, re.sub("[-_]+", " ", stem).capitalize(), seen.groups),
         gain=seen.gain,

@@ -174,7 +174,7 @@ def _written(path: Path, look: Look) -> Format:
         mark = max(",;\t|", key=lambda mark: _alike(_cut(lines, mark)))
         if mark != ",":
             look.format["delimiter"] = mark
-            look.guess(f"delimiter: {mark!r}", [lines[0].rstrip(), lines[-1].rstrip()])
+            look.guess(f"delimiter: {mark!r}", map(str.rstrip, lines[-2:]))
         first = [*enumerate(_cut(lines, mark), start=1)]
     filled = [(number, sum(map(bool, cells))) for number, cells in first]
     widest = max((width for _, width in filled), default=0)
@@ -436,17 +436,19 @@ def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
     texts = pd.concat([rows[it] for it in (count, look.columns.get("capacity")) if it])
     hidden = [it for it in texts.unique() if _SUPPRESSED.fullmatch(it)]
     if hidden:
-        rules |= {"suppressed_markers": hidden, "suppressed_value": 2}
-        look.guess("suppressed, read as 2", hidden)
+        below = re.search("[<≤] *([0-9]+)", hidden[0])  # <5 is 1 to 4
+        value = int(below[1]) // 2 if below else Cleaning().suppressed_value
+        rules |= {"suppressed_markers": hidden, "suppressed_value": value}
+        look.guess(f"suppressed, read as {value:g}", hidden)
     known = {*Cleaning().missing_markers, *hidden}
     if missing := [it for it in texts[~texts.str.fullmatch(_NUMBER)].unique() if it not in known]:
         rules["missing_markers"] = ["", *missing]
         look.guess("missing", missing)
     counts = rows[count][rows[count].str.fullmatch(_NUMBER) & ~rows[count].isin(hidden)]
-    below = counts[numbers_of(counts, form.of_column(counts)) < 0]
-    if len(below):
+    negative = counts[numbers_of(counts, form.of_column(counts)) < 0]
+    if len(negative):
         rules["negative_counts"] = "missing"
-        look.guess("negative counts are missing", below, count)
+        look.guess("negative counts are missing", negative, count)
     times = rows[entity].value_counts()
     alike = [[*same.index] for _, same in times.groupby(times.index.map(folded), sort=False)]
     if spelled := {other: most for most, *others in alike for other in others}:
