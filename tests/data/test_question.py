@@ -15,7 +15,7 @@ from dpol.data.cleaning import clean_panel
 from dpol.data.panel import read_panel, report_as_dict, report_as_markdown, write_panel
 from dpol.data.question import GAIN, Gain
 from dpol.data.settings import Dataset, Stream
-from dpol.data.stream import build_stream, read_stream, write_stream
+from dpol.data.stream import COUNTED, build_stream, read_stream, write_stream
 from dpol.data.table import read_table
 from dpol.noise import privatize
 from dpol.noise.noisy_gains import noise_scale
@@ -98,11 +98,13 @@ def test_a_share_may_be_above_1_up_to_a_public_bound():
     """Loans per seat: the same game as with capacities in sixtieths, but for the unit."""
     loans = COUNTS * [20.0, 50.0, 3.0]
     rows = panel(loans).assign(density=lambda it: np.minimum(it["count"] / it["capacity"], 30))
-    made = stream(Gain(at_most=30), rows, max_clipped=0.1)
+    made = stream(Gain(at_most=30), rows, max_clipped=0.1, counted="loans")
     np.testing.assert_allclose(made.gains, np.minimum(loans / BEDS, 30), rtol=1e-15)
     np.testing.assert_allclose(made.sensitivity, np.sqrt(2) * SENSITIVITY / BEDS.min(axis=1))
     assert made.gain_range == 30
     assert made.provenance[GAIN] == {"of": "share", "at_most": 30, "left_out": 0, "clipped": 0}
+    unit = privatize(made, "capacity", MU, seed=1, replicates=1).guarantee.unit
+    assert unit == "one person with up to 2 loans in one round"
     trick = stream(rows=panel(loans, 30 * BEDS))
     for noise in ("isotropic", "capacity"):
         per_seat, in_thirtieths = (
@@ -140,6 +142,7 @@ def test_too_many_shares_above_the_bound_are_refused():
 
 def test_what_was_asked_is_kept_with_the_stream(tmp_path):
     assert stream().provenance == stream(Gain(title="largest")).provenance == {"file": "table"}
+    assert stream(counted="loans").provenance[COUNTED] == "loans"
     made = stream(LARGE.model_copy(update={"title": "large"}), named="NM-large")
     assert made.label == "NM-large"
     assert made.provenance[GAIN] == {"of": "share", "min_capacity": 50, "left_out": 1}

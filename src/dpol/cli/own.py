@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
     add_answer_options(check)
     check.set_defaults(run=_check)
 
-    words = "start a package for an algorithm, learner, study or dataset"
+    words = "start a package for an algorithm, learner or study, or a config for a table"
     new = add_command(commands, "new", readers="Experiments", words=words, description=_NEW)
     new.add_argument("kind", choices=_KINDS, metavar="KIND", help=f"one of {', '.join(_KINDS)}")
     words = "of the folder and of what it brings, such as forgetful-leader; or the file of a table"

@@ -35,6 +35,8 @@ _REMEDY = (
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
 SELECTION = "selection"
 """Key in a stream's provenance: origin of the list of its entities."""
+COUNTED = "counted"
+"""Key in a stream's provenance: the table's word for counts, where one person has several."""
 MAX_CARRY = "max_carry"
 """Key in a stream's provenance: most periods for which a missing count repeats the last one."""
 _GIVEN = "sensitivity"
@@ -217,6 +219,7 @@ def build_stream(
     gain: Gain | None = None,
     named: str = "",
     max_clipped: float = 0.0,
+    counted: str = "",
 ) -> GainStream:
     """The stream `label` of a canonical panel under a question.
 
@@ -229,6 +232,7 @@ def build_stream(
         gain: the question; that of the papers without it.
         named: label of what is made; that of the panel without it.
         max_clipped: share of the cells in which the count may be above the question's bound.
+        counted: the table's word for counts, for the unit of privacy.
 
     Raises:
         DataError: the panel has no such stream, its values break a rule of `GainStream`, or as
@@ -242,6 +246,8 @@ def build_stream(
 
     gain = gain or THE_PAPERS
     rows, asked = pose(rows, label, gain, max_clipped)
+    if counted and count_sensitivity > 1:
+        asked = {**asked, COUNTED: counted}
     names = {"round": "period", "expert": "entity"}
     columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
     return _of_rows(

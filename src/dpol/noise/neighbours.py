@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.data.stream import MAX_CARRY, SELECTION, GainStream
+from dpol.data.stream import COUNTED, MAX_CARRY, SELECTION, GainStream
 from dpol.privacy.guarantee import (
     GIVEN_CHANGE,
     ONE_PERSON,
@@ -28,9 +28,10 @@ def neighbours_of(stream: GainStream) -> Neighbours:
     adjacency, unit = ONE_PERSON, UNIT
     if stream.stay > 1:
         adjacency, unit = STAY.format(stream.stay), STAY_UNIT.format(stream.stay)
+    counted = str(stream.provenance.get(COUNTED, "counts"))
     return Neighbours(
-        adjacency=in_words(adjacency, stream.count_sensitivity),
-        unit=in_words(unit, stream.count_sensitivity),
+        adjacency=in_words(adjacency, stream.count_sensitivity, counted),
+        unit=in_words(unit, stream.count_sensitivity, counted),
         taken_as_public=_CHOSEN_BY.get(str(stream.provenance.get(SELECTION, "")), ""),
         stay=stream.stay,
         max_carry=int(stream.provenance.get(MAX_CARRY, 0)),
