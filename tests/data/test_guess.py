@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dpol.cli import main
 from dpol.config.experiment import load_experiment
@@ -144,6 +148,31 @@ def test_what_cannot_be_seen_is_asked_for(
     if expected:
         seen = looked(tmp_path / "t.csv", text, **told)
         assert {key: seen.get(key) for key in expected} == expected
+
+
+CELLS = ["", "5", "1,5", "1.230", "-", "<5", "2021-01-03", "1/2/2021", "Total", "é", '"', "5 kg"]
+NAMES = ["d", "town", "sick", "beds", "year", "2021-01", "no such"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    cells=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 3), st.sampled_from(CELLS)), max_size=6),
+    mark=st.sampled_from(",;\t"),
+    turned=st.booleans(),
+    told=st.dictionaries(
+        st.sampled_from(["entity", "period", "count", "capacity", "group"]), st.sampled_from(NAMES),
+        max_size=2,
+    ),
+    layout=st.sampled_from([{}, {}, {"layout": "long"}, {"layout": "wide"}, {"layout": "wide-periods"}]),
+)  # fmt: skip
+def test_any_table_is_seen_or_asked_about(cells, mark, turned, told, layout) -> None:
+    lines = [it.split(",") for it in rows("d,town,sick,beds", *PLAIN).splitlines()]
+    for place, column, text in cells:
+        lines[place][column] = text
+    if turned:
+        lines = [list(it) for it in zip(*lines, strict=True)]
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(DataError):
+        looked(Path(folder) / "t.csv", "\n".join(map(mark.join, lines)), **told, **layout)
 
 
 def test_all_that_is_missing_is_asked_for_at_once(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _STREAMS = 4
 """Groups that get a stream of their own each, at most."""
+_LABEL = 60
+"""Characters of a label, at most."""
 _OPTIONS = {
     "entity": "column of the entities; your word for them, if each has a column",
     "period": "column of the dates",
@@ -34,13 +36,14 @@ _NUMBERS = {
 
 def add_options(new: argparse.ArgumentParser) -> None:
     """Add the options that say what cannot be seen in a table."""
-    from dpol.core.options import between
+    from dpol.core.options import between, given
 
     choices = {"layout": ("long", "wide", "wide-periods"), "decimal": (".", ",")}
     about = "only with dataset, for what dpol cannot see in the table"
     group = new.add_argument_group("options of a table", about)
     for name, words in _OPTIONS.items():
-        group.add_argument(f"--{name}", metavar="IT", choices=choices.get(name), help=words)
+        choice = choices.get(name)
+        group.add_argument(f"--{name}", metavar="IT", type=given, choices=choice, help=words)
     for name, words in _NUMBERS.items():
         option, most = f"--{name.replace('_', '-')}", 1e6 if name == "at_most" else 1e3
         group.add_argument(option, metavar="N", type=between(1e-3, most), help=words)
@@ -75,7 +78,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     if not table.name.endswith(TABLES):
         raise UsageError(f"{table}: a table ends in {', '.join(TABLES)}; save it as one of them")
     stem = table.name.partition(".")[0]
-    name = re.sub("[^a-z0-9]+", "-", stem.lower()).strip("-") or "table"
+    name = re.sub("[^a-z0-9]+", "-", stem.lower())[:_LABEL].strip("-") or "table"
     file = Path(f"{name}.yaml")
     if file.exists():
         raise OutputError(f"{file}: exists already; delete it, or rename the table")
@@ -130,7 +133,7 @@ def _streams(name: str, title: str, groups: Sequence[str]) -> dict[str, Any]:
     streams = {name: {"title": title, "groups": list(groups)}}
     if 1 < len(groups) <= _STREAMS:
         for number, group in enumerate(groups, start=1):
-            label = re.sub("[^A-Za-z0-9]+", "-", group).strip("-") or str(number)
+            label = re.sub("[^A-Za-z0-9]+", "-", group)[:_LABEL].strip("-") or str(number)
             label = f"{label}-{number}" if label in streams else label
             streams[label] = {"title": group, "groups": [group]}
     return streams

@@ -29,6 +29,7 @@ from dpol.data.format import DATES, DEFAULT, EITHER, PLAIN, Format
 from dpol.data.plain import MOST_TITLES, open_table, read_plain
 from dpol.data.settings import Cleaning, Columns
 from dpol.data.sheets import BadWorkbookError, read_sheet
+from dpol.data.table import refuse_unnamed
 from dpol.data.texts import date_of
 
 LINES = 500
@@ -63,6 +64,7 @@ class Look:
     """A table under the eye: what its owner says, and what has been seen of it so far.
 
     Args:
+        file: the table.
         told: the owner's words, by the name of the option.
         format: block of the config, as the next four.
         columns: likewise.
@@ -75,6 +77,7 @@ class Look:
         typed: columns that hold numbers or dates as such.
     """
 
+    file: Path
     told: Mapping[str, Any]
     format: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, Any] = field(default_factory=dict)
@@ -112,6 +115,22 @@ class Look:
             if name not in (None, "none", *names):
                 likely = did_you_mean(name, names) or f"; the table has {_list(names)}"
                 self.asked.append(f"--{key} {name}: no such column{likely}")
+            elif name and (
+                same := [it for it in options if it != key and self.told.get(it) == name]
+            ):
+                self.asked.append(f"--{key} and --{same[0]}: name another column for each")
+        return not self.asked
+
+    def may_add(self, table: pd.DataFrame, **words: str) -> bool:
+        """Whether words can name columns that the table has not; those that cannot are asked for.
+
+        Raises:
+            DataError: a column has no name, where names say what its cells are of.
+        """
+        refuse_unnamed(self.file, _names(table))
+        for key, word in words.items():
+            if word in table or [*words.values()].count(word) > 1:
+                self.asked.append(f"--{key}: a word of yours that no column has, other than {word}")
         return not self.asked
 
 
@@ -126,7 +145,7 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     Raises:
         DataError: the table cannot be read; or something cannot be seen: the options that say it.
     """
-    look = Look(told=told)
+    look = Look(file=path, told=told)
     try:
         form = _written(path, look)
     except (EOFError, OSError, zlib.error, BadWorkbookError):
@@ -135,7 +154,9 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     look.typed |= {*plain.typed}
     table = pd.DataFrame(plain.rows, plain.lines, plain.header, dtype=str)
     rows = _laid_out(table.apply(lambda column: column.str.strip()), look)
-    if rows is not None:
+    if rows is not None and rows.empty:
+        look.asked.append("--layout: no counts are left; is it long, wide or wide-periods?")
+    elif rows is not None:
         _dates(rows, look)
         _signs(rows, look)
         form = form.model_copy(update=look.format)
@@ -231,16 +252,19 @@ def _of_periods(table: pd.DataFrame, heads: list[str], look: Look) -> pd.DataFra
     others = [name for name in _names(table) if name not in heads]
     if not look.knows(others, "entity", "group", "capacity"):
         return None
-    texts = [name for name in others if not _is_number(table[name])]
+    free = [name for name in others if name not in look.told.values()]
+    texts = [name for name in free if not _is_number(table[name])]
     entity = look.told.get("entity") or next((it for it in texts if table[it].is_unique), None)
+    period, count = look.told.get("period", "period"), look.told.get("count", "count")
+    if not look.may_add(table, period=period, count=count):
+        return None
     if entity is None:
         look.asked.append(f"--entity: which of the columns {_list(others)} names the rows?")
         return None
-    capacity = look.told.get("capacity") or next((it for it in others if _CAPACITY.search(it)), "")
-    capacity = None if capacity == "none" else capacity
+    capacity = look.told.get("capacity") or next((it for it in free if _CAPACITY.search(it)), "")
+    capacity = None if capacity in ("none", entity) else capacity
     groups = [it for it in texts if 1 < table[it].nunique() <= len(table) / 2]
     group = look.told.get("group") or next((it for it in groups if it != entity), None)
-    period, count = look.told.get("period", "period"), look.told.get("count", "count")
     look.format["layout"] = "wide-periods"
     look.guess("layout: wide-periods; name the counts with --count", heads)
     look.name(table, entity=entity, capacity=capacity, group=group)
@@ -253,9 +277,11 @@ def _of_periods(table: pd.DataFrame, heads: list[str], look: Look) -> pd.DataFra
 
 def _of_entities(
     table: pd.DataFrame, period: list[str], numbers: list[str], look: Look
-) -> pd.DataFrame:
+) -> pd.DataFrame | None:
     """From a row per period and a column per entity."""
     entity, count = look.told.get("entity", "entity"), look.told.get("count", "count")
+    if not look.may_add(table, entity=entity, count=count):
+        return None
     look.format["layout"] = "wide"
     look.guess("layout: wide; name entities and counts with --entity and --count", numbers)
     look.columns |= {"entity": entity, "count": count}
@@ -274,7 +300,7 @@ def _of_rows(
         return None
     period = look.columns["period"]
     dated = {*(period.values() if isinstance(period, dict) else [period])}
-    free = [it for it in _names(table) if it not in (*dated, *look.told.values())]
+    free = [it for it in _names(table) if it.strip() not in (*dated, *look.told.values(), "")]
     table = _without_totals(table, [it for it in free if it not in numbers], look)
     pairs = {it: table.assign(day=days)[[it, "day"]].drop_duplicates() for it in free}
     several = {it for it in free if 2 <= table[it].nunique() <= len(table) / 2}
@@ -292,7 +318,8 @@ def _of_rows(
     most = table[entity].nunique() / 2
     groups = [it for it in fixed if it in several - {*numbers} and table[it].nunique() <= most]
     group = look.told.get("group") or (groups[0] if len(groups) == 1 else None)
-    count, capacity = _measures([it for it in numbers if it != entity], fixed, look)
+    numbers = [it for it in numbers if it not in (entity, "")]
+    count, capacity = _measures(numbers, fixed, look)
     if look.asked:
         return None
     look.name(table, entity=entity, count=count, capacity=capacity, group=group)
