@@ -156,14 +156,16 @@ NAMES = ["d", "town", "sick", "beds", "year", "2021-01", "no such"]
 
 @settings(max_examples=60, deadline=None)
 @given(
-    cells=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 3), st.sampled_from(CELLS)), max_size=6),
+    cells=st.lists(
+        st.tuples(st.integers(0, 8), st.integers(0, 3), st.sampled_from(CELLS)), max_size=6
+    ),
     mark=st.sampled_from(",;\t"),
     turned=st.booleans(),
     told=st.dictionaries(
         st.sampled_from(["entity", "period", "count", "capacity", "group"]), st.sampled_from(NAMES),
         max_size=2,
     ),
-    layout=st.sampled_from([{}, {}, {"layout": "long"}, {"layout": "wide"}, {"layout": "wide-periods"}]),
+    layout=st.sampled_from([{}, {}, *({"layout": it} for it in ("long", "wide", "wide-periods"))]),
 )  # fmt: skip
 def test_any_table_is_seen_or_asked_about(cells, mark, turned, told, layout) -> None:
     lines = [it.split(",") for it in rows("d,town,sick,beds", *PLAIN).splitlines()]
