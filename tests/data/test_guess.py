@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import tempfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -216,6 +218,28 @@ def test_what_cannot_be_meant_is_refused_in_words(here: Path, capsys, words, cod
     assert (done, "Traceback") == (code, "Traceback")
     assert said in capsys.readouterr().err
     assert not (here / "t.yaml").exists()
+
+
+def test_a_column_per_period_may_have_groups(here: Path) -> None:
+    towns = [f"{it},{'NS'[place % 2]},40,1,2,3" for place, it in enumerate("abcdef")]
+    text = "\n".join(["town,land,beds,2021-01,2021-02,2021-03", *towns, "Total,,240,6,12,18"])
+    Path("t.csv").write_text(text)
+    seen = look_at(Path("t.csv"), {})
+    assert (seen.columns["group"], seen.groups) == ("land", ["N", "S"])
+    assert seen.cleaning["drop_where"] == {"town": ["Total"]}
+    assert seen.periods == {"months": 1}
+
+
+def test_one_of_several_sheets_is_asked_for(tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
+        for name in ("2021", "2022"):
+            pd.read_csv(io.StringIO(rows("d,town,sick,beds", *PLAIN))).to_excel(
+                book, sheet_name=name
+            )
+    with pytest.raises(DataError, match="--sheet must be one of '2021', '2022'"):
+        look_at(tmp_path / "t.xlsx", {})
+    seen = look_at(tmp_path / "t.xlsx", {"sheet": "2022"})
+    assert (seen.format, seen.columns["entity"]) == ({"sheet": "2022"}, "town")
 
 
 def test_options_of_a_table_are_for_tables(here: Path, capsys) -> None:

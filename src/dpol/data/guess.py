@@ -157,6 +157,8 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     if rows is not None and rows.empty:
         look.asked.append("--layout: no counts are left; is it long, wide or wide-periods?")
     elif rows is not None:
+        if group := look.columns.get("group"):
+            look.groups = sorted({*rows[group]} - {""})
         _dates(rows, look)
         _signs(rows, look)
         form = form.model_copy(update=look.format)
@@ -323,7 +325,6 @@ def _of_rows(
     if look.asked:
         return None
     look.name(table, entity=entity, count=count, capacity=capacity, group=group)
-    look.groups = sorted({*table[group]} - {""}) if group else ["all"]
     return table
 
 
