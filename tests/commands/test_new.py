@@ -44,14 +44,6 @@ def test_packages_are_installed_and_pass_their_own_tests(empty: Path) -> None:
     assert "points are plain: holds" in succeed(checked)
 
 
-def test_a_dataset_is_a_table_with_a_config_that_cleans_it(empty, monkeypatch, capsys) -> None:
-    assert main(["new", "dataset", "my-town"]) == 0
-    monkeypatch.chdir(empty / "my-town")
-    assert main(["config", "check", "config.yaml"]) == 0
-    assert "good (run my_town" in capsys.readouterr().out
-    assert {it.name for it in Path().iterdir()} == {"README.md", "config.yaml", "table.csv"}
-
-
 @pytest.mark.parametrize(
     ("name", "code", "said"),
     [("My_Town", 2, "small letters"), ("here", 1, "exists already"), ("2-b", 2, "begins with")],

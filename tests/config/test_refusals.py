@@ -72,10 +72,10 @@ dataset.source.file = 'table.parquet': must end in .csv.gz, .zip, .whl, .tar, .t
         FROM_FILE,
         """
 dataset.source.simulated = 'perhaps': must be true or false
-dataset.source.file = 'table.xls': must end in .csv, .csv.gz, .parquet, .xlsx, .zip, .whl, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .deb
+dataset.source.file = 'table.xls': must end in .csv, .csv.gz, .tsv, .parquet, .xlsx, .zip, .whl, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .deb
 dataset.source.member = '../t.csv': must be the path of a file in the archive, like folder/table.csv
 dataset.source.member = '/t.csv': must be the path of a file in the archive, like folder/table.csv
-dataset.source.member = 't.txt': must end in .csv, .csv.gz, .parquet or .xlsx
+dataset.source.member = 't.txt': must end in .csv, .csv.gz, .tsv, .parquet or .xlsx
 """,
     ),
     (

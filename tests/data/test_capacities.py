@@ -110,7 +110,7 @@ def test_a_gain_per_1000_is_a_count_over_thousands_and_moves_by_as_much(
     )
 
 
-def test_readers_are_told_the_unit_of_the_capacity() -> None:
+def test_readers_are_told_the_unit_of_a_rate() -> None:
     columns = dataset({"capacity_per": 1000}).needed_columns
-    assert columns.called("capacity") == "beds (in 1,000s)"
-    assert dataset().needed_columns.called("capacity") == "beds"
+    assert columns.rate == "patients per 1,000 beds"
+    assert dataset().needed_columns.rate == "patients per bed"

@@ -12,6 +12,7 @@ from data.drawn import (
     dataset,
     of_period,
     refused,
+    row,
     rows,
     streams,
     table,
@@ -28,8 +29,8 @@ BEDS_WANTED = "0 or a number from 0.000001 to 999,999,999"
 def with_cells(*cells: tuple[int, str, str]) -> list[Row]:
     """Two entities of five weeks, with other cells at (row, column)."""
     of = rows({**PLAIN, "a": ("1 2 3 4 5", "9 9 9 9 9")})
-    for row, column, text in cells:
-        of[row][column] = text
+    for place, column, text in cells:
+        of[place][column] = text
     return of
 
 
@@ -158,3 +159,18 @@ def test_other_periods_are_checked_for_dates_only(column: str, text: str) -> Non
     rules = dataset(periods={"first": week(1)})
     assert clean(with_cells((0, column, text)), rules).rows_outside == 2
     assert "first in row 2" in refused(with_cells((0, "week", "soon")), rules)
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (("2021-01", "2021-02"),
+         "set dataset.format.date: YYYY-M, and dataset.periods: {months: 1}. Or let dpol look"),
+        (("3.1.2021", "10.1.2021"), "set dataset.format.date: D.M.YYYY. Or let dpol look"),
+        (("1/3/2021", "1/10/2021"), "set dataset.format.date: D/M/YYYY or M/D/YYYY. Or let dpol"),
+    ],
+)  # fmt: skip
+def test_dates_of_another_format_are_recognised(texts: tuple[str, ...], said: str) -> None:
+    text = refused([row("A", it, day, "1", "9") for it in "ab" for day in texts])
+    assert f"These are dates: {said}" in text
+    assert len(text.splitlines()) <= 5

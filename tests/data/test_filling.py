@@ -42,7 +42,8 @@ def test_more_clipped_cells_stop_with_cells_and_likely_causes() -> None:
         " dataset.cleaning.max_clipped = 0.01 allows 2"
     )
     assert lines[1:6] == [f"  a, {week(t)}: 9 of 8" for t in range(5)]
-    assert lines[6].startswith("Does dataset.format name the right signs (1.230 may be 1.23 or")
+    assert "say how many at most: gain: {at_most: 60}, a public number" in lines[6]
+    assert "dataset.format (1.230 may be 1.23 or 1230)" in lines[6]
 
 
 def weeks(n: int, *days: str) -> list[Row]:

@@ -270,3 +270,12 @@ def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:
     stream = read_gains(of, "S", {}, form)
     assert stream.gains.tolist() == [[0.5, 1.125], [1, 0]]
     assert stream.periods.astype(str).tolist() == ["2021-02-01", "2021-02-08"]
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [("latin-1", "cp1252"), ("Latin1", "cp1252"), ("ISO-8859-1", "cp1252"), ("UTF-8", "utf-8"),
+     ("windows-1250", "cp1250"), ("iso-8859-15", "iso-8859-15")],
+)  # fmt: skip
+def test_encodings_have_other_names(name: str, encoding: str) -> None:
+    assert Format.model_validate({"encoding": name}).encoding == encoding

@@ -90,7 +90,11 @@ def test_layout_and_kind_of_file_change_nothing(
         wide |= {"period": "day", "format": {"layout": "wide"}}
         matrix = saved(sick.rename_axis("week").reset_index(), here / f"matrix.{kind}")
         pivoted = read(matrix, {**NAMES, "capacity": wide}, {**form, "layout": "wide"})
-    for panel in (joined, pivoted):
+        sheet = sick.T.rename_axis("town").reset_index()
+        sheet.columns = [it if isinstance(it, str) else f"{it:%Y-%m-%d}" for it in sheet.columns]
+        turned = saved(sheet, here / f"turned.{of[3]}")
+        across = read(turned, {**NAMES, "capacity": second}, {**form, "layout": "wide-periods"})
+    for panel in (joined, pivoted, across):
         pd.testing.assert_frame_equal(panel.table, whole.table)
         assert panel.reports == whole.reports
 
@@ -133,6 +137,63 @@ def test_a_wide_table_is_refused_with_column_and_row_of_the_file(
 ) -> None:
     with pytest.raises(DataError, match=said):
         matrix(tmp_path, MATRIX.replace(old, new, 1))
+
+
+ACROSS = "town,land,beds,2021-W01,2021-W02,Sum\nUlm,S,10,1,2,3\nBonn,N,20,4,x,9\nAll,,30,5,6,12\n"
+
+
+def across(folder: Path, text: str = ACROSS.replace("x", "5"), **form: Any) -> CleanPanel:
+    named = {"entity": "town", "period": "week", "name": "land", "capacity": "beds"}
+    drop = {"week": ["Sum"], "town": "All"}
+    form = {"layout": "wide-periods", "date": "YYYY-Www", **form}
+    return read(written(folder, text), named, form, drop_where=drop)
+
+
+def test_a_column_per_period_next_to_those_of_the_entity(tmp_path: Path) -> None:
+    table = across(tmp_path).table
+    assert table["count"].tolist() == [4, 1, 5, 2]
+    assert table["capacity"].tolist() == [20, 10] * 2
+    assert table["name"].tolist() == ["N", "S"] * 2
+    assert [f"{it:%m-%d}" for it in table["period"]] == ["01-04", "01-04", "01-11", "01-11"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", "column 2021-W02, which needs a number .*:\n    'x': 1 cell, first in row 3"),
+        ("W02", "X02", "column week, which needs a date like YYYY-Www.*:\n    '2021-X02': .*\n.*\n"
+         "In the layout wide-periods all columns .* in dataset.cleaning.drop_where: {week: "),
+        ("town", "city", "no column named town; it has city, land, beds"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_column_per_period_is_refused_with_column_and_row_of_the_file(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    with pytest.raises(DataError, match=said):
+        across(tmp_path, ACROSS.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("layout", ["long", "wide"])
+def test_a_table_with_periods_as_columns_names_its_layout(tmp_path: Path, layout: str) -> None:
+    text = "Home,2021-01,2021-02,2021-03\na,1,2,3\nb,4,5,6\n"
+    named = {"entity": "home", "period": "Home", "count": "n"}
+    said = (
+        r"its columns are periods \(2021-01, 2021-02, \.\.\.\). Set dataset.format: {layout:"
+        " wide-periods, date: YYYY-M}, or let dpol look at the table: dpol new dataset TABLE"
+    )
+    with pytest.raises(DataError, match=said):
+        read(written(tmp_path, text), named, {"layout": layout})
+
+
+def test_the_header_of_a_sheet_may_hold_dates(tmp_path: Path) -> None:
+    sheet = pd.DataFrame([[1, 2], [3, 4]], ["a", "b"], WEEKS[:2]).rename_axis("town").reset_index()
+    named = {"entity": "town", "period": "week"}
+    table = read(
+        saved(sheet, tmp_path / "t.xlsx"), named, {"layout": "wide-periods", "date": "D.M.YYYY"}
+    ).table
+    assert table["count"].tolist() == [1, 3, 2, 4]
+    assert table["period"].tolist() == [WEEKS[0]] * 2 + [WEEKS[1]] * 2
 
 
 def test_numbers_and_texts_with_other_signs_are_no_one_table(tmp_path: Path) -> None:

@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+import dpol
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import read_panel, report_as_dict, report_as_markdown, write_panel
 from dpol.data.question import GAIN, Gain
 from dpol.data.settings import Dataset, Stream
-from dpol.data.stream import build_stream, read_stream, write_stream
+from dpol.data.stream import COUNTED, build_stream, read_stream, write_stream
 from dpol.data.table import read_table
 from dpol.noise import privatize
 from dpol.noise.noisy_gains import noise_scale
@@ -93,8 +94,55 @@ def test_counts_over_a_bound_are_shares_of_equal_capacities():
         assert counts.guarantee == shares.guarantee
 
 
+def test_a_share_may_be_above_1_up_to_a_public_bound():
+    """Loans per seat: the same game as with capacities in sixtieths, but for the unit."""
+    loans = COUNTS * [20.0, 50.0, 3.0]
+    rows = panel(loans).assign(density=lambda it: np.minimum(it["count"] / it["capacity"], 30))
+    made = stream(Gain(at_most=30), rows, max_clipped=0.1, counted="loans")
+    np.testing.assert_allclose(made.gains, np.minimum(loans / BEDS, 30), rtol=1e-15)
+    np.testing.assert_allclose(made.sensitivity, np.sqrt(2) * SENSITIVITY / BEDS.min(axis=1))
+    assert made.gain_range == 30
+    assert made.provenance[GAIN] == {"of": "share", "at_most": 30, "left_out": 0, "clipped": 0}
+    unit = privatize(made, "capacity", MU, seed=1, replicates=1).guarantee.unit
+    assert unit == "one person with up to 2 loans in one round"
+    trick = stream(rows=panel(loans, 30 * BEDS))
+    for noise in ("isotropic", "capacity"):
+        per_seat, in_thirtieths = (
+            privatize(it, noise, MU, seed=3, replicates=2) for it in (made, trick)
+        )
+        np.testing.assert_allclose(per_seat.gains, 30 * in_thirtieths.gains, rtol=1e-12)
+        assert per_seat.guarantee.mu == pytest.approx(in_thirtieths.guarantee.mu, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["rw-ftpl", "rw-meta", "random-effects", "tree-ftpl-min-noise"])
+def test_the_unit_of_the_gains_changes_no_choice(name):
+    """An algorithm that is told the range of its gains chooses alike in any unit."""
+    rng = np.random.default_rng(1)
+    counts = rng.uniform(0, 25, (30, 3)) * [[10, 60, 400]]
+    beds = np.tile([[10.0, 60.0, 400.0]], (30, 1))
+    rows = panel(counts, beds).assign(density=lambda it: it["count"] / it["capacity"])
+    actions = []
+    for it in (stream(Gain(at_most=32), rows), stream(rows=panel(counts, 32 * beds))):
+        raw = dpol.RawGains(it, 20.0, range(3), seed=2)
+        local = name != "tree-ftpl-min-noise"
+        source = privatize(it, "isotropic", 20.0, seed=2, replicates=3) if local else raw
+        actions.append(dpol.play(name, source).actions)
+    np.testing.assert_array_equal(*actions)
+
+
+def test_too_many_shares_above_the_bound_are_refused():
+    rows = panel(COUNTS * 5).assign(density=(COUNTS * 5 / BEDS).ravel())
+    with pytest.raises(DataError, match=r"6 of 6 shares are above the bound 1, more .* = 0.1"):
+        stream(rows=rows, max_clipped=0.1)
+    with pytest.raises(
+        DataError, match=r"4 of 6 shares are above the bound 2, more .* larger bound"
+    ):
+        stream(Gain(at_most=2), rows, max_clipped=0.1)
+
+
 def test_what_was_asked_is_kept_with_the_stream(tmp_path):
     assert stream().provenance == stream(Gain(title="largest")).provenance == {"file": "table"}
+    assert stream(counted="loans").provenance[COUNTED] == "loans"
     made = stream(LARGE.model_copy(update={"title": "large"}), named="NM-large")
     assert made.label == "NM-large"
     assert made.provenance[GAIN] == {"of": "share", "min_capacity": 50, "left_out": 1}
@@ -150,7 +198,16 @@ def test_a_table_of_counts_needs_no_capacities(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "keys", [{"of": "count"}, {"bound": 10}, {"of": "rate"}, {"min_capacity": 0}, {"bond": 3}]
+    "keys",
+    [
+        {"of": "count"},
+        {"of": "count", "bound": 5, "at_most": 2},
+        {"at_most": 0},
+        {"bound": 10},
+        {"of": "rate"},
+        {"min_capacity": 0},
+        {"bond": 3},
+    ],
 )
 def test_a_question_is_whole(keys):
     with pytest.raises(ValidationError):

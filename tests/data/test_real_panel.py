@@ -145,7 +145,7 @@ def test_occupied_beds_above_the_wrong_capacity_stop_with_the_reason() -> None:
     rules = dataset(columns)
     with pytest.raises(DataError, match="stream NM has 29 cells of 200 in which the count") as told:
         clean_panel(read(VERBATIM, rules), rules, STREAMS)
-    assert "right columns?" in str(told.value)
+    assert "check the signs in dataset.format" in str(told.value)
     allowed = dataset(columns, max_clipped=0.15)
     reports = clean_panel(read(VERBATIM, allowed), allowed, STREAMS).reports
     assert [report.cells["clipped_densities"] for report in reports] == [29, 43, 185]

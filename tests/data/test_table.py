@@ -26,6 +26,7 @@ NOT_UTF_8 = (
     "is not UTF-8 text. Save it as UTF-8 CSV with commas between cells and decimal points; or set"
     " in the config: dataset.format"
 )
+LOOK = ". Or let dpol look at the table: dpol new dataset TABLE"
 DAMAGED = r"is damaged, cut short or no \.\w+ file \(.+\); " + INTACT + ", or name the file .*"
 MANY_ROWS = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3_000))
 PACKED = gzip.compress(MANY_ROWS, mtime=0)
@@ -98,7 +99,7 @@ def test_what_is_no_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
         *((f"t.csv{suffix}", b"", f"holds no table; {INTACT}") for suffix in ("", ".gz")),
         ("t.csv", b"\n\n", f"holds no table; {INTACT}"),
         ("t.csv.gz", gzip.compress(b"a,b\n", mtime=0), f"has a header but no rows; {INTACT}"),
-        *(("t.csv", content, f'{NOT_UTF_8}: {{encoding: "{of}"}}')
+        *(("t.csv", content, f'{NOT_UTF_8}: {{encoding: "{of}"}}{LOOK}')
           for content, of in (("a,b\nMüller,1\n".encode("latin-1"), "cp1252"),
                               ("a,b,ü\n1,2,3\n".encode("latin-1"), "cp1252"),
                               ("a,b\n1,2\n".encode("utf-16"), "utf-16"))),

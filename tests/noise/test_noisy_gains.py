@@ -19,7 +19,7 @@ from dpol.experts.registry import make_members
 from dpol.noise import NOISES, noise_scale, privatize
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.noise.seeds import Seeds
-from dpol.privacy.guarantee import ONE_PERSON, UNIT
+from dpol.privacy.guarantee import ONE_PERSON
 from dpol.studies.games.grid import runs_of
 from dpol.studies.games.runs import play_suite
 from dpol.studies.games.scores import scores_of
@@ -188,11 +188,12 @@ def test_the_guarantee_says_what_the_noise_achieves(make_stream, noise):
     guarantee = noisy.guarantee
     assert guarantee.mu == achieved_mu(stream, fresh, noisy.memory)
     assert noise in guarantee.mechanism
-    assert (guarantee.adjacency, guarantee.unit) == (ONE_PERSON, UNIT)
+    assert guarantee.unit == "one person with up to 3 counts in one round"
+    assert guarantee.adjacency == ONE_PERSON.replace("person", "person with up to 3 counts")
     assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
     in_counts = NOISES[noise].on_counts
     assert guarantee.sensitivity == pytest.approx(3 * ROOT2 / (1 if in_counts else 5))
-    assert guarantee.sensitivity_unit == ("L2, persons" if in_counts else "L2, gain")
+    assert guarantee.sensitivity_unit == ("L2, counts" if in_counts else "L2, gain")
 
 
 @pytest.mark.parametrize(

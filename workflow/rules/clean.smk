@@ -23,6 +23,7 @@ else:
             contents=lambda wildcards: plan.contents(*plan.tables_read, made=is_made),
             dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
+            at_most=settings.at_most,
         message:
             "Cleaning {input.table}"
         script:

@@ -43,6 +43,7 @@ else:
                 mode="json"
             ),
             max_clipped=settings.dataset.cleaning.max_clipped,
+            counted=settings.dataset.untitled.needed_columns.called("count"),
         message:
             "Building stream {wildcards.stream}"
         script:

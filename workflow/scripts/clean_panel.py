@@ -12,7 +12,7 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output):
     }
     raw = read_counts(snakemake.input.table, dataset)
     capacities = read_capacities(dataset.needed_columns)
-    panel = clean_panel(raw, dataset, streams, capacities)
+    panel = clean_panel(raw, dataset, streams, capacities, snakemake.params.at_most)
     provenance = provenance_of(snakemake.input.table, simulated=dataset.simulated)
     for file in dataset.capacity_files:
         provenance["capacities"] = provenance_of(file, simulated=dataset.simulated)

@@ -6,6 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
+from dpol.cli import dataset
 from dpol.core.options import Commands, add_answer_options, add_command, answer
 
 _CHECK = """\
@@ -14,7 +15,8 @@ defaults of its parameters. One line for each check: it holds, or a counterexamp
 1 if one does not hold."""
 _NEW = """\
 Write a small package of your own into a new folder: its code, its entry point, a test that
-runs the conformance checks, and a config. For a dataset: a table, a config and a README."""
+runs the conformance checks, and a config. `dpol new dataset TABLE` looks at a table of counts, says
+what it sees, and writes the config that runs it."""
 _KINDS = "algorithm", "learner", "study", "dataset"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -28,11 +30,12 @@ def add(commands: Commands) -> None:
     add_answer_options(check)
     check.set_defaults(run=_check)
 
-    words = "start a package for an algorithm, learner, study or dataset"
+    words = "start a package for an algorithm, learner or study, or a config for a table"
     new = add_command(commands, "new", readers="Experiments", words=words, description=_NEW)
     new.add_argument("kind", choices=_KINDS, metavar="KIND", help=f"one of {', '.join(_KINDS)}")
-    words = "of the folder and of what it brings, such as forgetful-leader"
+    words = "of the folder and of what it brings, such as forgetful-leader; or the file of a table"
     new.add_argument("name", metavar="NAME", help=words)
+    dataset.add_options(new)
     new.set_defaults(run=_new)
 
 
@@ -59,6 +62,13 @@ def _new(options: argparse.Namespace) -> None:
     from dpol.core.errors import OutputError, UsageError
     from dpol.core.files import write_text
 
+    if options.kind == "dataset":
+        dataset.new_dataset(options)
+        return
+    if said := dataset.told(options):
+        raise UsageError(
+            f"--{next(iter(said)).replace('_', '-')} is only for dpol new dataset TABLE"
+        )
     name, folder = options.name, Path(options.name)
     if not _NAME.fullmatch(name):
         raise UsageError(

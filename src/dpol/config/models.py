@@ -120,6 +120,11 @@ class Config(Settings):
         return {"": self.gain} if self.questions is None else self.questions
 
     @property
+    def at_most(self) -> float:
+        """The largest count per capacity that is asked for."""
+        return max((it.largest for it in self.asks.values() if it.of == "share"), default=1.0)
+
+    @property
     def played(self) -> dict[str, Asked]:
         """The games by label: each stream under each question."""
         games = {}

@@ -30,10 +30,11 @@ def printable(text: str) -> str:
 def counted(number: int, what: str) -> str:
     """A number of things.
 
-    >>> counted(1, "cell"), counted(2000, "cell")
-    ('1 cell', '2,000 cells')
+    >>> counted(1, "cell"), counted(2000, "entity")
+    ('1 cell', '2,000 entities')
     """
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
+    several = f"{what[:-1]}ies" if re.search("[^aeiou]y$", what) else f"{what}s"
+    return f"{number:,} {what if number == 1 else several}"
 
 
 def escape_markdown(text: str) -> str:

@@ -17,7 +17,7 @@ from dpol.core.words import counted, shortened
 from dpol.data.format import DEFAULT, EITHER, Format
 from dpol.data.settings import Cleaning
 from dpol.data.table import RawTable
-from dpol.data.texts import EARLIEST, LATEST, date_of, number_of
+from dpol.data.texts import EARLIEST, LATEST, date_of, dates_like, number_of
 from dpol.data.values import Period, columns_of
 
 Texts: TypeAlias = "pd.Series[Any]"
@@ -27,6 +27,8 @@ MOST_VALUES = 20
 """Number of different values that a message shows."""
 LARGEST = 999_999_999
 """Largest number that is not taken for a mistake."""
+LOOK = " Or let dpol look at the table: dpol new dataset TABLE."
+"""The remedy that finds the whole format at once."""
 SMALLEST_CAPACITY = 1e-6
 """Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
 
@@ -46,11 +48,13 @@ class BadCells:
         texts: what they hold, perhaps none.
         wanted: what the cells should hold.
         remedies: what the user can do, a paragraph each.
+        most: number of different values that a message shows.
     """
 
     texts: Texts
     wanted: str
     remedies: tuple[str, ...] = ()
+    most: int = MOST_VALUES
 
 
 def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
@@ -68,9 +72,9 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
     if not columns:
         return
     shown = columns[:MOST_VALUES]
-    each = max(1, MOST_VALUES // len(shown))
     lines = [f"{file}: {counted(sum(len(bad.texts) for bad in columns), 'cell')} cannot be used"]
     for bad in shown:
+        each = min(bad.most, max(1, MOST_VALUES // len(shown)))
         lines.append(f"  column {bad.texts.name}, which needs {bad.wanted}:")
         rows = bad.texts.index.to_series().groupby(bad.texts.to_numpy(), sort=False)
         values = rows.agg(["size", "min"])
@@ -121,11 +125,16 @@ def undated(texts: Texts, key: str, form: Format) -> BadCells:
     """The cells of a column that hold no date; `key` of the config names the column."""
     like = "2021-01-31" if form.date == DEFAULT.date else form.date
     wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
+    bad = texts[dates_of(texts, form).isna()]
+    if known := dates_like(bad.unique()) if len(bad) == len(texts) else []:
+        months = ", and dataset.periods: {months: 1}" if known == ["YYYY-M"] else ""
+        remedy = f"These are dates: set dataset.format.date: {' or '.join(known)}{months}.{LOOK}"
+        return BadCells(bad, wanted, (remedy,), most=2)
     remedy = (
         f"Write dates like {like}, say how they are written with dataset.format.date"
-        f" (D.M.YYYY, YYYY-Www, ...), or name another column under {key}."
+        f" (D.M.YYYY, YYYY-Www, ...), or name another column under {key}.{LOOK}"
     )
-    return BadCells(texts[dates_of(texts, form).isna()], wanted, (remedy,))
+    return BadCells(bad, wanted, (remedy,))
 
 
 @dataclass(frozen=True)

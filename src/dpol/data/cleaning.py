@@ -35,11 +35,13 @@ def clean_panel(
     dataset: Dataset,
     streams: Mapping[str, Stream],
     capacities: RawTable | None = None,
+    at_most: float = 1.0,
 ) -> CleanPanel:
     """Clean a raw table into the panel of the given streams.
 
     The capacities are those of a second table, if the dataset's columns name one. Only rows of
-    the streams' groups are looked at, and only numbers within the periods.
+    the streams' groups are looked at, and only numbers within the periods. `at_most` is the largest
+    count per capacity that a question of the run asks for.
 
     Raises:
         DataError: text where a number or date belongs, an entity without a name, a negative
@@ -56,7 +58,7 @@ def clean_panel(
     tables, reports = [], []
     for label, stream in streams.items():
         of_stream = rows[rows["group"].isin(stream.groups)]
-        table, report = _clean_stream(raw.file, label, of_stream, dataset)
+        table, report = _clean_stream(raw.file, label, of_stream, dataset, at_most)
         tables.append(table)
         reports.append(report)
     return CleanPanel(
@@ -69,7 +71,7 @@ def clean_panel(
 
 
 def _clean_stream(
-    file: str, label: str, rows: pd.DataFrame, dataset: Dataset
+    file: str, label: str, rows: pd.DataFrame, dataset: Dataset, at_most: float
 ) -> tuple[pd.DataFrame, StreamReport]:
     rules, periods = dataset.cleaning, dataset.periods
     unique, duplicates = _without_duplicates(file, rows, rules.conflicting_duplicates == "last")
@@ -90,8 +92,8 @@ def _clean_stream(
     for day in sparse:
         LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its date",
                        file, label, day)  # fmt: skip
-    filled = fill(played, rules, periods)
-    refuse_clipped(file, label, filled, rules.max_clipped)
+    filled = fill(played, rules, periods, at_most)
+    refuse_clipped(file, label, filled, rules.max_clipped, at_most)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
         **duplicates,

@@ -42,8 +42,11 @@ class Filled:
     cells: Mapping[str, int]
 
 
-def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods) -> Filled:
-    """The full grid of periods by entities; `rows` has each pair at most once, by period."""
+def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float = 1.0) -> Filled:
+    """The full grid of periods by entities; `rows` has each pair at most once, by period.
+
+    Shares above `at_most` are clipped to it.
+    """
     periods = np.sort(rows["period"].unique())
     latest = rows.drop_duplicates("entity", keep="last").sort_values("entity")
     pairs = pd.MultiIndex.from_product([periods, latest["entity"]], names=["period", "entity"])
@@ -61,7 +64,7 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods) -> Filled:
             "period": np.repeat(periods, shape[1]),
             "count": count.ravel(),
             "capacity": capacity.ravel(),
-            "density": np.minimum(density, 1.0).ravel(),
+            "density": np.minimum(density, at_most).ravel(),
             "count_source": _sources(suppressed=suppressed == 1, carried=carried, zero=zero),
             "capacity_source": _sources(carried=forward, backfilled=backward),
         }
@@ -72,7 +75,7 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods) -> Filled:
         "zero_counts": zero,
         "carried_capacities": forward,
         "backfilled_capacities": backward,
-        "clipped_densities": density > 1,
+        "clipped_densities": density > at_most,
     }
     return Filled(table, {rule: int(cells.sum()) for rule, cells in touched.items()})
 
@@ -111,14 +114,17 @@ def _fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
     return forward.bfill().to_numpy(), carried, ~reported & ~carried
 
 
-def refuse_clipped(file: str, label: str, filled: Filled, most: float) -> None:
-    """Refuse a stream in which many counts are above the capacity.
+def refuse_clipped(
+    file: str, label: str, filled: Filled, most: float, at_most: float = 1.0
+) -> None:
+    """Refuse a stream in which many counts are above the capacity, or a multiple of it.
 
     Args:
         file: of the table.
         label: of the stream.
         filled: the stream's cells.
         most: share of the cells in which that may be.
+        at_most: the multiple.
 
     Raises:
         DataError: more cells than that are clipped; some of them are shown.
@@ -126,20 +132,22 @@ def refuse_clipped(file: str, label: str, filled: Filled, most: float) -> None:
     cells, number = len(filled.table), filled.cells["clipped_densities"]
     if number / cells <= most:
         return
-    above = filled.table[filled.table["count"] > filled.table["capacity"]]
+    above = filled.table[filled.table["count"] / filled.table["capacity"] > at_most]
+    times = "" if at_most == 1 else f"{at_most:g} times "
     lines = [
         f"{file}: stream {label} has {counted(number, 'cell')} of {cells:,} in which the count is"
-        f" above the capacity; dataset.cleaning.max_clipped = {most:g} allows"
+        f" above {times}the capacity; dataset.cleaning.max_clipped = {most:g} allows"
         f" {int(most * cells + 1e-9):,}"
     ]
     shown = above[["entity", "period", "count", "capacity"]][:SHOWN]
     for entity, period, count, capacity in shown.to_numpy().tolist():
         lines.append(f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}")
     lines.append(
-        "Does dataset.format name the right signs (1.230 may be 1.23 or 1230)? Are"
-        " dataset.columns.count and capacity the right columns? Is capacity_per small enough? If"
-        " such counts are real, or are dataset.cleaning.suppressed_value, raise max_clipped; their"
-        " shares become 1."
+        "If one unit of capacity may hold several counts, as a seat does loans, say how many at"
+        " most: gain: {at_most: 60}, a public number that does not come from the counts. If not,"
+        " check the signs in dataset.format (1.230 may be 1.23 or 1230) and the columns of count"
+        " and capacity. If such counts are real but rare, raise max_clipped; their shares become"
+        f" {at_most:g}."
     )
     raise DataError("\n".join(lines))
 

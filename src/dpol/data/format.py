@@ -4,24 +4,44 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from dpol.core.settings import Settings
 
 EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 """A number with decimals, or one with thousands."""
+Encoding = Literal[
+    "utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "iso-8859-15", "gb18030", "shift_jis"
+]
+_OTHER_NAMES = {
+    "utf8": "utf-8", "utf16": "utf-16", "gbk": "gb18030", "sjis": "shift_jis", "ansi": "cp1252",
+    "latin1": "cp1252", "latin-1": "cp1252", "iso-8859-1": "cp1252", "latin-9": "iso-8859-15",
+    "windows-1250": "cp1250", "windows-1251": "cp1251", "windows-1252": "cp1252",
+}  # fmt: skip
+"""Other names of encodings. What is called Latin-1 is mostly cp1252, which has more letters."""
+Dates = Literal[
+    "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
+    "YYYY-Www", "YYYY-M",
+]  # fmt: skip
+DATES: tuple[Dates, ...] = get_args(Dates)
+"""The formats of dates."""
 _DECIMALS = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+
+
+def _encoding(name: object) -> object:
+    return _OTHER_NAMES.get(name.casefold(), name.casefold()) if isinstance(name, str) else name
 
 
 class Format(Settings):
     """Format of the table. Numbers and dates that a Parquet table or an Excel sheet holds as such
     are read as they are."""
 
-    layout: Literal["long", "wide"] = "long"
+    layout: Literal["long", "wide", "wide-periods"] = "long"
     """`long`: a row per entity and period. `wide`: a row per period, a column per entity, named
-    after it, with its counts."""
+    after it, with its counts. `wide-periods`: a row per entity, a column per period, named by its
+    date."""
     sheet: str | None = None
     """Sheet of an `.xlsx` file; required if it has several."""
     skip_rows: Annotated[int, Field(ge=0, le=10_000)] = 0
@@ -34,17 +54,13 @@ class Format(Settings):
     thousands: Literal[".", ",", " ", "'"] | None = None
     """The sign between thousands; with `"."` the decimal sign is a comma. A blank also stands for
     those that do not break, `'` also for the curly one."""
-    date: Literal[
-        "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
-        "YYYY-Www", "YYYY-M",
-    ] = "YYYY-MM-DD"  # fmt: skip
+    date: Dates = "YYYY-MM-DD"
     """Format of dates; D and M are one digit or two. `YYYYMMDD` also reads whole numbers.
     `YYYY-Www` is a week such as 2021-W05, from its Monday; `YYYY-M` is a month, from its
     first day. A time of day may follow."""
-    encoding: Literal["utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "gb18030", "shift_jis"] = (
-        "utf-8"
-    )
-    """The encoding of a CSV table: `cp1252` for most of Excel's that are not UTF-8."""
+    encoding: Annotated[Encoding, BeforeValidator(_encoding)] = "utf-8"
+    """The encoding of a CSV table: `cp1252` for most of Excel's that are not UTF-8. `latin-1` and
+    other common names are understood too."""
 
     @property
     def decimal_sign(self) -> str:

@@ -20,6 +20,7 @@ from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
 from dpol.data.format import DEFAULT, PLAIN, Format
 from dpol.data.sheets import BadWorkbookError, read_sheet
+from dpol.data.texts import dates_like
 
 _SEMICOLONS = {"delimiter": ";", "decimal": ","}
 _DELIMITERS = ";", "\t", "|", ","
@@ -298,8 +299,9 @@ def _unlike(path: Path, what: str, changed: Mapping[str, str | int], keys: Keys)
         if "skip_rows" in changed
         else "Save it as UTF-8 CSV with commas between cells and decimal points; or set"
     )
+    look = ". Or let dpol look at the table: dpol new dataset TABLE" if keys == CONFIG else ""
     return DataError(
-        f"{path}: {what}. {saved or 'Set'} in {keys.place}: {keys.format}: {{{block}}}"
+        f"{path}: {what}. {saved or 'Set'} in {keys.place}: {keys.format}: {{{block}}}{look}"
     )
 
 
@@ -319,6 +321,8 @@ def refuse_columns(
         DataError: those columns; the key of the columns names the right ones.
     """
     if missing := [name for name in wanted if name not in present]:
+        if keys == CONFIG:
+            refuse_periods_as_columns(path, present)
         held = f"it has {', '.join(map(shortened, present))}"
         # Where the header is missing, the first line holds cells.
         numbers = any(name.strip()[:1].isdigit() for name in present)
@@ -330,3 +334,18 @@ def refuse_columns(
         )
     if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
         raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
+
+
+def refuse_periods_as_columns(path: Path | str, present: Sequence[str]) -> None:
+    """Refuse a table whose columns are named after periods, and which is read in another layout.
+
+    Raises:
+        DataError: at least three columns are dates; the format of dates, and the layout to set.
+    """
+    dates = [name for name in present if dates_like([name])]
+    if len(dates) > 2 and (known := dates_like(dates)):
+        raise DataError(
+            f"{path}: its columns are periods ({dates[0]}, {dates[1]}, ...). Set dataset.format:"
+            f" {{layout: wide-periods, date: {known[0]}}}, or let dpol look at the table: dpol new"
+            " dataset TABLE"
+        )

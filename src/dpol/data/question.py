@@ -2,7 +2,8 @@
 
 The counts, and the noise on them, stay what they are; the question decides what they are divided
 by. With s the count sensitivity, c_ti the capacities and M the bound, one person moves a gain by at
-most s / c_ti where the gain is a share, and by at most s / M where it is a count.
+most s / c_ti where the gain is a share, and by at most s / M where it is a count. Gains lie in
+[0, `at_most`] where the gain is a share, and in [0, 1] where it is a count.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ class Gain(Settings):
     of: Literal["share", "count"] = "share"
     """`share`: gain is count / capacity, as in the papers. `count`: gain is count / `bound`, and
     the noise on it does not depend on the capacity."""
+    at_most: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
+    """Public bound on a share, 1 without it. Above 1 where one unit of capacity holds several
+    counts (loans per seat); it must not come from the counts. A larger share is taken as the bound;
+    more of them than `dataset.cleaning.max_clipped` stop the run."""
     min_capacity: Annotated[float, Field(gt=0, le=1e12)] | None = None
     """Only entities play whose capacity is at least this in every period; without it all."""
     bound: Annotated[float, Field(gt=0, le=1e12)] | None = None
@@ -40,7 +45,14 @@ class Gain(Settings):
     def _bounded(self) -> Gain:
         if (self.of == "count") != (self.bound is not None):
             raise ValueError("of: count needs bound, a public bound on counts; of: share has none")
+        if self.of == "count" and self.at_most is not None:
+            raise ValueError("at_most is a bound on shares; of: count has bound instead")
         return self
+
+    @property
+    def largest(self) -> float:
+        """The upper end of the gains."""
+        return self.at_most or 1.0
 
     @property
     def untitled(self) -> Gain:
@@ -75,27 +87,26 @@ def pose(
     Raises:
         DataError: fewer than two entities are large enough, or too many counts above the bound.
     """
-    rows = rows.assign(gain=rows["density"])
-    if gain.untitled == THE_PAPERS:
-        return rows, {}
     every = rows["entity"].nunique()
     if gain.min_capacity is not None:
         rows = rows[rows.groupby("entity")["capacity"].transform("min") >= gain.min_capacity]
-    if (kept := rows["entity"].nunique()) < 2:
+    if (kept := rows["entity"].nunique()) < 2 <= every:
         raise DataError(
             f"stream {label}: {kept} of {every} entities have a capacity of at least"
             f" {gain.min_capacity:g} in every period, at least 2 are needed; lower min_capacity"
         )
+    bound, whole = gain.bound or gain.at_most, gain.bound or rows["capacity"]
+    # Another question of the run may have let larger shares into the panel.
+    share = rows["count"] / whole if bound else rows["density"]
+    above = int((share > gain.largest).sum())
+    if above > max_clipped * len(rows):
+        raise DataError(
+            f"stream {label}: {above} of {len(rows):,} {gain.of}s are above the bound"
+            f" {bound or 1:g}, more than dataset.cleaning.max_clipped = {max_clipped:g} allows;"
+            " name a larger bound, one that does not depend on the counts"
+        )
+    rows = rows.assign(gain=np.minimum(share, gain.largest), capacity=whole)
+    if gain.untitled == THE_PAPERS:
+        return rows, {}
     asked = gain.model_dump(exclude={"title"}, exclude_none=True) | {"left_out": every - kept}
-    if gain.bound is not None:
-        above = int((rows["count"] > gain.bound).sum())
-        if above > max_clipped * len(rows):
-            raise DataError(
-                f"stream {label}: {above} of {len(rows):,} counts are above the bound"
-                f" {gain.bound:g}, more than dataset.cleaning.max_clipped = {max_clipped:g} allows;"
-                " name a larger bound, one that does not depend on the counts"
-            )
-        share = np.minimum(rows["count"] / gain.bound, 1.0)
-        rows = rows.assign(gain=share, capacity=gain.bound)
-        asked |= {"clipped": above}
-    return rows, {GAIN: asked}
+    return rows, {GAIN: asked | ({"clipped": above} if bound else {})}

@@ -88,11 +88,19 @@ def read_rows(
     # A name is only shown: published tables in UTF-8 hold a few that were garbled long before.
     if columns.name not in (None, columns.entity) and raw.encoding != "utf-8":
         bad.append(garbled(cells[columns.name], raw.encoding))
+    layout = dataset.format.layout
+    if layout == "wide-periods":
+        remedy = (
+            "In the layout wide-periods all columns but those of dataset.columns are periods; name"
+            f" others in dataset.cleaning.drop_where: {{{days.name}: [...]}}."
+        )
+        bad[0] = replace(bad[0], remedies=(*bad[0].remedies, remedy))
+    heads = cells[columns.period] if layout == "wide-periods" else entity
     for name, column in numbers.items():
-        if dataset.format.layout == "long" or name != columns.count:
+        if layout == "long" or name != columns.count:
             bad.append(column.bad)
             continue
-        for own, texts in column.bad.texts.groupby(entity[column.kinds == "bad"].to_numpy()):
+        for own, texts in column.bad.texts.groupby(heads[column.kinds == "bad"].to_numpy()):
             bad.append(replace(column.bad, texts=texts.rename(own)))
     refuse_alike(raw.file, entity, rules)
     refuse_cells(raw.file, bad)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -97,8 +98,8 @@ class LocalSource(Settings):
     kind: Literal["local"]
     """Kind of source."""
     file: TableOrArchive
-    """The table: `.csv`, `.csv.gz`, `.parquet` or `.xlsx`; or an archive that holds it: `.zip`,
-    `.whl`, `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2` or `.tar.xz`."""
+    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`; or an archive that holds it:
+    `.zip`, `.whl`, `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2` or `.tar.xz`."""
     member: Member | None = None
     """Path of the table in the archive, if it is one."""
     simulated: bool = False
@@ -180,7 +181,7 @@ class CapacityTable(Settings):
     """A second table, with the capacities of the entities that the counts name."""
 
     file: TableFile
-    """The table: `.csv`, `.csv.gz`, `.parquet` or `.xlsx`."""
+    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`."""
     entity: str = "entity"
     """Column with the entity, spelled as in the counts or as `cleaning.identifiers` says."""
     capacity: str = "capacity"
@@ -198,6 +199,8 @@ class CapacityTable(Settings):
     def _named(self) -> CapacityTable:
         if self.format.layout == "long" and not {"entity", "capacity"} <= self.model_fields_set:
             raise ValueError("needs entity and capacity, the names of its columns")
+        if self.format.layout == "wide-periods":
+            raise ValueError("format.layout must be long or wide in a table of capacities")
         return self
 
 
@@ -209,10 +212,11 @@ class Columns(Settings):
     `wide` layout only a word of yours for what the columns are."""
     period: Period
     """Start of the period (week), a date as `format.date` says; a time of day is left out. Or
-    `{year: COLUMN, month: COLUMN}`, for the first day of that month."""
+    `{year: COLUMN, month: COLUMN}`, for the first day of that month. In the layout `wide-periods`
+    a word of yours for what the columns are."""
     count: str = "count"
-    """Number of people counted in the period (COVID patients). Required, but in a `wide` layout
-    only a word of yours for what the cells hold."""
+    """Number of people counted in the period (COVID patients). Required, but in a `wide` or
+    `wide-periods` layout only a word of yours for what the cells hold."""
     entities: list[str] | None = None
     """Columns that are entities in a `wide` layout; without it all but those of the period and of
     `cleaning.drop_where`."""
@@ -223,7 +227,8 @@ class Columns(Settings):
     table. Every question but of counts needs it."""
     capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
     """The capacity is divided by this number. With 1000 and a population, the gain of an entity is
-    its count per 1,000 people, at most 1, and one person moves it by 1000 / population."""
+    its count per 1,000 people, and one person moves it by 1000 / population. Above 1 it needs
+    `gain.at_most`."""
     group: str | None = None
     """Group of the row (state); without it all rows form one group named `all`."""
     name: str | None = None
@@ -242,10 +247,19 @@ class Columns(Settings):
         """
         title: str | None = getattr(self.titles, column)
         name = self.capacity_column if column == "capacity" else str(getattr(self, column))
-        name = title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
-        if column == "capacity" and self.capacity_per != 1:
-            return f"{name} (in {self.capacity_per:,.10g}s)"
-        return name
+        return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
+
+    @property
+    def rate(self) -> str:
+        """The gain for readers, where it is no share: a count per so much capacity.
+
+        >>> Columns(period="month", count="loans", capacity="seats").rate
+        'loans per seat'
+        """
+        count, capacity = self.called("count"), self.called("capacity")
+        if self.capacity_per != 1:
+            return f"{count} per {self.capacity_per:,.10g} {capacity}"
+        return f"{count} per {re.sub('(?<=[^s])s$', '', capacity)}"
 
     @property
     def capacity_column(self) -> str:
@@ -363,8 +377,8 @@ class Dataset(Settings):
 
     @property
     def read_columns(self) -> list[str] | None:
-        """The columns that are read, each once; None for all of a wide table."""
-        if self.format.layout == "wide":
+        """The columns that are read, each once; None for all."""
+        if self.format.layout != "long":
             return None
         return list(dict.fromkeys([*self.needed_columns.needed(), *self.cleaning.drop_where]))
 
@@ -413,18 +427,24 @@ class Dataset(Settings):
     def _layout_problems(self, source: str) -> Iterator[Problem]:
         """Keys that the layout of the table leaves without a meaning, or needs."""
         layout, columns = self.format.layout, self.columns
-        if layout == "wide" and source in ("gains", "simulated"):
+        if layout != "long" and source in ("gains", "simulated"):
             allowed = f"must not be given because dataset.source.kind is {source}"
             yield Problem(("format", "layout"), layout, allowed)
         if columns is None:
             return
         given = columns.model_fields_set
-        idle = {"group", "name", "cases"} if layout == "wide" else {"entities"}
+        idle = {"long": {"entities"}, "wide": {"group", "name", "cases"}}.get(
+            layout, {"entities", "cases"}
+        )
         for key in sorted(idle & given):
             allowed = f"must not be given, because dataset.format.layout is {layout}"
             yield Problem(("columns", key), getattr(columns, key), allowed)
+        if layout == "wide-periods" and not isinstance(columns.period, str):
+            allowed = "must be a word, because dataset.format.layout is wide-periods"
+            yield Problem(("columns", "period"), "a block", allowed)
         for key in ("entity", "count"):
-            if layout == "long" and key not in given:
+            required = layout == "long" or (layout == "wide-periods" and key == "entity")
+            if required and key not in given:
                 yield Problem(("columns", key), MISSING, "is missing and has no default")
             if layout == "wide" and getattr(columns, key) in columns_of(columns.period):
                 allowed = "must be another word than a column of the period"

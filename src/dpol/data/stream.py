@@ -39,6 +39,8 @@ MAKE_STREAM = "make one by dpol.GainStream or dpol.read_stream"
 """The remedy where something else stands for a stream."""
 SELECTION = "selection"
 """Key in a stream's provenance: origin of the list of its entities."""
+COUNTED = "counted"
+"""Key in a stream's provenance: the table's word for counts, where one person has several."""
 MAX_CARRY = "max_carry"
 """Key in a stream's provenance: most periods for which a missing count repeats the last one."""
 _GIVEN = "sensitivity"
@@ -233,6 +235,7 @@ def build_stream(
     gain: Gain | None = None,
     named: str = "",
     max_clipped: float = 0.0,
+    counted: str = "",
 ) -> GainStream:
     """The stream `label` of a canonical panel under a question.
 
@@ -245,6 +248,7 @@ def build_stream(
         gain: the question; that of the papers without it.
         named: label of what is made; that of the panel without it.
         max_clipped: share of the cells in which the count may be above the question's bound.
+        counted: the table's word for counts, for the unit of privacy.
 
     Raises:
         DataError: the panel has no such stream, its values break a rule of `GainStream`, or as
@@ -256,7 +260,10 @@ def build_stream(
     # Here, because it loads pydantic, which a game without a table does not need.
     from dpol.data.question import THE_PAPERS, pose
 
-    rows, asked = pose(rows, label, gain or THE_PAPERS, max_clipped)
+    gain = gain or THE_PAPERS
+    rows, asked = pose(rows, label, gain, max_clipped)
+    if counted and count_sensitivity > 1:
+        asked = {**asked, COUNTED: counted}
     names = {"round": "period", "expert": "entity"}
     columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
     return _of_rows(
@@ -266,6 +273,7 @@ def build_stream(
         provenance=provenance | asked,
         count_sensitivity=count_sensitivity,
         stay=stay,
+        gain_range=gain.largest,
     )
 
 

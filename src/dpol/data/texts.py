@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from collections.abc import Collection
 from functools import cache
 
-from dpol.data.format import EITHER, Format
+from dpol.data.format import DATES, DEFAULT, EITHER, Dates, Format
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; one outside it is taken for a mistake."""
@@ -53,6 +54,16 @@ def date_of(text: str, form: Format) -> datetime.date | None:
     except ValueError:
         return None
     return date if EARLIEST <= date <= LATEST else None
+
+
+def dates_like(texts: Collection[str]) -> list[Dates]:
+    """The formats in which every text is a date; none for no text.
+
+    >>> dates_like(["2021-01", "2021-02"]), dates_like(["1/2/2021", "3/2/2021"])
+    (['YYYY-M'], ['D/M/YYYY', 'M/D/YYYY'])
+    """
+    forms = {like: DEFAULT.model_copy(update={"date": like}) for like in DATES} if texts else {}
+    return [like for like, form in forms.items() if all(date_of(it, form) for it in texts)]
 
 
 @cache

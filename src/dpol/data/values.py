@@ -75,7 +75,7 @@ TextOrTexts = Annotated[
 ]
 """A text, or a list of texts."""
 
-TABLES = ".csv", ".csv.gz", ".parquet", ".xlsx"
+TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
 ARCHIVES = ".zip", ".whl", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".deb"
 
 TableFile = Annotated[str, AfterValidator(ends_in(*TABLES))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.data.stream import MAX_CARRY, SELECTION, GainStream
+from dpol.data.stream import COUNTED, MAX_CARRY, SELECTION, GainStream
 from dpol.privacy.guarantee import (
     GIVEN_CHANGE,
     ONE_PERSON,
@@ -11,6 +11,7 @@ from dpol.privacy.guarantee import (
     STAY_UNIT,
     UNIT,
     Neighbours,
+    in_words,
 )
 
 _CHOSEN_BY = {
@@ -24,10 +25,13 @@ def neighbours_of(stream: GainStream) -> Neighbours:
     """The neighbours that everything calibrated to the stream's sensitivity protects."""
     if stream.capacity is None:
         return Neighbours(adjacency=GIVEN_CHANGE, unit=ONE_ROUND, stay=None)
-    long = stream.stay > 1
+    adjacency, unit = ONE_PERSON, UNIT
+    if stream.stay > 1:
+        adjacency, unit = STAY.format(stream.stay), STAY_UNIT.format(stream.stay)
+    counted = str(stream.provenance.get(COUNTED, "counts"))
     return Neighbours(
-        adjacency=STAY.format(stream.stay) if long else ONE_PERSON,
-        unit=STAY_UNIT.format(stream.stay) if long else UNIT,
+        adjacency=in_words(adjacency, stream.count_sensitivity, counted),
+        unit=in_words(unit, stream.count_sensitivity, counted),
         taken_as_public=_CHOSEN_BY.get(str(stream.provenance.get(SELECTION, "")), ""),
         stay=stream.stay,
         max_carry=int(stream.provenance.get(MAX_CARRY, 0)),

@@ -81,7 +81,8 @@ class Noise:
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """The largest sensitivity of a round that the noise hides, and its unit."""
         if self.on_counts:
-            return math.sqrt(2.0) * stream.count_sensitivity, "L2, persons"
+            unit = "L2, persons" if stream.count_sensitivity == 1 else "L2, counts"
+            return math.sqrt(2.0) * stream.count_sensitivity, unit
         return float(stream.sensitivity.max()), "L2, gain"
 
 

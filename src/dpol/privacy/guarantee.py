@@ -126,6 +126,17 @@ class Guarantee:
         return {key: list(it) if isinstance(it, tuple) else it for key, it in facts.items()}
 
 
+def in_words(text: str, count_sensitivity: float, counted: str) -> str:
+    """A text on one person, who may be counted several times in one round.
+
+    >>> in_words(UNIT, 1, "loans"), in_words(UNIT, 20, "loans")
+    ('one person in one round', 'one person with up to 20 loans in one round')
+    """
+    if count_sensitivity <= 1:
+        return text
+    return text.replace("one person", f"one person with up to {count_sensitivity:g} {counted}", 1)
+
+
 ONE_PERSON = "two streams that differ in one person in one round, counted elsewhere or nowhere"
 """Adjacency where people are counted."""
 UNIT = "one person in one round"

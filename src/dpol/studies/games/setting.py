@@ -76,6 +76,8 @@ def asked_in_words(columns: Columns, gain: Gain, period: str) -> str:
     among = f" of at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
     if gain.of == "count":
         return f"In which {entity}{among} will there be most {count} {when}?"
+    if gain.at_most or columns.capacity_per != 1:
+        return f"In which {entity}{among} will there be most {columns.rate} {when}?"
     return f"In which {entity}{among} will {count} take the largest share of {capacity} {when}?"
 
 
@@ -87,7 +89,9 @@ def _game(facts: PageFacts, questions: Collection[Gain]) -> str:
     entity, count, capacity = called("entity"), called("count"), called("capacity")
     named = ", ".join(filter(None, (columns.entity, columns.count, columns.capacity_column)))
     wholes = [
-        f"{gain.bound:,g}, a public bound" if gain.bound else f"its {capacity}"
+        f"{gain.bound:,g}, a public bound"
+        if gain.bound
+        else f"its {capacity}" + (f", at most {gain.at_most:g}" if gain.at_most else "")
         for gain in questions
     ]
     whole, several = ", or by ".join(dict.fromkeys(wholes)), ""

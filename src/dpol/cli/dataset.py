@@ -1,0 +1,178 @@
+"""`dpol new dataset TABLE`: the config of a table of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpol.config.models import Config
+
+_STREAMS = 4
+"""Groups that get a stream of their own each, at most."""
+_LABEL = 60
+"""Characters of a label, at most."""
+_OPTIONS = {
+    "entity": "column of the entities; your word for them, if each has a column",
+    "period": "column of the dates",
+    "count": "column of the counts; your word for them, if they have none",
+    "capacity": "column of the capacities; none if there are none",
+    "group": "column of the groups of entities, such as districts",
+    "layout": "long, wide (a column per entity) or wide-periods (a column per period)",
+    "step": "length of a period, such as 7-days or 1-months",
+    "date": "format of the dates, such as D/M/YYYY",
+    "decimal": "the decimal sign, . or ,",
+    "encoding": "encoding of a CSV table, such as cp1250",
+    "sheet": "sheet of a workbook",
+}
+_NUMBERS = {
+    "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
+    "per_person": "largest change of one count by one person; 1 without it",
+}
+
+
+def add_options(new: argparse.ArgumentParser) -> None:
+    """Add the options that say what cannot be seen in a table."""
+    from dpol.core.options import between, given
+
+    choices = {"layout": ("long", "wide", "wide-periods"), "decimal": (".", ",")}
+    about = "only with dataset, for what dpol cannot see in the table"
+    group = new.add_argument_group("options of a table", about)
+    for name, words in _OPTIONS.items():
+        choice = choices.get(name)
+        group.add_argument(f"--{name}", metavar="IT", type=given, choices=choice, help=words)
+    for name, words in _NUMBERS.items():
+        option, most = f"--{name.replace('_', '-')}", 1e6 if name == "at_most" else 1e3
+        group.add_argument(option, metavar="N", type=between(1e-3, most), help=words)
+
+
+def told(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of a table that are given."""
+    named = {name: getattr(options, name) for name in (*_OPTIONS, *_NUMBERS)}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def new_dataset(options: argparse.Namespace) -> None:
+    """Look at a table, write its config into the working folder, and clean the table once.
+
+    Raises:
+        UsageError: no such table, or an option cannot be meant.
+        OutputError: the config is there already.
+        ConfigError: something cannot be seen, or the table cannot be cleaned as it is.
+    """
+    import yaml
+
+    from dpol.config.experiment import parse_experiment
+    from dpol.core.errors import ConfigError, DataError, OutputError, UsageError
+    from dpol.core.files import write_text
+    from dpol.data.guess import look_at
+    from dpol.data.settings import Columns
+    from dpol.data.values import TABLES
+
+    table, said = Path(options.name), _checked(told(options))
+    if not table.is_file():
+        raise UsageError(f"{table}: no such file; give the path of a table from this folder")
+    if not table.name.endswith(TABLES):
+        raise UsageError(f"{table}: a table ends in {', '.join(TABLES)}; save it as one of them")
+    stem = table.name.partition(".")[0]
+    name = re.sub("[^a-z0-9]+", "-", stem.lower())[:_LABEL].strip("-") or "table"
+    file = Path(f"{name}.yaml")
+    if file.exists():
+        raise OutputError(f"{file}: exists already; delete it, or rename the table")
+    try:
+        seen = look_at(table, said)
+    except DataError as error:  # of several lines
+        raise ConfigError(str(error)) from None
+    columns = {key: it for key in Columns.model_fields if (it := seen.columns.get(key))}
+    text = _rendered(
+        table=table.name,
+        run=name,
+        source={"kind": "local", "file": str(table)},
+        blocks={"format": seen.format, "columns": columns, "periods": seen.periods},
+        cleaning=seen.cleaning,
+        streams=_streams(name, re.sub("[-_]+", " ", stem).capitalize(), seen.groups),
+        gain=seen.gain,
+        per_person=said.get("per_person", 1),
+    )
+    config = parse_experiment(yaml.safe_load(text), str(file)).config
+    write_text(file, text)
+    print(f"{table}:", *seen.guesses, sep="\n  ")
+    if "per_person" not in said:
+        print("  one person moves a count by at most 1; say --per-person N if it may be more")
+    try:
+        print(_cleaned(config, table))
+    except DataError as error:
+        raise ConfigError(f"{file} is written; one thing is to be set in it. {error}") from None
+    print(f"Written: {file}. Now: dpol run {file} --cores 2")
+
+
+def _checked(said: dict[str, Any]) -> dict[str, Any]:
+    """The options, with whole numbers as such and the names that dpol has for encodings."""
+    from pydantic import ValidationError
+
+    from dpol.core.errors import UsageError
+    from dpol.data.format import Format
+
+    if not re.fullmatch("[1-9][0-9]*-(days|months)", said.get("step", "1-days")):
+        raise UsageError(f"--step {said['step']}: write a number of days or months, such as 7-days")
+    for key in said.keys() & {"date", "encoding"}:
+        try:
+            said[key] = getattr(Format.model_validate({key: said[key]}), key)
+        except ValidationError as error:
+            expected = error.errors()[0]["ctx"]["expected"]
+            raise UsageError(f"--{key} {said[key]}: must be {expected}") from None
+    numbers = {key: int(it) for key in _NUMBERS if (it := said.get(key, 0.5)) == int(it)}
+    return said | numbers
+
+
+def _streams(name: str, title: str, groups: Sequence[str]) -> dict[str, Any]:
+    """One stream of all groups, and one for each, if they are few."""
+    streams = {name: {"title": title, "groups": list(groups)}}
+    if 1 < len(groups) <= _STREAMS:
+        for number, group in enumerate(groups, start=1):
+            label = re.sub("[^A-Za-z0-9]+", "-", group)[:_LABEL].strip("-") or str(number)
+            label = f"{label}-{number}" if label in streams else label
+            streams[label] = {"title": group, "groups": [group]}
+    return streams
+
+
+def _rendered(**words: Any) -> str:
+    """The config of a table, by its template."""
+    import yaml
+    from jinja2 import Environment, StrictUndefined
+
+    def flow(value: object) -> str:
+        text = yaml.safe_dump(
+            value, default_flow_style=True, width=10_000, allow_unicode=True, sort_keys=False
+        )
+        return str(text).removesuffix("\n").removesuffix("\n...")
+
+    environment = Environment(
+        undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
+    environment.filters["flow"] = flow
+    template = Path(__file__).parent / "templates/dataset.yaml.jinja"
+    return environment.from_string(template.read_text(encoding="utf-8")).render(words)
+
+
+def _cleaned(config: Config, table: Path) -> str:
+    """A line on what cleaning and the question make of a table."""
+    from dpol.data.cleaning import clean_panel
+    from dpol.data.layout import read_counts
+    from dpol.data.panel import RULES
+    from dpol.data.stream import build_stream
+
+    rules = config.dataset.cleaning
+    raw = read_counts(table, config.dataset)
+    panel = clean_panel(raw, config.dataset, config.streams, None, config.at_most)
+    for label in config.streams:
+        build_stream(panel.table, label, 1.0, {}, gain=config.gain, max_clipped=rules.max_clipped)
+    report = panel.reports[0]
+    found = [
+        f"{text}: {report.cells[rule]:,}" for rule, text in RULES.items() if report.cells[rule]
+    ]
+    size = f"{report.entities:,} entities, {report.periods:,} periods"
+    return f"  {size}. {'; '.join(found) or 'No gaps'}."

@@ -1,0 +1,510 @@
+"""Looking at a table of counts: how it is written, and what its columns hold.
+
+Each guess is told with two cells that led to it. What cannot be seen is asked for, all at once. A
+bound on counts is always asked for: one that was read off the counts would tell of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.errors import DataError
+from dpol.core.names import folded
+from dpol.core.near import did_you_mean
+from dpol.core.words import shortened
+from dpol.data.cells import Texts, numbers_of
+from dpol.data.format import DATES, DEFAULT, EITHER, PLAIN, Format
+from dpol.data.plain import MOST_TITLES, open_table, read_plain
+from dpol.data.settings import Cleaning, Columns
+from dpol.data.sheets import BadWorkbookError, read_sheet
+from dpol.data.table import refuse_unnamed
+from dpol.data.texts import date_of
+
+LINES = 500
+"""Lines of a file that show how it is written."""
+MOST_MARKERS = 5
+"""Different texts among the numbers of a column."""
+LEAST_NUMBERS = 0.2
+"""Share of the cells of such a column that are numbers."""
+MOST_CLIPPED = 0.01
+"""Share of the counts that may be above the capacity without a question."""
+_NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'\u2019\u00a0\u202f\s]+(?:[eE][+-]?[0-9]+)?")
+_SUPPRESSED = re.compile(r"[<≤]\s*[0-9]+|\*+|-999999(\.0)?")
+_SIGNS: tuple[Mapping[str, str], ...] = (
+    {}, {"decimal": "."}, {"decimal": ","}, {"thousands": ","}, {"thousands": "."},
+    {"thousands": " "}, {"decimal": ",", "thousands": " "}, {"thousands": "'"},
+)  # fmt: skip
+_DATES: dict[str, Format] = {like: DEFAULT.model_copy(update={"date": like}) for like in DATES}
+_TOTALS = {
+    "total", "totals", "grandtotal", "overall", "all", "sum", "summe", "gesamt", "insgesamt",
+    "alle", "ensemble", "totale", "somme", "suma",
+}  # fmt: skip
+_CAPACITY = re.compile(
+    "bed|bett|place|pl[aä]e?tze|seat|sitz|chair|st[uü]e?hle|capacit|kapazit|popul|inhabit|einwohn"
+    "|resident|people|pupil|slot|plazas|camas|lits|posti|habit",
+    re.IGNORECASE,
+)
+_YEAR, _MONTH = (re.compile(it, re.IGNORECASE) for it in ("year|jahr|ann|año", "mon|mes"))
+
+
+@dataclass(kw_only=True)
+class Look:
+    """A table under the eye: what its owner says, and what has been seen of it so far.
+
+    Args:
+        file: the table.
+        told: the owner's words, by the name of the option.
+        format: block of the config, as the next four.
+        columns: likewise.
+        periods: likewise.
+        cleaning: likewise.
+        gain: likewise.
+        groups: texts of the column of groups, `all` without one.
+        guesses: a line each.
+        asked: options that are missing, a line each.
+        typed: columns that hold numbers or dates as such.
+    """
+
+    file: Path
+    told: Mapping[str, Any]
+    format: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
+    periods: dict[str, int] = field(default_factory=dict)
+    cleaning: dict[str, Any] = field(default_factory=dict)
+    gain: dict[str, Any] = field(default_factory=dict)
+    groups: list[str] = field(default_factory=lambda: ["all"])
+    guesses: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    typed: set[str] = field(default_factory=set)
+
+    def guess(self, what: str, cells: Iterable[str] = (), column: str = "") -> None:
+        """Note a guess, with the first two different cells."""
+        two = ", ".join(repr(shortened(it)) for it in itertools.islice(dict.fromkeys(cells), 2))
+        place = f"column {column}: " if column else ""
+        self.guesses.append(f"{what} ({place}{two})" if two else what)
+
+    def name(self, table: pd.DataFrame, **columns: str | None) -> None:
+        """Note what columns are."""
+        for key, name in columns.items():
+            if name:
+                self.columns[key] = name
+                self.guess(f"{key}: {name}", table[name], name)
+
+    def leave_out(self, column: str, texts: list[str], why: str) -> None:
+        """Note the texts of rows that are left out, if there are any."""
+        if texts:
+            self.cleaning.setdefault("drop_where", {})[column] = texts
+            self.guess(f"left out in {column}: {', '.join(texts)}, {why}")
+
+    def knows(self, names: Sequence[str], *options: str) -> bool:
+        """Whether the columns that options name are there; those that are not are asked for."""
+        for key in options:
+            name = self.told.get(key)
+            if name not in (None, "none", *names):
+                likely = did_you_mean(name, names) or f"; the table has {_list(names)}"
+                self.asked.append(f"--{key} {name}: no such column{likely}")
+            elif name and (
+                same := [it for it in options if it != key and self.told.get(it) == name]
+            ):
+                self.asked.append(f"--{key} and --{same[0]}: name another column for each")
+        return not self.asked
+
+    def may_add(self, table: pd.DataFrame, **words: str) -> bool:
+        """Whether words can name columns that the table has not; those that cannot are asked for.
+
+        Raises:
+            DataError: a column has no name, where names say what its cells are of.
+        """
+        refuse_unnamed(self.file, _names(table))
+        for key, word in words.items():
+            if word in table or [*words.values()].count(word) > 1:
+                self.asked.append(f"--{key}: a word of yours that no column has, other than {word}")
+        return not self.asked
+
+
+def look_at(path: Path, told: Mapping[str, Any]) -> Look:
+    """Look at a table of counts.
+
+    Args:
+        path: of the table.
+        told: what its owner says: `layout`, `entity`, `period`, `count`, `capacity` (`none` for no
+            column), `group`, `step` (7-days), `date`, `decimal`, `encoding`, `sheet`, `at_most`.
+
+    Raises:
+        DataError: the table cannot be read; or something cannot be seen: the options that say it.
+    """
+    look = Look(file=path, told=told)
+    try:
+        form = _written(path, look)
+    except (EOFError, OSError, zlib.error, BadWorkbookError):
+        form = DEFAULT  # with which the reader says what is wrong
+    plain = read_plain(path, None, form)
+    look.typed |= {*plain.typed}
+    table = pd.DataFrame(plain.rows, plain.lines, plain.header, dtype=str)
+    rows = _laid_out(table.apply(lambda column: column.str.strip()), look)
+    if rows is not None and rows.empty:
+        look.asked.append("--layout: no counts are left; is it long, wide or wide-periods?")
+    elif rows is not None:
+        if group := look.columns.get("group"):
+            look.groups = sorted({*rows[group]} - {""})
+        _dates(rows, look)
+        _signs(rows, look)
+        form = form.model_copy(update=look.format)
+        _rules(rows, form, look)
+        if not look.asked:
+            _bounds(rows, form, look)
+    if look.asked:
+        lines = "".join(f"\n  {it}" for it in look.asked)
+        raise DataError(f"{path}: the table does not show everything. Add to the command:{lines}")
+    return look
+
+
+# The file ----------------------------------------------------------------------------------------
+
+
+def _written(path: Path, look: Look) -> Format:
+    """Encoding, delimiter, sheet, and rows above the header."""
+    if path.suffix == ".parquet":
+        return DEFAULT
+    if path.suffix == ".xlsx":
+        look.format |= {"sheet": look.told["sheet"]} if "sheet" in look.told else {}
+        try:
+            sheet = read_sheet(path, DEFAULT.model_copy(update=look.format), "dataset.format")
+        except DataError as error:
+            raise DataError(str(error).replace("dataset.format.sheet", "--sheet")) from None
+        first = [(number, row.texts) for number, row in sheet[:LINES]]
+    else:
+        with open_table(path) as file:
+            data = file.read()
+        encoding = look.told.get("encoding") or _encoding(data)
+        text = data.decode(encoding.replace("utf-8", "utf-8-sig"), "replace")
+        if encoding != "utf-8":
+            look.format["encoding"] = encoding
+            look.guess(f"encoding: {encoding}", re.findall(r"\w*[^\x00-\x7f]\w*", text))
+        lines = [*itertools.islice(io.StringIO(text, ""), LINES)]
+        mark = max(",;\t|", key=lambda mark: _alike(_cut(lines, mark)))
+        if mark != ",":
+            look.format["delimiter"] = mark
+            look.guess(f"delimiter: {mark!r}", map(str.rstrip, lines[-2:]))
+        first = [*enumerate(_cut(lines, mark), start=1)]
+    filled = [(number, sum(map(bool, cells))) for number, cells in first]
+    widest = max((width for _, width in filled), default=0)
+    header = next((number for number, width in filled if width >= max(2, widest - 1)), 1)
+    if 1 < header <= MOST_TITLES:
+        look.format["skip_rows"] = header - 1
+        look.guess(f"skip_rows: {header - 1}, above the header", dict(first)[header])
+    return DEFAULT.model_copy(update=look.format)
+
+
+def _encoding(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _cut(lines: Sequence[str], mark: str) -> list[list[str]]:
+    return [next(csv.reader([line], delimiter=mark), []) for line in lines]
+
+
+def _alike(rows: Sequence[list[str]]) -> tuple[int, int]:
+    """The number of rows that have equally many cells, and how many these are."""
+    widths = Counter(len(cells) for cells in rows if len(cells) > 1)
+    return max(((n, width) for width, n in widths.items()), default=(0, 0))
+
+
+# Layout and columns ------------------------------------------------------------------------------
+
+
+def _laid_out(table: pd.DataFrame, look: Look) -> pd.DataFrame | None:
+    """The table with a row per entity and period; None where its columns must be asked for."""
+    layout, names = look.told.get("layout"), _names(table)
+    heads = [name for name in names if _date_forms([name])]
+    if layout == "wide-periods" or (layout is None and len(heads) > 2):
+        return _of_periods(table, heads, look)
+    if (period := _period(table, look)) is None:
+        return None
+    days = table[period].agg("-".join, axis=1)
+    numbers = [name for name in names if name not in period and _is_number(table[name])]
+    look.columns["period"] = dict(zip(("year", "month"), period, strict=False))
+    if len(period) == 1:
+        look.columns["period"] = period[0]
+    if layout == "wide" or (layout is None and days.is_unique and len(numbers) > 1):
+        return _of_entities(table, period, numbers, look)
+    return _of_rows(table, days, numbers, look)
+
+
+def _of_periods(table: pd.DataFrame, heads: list[str], look: Look) -> pd.DataFrame | None:
+    """From a row per entity and a column per period."""
+    others = [name for name in _names(table) if name not in heads]
+    if not look.knows(others, "entity", "group", "capacity"):
+        return None
+    free = [name for name in others if name not in look.told.values()]
+    texts = [name for name in free if not _is_number(table[name])]
+    entity = look.told.get("entity") or next((it for it in texts if table[it].is_unique), None)
+    period, count = look.told.get("period", "period"), look.told.get("count", "count")
+    if not look.may_add(table, period=period, count=count):
+        return None
+    if entity is None:
+        look.asked.append(f"--entity: which of the columns {_list(others)} names the rows?")
+        return None
+    capacity = look.told.get("capacity") or next((it for it in free if _CAPACITY.search(it)), "")
+    capacity = None if capacity in ("none", entity) else capacity
+    groups = [it for it in texts if 1 < table[it].nunique() <= len(table) / 2]
+    group = look.told.get("group") or next((it for it in groups if it != entity), None)
+    look.format["layout"] = "wide-periods"
+    look.guess("layout: wide-periods; name the counts with --count", heads)
+    look.name(table, entity=entity, capacity=capacity, group=group)
+    look.columns |= {"period": period, "count": count}
+    kept = [it for it in (entity, capacity, group) if it]
+    look.leave_out(period, [it for it in others if it not in kept], "no dates")
+    table = _without_totals(table, [entity], look)
+    return table.melt(kept, heads, period, count, ignore_index=False)
+
+
+def _of_entities(
+    table: pd.DataFrame, period: list[str], numbers: list[str], look: Look
+) -> pd.DataFrame | None:
+    """From a row per period and a column per entity."""
+    entity, count = look.told.get("entity", "entity"), look.told.get("count", "count")
+    if not look.may_add(table, entity=entity, count=count):
+        return None
+    look.format["layout"] = "wide"
+    look.guess("layout: wide; name entities and counts with --entity and --count", numbers)
+    look.columns |= {"entity": entity, "count": count}
+    own = [it for it in numbers if folded(it) not in _TOTALS]
+    others = [it for it in _names(table) if it not in (*period, *own)]
+    look.leave_out(entity, others, f"no counts of one {entity}")
+    look.typed |= {count} if look.typed.issuperset(own) else set()
+    return table.melt(period, own, entity, count, ignore_index=False)
+
+
+def _of_rows(
+    table: pd.DataFrame, days: Texts, numbers: list[str], look: Look
+) -> pd.DataFrame | None:
+    """From a row per entity and period."""
+    if not look.knows(_names(table), "entity", "count", "group", "capacity"):
+        return None
+    period = look.columns["period"]
+    dated = {*(period.values() if isinstance(period, dict) else [period])}
+    free = [it for it in _names(table) if it.strip() not in (*dated, *look.told.values(), "")]
+    table = _without_totals(table, [it for it in free if it not in numbers], look)
+    pairs = {it: table.assign(day=days)[[it, "day"]].drop_duplicates() for it in free}
+    several = {it for it in free if 2 <= table[it].nunique() <= len(table) / 2}
+    telling = [it for it in free if it in several and len(pairs[it]) >= 0.8 * len(table)]
+    telling.sort(key=lambda name: name in numbers)
+    entity = look.told.get("entity") or next(iter(telling), None)
+    if entity is None:
+        look.asked.append(
+            "--entity: no column alone tells the rows of a period apart; the table has"
+            f" {_list(_names(table))}. If several do so together, sum the counts over all but one"
+        )
+        return None
+    of_one = table.groupby(entity)
+    fixed = [it for it in _names(table) if it != entity and of_one[it].nunique().max() == 1]
+    most = table[entity].nunique() / 2
+    groups = [it for it in fixed if it in several - {*numbers} and table[it].nunique() <= most]
+    group = look.told.get("group") or (groups[0] if len(groups) == 1 else None)
+    numbers = [it for it in numbers if it not in (entity, "")]
+    count, capacity = _measures(numbers, fixed, look)
+    if look.asked:
+        return None
+    look.name(table, entity=entity, count=count, capacity=capacity, group=group)
+    return table
+
+
+def _measures(numbers: list[str], fixed: list[str], look: Look) -> tuple[str, str | None]:
+    """The columns of counts and of capacities; `fixed` never change within an entity."""
+    count, capacity = look.told.get("count"), look.told.get("capacity")
+    free = [it for it in numbers if it not in (count, capacity)]
+    if capacity is None:
+        hinted = [it for it in free if _CAPACITY.search(it)]
+        fixed = [it for it in free if it in fixed]
+        if len(free) + bool(count) == 1:
+            capacity = "none"
+        elif len(found := hinted or fixed) == 1:
+            capacity = found[0]
+    free = [it for it in free if it != capacity]
+    if count is None and len(free) == 1:
+        (count,) = free
+    if count is None or capacity is None:
+        keys = [f"--{key}" for key, it in (("count", count), ("capacity", capacity)) if it is None]
+        none = " --capacity none says that there are no capacities." if capacity is None else ""
+        look.asked.append(f"{' and '.join(keys)}: which of the columns {_list(numbers)}?{none}")
+    return count or "", None if capacity == "none" else capacity
+
+
+def _period(table: pd.DataFrame, look: Look) -> list[str] | None:
+    """The column of dates, or those of year and month."""
+    names, told = _names(table), look.told.get("period")
+    if told is not None:
+        return [told] if look.knows(names, "period") else None
+    dates = [it for it in names if _date_forms(table[it].unique().tolist())]
+    year = [it for it in names if _YEAR.search(it) and table[it].str.fullmatch("(19|20)..").all()]
+    month = [
+        it for it in names if _MONTH.search(it) and table[it].str.fullmatch("[01]?[0-9]").all()
+    ]
+    if len(dates) == 1:
+        return dates
+    if not dates and len(year) == len(month) == 1:
+        return year + month
+    look.asked.append(f"--period: which of the columns {_list(dates or names)} holds the dates?")
+    return None
+
+
+def _without_totals(table: pd.DataFrame, columns: Iterable[str], look: Look) -> pd.DataFrame:
+    for name in columns:
+        totals = [it for it in table[name].unique() if folded(it) in _TOTALS]
+        look.leave_out(name, totals, "totals of other rows")
+        table = table[~table[name].isin(totals)]
+    return table
+
+
+def _names(table: pd.DataFrame) -> list[str]:
+    return [str(name) for name in table]
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(map(shortened, names))
+
+
+# Cells -------------------------------------------------------------------------------------------
+
+
+def _is_number(column: Texts) -> bool:
+    """Whether cells are numbers, but for empty ones and a few markers."""
+    held = column[column != ""]
+    match = held.str.fullmatch(_NUMBER)
+    return bool(match.mean() >= LEAST_NUMBERS and held[~match].nunique() <= MOST_MARKERS)
+
+
+def _date_forms(texts: Sequence[str]) -> list[str]:
+    """The formats in which most texts are dates; none if none has them."""
+    held = [it for it in texts if it]
+    likely = [like for like, form in _DATES.items() if any(date_of(it, form) for it in held[:50])]
+    found = {like: sum(bool(date_of(it, _DATES[like])) for it in held) for like in likely}
+    most = max(found.values(), default=0)
+    return [like for like, n in found.items() if n == most >= 0.9 * len(held)]
+
+
+def _dates(rows: pd.DataFrame, look: Look) -> None:
+    """The format of dates, and the step from period to period."""
+    period, told = look.columns["period"], look.told
+    names = [*period.values()] if isinstance(period, dict) else [period]
+    texts = rows[names].agg("-".join, axis=1).unique().tolist()
+    forms = [told["date"]] if "date" in told else _date_forms(texts)
+    forms = ["YYYY-M"] if len(names) > 1 else forms
+    two = ", ".join(map(repr, texts[:2]))
+    if len(forms) != 1:
+        look.asked.append(f"--date: {two} may be {' or '.join(forms) or 'no dates'}")
+        return
+    if forms != [DEFAULT.date] and len(names) == 1 and period not in look.typed:
+        look.format["date"] = forms[0]
+    look.guess(f"date: {forms[0]}", texts, ", ".join(names))
+    days = sorted({day for it in texts if (day := date_of(it, _DATES[forms[0]]))})
+    monthly = forms[0] == "YYYY-M" or {it.day for it in days} == {1}
+    gaps = Counter(np.diff([12 * it.year + it.month if monthly else it.toordinal() for it in days]))
+    if "step" in told:
+        number, unit = told["step"].split("-")
+        look.periods = {unit: int(number)}
+    elif gaps:
+        unit, length = "months" if monthly else "days", int(gaps.most_common(1)[0][0])
+        look.periods = {unit: length}
+        look.guess(f"step: {length}-{unit}, the most frequent", map(str, days))
+    else:
+        look.asked.append(f"--date: the table has one period only, {two}; is that its format?")
+
+
+def _signs(rows: pd.DataFrame, look: Look) -> None:
+    """The decimal sign and that of thousands, where a point alone does not do."""
+    named = [look.columns["count"], look.columns.get("capacity")]
+    texts = [rows[it].drop_duplicates() for it in named if it and it not in look.typed]
+    texts = [cells[cells.str.fullmatch(_NUMBER)] for cells in texts]
+    readings: dict[bytes, Mapping[str, str]] = {}
+    for signs in _SIGNS:
+        form = DEFAULT.model_copy(update=signs)
+        if "decimal" in look.told and (form.decimal_sign != look.told["decimal"] or not signs):
+            continue
+        values = [numbers_of(cells, form.of_column(cells)) for cells in texts]
+        if not any(np.isnan(it).any() for it in values):
+            if not signs:
+                return
+            readings.setdefault(b"".join(it.tobytes() for it in values), signs)
+    telling = [it for cells in texts for it in cells if not it.isdigit()]
+    if len(readings) == 1:
+        (signs,) = readings.values()
+        look.format |= signs
+        look.guess(", ".join(f"{key}: {sign!r}" for key, sign in signs.items()), telling)
+    elif either := [it for it in telling if readings and EITHER.fullmatch(it)]:
+        look.asked.append(
+            f"--decimal: the {'comma' if ',' in either[0] else 'point'} in {either[0]!r} may stand"
+            " before decimals or between thousands; name the decimal sign, . or ,"
+        )
+
+
+def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
+    """The rules of cleaning; all entities play, since private counts must not decide."""
+    entity, count, rules = look.columns["entity"], look.columns["count"], look.cleaning
+    rules["entities"] = "all"
+    texts = pd.concat([rows[it] for it in (count, look.columns.get("capacity")) if it])
+    hidden = [it for it in texts.unique() if _SUPPRESSED.fullmatch(it)]
+    if hidden:
+        below = re.search("[<≤] *([0-9]+)", hidden[0])  # <5 is 1 to 4
+        value = int(below[1]) // 2 if below else Cleaning().suppressed_value
+        rules |= {"suppressed_markers": hidden, "suppressed_value": value}
+        look.guess(f"suppressed, read as {value:g}", hidden)
+    known = {*Cleaning().missing_markers, *hidden}
+    if missing := [it for it in texts[~texts.str.fullmatch(_NUMBER)].unique() if it not in known]:
+        rules["missing_markers"] = ["", *missing]
+        look.guess("missing", missing)
+    counts = rows[count][rows[count].str.fullmatch(_NUMBER) & ~rows[count].isin(hidden)]
+    negative = counts[numbers_of(counts, form.of_column(counts)) < 0]
+    if len(negative):
+        rules["negative_counts"] = "missing"
+        look.guess("negative counts are missing", negative, count)
+    times = rows[entity].value_counts()
+    alike = [[*same.index] for _, same in times.groupby(times.index.map(folded), sort=False)]
+    if spelled := {other: most for most, *others in alike for other in others}:
+        rules["identifiers"] = spelled
+        look.guess("one entity", [f"{it} = {of}" for it, of in spelled.items()], entity)
+
+
+def _bounds(rows: pd.DataFrame, form: Format, look: Look) -> None:
+    """The question: a share, or a count (per capacity), which needs a public bound."""
+    count, capacity, at_most = look.columns["count"], look.columns.get("capacity"), None
+    if "at_most" in look.told:
+        at_most = look.told["at_most"]
+        look.gain = {"at_most": at_most} if capacity else {"of": "count", "bound": at_most}
+        return
+    public = "name a public one; one that comes from the counts would tell of them"
+    if capacity is None:
+        look.asked.append(f"--at-most: without capacities, {count} needs a bound; {public}")
+        return
+    held = [rows[it].where(rows[it].str.fullmatch(_NUMBER), "") for it in (count, capacity)]
+    numbers, wholes = (
+        numbers_of(cells, PLAIN if cells.name in look.typed else form.of_column(cells))
+        for cells in held
+    )
+    above = (numbers > wholes) & (wholes > 0)
+    if above.mean() > MOST_CLIPPED:
+        more, less = rows.loc[above, [count, capacity]].iloc[0]
+        rate = Columns.model_validate(look.columns).rate
+        look.asked.append(
+            f"--at-most: {count} may exceed {capacity} ({more!r} of {less!r}), so {rate} needs a"
+            f" bound; {public}"
+        )

@@ -1,0 +1,257 @@
+"""`dpol new dataset` reads tables of all kinds as their owners mean them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpol.cli import main
+from dpol.config.experiment import load_experiment
+from dpol.core.errors import DataError
+from dpol.data.cleaning import clean_panel
+from dpol.data.guess import look_at
+from dpol.data.layout import read_counts
+from dpol.data.stream import GainStream, build_stream
+from tables_of_all_kinds import MAKERS, Kind
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def config_of(kind: Kind) -> str:
+    return f"{kind.file.partition('.')[0]}.yaml"
+
+
+def streams_of(config: str) -> list[GainStream]:
+    of = load_experiment(config).config
+    raw = read_counts(of.raw_file, of.dataset)
+    panel = clean_panel(raw, of.dataset, of.streams, None, of.at_most).table
+    most = of.dataset.cleaning.max_clipped
+    return [build_stream(panel, it, 1.0, {}, gain=of.gain, max_clipped=most) for it in of.streams]
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_a_table_is_read_in_at_most_two_runs_and_edits(here: Path, capsys, make) -> None:
+    """What its gains are is computed by pandas alone."""
+    kind = make(here)
+    needs_more = bool(kind.options or kind.edits)
+    assert main(["new", "dataset", kind.file]) == needs_more
+    said = capsys.readouterr()
+    if kind.options:
+        assert kind.options[0] in said.err
+        assert not Path(config_of(kind)).exists()
+        assert main(["new", "dataset", kind.file, *kind.options]) == 0
+    for old, new in kind.edits:
+        assert new.partition("\n")[2].strip() in said.err
+        text = Path(config_of(kind)).read_text()
+        assert old in text
+        Path(config_of(kind)).write_text(text.replace(old, new))
+    whole, *groups = streams_of(config_of(kind))
+    expected = kind.gains.sort_index(axis=1)
+    assert list(whole.entities) == list(expected)
+    assert [str(it) for it in whole.periods] == [str(it.date()) for it in expected.index]
+    np.testing.assert_allclose(whole.gains, expected.to_numpy(float), rtol=1e-12)
+    assert sum(it.n_experts for it in groups) in (0, whole.n_experts)
+
+
+def looked(path: Path, text: str, **told: str | float) -> dict[str, object]:
+    """What is seen of a table, block by block."""
+    path.write_text(text, encoding="utf-8")
+    seen = look_at(path, told)
+    return {**seen.format, **seen.columns, **seen.periods, **seen.cleaning, **seen.gain}
+
+
+def rows(header: str, *lines: str, towns: str = "Ulm Bonn Trier") -> str:
+    """Lines of several towns; `{}` in a line is the town."""
+    return "\n".join([header, *(it.format(town) for town in towns.split() for it in lines)]) + "\n"
+
+
+PLAIN = "2021-01-03,{},5,30", "2021-01-10,{},6,30", "2021-01-17,{},4,30"
+
+
+@pytest.mark.parametrize(
+    ("header", "lines", "expected"),
+    [
+        ("d,town,sick,beds", PLAIN, {"days": 7, "count": "sick", "capacity": "beds"}),
+        ("d,town,sick,n", PLAIN, {"count": "sick", "capacity": "n"}),  # n never changes
+        ("d,town,n,beds", ("2021-01-03,{},5,30", "2021-01-10,{},6,31", "2021-01-17,{},4,30"),
+         {"count": "n", "capacity": "beds", "days": 7}),
+        ("d,town,sick,beds", tuple(it.replace("-", "/") for it in PLAIN), {"date": "YYYY/M/D"}),
+        ("d,town,sick,beds", ("2021-W01,{},5,30", "2021-W03,{},5,30"),
+         {"date": "YYYY-Www", "days": 14}),
+        ("d,town,sick,beds", ("2021-03,{},5,30", "2021-06,{},5,30"),
+         {"date": "YYYY-M", "months": 3}),
+        ("d;town;sick;beds", ("3.1.2021;{};5,5;30", "4.1.2021;{};5,25;30"),
+         {"delimiter": ";", "date": "D.M.YYYY", "decimal": ",", "days": 1}),
+        ("d,town,sick,beds", ("2021-01-03,{},..,30", "2021-01-10,{},4,30", "2021-01-17,{},*,30"),
+         {"missing_markers": ["", ".."], "suppressed_markers": ["*"]}),
+        ("Report\n\nd|town|sick|beds", ("2021-01-03|{}|5|30", "2021-01-10|{}|6|30"),
+         {"skip_rows": 2, "delimiter": "|"}),
+    ],
+    ids=lambda it: str(it)[:40],
+)  # fmt: skip
+def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...], expected) -> None:
+    seen = looked(tmp_path / "t.csv", rows(header, *lines))
+    assert seen["entity"] == "town"
+    assert {key: seen.get(key) for key in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "lines", "said", "told", "expected"),
+    [
+        ("d,town,sick,beds", ("1/2/2021,{},5,30", "1/9/2021,{},5,30"),
+         "--date: '1/2/2021', '1/9/2021' may be D/M/YYYY or M/D/YYYY",
+         {"date": "M/D/YYYY"}, {"days": 7}),
+        ("d,town,sick,beds", ("2021-01-03,{},1.230,3000", "2021-01-10,{},1.100,3000"),
+         "--decimal: the point in '1.230' may stand before decimals or between thousands",
+         {"decimal": ","}, {"thousands": "."}),
+        ("d,town,sick,beds", ("2021-01-03,{},1.230,3000", "2021-01-10,{},1.100,3000"),
+         "--decimal", {"decimal": "."}, {"decimal": "."}),
+        ("d,town,sick", ("2021-01-03,{},5", "2021-01-10,{},6"),
+         "--at-most: without capacities, sick needs a bound; name a public one; one that comes",
+         {"at_most": 20}, {"of": "count", "bound": 20}),
+        ("d,town,loans,seats", ("2021-01-03,{},50,5", "2021-01-10,{},60,5"),
+         "--at-most: loans may exceed seats ('50' of '5'), so loans per seat needs a bound",
+         {"at_most": 20}, {"at_most": 20}),
+        ("d,town,a,b", ("2021-01-03,{},5,30", "2021-01-10,{},6,31"),
+         "--count and --capacity: which of the columns a, b? --capacity none says",
+         {"count": "a", "capacity": "b"}, {"count": "a", "capacity": "b"}),
+        ("d,e,town,sick,beds", ("2021-01-03,2021-01-04,{},5,30", "2021-01-10,2021-01-11,{},5,30"),
+         "--period: which of the columns d, e holds the dates?", {"period": "d"}, {"period": "d"}),
+        ("d,town,age,sick,beds",
+         [f"2021-01-{day},{{}},{age},5,30" for day in ("03", "10") for age in ("young", "old")],
+         "--entity: no column alone tells the rows of a period apart; the table has d, town, age,",
+         {}, {}),
+        ("d,town,sick,beds", PLAIN, "--count ill: no such column; the table has d, town, sick",
+         {"count": "ill"}, {}),
+    ],
+    ids=lambda it: str(it)[:40],
+)  # fmt: skip
+def test_what_cannot_be_seen_is_asked_for(
+    tmp_path: Path, header: str, lines: tuple[str, ...], said: str, told, expected
+) -> None:
+    text = rows(header, *lines)
+    with pytest.raises(DataError) as asked:
+        looked(tmp_path / "t.csv", text, **({} if expected else told))
+    assert said in str(asked.value)
+    if expected:
+        seen = looked(tmp_path / "t.csv", text, **told)
+        assert {key: seen.get(key) for key in expected} == expected
+
+
+CELLS = ["", "5", "1,5", "1.230", "-", "<5", "2021-01-03", "1/2/2021", "Total", "é", '"', "5 kg"]
+NAMES = ["d", "town", "sick", "beds", "year", "2021-01", "no such"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    cells=st.lists(
+        st.tuples(st.integers(0, 8), st.integers(0, 3), st.sampled_from(CELLS)), max_size=6
+    ),
+    mark=st.sampled_from(",;\t"),
+    turned=st.booleans(),
+    told=st.dictionaries(
+        st.sampled_from(["entity", "period", "count", "capacity", "group"]), st.sampled_from(NAMES),
+        max_size=2,
+    ),
+    layout=st.sampled_from([{}, {}, *({"layout": it} for it in ("long", "wide", "wide-periods"))]),
+)  # fmt: skip
+def test_any_table_is_seen_or_asked_about(cells, mark, turned, told, layout) -> None:
+    lines = [it.split(",") for it in rows("d,town,sick,beds", *PLAIN).splitlines()]
+    for place, column, text in cells:
+        lines[place][column] = text
+    if turned:
+        lines = [list(it) for it in zip(*lines, strict=True)]
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(DataError):
+        looked(Path(folder) / "t.csv", "\n".join(map(mark.join, lines)), **told, **layout)
+
+
+def test_all_that_is_missing_is_asked_for_at_once(tmp_path: Path) -> None:
+    lines = "1/2/2021,{},1.230", "1/9/2021,{},1.100"
+    with pytest.raises(DataError, match=r"(?s)--date: .*\n  --decimal: "):
+        looked(tmp_path / "t.csv", rows("d,town,sick", *lines))
+
+
+def test_no_guess_depends_on_how_large_counts_within_the_capacity_are(tmp_path: Path) -> None:
+    """The config is public, so it must not tell of the counts."""
+    few, many = (
+        rows("d,town,sick,beds", *(it.replace(",5,", f",{k},") for it in PLAIN)) for k in (0, 30)
+    )
+    assert looked(tmp_path / "t.csv", few) == looked(tmp_path / "t.csv", many)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["no.csv"], 2, "no.csv: no such file; give the path of a table from this folder"),
+        (["t.txt"], 2, "t.txt: a table ends in .csv, .csv.gz, .tsv, .parquet, .xlsx; save it as"),
+        (["there.csv"], 1, "there.yaml: exists already; delete it, or rename the table"),
+        (["t.csv", "--step", "week"], 2, "--step week: write a number of days or months, such as"),
+        (["t.csv", "--date", "DD"], 2, "--date DD: must be 'YYYY-MM-DD', "),
+        (["t.csv.gz"], 1, "t.csv.gz: is damaged, cut short or no .gz file"),
+        (["t.xlsx"], 1, "t.xlsx: is damaged, cut short or no .xlsx file"),
+        (["t.csv", "--at-most", "0"], 2, "--at-most: must lie from 0.001 to"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_cannot_be_meant_is_refused_in_words(here: Path, capsys, words, code, said) -> None:
+    for name in ("t.txt", "there.csv", "t.csv", "t.csv.gz", "t.xlsx"):
+        (here / name).write_text(rows("d,town,sick,beds", *PLAIN))
+    (here / "there.yaml").touch()
+    try:
+        done = main(["new", "dataset", *words])
+    except SystemExit as stop:
+        done = stop.code
+    assert (done, "Traceback") == (code, "Traceback")
+    assert said in capsys.readouterr().err
+    assert not (here / "t.yaml").exists()
+
+
+def test_a_column_per_period_may_have_groups(here: Path) -> None:
+    towns = [f"{it},{'NS'[place % 2]},40,1,2,3" for place, it in enumerate("abcdef")]
+    text = "\n".join(["town,land,beds,2021-01,2021-02,2021-03", *towns, "Total,,240,6,12,18"])
+    Path("t.csv").write_text(text)
+    seen = look_at(Path("t.csv"), {})
+    assert (seen.columns["group"], seen.groups) == ("land", ["N", "S"])
+    assert seen.cleaning["drop_where"] == {"town": ["Total"]}
+    assert seen.periods == {"months": 1}
+
+
+def test_one_of_several_sheets_is_asked_for(tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
+        for name in ("2021", "2022"):
+            pd.read_csv(io.StringIO(rows("d,town,sick,beds", *PLAIN))).to_excel(
+                book, sheet_name=name
+            )
+    with pytest.raises(DataError, match="--sheet must be one of '2021', '2022'"):
+        look_at(tmp_path / "t.xlsx", {})
+    seen = look_at(tmp_path / "t.xlsx", {"sheet": "2022"})
+    assert (seen.format, seen.columns["entity"]) == ({"sheet": "2022"}, "town")
+
+
+def test_options_of_a_table_are_for_tables(here: Path, capsys) -> None:
+    assert main(["new", "algorithm", "my-own", "--at-most", "3"]) == 2
+    assert "--at-most is only for dpol new dataset TABLE" in capsys.readouterr().err
+
+
+def test_the_config_says_how_far_one_person_moves_a_count(here: Path, capsys) -> None:
+    (here / "t.csv").write_text(rows("d,town,sick,beds", *PLAIN))
+    assert main(["new", "dataset", "t.csv", "--per-person", "20"]) == 0
+    assert yaml.safe_load(Path("t.yaml").read_text())["privacy"]["count_sensitivity"] == 20
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "t.csv:"
+    assert said[1] == "  entity: town (column town: 'Ulm', 'Bonn')"
+    assert said[-1] == "Written: t.yaml. Now: dpol run t.yaml --cores 2"

@@ -1,0 +1,182 @@
+"""Eight tables as offices have them, each made of a seed, with the gains that they stand for.
+
+`python tests/tables_of_all_kinds.py FOLDER` writes them, and prints the commands that run each.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A table.
+
+    Args:
+        file: its name.
+        options: of `dpol new dataset`, which a second run needs.
+        gains: what dpol should make of it, by pandas alone: a row a period, a column an entity.
+        edits: lines of the config to replace, old and new.
+    """
+
+    file: str
+    options: tuple[str, ...] = ()
+    gains: pd.DataFrame
+    edits: tuple[tuple[str, str], ...] = ()
+
+
+def _numbers(
+    seed: int, entities: str, days: pd.DatetimeIndex, capacity: tuple[int, int], most: float
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Counts that rise and fall, and the capacity of each entity."""
+    rng, names = np.random.default_rng(seed), sorted(entities.split())
+    held = pd.Series(rng.integers(*capacity, len(names)), names)
+    level = rng.uniform(0.25, 0.6, len(names))
+    wave = 0.25 * np.sin(np.arange(len(days))[:, None] / 5 + rng.uniform(0, 6, len(names)))
+    share = np.clip(level + wave + rng.normal(0, 0.05, (len(days), len(names))), 0.01, 0.95)
+    return pd.DataFrame((share * most * held.to_numpy()).round(), days, names), held
+
+
+def _long(counts: pd.DataFrame, entity: str, period: str, count: str) -> pd.DataFrame:
+    return counts.rename_axis(period).reset_index().melt(period, var_name=entity, value_name=count)
+
+
+def _library(folder: Path) -> Kind:
+    """Loans per seat, by branch and month."""
+    days = pd.date_range("2021-01-01", periods=36, freq="MS")
+    loans, seats = _numbers(1, "Central Docks Hill Meadow Riverside Station", days, (25, 120), 50)
+    rows = _long(loans.astype(int), "branch", "month", "loans")
+    rows["seats"] = rows["branch"].map(seats)
+    rows["month"] = rows["month"].dt.strftime("%Y-%m")
+    rows.to_csv(folder / "library.csv", index=False)
+    return Kind(file="library.csv", options=("--at-most", "60"), gains=loans / seats)
+
+
+def _emergency(folder: Path) -> Kind:
+    """Visits and places of emergency departments, every day, some of them missing."""
+    days = pd.date_range("2023-01-01", periods=90)
+    names = "Ash Birch Cedar Elm Fir Hazel Larch Oak"
+    visits, places = _numbers(2, names, days, (30, 200), 1)
+    visits.iloc[10:13, 2] = np.nan
+    rows = _long(visits.astype("Int64"), "department", "day", "visits")
+    rows["places"] = rows["department"].map(places)
+    rows.to_csv(folder / "emergency.csv", index=False)
+    return Kind(file="emergency.csv", gains=visits.ffill() / places)
+
+
+def _kliniken(folder: Path) -> Kind:
+    """Semicolons, decimal commas, D.M.YYYY and Latin-1."""
+    days = pd.date_range("2022-03-01", periods=80)
+    beds_used, beds = _numbers(3, "Aachen Bonn Köln Münster Trier Ulm", days, (400, 1900), 1)
+    beds_used += 0.5
+    rows = _long(beds_used, "Klinik", "Datum", "Belegt")
+    rows["Betten"] = rows["Klinik"].map(beds).map("{:,}".format).str.replace(",", ".")
+    rows["Datum"] = [f"{it.day}.{it.month}.{it.year}" for it in rows["Datum"]]
+    rows["Belegt"] = rows["Belegt"].map("{:.1f}".format).str.replace(".", ",")
+    text = rows.to_csv(index=False, sep=";")
+    (folder / "kliniken.csv").write_bytes(text.encode("latin-1"))
+    return Kind(file="kliniken.csv", gains=beds_used / beds)
+
+
+def _homes(folder: Path) -> Kind:
+    """Weeks as columns of a sheet, below a title."""
+    days = pd.date_range("2021-01-04", periods=52, freq="7D")
+    sick, places = _numbers(4, " ".join(f"Home-{k}" for k in range(1, 8)), days, (20, 90), 1)
+    sheet = sick.T.astype(int)
+    sheet.columns = [f"{it.isocalendar().year}-W{it.isocalendar().week:02}" for it in days]
+    sheet.insert(0, "Places", places)
+    sheet["Total"] = sick.T.sum(axis=1)
+    sheet.rename_axis("Home").to_excel(folder / "homes.xlsx", startrow=2)
+    import openpyxl
+
+    book = openpyxl.load_workbook(folder / "homes.xlsx")
+    book.active["A1"] = "Sick residents by week"
+    book.save(folder / "homes.xlsx")
+    return Kind(file="homes.xlsx", gains=sick / places)
+
+
+def _messy(folder: Path) -> Kind:
+    """Spellings, duplicates, a negative number, empty capacities, and small counts hidden."""
+    days = pd.date_range("2023-01-02", periods=60, freq="7D")
+    ill, beds = _numbers(5, "Dover Kent Leeds Luton York", days, (20, 60), 0.5)
+    rows = _long(ill.astype(int).astype(str), "town", "week", "ill")
+    rows["beds"] = rows["town"].map(beds).astype(str)
+    small = rows["ill"].astype(int) < 5
+    rows.loc[small, "ill"] = "<5"
+    clean = ill.mask(ill < 5, 2.0)
+    at = rows.index[rows["town"].eq("Leeds")]
+    rows.loc[at[7], "town"] = "LEEDS"
+    rows.loc[at[9], "ill"] = "-3"
+    clean.loc[days[9], "Leeds"] = clean.loc[days[8], "Leeds"]
+    rows.loc[at[20:24], "beds"] = ""
+    again = rows.loc[[at[30], at[31]]]
+    again.loc[at[31], "ill"] = "9"
+    clean.loc[days[31], "Leeds"] = 9
+    pd.concat([rows, again]).to_csv(folder / "messy.csv", index=False)
+    edits = (("    entities: all", "    entities: all\n    conflicting_duplicates: last"),)
+    return Kind(file="messy.csv", gains=clean / beds, edits=edits)
+
+
+def _clinics(folder: Path) -> Kind:
+    """A column per clinic, without capacities."""
+    days = pd.date_range("2022-01-01", periods=70)
+    visits, _ = _numbers(6, "East Mid North South West", days, (80, 120), 1)
+    visits.astype(int).rename_axis("day").reset_index().to_parquet(folder / "clinics.parquet")
+    return Kind(file="clinics.parquet", options=("--at-most", "150"), gains=visits / 150)
+
+
+def _hotels(folder: Path) -> Kind:
+    """Year and month in two columns, tabs, a sign between thousands."""
+    days = pd.date_range("2019-01-01", periods=48, freq="MS")
+    guests, beds = _numbers(7, "Bari Como Lecce Pisa Siena", days, (900, 9000), 1)
+    rows = _long(guests, "town", "when", "guests")
+    rows["beds"] = rows["town"].map(beds).map("{:,}".format)
+    rows["guests"] = rows["guests"].astype(int).map("{:,}".format)
+    rows.insert(0, "month", rows["when"].dt.month)
+    rows.insert(0, "year", rows.pop("when").dt.year)
+    rows.to_csv(folder / "hotels.tsv", index=False, sep="\t")
+    return Kind(file="hotels.tsv", options=("--decimal", "."), gains=guests / beds)
+
+
+def _shelters(folder: Path) -> Kind:
+    """Packed, M/D/YYYY, districts and rows of totals."""
+    days = pd.date_range("2022-01-02", periods=60, freq="7D")
+    guests, places = _numbers(8, "Arch Bay Cove Dale East Fort Gate Hope", days, (15, 80), 1)
+    district = pd.Series(["Inner", "Outer"] * 4, guests.columns)
+    rows = _long(guests.astype(int), "shelter", "week_of", "guests")
+    rows["places"], rows["district"] = rows["shelter"].map(places), rows["shelter"].map(district)
+    sums = rows.groupby(["week_of", "district"], as_index=False)[["guests", "places"]].sum()
+    rows = pd.concat([rows, sums.assign(shelter="Total")])
+    rows["week_of"] = [f"{it.month}/{it.day}/{it.year}" for it in rows["week_of"]]
+    text = io.BytesIO()
+    rows.to_csv(text, index=False)
+    (folder / "shelters-2022.csv.gz").write_bytes(gzip.compress(text.getvalue(), mtime=0))
+    return Kind(file="shelters-2022.csv.gz", gains=guests / places)
+
+
+MAKERS: tuple[Callable[[Path], Kind], ...] = (
+    _library, _emergency, _kliniken, _homes, _messy, _clinics, _hotels, _shelters,
+)  # fmt: skip
+
+
+def write_tables(folder: Path) -> list[Kind]:
+    """Write the eight tables into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return [make(folder) for make in MAKERS]
+
+
+if __name__ == "__main__":
+    for kind in write_tables(Path(sys.argv[1])):
+        name = kind.file.partition(".")[0]
+        print("dpol new dataset", kind.file, *kind.options)
+        for _, new in kind.edits:
+            print(f"# in {name}.yaml: {new.strip().splitlines()[-1].strip()}")
+        print(f"dpol run {name}.yaml --cores 2")
