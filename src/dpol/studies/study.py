@@ -127,13 +127,14 @@ class TableSpec(Settings):
         name: its files below tables/, without suffix.
         title: what it shows, in a few words.
         build: "module:function" that takes (frames, settings, facts) and returns the table.
-        folded: whether only those see it on the page who open it, as they do below a figure.
+        place: on the page it is seen (below a figure folded), or folded, or only linked; its files
+            are always made.
     """
 
     name: str
     title: str
     build: str
-    folded: bool = False
+    place: Literal["seen", "folded", "file"] = "seen"
 
 
 class Section(Settings):
