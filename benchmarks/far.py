@@ -79,7 +79,9 @@ def write_games(folder: Path, replicates: int) -> None:
                 )
                 for member in members
             )
-            tables.append(table_of(RunBlock(tuple(point["replicates"]), played)))
+            numbers = tuple(point["replicates"])
+            block = RunBlock(replicates=numbers, played=played, best=np.ones(WEEKS))
+            tables.append(table_of(block))
         write_frame(pa.concat_tables(tables), folder / f"points/games/{job}/scores.parquet")
 
 

@@ -48,7 +48,7 @@ def games(
             for mu in mus:
                 facts = {"noise": noise, "mu": mu, "seed": SEED, "replicates": range(replicates)}
                 block = play_suite(stream, members, **facts)
-                found += [scores_of(it, block.replicates) for it in block.played]
+                found += [scores_of(it, block.replicates, block.best) for it in block.played]
     return found
 
 

@@ -298,7 +298,7 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
     stream = make_stream(np.tile(GAINS, (8, 1)), 10.0)
     members = make_members("rw-ftpl")
     block = play_suite(stream, members, noise="doubled", mu=0.5, seed=1, replicates=range(4))
-    cell = scores_of(block.played[0], block.replicates)
+    cell = scores_of(block.played[0], block.replicates, block.best)
     assert (cell.noise, cell.ours) == ("doubled", True)
     assert cell.guarantee.mu == pytest.approx(0.25)
     assert cell.guarantee.mechanism.startswith("doubled Gaussian noise")

@@ -17,8 +17,9 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.answers import answers as claims_answers
 from dpol.studies.claims.settings import Claims
+from dpol.studies.games import answer_table
 from dpol.studies.games.answers import (
-    answer_on_cost,
+    answer_on_choice,
     answer_on_names,
     answer_on_papers,
     answer_on_privacy,
@@ -26,6 +27,7 @@ from dpol.studies.games.answers import (
 )
 from dpol.studies.games.costs import cost_table, shown_costs
 from dpol.studies.games.findings import rank_meta, with_costs, with_shares
+from dpol.studies.games.systems import lines_of
 from dpol.studies.page import Answer
 from report.run_by_hand import audits, claims, config
 from tables_by_hand import INF, run, summary, texts
@@ -38,7 +40,7 @@ FACTS = page_facts(config())
 
 def costs(summary: list[dict[str, Any]], *studies: str, **changes: Any) -> pd.DataFrame:
     made = config(*studies, **changes)
-    return shown_costs(with_costs(pd.DataFrame(summary)), made.games, made.facts)
+    return shown_costs(with_costs(with_shares(pd.DataFrame(summary))), made.games, made.facts)
 
 
 def on_papers(
@@ -185,30 +187,52 @@ def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
         run("rw-ftpl", INF, 20.0),
     ]
     lost = costs(summary)
-    assert list(lost["noise"]) == ["isotropic", "capacity"]
-    frames = {"summary": with_costs(pd.DataFrame(summary))}
+    # The best first, by its gain with noise.
+    assert list(lost["noise"]) == ["capacity", "isotropic"]
+    frames = {"summary": with_costs(with_shares(pd.DataFrame(summary)))}
     table = cost_table(frames, config().games, FACTS)
     assert texts(table) == [
-        ["New Mexico", "rw-meta", "isotropic", "40.00", "10.00 ± 1.50 (25%)"],
         ["New Mexico", "rw-meta", "capacity †", "41.00", "−2.05 ± 0.50 (−5%)"],
+        ["New Mexico", "rw-meta", "isotropic", "40.00", "10.00 ± 1.50 (25%)"],
     ]
 
 
-def test_what_is_left_is_a_mean_over_streams_with_its_interval() -> None:
+def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixed_one() -> None:
     streams = {"nm": {"groups": ["NM"]}, "pa": {"groups": ["PA"]}}
     played = [
-        *(run("rw-meta", INF, 40.0, stream=name, ci_half_width=0.0) for name in streams),
+        run("rw-meta", INF, 40.0, stream="nm", ci_half_width=0.0),
+        run("rw-meta", INF, 40.0, stream="pa", ci_half_width=0.0),
         run("rw-meta", 1.0, 30.0, stream="nm", ci_half_width=1.2),
         run("rw-meta", 1.0, 36.0, stream="pa", ci_half_width=2.4),
-    ]
-    facts = replace(FACTS, streams={"nm": "Here", "pa": "There"})
-    answer = answer_on_cost(with_shares(pd.DataFrame(played)), config(streams=streams).games, facts)
+        *(run("rw-ftpl", mu, 20.0, stream=name) for name in streams for mu in (INF, 1.0)),
+        *(run("tree", mu, 42.0, stream=name, model="central")
+          for name in streams for mu in (INF, 1.0)),
+    ]  # fmt: skip
+    best = {"nm": "North", "pa": "South"}
+    played = [row | {"best_static": best[row["stream"]]} for row in played]
+    named = {"nm": "Here", "pa": "There"}
+    asked = dict.fromkeys(named, "")
+    facts = replace(FACTS, streams=named, asked=asked, levels={"a": INF, "b": 1.0})
+    made = config(streams=streams, report={"algorithms": ["rw-ftpl", "tree", "rw-meta"]})
+    lines = lines_of(with_shares(pd.DataFrame(played)), made.games, facts)
+    answer = answer_on_choice(lines, facts)
     # By hand: 33 of 60 is 55%; half widths 2% and 4%. Phi(1 / 2) = 0.691.
     assert answer.finding == (
-        "When an attacker guesses right at most 69 of 100 times (a coin: 50), rw-meta, isotropic"
-        " noise keeps 55% (52 to 58%) of the possible gain. Without privacy: 67%. Real data, mean"
+        "An attacker may be right about one person in one round at most 69 times in 100 (a coin:"
+        " 50). Then the best of 2 local algorithms is rw-meta, isotropic noise: it keeps 55% (52 to"
+        " 58%) of what foresight gains over chance, and 67% without privacy. Always North (Here)"
+        " keeps 50%"
+        " and South (There) keeps 50%: the best fixed e, known only in hindsight. Real data, mean"
         " over Here and There."
     )
+    assert answer.more[0].startswith("Best with a trusted curator, at μ\xa0=\xa01: tree, isotropic")
+    table = answer_table.build({"summary": with_shares(pd.DataFrame(played))}, made.games, facts)
+    assert texts(table) == [
+        ["tree, isotropic noise", "70.0% ± 0.2", "70.0% ± 0.2", "25.0% ± 5.0"],
+        ["rw-meta, isotropic noise", "66.7%", "55.0% ± 3.0", "25.0% ± 5.0"],
+        ["rw-ftpl, isotropic noise", "33.3% ± 0.2", "33.3% ± 0.2", "25.0% ± 5.0"],
+        ["best fixed expert, in hindsight", "50.0%", "50.0%", "—"],
+    ]
 
 
 STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
@@ -256,30 +280,23 @@ def test_no_line_on_people_who_stay_where_no_people_are_counted() -> None:
     assert describe_stays(pd.DataFrame([played]), config().games, FACTS) == ""
 
 
-def test_the_right_one_is_counted_in_the_replay() -> None:
-    """Three weeks: North is the best twice; rw-meta names it in both, with noise in one."""
-    best, named = (
-        ["North", "South", "North"],
-        {INF: ["North"] * 3, 1.0: ["South", "North", "North"]},
-    )
-    rows = pd.DataFrame(
-        {"stream": "nm", "noise": "isotropic", "mu": mu, "round": number, "name": name,
-         "foresight": name == best[number], "chosen_by": "rw-meta" * (name == own[number])}
-        for mu, own in named.items() for number in range(3) for name in ("North", "South")
+def test_the_right_one_is_a_share_of_the_rounds_and_who_it_was_comes_from_the_replay() -> None:
+    best = ["North", "South", "North"]
+    replay = pd.DataFrame(
+        {"stream": "nm", "round": number, "name": name, "foresight": name == best[number]}
+        for number in range(3) for name in ("North", "South")
     )  # fmt: skip
-    played = [run("rw-meta", mu, 30.0) for mu in (INF, 1.0)]
-    summary = with_shares(pd.DataFrame(played))
-    answer = answer_on_names(rows, summary, config().games, replace(FACTS, streams={"nm": "NM"}))
-    assert answer.finding == (
-        "North took the largest share most often: in 2 of 3 weeks (NM). rw-meta named the right e"
-        " in advance in 2 without privacy, and in 1 when an attacker guesses right at most 69 of"
-        " 100 times (isotropic noise)."
+    named = {INF: 0.5, 1.0: 0.25}
+    played = [run("rw-meta", mu, 30.0, named_right=share) for mu, share in named.items()]
+    facts = replace(FACTS, streams={"nm": "NM"}, levels={"a": INF, "b": 1.0})
+    lines = lines_of(with_shares(pd.DataFrame(played)), config().games, facts)
+    answer = answer_on_names(lines, replay, facts, compared=False)
+    assert answer.finding.replace("\xa0", " ") == (
+        "The right e is named in this share of the weeks by rw-meta, isotropic noise: 50% without"
+        " privacy, 25% at μ = 1. One drawn at random: 4%."  # of 24
     )
-    # A guarantee that is weaker than its level says nothing about an attacker.
-    weak = answer_on_names(
-        rows, summary.assign(guaranteed_mu=2 * summary["mu"]), config().games, FACTS
-    )
-    assert "attacker" not in weak.finding
+    assert answer.more == ("North was the right one most often: in 2 of 3 weeks (NM).",)
+    assert answer_on_names(lines, None, facts, compared=False).more == ()
 
 
 @pytest.mark.parametrize(
@@ -293,7 +310,7 @@ def test_the_right_one_is_counted_in_the_replay() -> None:
 def test_costs_that_cannot_be_computed_are_not_told(summary: list[dict[str, Any]]) -> None:
     lost = costs(summary)
     assert lost.empty
-    frames = {"summary": with_costs(pd.DataFrame(summary))}
+    frames = {"summary": with_costs(with_shares(pd.DataFrame(summary)))}
     assert texts(cost_table(frames, config().games, FACTS)) == [["—", "—", "—", "—"]]
 
 

@@ -83,7 +83,9 @@ def totals_of(played: Sequence[Played]) -> pd.DataFrame:
     """The total gains of runs, with their levels by number."""
     levels = {str(it.mu): it.mu for it in played}
     facts = Facts({"nm": "nm"}, simulated=False, confidence=0.95, levels=levels)
-    return summaries.totals_of([scores_of(it, range(len(it.totals))) for it in played], facts)
+    return summaries.totals_of(
+        [scores_of(it, range(len(it.totals)), it.gains[0]) for it in played], facts
+    )
 
 
 @pytest.fixture(scope="module")

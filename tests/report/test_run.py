@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (run / CRATE).write_text('{"@graph": []}')
     (run / CONFIG).write_text("seed: 7\n")
     (run / "tables/average-gain.csv").write_text("stream,mean_gain\nnm,2.5\n")
-    block = RunBlock((0, 1), tuple(PLAYED))
+    block = RunBlock(replicates=(0, 1), played=tuple(PLAYED), best=PLAYED[0].gains.max(axis=0))
     write_frame(table_of(block), run / GAME / "scores.parquet")
     write_runs(block, run / GAME / "rounds.parquet")
     write_stream(stream(label="nm"), run / "streams/nm.parquet")

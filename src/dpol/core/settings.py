@@ -78,7 +78,7 @@ class Settings(BaseModel):
     def _no_truth_values(cls, raw: object) -> object:
         for key, value in raw.items() if isinstance(raw, Mapping) else ():
             field = cls.model_fields.get(key)
-            if field and isinstance(value, bool) and field.annotation is not bool:
+            if field and isinstance(value, bool) and field.annotation not in (bool, bool | None):
                 about = {"key": key, "value": value}
                 raise PydanticCustomError(TRUTH_VALUE, "must not be true or false", about)
         return raw

@@ -24,7 +24,7 @@ from dpol.report.part import Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.show.pages import load_template
-from dpol.studies.page import COST, PAPERS, QUESTIONS, RIGHT, Answer, PageFacts, Widget
+from dpol.studies.page import COST, PAPERS, QUESTIONS, Answer, PageFacts, Widget
 from dpol.studies.registry import load_studies
 from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_of
 
@@ -97,12 +97,12 @@ def build_page(
     first, *others = parts
     *answered, setting = joined(answers)
     by_question = {it.question: it for it in answered}
+    leading = by_question.get(COST, answered[0])
     # The reader of a paper asks what privacy costs; that of an own table asks their question.
-    asked = COST if PAPERS in by_question or facts.asks_several else RIGHT
-    leading = by_question.get(asked, answered[0])
+    of_papers = PAPERS in by_question or facts.asks_several
     return load_template("report.html.j2", "dpol.report").render(
         run=facts.run,
-        title=COST if asked == COST else setting.finding,
+        title=COST if of_papers else setting.finding,
         lead=leading.finding,
         first=first,
         below=[it.below for it in answers if it.below],
@@ -183,7 +183,8 @@ def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
             continue
         table = read_fragment(folder / f"tables/{it.name}.fragment.html")
         long = table.count("<tr") > LONGEST_TABLE
-        (folded if seen or long or it.place == "folded" else shown).append((it.title, table))
+        fold = long or it.place == "folded" or (seen and it.place is None)
+        (folded if fold else shown).append((it.title, table))
     return Part(
         key=section.name,
         title=section.title,

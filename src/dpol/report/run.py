@@ -50,6 +50,22 @@ class Run:
         frame = self.table("summary")
         return frame[[*_FIRST, *frame.columns.difference(_FIRST, sort=False)]]
 
+    def answer(self) -> pd.DataFrame:
+        """The numbers of the page's first screen: the share that each system keeps at each level.
+
+        One row per question, stream, system and level; without a stream, the mean over those of a
+        question. `right_guesses` is the largest share that an attacker guesses right about one
+        person, `gain_share` the share of the possible gain that is kept, `named_right` the share of
+        the rounds in which the right expert was named, and `best_static` the best fixed expert.
+        Half widths of means are means of half widths.
+
+        Raises:
+            DataError: the run has no such table, or it cannot be read.
+        """
+        several = (self.folder / "tables/answer-by-question.csv").exists()
+        found = self.table("answer-by-question" if several else "answer")
+        return found.fillna({"question": "", "stream": "", "best_static": ""})
+
     def stream(self, label: str) -> GainStream:
         """A gain stream. Raises DataError if the run has none of that label."""
         there = {it.stem: it for it in sorted(self.folder.glob("streams/*.parquet"))}

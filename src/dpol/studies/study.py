@@ -127,14 +127,14 @@ class TableSpec(Settings):
         name: its files below tables/, without suffix.
         title: what it shows, in a few words.
         build: "module:function" that takes (frames, settings, facts) and returns the table.
-        place: on the page it is seen (below a figure folded), or folded, or only linked; its files
-            are always made.
+        place: on the page it is seen, or folded, or only linked; without it, it is seen, but folded
+            below a figure. Its files are always made.
     """
 
     name: str
     title: str
     build: str
-    place: Literal["seen", "folded", "file"] = "seen"
+    place: Literal["seen", "folded", "file"] | None = None
 
 
 class Section(Settings):

@@ -13,12 +13,17 @@ from dpol.core.intervals import half_width
 from dpol.studies.comparison import STUDY
 from dpol.studies.comparison.answers import answer_on_aims, answer_on_questions
 from dpol.studies.comparison.comparison import compare
-from dpol.studies.comparison.questions import best_of_ways, compare_questions
+from dpol.studies.comparison.questions import (
+    best_of_ways,
+    compare_questions,
+    questions_table,
+)
 from dpol.studies.comparison.questions_figure import draw_questions
 from dpol.studies.comparison.settings import Aim, Comparison, System
 from dpol.studies.page import PageFacts
 from dpol.studies.study import schemas_of
 from legible import assert_legible, lines, points
+from tables_by_hand import texts
 
 STATES = {"nm": "New Mexico", "pa": "Pennsylvania"}
 QUESTIONS = {"share": "share", "large": "share of the large", "patients": "patients"}
@@ -100,11 +105,16 @@ def test_the_finding_names_what_each_question_costs(tables):
         "from μ = 1 to μ = 0.25 the share of the possible gain that the paper’s way keeps goes from"
         " 60% to 20% (share), from 60% to 20% (share of the large), from 90% to 90% (patients)"
     ) in answer.finding
-    shares, *limits = answer.more
-    assert "means over 2 streams" in shares
-    assert "asked for share, the paper’s way keeps 60.0 ± " in shares
-    assert "all 18 means together" in limits[0]
-    assert "40% (patients)" in limits[1]
+    assert "40% (patients)" in answer.more[0]
+
+
+def test_the_first_table_has_a_section_for_each_question(tables):
+    table = questions_table({"questions": tables[0]}, SETTINGS, FACTS)
+    assert [it.title for it in table.sections] == ["share", "share of the large", "patients"]
+    assert texts(table)[0][0].startswith("the paper’s way: ")
+    assert texts(table)[0][1] == "90.0%"
+    assert texts(table)[0][2].startswith("60.0% ± ")
+    assert texts(table)[2][1:] == ["40.0%"] * len(LEVELS)
 
 
 def test_the_streams_that_miss_an_aim_are_named(tables):
@@ -139,8 +149,7 @@ def test_the_tuned_way_is_the_best_of_its_forms_at_each_level(at_best):
     tuned = rows.loc[("share", "", "tuned")]
     assert tuned["algorithm"].to_dict() == {math.inf: "a", 1.0: "a", 0.25: "b"}
     assert tuned["gain_share"].tolist() == pytest.approx([0.3, 0.7, 0.9])
-    shares, *_, forms = answer_on_questions(questions, FACTS).more
-    assert "and the tuned way keeps 70.0 ± " in shares
+    _, forms = answer_on_questions(questions, FACTS).more
     assert forms == "The tuned way: the best in hindsight of a, b."
     figure = draw_questions({"questions": questions}, SETTINGS, FACTS)
     assert_legible(figure)

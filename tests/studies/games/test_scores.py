@@ -48,7 +48,7 @@ def of_gains(gains: Sequence[Sequence[float]], first: int = 0) -> Scores:
         gains=made,
         actions=np.zeros(made.shape, dtype=np.int32),
     )
-    return scores_of(runs, range(first, first + len(made)))
+    return scores_of(runs, range(first, first + len(made)), np.full(made.shape[1], 0.5))
 
 
 GAINS = arrays.arrays(
@@ -61,6 +61,7 @@ GAINS = arrays.arrays(
 def test_scores_by_hand() -> None:
     found = of_gains([[1.0, 0.0, 0.5], [0.0, 0.0, 1.0]])
     assert found.totals.tolist() == [1.5, 1.0]
+    assert found.hits.tolist() == [1, 0]  # the largest gain is 0.5 in every round
     assert found.mean.tolist() == [0.5, 0.5, 1.25]
     assert found.squares.tolist() == [0.5, 0.5, 0.125]
     assert not found.equal
@@ -85,6 +86,7 @@ def test_blocks_together_are_the_whole(gains, data) -> None:
     together = joined(data.draw(st.permutations(parts)))
     whole = of_gains(gains)
     np.testing.assert_array_equal(together.totals, whole.totals)
+    np.testing.assert_array_equal(together.hits, whole.hits)
     np.testing.assert_array_equal(together.first, whole.first)
     np.testing.assert_allclose(together.mean, whole.mean, rtol=1e-14)
     np.testing.assert_allclose(together.squares, whole.squares, rtol=1e-9, atol=1e-13)
@@ -137,7 +139,9 @@ def test_reading_gives_back_what_was_written(random_stream, tmp_path, specs, mu)
     path, stream = tmp_path / "new" / "scores.parquet", random_stream(9, 4)
     blocks = [suite(stream, specs, mu=mu, replicates=it, noise=noise) for it in ((2, 3), (0,))]
     write_frame(pa.concat_tables(map(table_of, blocks)), path)
-    expected = [scores_of(it, block.replicates) for block in blocks for it in block.played]
+    expected = [
+        scores_of(it, block.replicates, block.best) for block in blocks for it in block.played
+    ]
     for found, wanted in zip(read_scores(path), expected, strict=True):
         assert (found.amplification is None) == (specs != BATCHED or mu == math.inf)
         np.testing.assert_equal(_plain(found), _plain(wanted))
@@ -150,7 +154,9 @@ def _plain(scores: Scores) -> dict[str, object]:
 
 def test_a_file_does_not_grow_with_the_rounds_of_all_replicates(random_stream) -> None:
     few, many = (table_of(suite(random_stream(200, 3), replicates=range(it))) for it in (2, 42))
-    assert many.nbytes - few.nbytes == few.num_rows * 40 * (8 + 4), "a total and a number each"
+    assert many.nbytes - few.nbytes == few.num_rows * 40 * (8 + 4 + 4), (
+        "a total, hits and a number each"
+    )
 
 
 def test_what_is_not_a_point_of_games_is_refused(random_stream, tmp_path) -> None:

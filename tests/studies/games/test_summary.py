@@ -43,7 +43,7 @@ GAINS = [[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]]
 
 def cell(*of, **facts):
     runs = runs_of(*of, **facts)
-    return scores_of(runs, range(len(runs.gains)))
+    return scores_of(runs, range(len(runs.gains)), np.ones(runs.gains.shape[1]))
 
 
 def runs_of(gains, mu=0.5, guaranteed=0.4, **facts):
@@ -241,7 +241,8 @@ def test_curves_end_at_the_summary(streams):
 
 def test_a_table_is_written_if_it_is_what_its_schema_says(streams, tmp_path, monkeypatch):
     runs, stream = tmp_path / "scores.parquet", tmp_path / "stream.parquet"
-    block = RunBlock((0, 1), (runs_of([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),))
+    played = (runs_of([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),)
+    block = RunBlock(replicates=(0, 1), played=played, best=np.ones(3))
     write_frame(table_of(block), runs)
     write_stream(streams["test"], stream)
     settings, facts = MAIN.model_dump(mode="json"), dataclasses.replace(FACTS, replayed=True)

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from dpol.privacy.account import best_guess
-from dpol.show.footers import plus_minus
 from dpol.show.words import mu_title
 from dpol.studies.comparison.questions import best_of_ways
 from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.privacy_utility import headline_levels
 from dpol.studies.games.settings import THEIRS, TUNED, WAYS
+from dpol.studies.games.systems import headline_levels
 from dpol.studies.games.verdicts import MISSED, REACHED, UNDECIDED
 from dpol.studies.page import COST, Answer, PageFacts
 from dpol.studies.study import Facts, Frames
@@ -35,37 +33,21 @@ def answers(frames: Frames, settings: Comparison | None, facts: PageFacts) -> li
 
 
 def answer_on_questions(questions: pd.DataFrame, facts: Facts) -> Answer:
-    """The share of the possible gain that is left under each question, with intervals.
+    """The share of the possible gain that the paper's way keeps under each question.
 
     Args:
         questions: table of `dpol.studies.comparison.questions.compare_questions`.
         facts: the questions, and the privacy levels.
     """
     means = best_of_ways(questions[questions["stream"] == ""])
-    ways = {way: name for way, name in WAYS.items() if (means["way"] == way).any()}
     titles = facts.questions
-    least = min(facts.levels.values())
-    named = list(dict.fromkeys((*headline_levels(facts.levels, several=True), least)))
-    parts = []
-    for label, title in titles.items():
-        own = means[means["question"] == label]
-        kept = " and ".join(
-            f"{name} keeps {_shares(own[own['way'] == way], named)}" for way, name in ways.items()
-        )
-        parts.append(f"asked for {title}, {kept}")
+    named = headline_levels(facts.levels, several=True)
     fixed = means.drop_duplicates("question").set_index("question")["best_static_share"]
     each = ", ".join(f"{100 * fixed[label]:.0f}% ({title})" for label, title in titles.items())
-    count = len(questions[questions["stream"] != ""].drop_duplicates("stream")) // len(titles)
-    levels = ", ".join(f"{mu:g} ({100 * best_guess(mu):.0f}% right guesses)" for mu in named)
-    first = means.iloc[0]
     return Answer(
         question=COST,
         finding=f"What privacy costs depends on what is asked: {_lost(means, titles, named)}.",
         more=(
-            f"Shares of the possible gain at μ = {levels}, means over {count} streams:"
-            f" {'; '.join(parts)}.",
-            f"±: {100 * first['confidence']:g}% intervals for all {first['ci_comparisons']} means"
-            " together. They cover the noise, on these streams, not other places or years.",
             _EASIER.format(fixed=each),
             *(f"{it[0].upper()}{it[1:]}." for it in describe_tuned(questions)),
         ),
@@ -92,13 +74,6 @@ def _lost(means: pd.DataFrame, titles: Mapping[str, str], named: list[float]) ->
         f"from {mu_title(before)} to {mu_title(after)} the share of the possible gain that the"
         f" paper’s way keeps goes {', '.join(kept)}"
     )
-
-
-def _shares(rows: pd.DataFrame, mus: list[float]) -> str:
-    """The means at some levels, each with its interval."""
-    of_level = rows.set_index("mu")
-    means, halves = 100 * of_level["gain_share"], 100 * of_level["gain_share_half_width"]
-    return ", ".join(f"{means[mu]:.1f}{plus_minus(halves[mu], 1)}%" for mu in mus)
 
 
 def answer_on_aims(comparison: pd.DataFrame, facts: PageFacts) -> Answer:

@@ -15,8 +15,8 @@ from dpol.show import panels
 from dpol.show.looks import REFERENCES, STATIC, Look, looks_of
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games import bounds
-from dpol.studies.games.privacy_utility import THIN, holds_for_stays, ordered_levels
 from dpol.studies.games.settings import OURS, THEIRS, TUNED, WAYS
+from dpol.studies.games.systems import THIN, holds_for_stays, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 NO_PRIVACY = "best of the paper's\nlearners, no privacy"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,8 +10,13 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width
+from dpol.privacy.account import best_guess
+from dpol.show.table import Table
 from dpol.studies.comparison.cells import Cell, by_stream, find_cell
 from dpol.studies.comparison.settings import Comparison
+from dpol.studies.games.answer_table import COLUMNS, table_of
+from dpol.studies.games.settings import WAYS
+from dpol.studies.study import Facts, Frames
 
 
 def compare_questions(
@@ -86,3 +92,30 @@ def best_of_ways(questions: pd.DataFrame) -> pd.DataFrame:
     """A row for each question, stream, way and level: of a way's systems the best, in hindsight."""
     ordered = questions.sort_values("gain_share", kind="stable")
     return ordered.drop_duplicates(["question", "stream", "way", "mu"], keep="last").sort_index()
+
+
+def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+    """A section for each question, a line for each way, a column for each level.
+
+    Args:
+        frames: the table of `compare_questions`.
+        settings: of the comparison.
+        facts: the questions, the streams under each, and the levels.
+    """
+    every = frames["questions"]
+    names = dict(WAYS)
+    for way, rows in every.groupby("way"):
+        systems = rows[["algorithm", "noise"]].drop_duplicates().to_numpy()
+        if len(systems) == 1:
+            names[str(way)] += ": {}, {} noise".format(*systems[0])
+    best = best_of_ways(every)
+    numbers = best.assign(
+        system=best["way"].map(names),
+        model="local",
+        right_guesses=best["mu"].map(best_guess),
+        named_right=math.nan,
+        named_right_half_width=math.nan,
+        best_static="",
+    )
+    means = numbers[numbers["stream"] == ""]
+    return table_of(numbers[COLUMNS], means.iloc[0], facts)

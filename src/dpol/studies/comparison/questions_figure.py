@@ -13,8 +13,9 @@ from dpol.studies.comparison.answers import describe_tuned
 from dpol.studies.comparison.questions import best_of_ways
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.bounds import LOOKS
-from dpol.studies.games.privacy_utility import THIN, Y_LABEL, ordered_levels
+from dpol.studies.games.privacy_utility import Y_LABEL
 from dpol.studies.games.settings import BEST_STATIC, OURS, THEIRS, TUNED, WAYS
+from dpol.studies.games.systems import THIN, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 _APART = {THEIRS: -0.13, TUNED: 0.0, OURS: 0.13}

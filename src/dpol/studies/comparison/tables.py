@@ -21,8 +21,8 @@ from dpol.show.words import mu_title, privacy_title
 from dpol.studies.comparison.ablation import TERMS
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.bounds import describe_stream
-from dpol.studies.games.privacy_utility import holds_for_stays
 from dpol.studies.games.settings import THEIRS, TUNED, WAYS
+from dpol.studies.games.systems import holds_for_stays
 from dpol.studies.games.verdicts import ABOVE, UNDECIDED
 from dpol.studies.study import Facts, Frames
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
+from dpol.core.words import counted
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
 from dpol.show.names import name_of
 from dpol.show.words import each, mu_title, power
-from dpol.studies.games.costs import named_systems
-from dpol.studies.games.privacy_utility import (
+from dpol.studies.games.setting import setting_answer
+from dpol.studies.games.settings import PAPER_NOISE, TUNED, WAYS, Games
+from dpol.studies.games.systems import (
+    Line,
     headline_levels,
     lines_of,
     mean_share,
+    named_systems,
     ordered_levels,
 )
-from dpol.studies.games.setting import setting_answer
-from dpol.studies.games.settings import PAPER_NOISE, TUNED, WAYS, Games
 from dpol.studies.games.verdicts import ABOVE, BELOW
 from dpol.studies.page import COST, PAPERS, PRIVACY, RIGHT, Answer, PageFacts
 from dpol.studies.study import Frames
@@ -39,11 +43,12 @@ def answers(frames: Frames, settings: Games, facts: PageFacts) -> list[Answer]:
         answer_on_papers(summary, frames["ranking"]),
         setting_answer(summary, facts),
     ]
-    if "replay" in frames:
-        found.append(answer_on_names(frames["replay"], summary, settings, facts))
-    # The comparison answers for each question.
-    if not (settings.ways and facts.asks_several):
-        found.append(answer_on_cost(summary, settings, facts))
+    lines = lines_of(summary, settings, facts)
+    found.append(answer_on_names(lines, frames.get("replay"), facts, compared=bool(settings.ways)))
+    if not settings.ways:
+        found.append(answer_on_choice(lines, facts))
+    elif not facts.asks_several:  # the comparison answers for each question
+        found.append(answer_on_cost(lines, facts))
     return found
 
 
@@ -213,49 +218,121 @@ def _models(private: pd.DataFrame) -> str:
         if model in counts.index
     ]
     return (
-        f"Mechanisms: {', '.join(mechanisms)}. The notes below the table of total gains say what"
-        " each guarantees."
+        f"Mechanisms: {', '.join(mechanisms)}. The table of mechanisms, below that of total gains,"
+        " says what each guarantees."
     )
 
 
-def answer_on_cost(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> Answer:
+def answer_on_cost(lines: Sequence[Line], facts: PageFacts) -> Answer:
     """The share of the possible gain that privacy leaves to the systems compared.
 
     Shares are means over the streams; intervals of all streams hold together, so that of a mean is
     their mean.
     """
-    levels = [mu for mu in ordered_levels(facts.levels) if mu < _INFINITE]
-    lines = lines_of(summary, settings, facts)
-    if not lines or not levels:
-        text = "This run cannot tell: no private algorithm was played with noise."
-        return Answer(question=COST, finding=text)
+    if not any(mu < _INFINITE for mu in facts.levels.values()):
+        return _NO_COST
     middle = headline_levels(facts.levels, several=facts.asks_several)[-1]
     shown = [*lines[:2], *(line for line in lines[2:] if line.name == WAYS[TUNED])]
     kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in shown]
-    kept[0] += " of the possible gain"
+    kept[0] += _POSSIBLE
     free = [_share(line.rows, _INFINITE) for line in shown]
-    streams = _listed(list(facts.streams.values()))
-    where = f"{'mean over ' if len(facts.streams) > 1 else ''}{streams}"
     return Answer(
         question=COST,
-        finding=f"When an attacker guesses right at most {_guess(middle)} of 100 times (a coin:"
-        f" 50), {_listed(kept)}. Without privacy: {_listed(free)}."
-        f" {'Simulated' if facts.simulated else 'Real'} data, {where}.",
-        more=tuple(
-            f"{line.explained}: "
-            + ", ".join(f"{_share(line.rows, mu)} at {_guess(mu)} of 100" for mu in levels)
-            + "."
-            for line in lines
-        ),
-        see=("noise-costs", "beyond"),
+        finding=f"{_limit(shown, middle)} Then {_listed(kept)}. Without privacy: {_listed(free)}."
+        f" {_data(facts)}",
+        see=("beyond",),
     )
 
 
-def _share(rows: pd.DataFrame, mu: float) -> str:
+def answer_on_choice(lines: Sequence[Line], facts: PageFacts) -> Answer:
+    """The best private choice at the most private level, its cost, and the best fixed expert.
+
+    The answer for the owner of a table: everything that was played is looked at.
+    """
+    private = [it for it in lines if it.model != "none" and (it.rows["mu"] < _INFINITE).any()]
+    if not private:
+        return _NO_COST
+    levels = [mu for mu in ordered_levels(facts.levels) if mu < _INFINITE]
+    *others, strictest = levels
+    said, more = [_limit(private, strictest)], list[str]()
+    for label, title in (facts.questions or {"": ""}).items():
+        asked = [it for it in facts.streams if facts.asked.get(it, "") == label]
+        own = [replace(it, rows=it.rows[it.rows["stream"].isin(asked)]) for it in private]
+        local = [it for it in own if it.model == "local"] or own
+        best = _best_at(local, strictest)
+        whom = f"Asked for {title}, the" if facts.asks_several else "Then the"
+        said.append(
+            f"{whom} best of {counted(len(local), f'{best.model} algorithm')} is {best.name}: it"
+            f" keeps {_share(best.rows, strictest)}{_POSSIBLE}, and"
+            f" {_share(best.rows, _INFINITE)} without privacy. {_fixed(best.rows, facts)}"
+        )
+        of_levels = [(mu, _best_at(local, mu)) for mu in others]
+        more += [f"Best at {_mu(mu)}: {it.name}, {_share(it.rows, mu)}." for mu, it in of_levels]
+        if central := [it for it in own if it.model == "central" and it not in local]:
+            curated = _best_at(central, strictest)
+            more.append(
+                f"Best with a trusted curator, at {_mu(strictest)}: {curated.name},"
+                f" {_share(curated.rows, strictest)}."
+            )
+    more.append("The best was chosen in hindsight; on other data another may be the best.")
+    finding = " ".join([*said, _data(facts)])
+    return Answer(question=COST, finding=finding, more=tuple(more), see=("average-gain",))
+
+
+_NO_COST = Answer(
+    question=COST,
+    finding="This run cannot tell: no private algorithm was played with noise.",
+)
+_POSSIBLE = " of what foresight gains over chance"
+
+
+def _limit(lines: Sequence[Line], mu: float) -> str:
+    """The level in the words of a reader."""
+    rows = pd.concat([line.rows for line in lines])
+    unit = each(rows.loc[rows["mu"] == mu, "unit"])
+    return f"An attacker may be right about {unit} at most {_guess(mu)} times in 100 (a coin: 50)."
+
+
+def _best_at(lines: Sequence[Line], mu: float) -> Line:
+    """The line of the largest mean share at a level; the first if none was played there."""
+    shares = [mean_share(line.rows, mu)[0] for line in lines]
+    return lines[max(range(len(lines)), key=lambda i: -1e9 if math.isnan(shares[i]) else shares[i])]
+
+
+_NAMED = 3  # streams whose best fixed expert has a name in a sentence
+
+
+def _fixed(rows: pd.DataFrame, facts: PageFacts) -> str:
+    """The best fixed expert in hindsight, by its name, and what it keeps."""
+    entity = facts.columns.called("entity") if facts.columns else "expert"
+    known = rows.drop_duplicates("stream").dropna(subset="best_static_share")
+    if known.empty:
+        return ""
+    if len(known) > _NAMED:
+        mean = known["best_static_share"].mean()
+        return f"The best fixed {entity} in hindsight keeps {mean:.0%}, mean over the streams."
+    always = []
+    for row in known.to_dict("records"):
+        where = f" ({facts.streams[row['stream']]})" if len(known) > 1 else ""
+        always.append(f"{row['best_static']}{where} keeps {row['best_static_share']:.0%}")
+    return f"Always {_listed(always)}: the best fixed {entity}, known only in hindsight."
+
+
+def _data(facts: PageFacts) -> str:
+    streams = list(facts.streams.values())
+    where = f"{'mean over ' if len(streams) > 1 else ''}{_listed(streams)}"
+    return f"{'Simulated' if facts.simulated else 'Real'} data, {where}."
+
+
+def _begun(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _share(rows: pd.DataFrame, mu: float, column: str = "gain_share") -> str:
     """The share at a level, with its interval."""
     if not (rows["mu"] == mu).any():
         return "not played"
-    share, half = mean_share(rows, mu)
+    share, half = mean_share(rows, mu, column)
     if not 0 < half < _INFINITE:
         return f"{100 * share:.0f}%"
     return f"{100 * share:.0f}% ({100 * (share - half):.0f} to {100 * (share + half):.0f}%)"
@@ -271,34 +348,53 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def answer_on_names(
-    replay: pd.DataFrame, summary: pd.DataFrame, settings: Games, facts: PageFacts
+    lines: Sequence[Line], replay: pd.DataFrame | None, facts: PageFacts, *, compared: bool
 ) -> Answer:
-    """The number of rounds in which the systems that are replayed named the right expert."""
+    """The share of the rounds in which the systems compared, or the best, named the right expert.
+
+    Under the first question, where several are asked.
+
+    Args:
+        lines: the systems; without a comparison the best one first.
+        replay: one run round by round; None if it is not shown.
+        facts: the streams, and the names of an entity and of a round.
+        compared: whether systems are compared.
+    """
     entity = facts.columns.called("entity") if facts.columns else "expert"
-    stream, rounds = replay["stream"].iloc[0], f"{replay['round'].nunique()} {facts.period}s"
-    named = []
-    for line in lines_of(summary, settings, facts):
-        own = line.rows[line.rows["stream"] == stream]
-        label, noise = line.rows[["algorithm", "noise"]].iloc[0]
-        rows = replay[(replay["noise"] == noise) & replay["mu"].isin(own["mu"])]
-        chosen = rows[rows["chosen_by"].str.split().map(lambda labels, it=label: it in labels)]
-        times = chosen.groupby("mu")["foresight"].sum().sort_index(ascending=False)
-        parts = [f"in {times[mu]} without privacy" for mu in times.index if mu == _INFINITE]
-        if noisy := [mu for mu in times.index if mu < _INFINITE]:
-            often, guesses = [str(times[mu]) for mu in noisy], [_guess(mu) for mu in noisy]
-            attacker = f"when an attacker guesses right at most {_listed(guesses)} of 100 times"
-            parts.append(f"in {_listed(often)} {attacker}")
-        if parts:
-            named.append(f"{label} named the right {entity} in advance {', and '.join(parts)}")
-            named[-1] += f" ({noise} noise)."
-    best = replay[replay["foresight"]].drop_duplicates("round")["name"].value_counts()
-    most = f"{best.index[0]} took the largest share most often: in {best.iloc[0]} of {rounds}"
+    levels, asked = ordered_levels(facts.levels), ""
+    if facts.asks_several:
+        question, title = next(iter(facts.questions.items()))
+        streams = [it for it in facts.streams if facts.asked[it] == question]
+        lines = [replace(it, rows=it.rows[it.rows["stream"].isin(streams)]) for it in lines]
+        asked = f"Asked for {title}, the"
+    named = [
+        f"{line.name}: {', '.join(_named_at(line.rows, mu) for mu in levels)}."
+        for line in lines
+        if line.rows["named_right"].notna().any() and line.model != "none"
+    ]
+    if not named:
+        return Answer(question=RIGHT)
+    rows = lines[0].rows.drop_duplicates("stream")
+    share = f"{asked or 'The'} right {entity} is named in this share of the {facts.period}s"
+    chance = f"One drawn at random: {(1 / rows['n_experts']).mean():.0%}."
+    often = []
+    if replay is not None:
+        best = replay[replay["foresight"]].drop_duplicates("round")["name"].value_counts()
+        rounds = f"{best.iloc[0]} of {replay['round'].nunique()} {facts.period}s"
+        title = facts.streams[replay["stream"].iloc[0]]
+        often.append(f"{best.index[0]} was the right one most often: in {rounds} ({title}).")
     return Answer(
         question=RIGHT,
-        finding=" ".join([f"{most} ({facts.streams[stream]}).", *named[:1]]),
-        more=(*named[1:], f"One run, the first. Watch it {facts.period} by {facts.period}."),
+        finding=f"{share} by {named[0]} {chance}",
+        more=(*map(_begun, named[1:] if compared else ()), *often),
         see=("replay",),
     )
+
+
+def _named_at(rows: pd.DataFrame, mu: float) -> str:
+    where = "without privacy" if mu == _INFINITE else f"at {_mu(mu)}"
+    share, _ = mean_share(rows, mu, "named_right")
+    return f"{share:.0%} {where}" if (rows["mu"] == mu).any() else f"none {where}"
 
 
 def _mu(mu: object) -> str:

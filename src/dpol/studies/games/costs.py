@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.rounding import percent
-from dpol.noise.noises import CAPACITY
 from dpol.show.footers import COVERS, amount
-from dpol.show.names import marked, name_of
+from dpol.show.names import marked
 from dpol.show.table import Column, Entry, Table, number, one_section
 from dpol.show.words import mu_title
-from dpol.studies.games.settings import OURS, THEIRS, WAYS, Games
+from dpol.studies.games.settings import Games
+from dpol.studies.games.systems import systems_of
 from dpol.studies.study import Facts, Frames
 
 _KEYS = ["algorithm", "noise", "stream", "mu"]
@@ -22,36 +22,14 @@ _COSTS = ["noise_cost", "noise_cost_half_width", "noise_cost_share"]
 
 
 def shown_costs(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFrame:
-    """The rows with a cost of the systems compared, or of the first private algorithm shown.
+    """The rows with a cost of the systems compared, or of the best local algorithm.
 
     They are in the order of systems, streams and levels; none if no cost is known.
     """
     costs = summary[summary["noise_cost"].notna()].set_index(_KEYS, drop=False)
-    order = product(_systems(summary, settings), facts.streams, facts.levels.values())
+    order = product(systems_of(summary, settings), facts.streams, facts.levels.values())
     shown = [(*system, stream, mu) for system, stream, mu in order]
     return costs.loc[[cell for cell in shown if cell in costs.index]].reset_index(drop=True)
-
-
-def named_systems(summary: pd.DataFrame, settings: Games) -> dict[tuple[str, str], str]:
-    """The systems compared, each with its name: in a comparison the paper's way and ours."""
-    if settings.ways:
-        return {settings.ways[way][0]: WAYS[way] for way in (THEIRS, OURS)}
-    systems = _systems(summary, settings)
-    return {it: f"{it[0]}, {marked(f'{it[1]} noise', name_of(it[1]).ours)}" for it in systems}
-
-
-def _systems(summary: pd.DataFrame, settings: Games) -> list[tuple[str, str]]:
-    """Algorithm and noise of each system whose costs are shown."""
-    if settings.ways:
-        return [system for way in settings.ways.values() for system in way]
-    for label in settings.report.algorithms:
-        private = (summary["algorithm"] == label) & (summary["model"] != "none")
-        played = list(summary.loc[private, "noise"].unique())
-        if played:
-            first = settings.report.noise if settings.report.noise in played else played[0]
-            names = dict.fromkeys((first, CAPACITY.name))
-            return [(label, name) for name in names if name in played]
-    return []
 
 
 def cost_table(frames: Frames, settings: Games, facts: Facts) -> Table:

@@ -12,8 +12,9 @@ from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import looks_of
 from dpol.studies.games.bounds import LOOKS, sized_titles
-from dpol.studies.games.privacy_utility import Y_LABEL, ordered_levels
+from dpol.studies.games.privacy_utility import Y_LABEL
 from dpol.studies.games.settings import BEST_STATIC, Games
+from dpol.studies.games.systems import ordered_levels
 from dpol.studies.study import Facts, Frames
 
 

@@ -69,10 +69,17 @@ class Played:
 
 @dataclass(frozen=True)
 class RunBlock:
-    """The games of one job: algorithms on a stream, for consecutive replicates."""
+    """The games of one job: algorithms on a stream, for consecutive replicates.
+
+    Args:
+        replicates: their numbers.
+        played: the runs of each algorithm.
+        best: (T,) the largest raw gain of each round.
+    """
 
     replicates: tuple[int, ...]
     played: tuple[Played, ...]
+    best: Floats
 
 
 def play_suite(
@@ -140,7 +147,11 @@ def play_suite(
         return played
 
     played = [play(part) for part in parts(stream, members, replicates, memory_mb)]
-    return RunBlock(tuple(replicates), tuple(joined(own) for own in zip(*played, strict=True)))
+    return RunBlock(
+        replicates=tuple(replicates),
+        played=tuple(joined(own) for own in zip(*played, strict=True)),
+        best=stream.gains.max(axis=1),
+    )
 
 
 def joined(parts: Sequence[Played]) -> Played:

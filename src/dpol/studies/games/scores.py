@@ -43,6 +43,7 @@ class Scores:
         amplification: batch sizes behind an amplified central guarantee, if there is one.
         replicates: (R,) their numbers, in increasing order.
         totals: (R,) total gain of each replicate.
+        hits: (R,) rounds in which it named an expert of the largest gain.
         mean: (T,) cumulative gain by round, mean over the replicates.
         squares: (T,) sum over the replicates of the squared deviations from `mean`.
         equal: whether all replicates have equal gains in every round.
@@ -60,6 +61,7 @@ class Scores:
     amplification: BatchMixture | None = None
     replicates: NDArray[np.int32]
     totals: Floats
+    hits: NDArray[np.int32]
     mean: Floats
     squares: Floats
     equal: bool
@@ -78,12 +80,13 @@ class Scores:
         return noisy and len(self.totals) > 1 and self.equal
 
 
-def scores_of(played: Played, replicates: Sequence[int]) -> Scores:
+def scores_of(played: Played, replicates: Sequence[int], best: Floats) -> Scores:
     """The scores of an algorithm's runs.
 
     Args:
         played: its runs.
         replicates: their numbers.
+        best: (T,) the largest raw gain of each round.
     """
     gains = played.gains
     running = gains.cumsum(axis=1)
@@ -101,6 +104,7 @@ def scores_of(played: Played, replicates: Sequence[int]) -> Scores:
         amplification=played.amplification,
         replicates=np.asarray(replicates, dtype=np.int32),
         totals=np.asarray(gains.sum(axis=1)),
+        hits=(gains == best).sum(axis=1, dtype=np.int32),
         mean=mean,
         squares=np.where(same, 0.0, ((running - mean) ** 2).sum(axis=0)),
         equal=bool((gains == gains[0]).all()),
@@ -126,6 +130,7 @@ def joined(parts: Sequence[Scores]) -> Scores:
             found,
             replicates=np.concatenate([found.replicates, part.replicates]),
             totals=np.concatenate([found.totals, part.totals]),
+            hits=np.concatenate([found.hits, part.hits]),
             mean=found.mean + apart * (more / (n + more)),
             squares=found.squares + part.squares + apart**2 * (n * more / (n + more)),
             equal=bool(
@@ -157,6 +162,7 @@ _TEXTS = {it: it for it in ("stream", "family", "origin", "noise")} | {"algorith
 _LISTS = {
     "replicates": "replicates",
     "total_gains": "totals",
+    "hits": "hits",
     "mean_cumulative_gain": "mean",
     "squared_deviations": "squares",
     "first_actions": "first",
@@ -167,7 +173,7 @@ _LISTS = {
 
 def table_of(block: RunBlock) -> pa.Table:
     """The scores of a block as a table: one row per algorithm, noise and mu."""
-    rows = [scores_of(played, block.replicates) for played in block.played]
+    rows = [scores_of(played, block.replicates, block.best) for played in block.played]
     return pa.table(
         {
             **{name: as_texts([getattr(it, of) for it in rows]) for name, of in _TEXTS.items()},

@@ -42,6 +42,7 @@ def summarize(
     rows = []
     for cell in cells:
         totals, mixture = cell.totals, cell.amplification
+        named_right = cell.hits / streams[cell.stream].n_rounds
         rows.append(
             {
                 **_stream_facts(streams[cell.stream]),
@@ -50,6 +51,8 @@ def summarize(
                 "mean_gain": float(totals.mean()),
                 "ci_half_width": float(half_width(totals, confidence, comparisons)),
                 "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else math.nan,
+                "named_right": float(named_right.mean()),
+                "named_right_half_width": float(half_width(named_right, confidence, comparisons)),
                 "unmoved": cell.unmoved,
                 "ours": cell.ours,
                 **cell.guarantee.as_columns(),
@@ -74,6 +77,7 @@ def totals_of(cells: Sequence[Scores], facts: Facts) -> pd.DataFrame:
     return rows.reset_index(drop=True).assign(
         replicate=np.concatenate([cell.replicates for cell in cells]),
         total_gain=np.concatenate([cell.totals for cell in cells]),
+        hits=np.concatenate([cell.hits for cell in cells]),
     )
 
 
@@ -85,6 +89,7 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "first_period": dates(stream)[0],
         "last_period": dates(stream)[-1],
         "simulated": bool(stream.provenance.get("simulated", False)),
+        "best_static": stream.names[stream.best_static_expert()],
         **bound_totals(stream),
     }
 

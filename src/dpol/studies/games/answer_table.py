@@ -1,0 +1,125 @@
+"""The first table: the share of the possible gain that each system keeps at each privacy level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpol.privacy.account import best_guess
+from dpol.show.names import OURS
+from dpol.show.table import Entry, Line, Table, number, one_section
+from dpol.show.words import mu_title
+from dpol.studies.games.bounds import NAMES
+from dpol.studies.games.settings import BEST_STATIC, Games
+from dpol.studies.games.systems import lines_of, ordered_levels
+from dpol.studies.study import Facts, Frames
+
+_KEPT = ["gain_share", "gain_share_half_width", "named_right", "named_right_half_width"]
+COLUMNS = [
+    "question", "stream", "system", "algorithm", "noise", "model", "level", "mu", "right_guesses",
+    *_KEPT, "best_static", "best_static_share",
+]  # fmt: skip
+"""Columns of the numbers. Rows without a stream are means over the streams of a question; the
+half width of a mean is the mean of the half widths."""
+
+
+def build(frames: Frames, settings: Games, facts: Facts) -> Table:
+    """A section for each question, a line for each system, a column for each level.
+
+    Args:
+        frames: the summary.
+        settings: the algorithms of the report, and the systems that are compared.
+        facts: the questions, the streams under each, and the levels.
+    """
+    summary = frames["summary"]
+    return table_of(numbers_of(summary, settings, facts), summary.iloc[0], facts)
+
+
+def numbers_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFrame:
+    """The shares of every system, by stream and in the mean; see `COLUMNS`."""
+    asked = {stream: facts.asked.get(stream, "") for stream in facts.streams}
+    found = []
+    for line in lines_of(summary, settings, facts):
+        rows = line.rows.assign(question=line.rows["stream"].map(asked), system=line.explained)
+        over = rows.groupby(["question", "mu"], sort=False)
+        means = over[[*_KEPT, "best_static_share"]].mean()
+        first = over[["system", "algorithm", "noise", "model", "level", "best_static"]].first()
+        first["best_static"] = first["best_static"].where(over["best_static"].nunique() == 1, "")
+        found += [first.join(means).reset_index().assign(stream=""), rows]
+    if not found:
+        return pd.DataFrame(columns=COLUMNS)
+    frame = pd.concat(found, ignore_index=True)
+    return frame.assign(right_guesses=frame["mu"].map(best_guess))[COLUMNS]
+
+
+def table_of(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Table:
+    """The table of these numbers.
+
+    Args:
+        numbers: with `COLUMNS`.
+        row: replicates, confidence and number of comparisons of its intervals.
+        facts: the questions, the streams under each, and the levels.
+    """
+    mus = ordered_levels(facts.levels)
+    means = numbers[numbers["stream"] == ""]
+    named = bool(means["named_right"].notna().any())
+    strictest = mu_title(mus[-1])
+    return Table(
+        caption="Share of the possible gain that is kept",
+        name="answer",
+        corner=("question", "system") if facts.asks_several else ("system",),
+        headers=(
+            *(f"{mu_title(mu)}{_guesses(mu)}" for mu in mus),
+            *([f"right one named, {strictest}"] if named else []),
+        ),
+        sections=tuple(
+            one_section(_lines(means[means["question"] == question], mus, named=named), title)
+            for question, title in (facts.questions or {"": ""}).items()
+        )
+        if len(means)
+        else (one_section([("—", tuple(Entry("—") for _ in mus))]),),
+        footers=tuple(_footers(numbers, row, facts)),
+        numbers=numbers,
+    )
+
+
+def _guesses(mu: float) -> str:
+    return "" if mu == math.inf else f" ({best_guess(mu):.0%})"
+
+
+def _lines(means: pd.DataFrame, mus: Sequence[float], *, named: bool) -> Iterator[Line]:
+    for system, rows in means.groupby("system", sort=False):
+        of_level = {row["mu"]: row for row in rows.to_dict("records")}
+        cells = [_share(of_level.get(mu), "gain_share") for mu in mus]
+        if named:
+            cells.append(_share(of_level.get(mus[-1]), "named_right"))
+        yield str(system), tuple(cells)
+    always, share = means[["best_static", "best_static_share"]].iloc[0]
+    if not math.isnan(share):
+        fixed = number(share, f"{share:.1%}")
+        name = f"{NAMES[BEST_STATIC]}, in hindsight" + (f": always {always}" if always else "")
+        yield name, (*[fixed] * len(mus), *[Entry("—")] * named)
+
+
+def _share(row: Any, column: str) -> Entry:
+    if row is None or math.isnan(row[column]):
+        return Entry("—")
+    half = row[f"{column}_half_width"]
+    text = f"{row[column]:.1%}" + (f" ± {100 * half:.1f}" if 0 < half < math.inf else "")
+    return number(row[column], text)
+
+
+def _footers(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Iterator[str]:
+    streams = len(set(numbers["stream"]) - {""}) // max(1, len(facts.questions))
+    over = f" Means over {streams} streams." if streams > 1 else ""
+    yield (
+        f"0% is what an expert drawn at random gains, 100% what foresight gains.{over} In brackets:"
+        " the right guesses of an attacker, at most (a coin: 50%)."
+        f" ±: {100 * row['confidence']:g}% intervals for the noise on these data, all together."
+        " —: not played, or its guarantee is weaker than the level."
+    )
+    if numbers["system"].str.contains("†").any():
+        yield f"{OURS}."
