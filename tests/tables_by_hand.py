@@ -144,8 +144,14 @@ def texts(table: Table) -> list[list[str]]:
 
 
 def column(table: Table, title: str) -> list[Entry]:
-    index = [it.title for it in table.columns].index(title)
-    return [cells[index] for _, _, cells in lines(table)]
+    """The cells of a column, of the table and of those that follow it."""
+    found = []
+    for each in (table, *table.following):
+        titles = [it.title for it in each.columns]
+        if title in titles:
+            found += [cells[titles.index(title)] for _, _, cells in lines(each)]
+    assert found, title
+    return found
 
 
 def gains(table: Table, title: str) -> list[str]:

@@ -18,6 +18,12 @@ await tab.goto(pathToFileURL(page).href);
 
 found.width = await tab.evaluate(() => document.documentElement.scrollWidth);
 found.screens = await tab.evaluate(() => document.documentElement.scrollHeight / innerHeight);
+// All words that a reader can find, folded ones too.
+found.words = await tab.evaluate(() => {
+  const body = document.body.cloneNode(true);
+  for (const it of body.querySelectorAll("script, style")) it.remove();
+  return body.textContent.split(/\s+/).length;
+});
 // Folded parts are opened: what is in them counts too.
 await tab.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));
 found.widthOpen = await tab.evaluate(() => document.documentElement.scrollWidth);

@@ -87,7 +87,9 @@ def test_images_follow_the_width_and_the_scheme(report: Path, width: int, scheme
 
 def test_the_page_is_one_small_file_that_is_soon_read(report: Path) -> None:
     assert report.stat().st_size < 3e6
-    assert look(report, 1300, "light")["screens"] <= 14
+    found = look(report, 1300, "light")
+    assert (found["screens"] <= 10, found["words"] <= 12_000) == (True, True)
+    assert look(report, 400, "light")["screens"] <= 15
 
 
 def test_on_a_phone_no_box_scrolls_within_the_page(report: Path) -> None:

@@ -17,7 +17,7 @@ from dpol.core.errors import DpolError
 from dpol.report.page import build_page
 from report.run_by_hand import NARROW, ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
-ALWAYS = ["answers", "setting", "noise-costs", "replay", "average-gain"]
+ALWAYS = ["answers", "setting", "replay", "average-gain"]
 OWN = config().dataset.model_dump(exclude_none=True) | {"public": False}
 SIMULATED = OWN | {"source": {"kind": "local", "file": "t.csv", "simulated": True}}
 WARNING = "This folder holds your raw counts. Share nothing of it."
@@ -118,13 +118,13 @@ def test_figures_are_those_of_the_run_with_numbers_and_their_findings(whole: str
     """Wide and narrow, with the sentence that their files carry as caption and alternative."""
     elements = Elements(whole)
     images, sources = elements.of("img"), elements.of("source")
-    assert len(images) == len(sources) == 9
-    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == [str(1 + it) for it in range(9)]
+    assert len(images) == len(sources) == 8
+    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == [str(1 + it) for it in range(8)]
     for attrs, source in zip(images, sources, strict=True):
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
         assert base64.b64decode(source["srcset"].split(",")[1]).decode() == NARROW
-    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 9 + 3, "three are files, and say it"
+    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8 + 4, "four are files, and say it"
 
 
 def test_right_guesses_about_people_who_stay_stand_below_the_first_figure(whole: str) -> None:
@@ -150,9 +150,21 @@ def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
 
 
 def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
-    tables = sorted(folder.glob("tables/*.fragment.html"))
-    assert len(tables) == 17
-    assert all(path.read_text() in whole for path in tables)
+    shown = config(*STUDIES).studies()
+    facts = config(*STUDIES).facts
+    specs = [
+        table
+        for study, block in shown
+        for section in study.sections_of(block, facts)
+        for table in section.tables
+    ]
+    places = {it.name: it.place for it in specs}
+    assert len(places) == 17
+    links = Elements(whole).values("href", "a")
+    for name, place in places.items():
+        seen = (folder / f"tables/{name}.fragment.html").read_text() in whole
+        assert (seen, f"../tables/{name}.html" in links) == (place != "file", place == "file")
+        assert f"../tables/{name}.csv" in links
     assert "[paper: 40.14]" in whole  # Table 2 of the paper: New Mexico, RW-Meta, no privacy
 
 
@@ -246,7 +258,9 @@ def test_links_lead_to_files_and_to_pages_of_the_manual_that_are_there(
     links = {it for it in Elements(text).values("href", "a") if not it.startswith("#")}
     for name in ("figures/privacy-utility.svg", "tables/claims.csv", "claims.parquet"):
         assert f"../{name}" in links
-    manual = {(folder / "report" / it).resolve() for it in links if it.endswith(".md")}
+    assert "../data/cleaning.md" in links
+    guides = {it for it in links if it.endswith(".md")} - {"../data/cleaning.md"}
+    manual = {(folder / "report" / it).resolve() for it in guides}
     assert manual == {tmp_path / "reference/glossary.md"}
     # The first figure names algorithms: what the names mean is one click away.
     glossary = text.index("glossary.md")

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.versions import loaded_versions, recorded_versions
-from dpol.report.data import cleaning_table, dropped_table, source_facts
+from dpol.report.data import cleaning_table, source_facts
 from dpol.report.page import page_facts
 from dpol.report.provenance import commit_of, read_stages, stage_table
 from dpol.studies.games.setting import setting_answer
 from pipeline import run as run_program
 from pipeline import succeed
-from report.run_by_hand import CLEANING, ODD, PROVENANCE, config
+from report.run_by_hand import CLEANING, PROVENANCE, config
 from tables_by_hand import INF, run, summary, texts
 
 
 def test_cleaning_is_told_rule_by_rule() -> None:
     titles = {"nm": "New Mexico"}
-    counts, dropped = cleaning_table(CLEANING, titles), dropped_table(CLEANING, titles)
+    counts = cleaning_table(CLEANING, titles)
     assert counts.headers == ("New Mexico",)
     assert texts(counts) == [
         ["entities kept", "24"],
@@ -44,12 +44,9 @@ def test_cleaning_is_told_rule_by_rule() -> None:
     assert cleaning_table(of_the_paper, {"NM": "New Mexico"}).footers[-3] == (
         "The paper reports 4.3 to 14.6 beds in its 148 weeks of NM, PA, CA."
     )
-    assert dropped is not None
-    assert texts(dropped) == [["New Mexico", "H9", ODD, "0 cases"]]
     nothing = {**CLEANING["streams"][0], "dropped": [], "missing_periods": []}
     clean = {**CLEANING, "streams": [nothing | {"sparse_periods": []}]}
     assert cleaning_table(clean, titles).footers[-1] == "No stream lacks a period."
-    assert dropped_table(clean, titles) is None
 
 
 def test_source_tells_what_was_recorded_and_nothing_else() -> None:

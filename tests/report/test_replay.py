@@ -118,6 +118,20 @@ def test_the_data_of_many_experts_and_rounds_stay_small() -> None:
     assert "The first 200 of 250 weeks are here." in told
 
 
+def test_the_reader_is_told_why_dates_jump() -> None:
+    frame = replay()
+    days = 7 * (frame["round"] - 1)
+    start = pd.Timestamp("2021-01-01")
+    whole = frame.assign(period=start + pd.to_timedelta(days, unit="D"))
+    late = start + pd.to_timedelta(days + 14 * (frame["round"] > 3), unit="D")
+    assert "Dates jump" not in replay_intro(whole, summary(), FACTS)
+    assert replay_intro(whole.assign(period=late), summary(), FACTS).endswith(
+        "Dates jump where the table lacks a week, for all es: 2 weeks are left out."
+    )
+    undated = whole.assign(period=whole["period"].where(whole["round"] < 0))
+    assert "Dates jump" not in replay_intro(undated, summary(), FACTS)
+
+
 def test_gains_are_gains_and_rounds_without_dates_are_rounds() -> None:
     frame = replay()
     frame = frame.assign(gain=9e-7 * frame["gain"])

@@ -1,4 +1,4 @@
-"""The sentences below a table."""
+"""The guarantee below a table: its sentences, and the table of mechanisms."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpol.show.footers import describe_guarantee, describe_models
+from dpol.show.footers import describe_guarantee
+from dpol.show.mechanisms import mechanisms_table
 
 INF = math.inf
 EPSILON = {INF: INF, 1.0: 4.886, 0.5: 2.254}
-MOVED = "; sensitivity = 0.07 (L2, gain)."
+MOVED = "0.07 (L2, gain)"
 
 
 def run(mu: float, **changes: Any) -> dict[str, Any]:
@@ -29,7 +30,9 @@ def run(mu: float, **changes: Any) -> dict[str, Any]:
         "unit": "one person",
         "adjacency": "one elsewhere",
         "taken_as_public": "",
-        **dict.fromkeys(("mu_1_week", "mu_2_weeks", "carried_weeks", "mu_carried"), math.nan),
+        **dict.fromkeys(
+            ("mu_1_week", "mu_2_weeks", "mu_4_weeks", "carried_weeks", "mu_carried"), math.nan
+        ),
     } | changes
 
 
@@ -38,81 +41,86 @@ def column(**changes: Any) -> pd.DataFrame:
     return pd.DataFrame([run(mu, **changes) for mu in EPSILON])
 
 
-def guarantee(**columns: pd.DataFrame) -> list[str]:
-    """Sentences between the one on all guarantees and the one on the seed."""
-    first, *lines, last = describe_guarantee(columns, list(EPSILON))
-    assert first.startswith("Guarantee: μ-Gaussian differential privacy of one person. Adjacent")
-    assert last.startswith("Noise: seeded")
-    return lines
+def cells(
+    levels: tuple[float, ...] = tuple(EPSILON), **columns: pd.DataFrame
+) -> list[tuple[str, ...]]:
+    """Lines of the table of mechanisms: label and texts, notes behind them."""
+    found = mechanisms_table(columns, levels, name="mechanisms")
+    assert found is not None
+    ((group,),) = (section.groups for section in found.sections)
+    return [(label, *(it.with_notes(" ") for it in entries)) for label, entries in group.lines]
 
 
-BOTH = "μ = 1: ε = 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06"
+BOTH = "4.89", "2.26", MOVED
 WEAK = {"guaranteed_mu": 0.2, "epsilon": 0.834}
+WEAK_TEXT = "0.834 guaranteed μ = 0.2"
 FREE = {"guaranteed_mu": INF, "epsilon": INF}
 TREE = {"mechanism": "Tree", "model": "central"}
 
-
-STAYS = "μ = ∞, 1, 0.5: ε at most 0.834 (guaranteed μ at most 0.2); at δ = 1e-06"
 CASES = {
-    "one": ({"a": column(), "b": column()}, [f"Noise (local): {BOTH}"]),
+    "one": ({"a": column(), "b": column()}, [("Noise", "local", "a, b", *BOTH)]),
     "weakest of all streams": (
         {"a": pd.concat([pd.DataFrame([run(1.0, **WEAK), run(0.5)]), column()])},
-        ["Noise (local): μ = 1: ε at most 4.89; μ = 0.5: ε = 2.26; at δ = 1e-06"],
+        [("Noise", "local", "a", *BOTH)],
     ),
     "noise that stays where no privacy is asked for": (
         {"a": pd.concat([column(**WEAK), column(guaranteed_mu=0.1, epsilon=0.4)])},
-        [f"Noise (local): {STAYS}"],
+        [("Noise", "local", "a", *[WEAK_TEXT] * 3, MOVED)],
     ),
     "one mechanism guarantees columns different things": (
         {"a": column(), "b": column(**TREE), "c": column(**TREE, **WEAK)},
         [
-            f"Noise (local): {BOTH}",
-            f"Tree (central, b): {BOTH}",
-            f"Tree (central, c): {STAYS.replace('at most', '=')}",
+            ("Noise", "local", "a", "none", *BOTH),
+            ("Tree", "central", "b", "none", *BOTH),
+            ("Tree", "central", "c", *[WEAK_TEXT] * 3, MOVED),
         ],
+    ),
+    "not Gaussian": (
+        {"a": column(guaranteed_mu=math.nan)},
+        [("Noise", "local", "a", *(f"{it} not Gaussian DP" for it in BOTH[:2]), MOVED)],
     ),
     "several": (
         {
             "leader": column(model="none", mechanism="none", **FREE),
             "a": pd.concat([column(), column(mechanism="Other noise", **FREE)]),
         },
-        [f"Noise (local): {BOTH}", "Other noise (local): none"],
+        [
+            ("Noise", "local", "a", *BOTH),
+            ("Other noise", "local", "a", "none", "none", MOVED),
+        ],
     ),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_guarantee(case: str) -> None:
+def test_each_mechanism_has_a_line_with_its_guarantee(case: str) -> None:
     columns, lines = CASES[case]
-    assert guarantee(**columns) == [f"{line}{MOVED}" for line in lines]
+    assert cells(**columns) == lines
 
 
-def test_guarantee_names_levels_in_the_order_of_the_table() -> None:
-    found = describe_guarantee({"a": column()}, [0.5, INF, 1.0])
-    assert found[1] == f"Noise (local): μ = 0.5: ε = 2.26; μ = 1: ε = 4.89; at δ = 1e-06{MOVED}"
+def test_levels_are_in_the_order_of_the_table() -> None:
+    assert cells((0.5, INF, 1.0), a=column()) == [
+        ("Noise", "local", "a", "2.26", "4.89", MOVED),
+    ]
     # A level without noise in some stream has no guarantee.
-    assert "∞" not in guarantee(a=pd.concat([column(), column(**WEAK)]))[0]
+    assert cells(a=pd.concat([column(), column(**WEAK)]))[0][3] == "none"
 
 
 @pytest.mark.parametrize("runs", [pd.DataFrame([run(INF)]), column(model="none")])
 def test_no_guarantee_without_noise(runs: pd.DataFrame) -> None:
     none = ["Guarantee: none, no run has privacy noise."]
-    assert describe_guarantee({"a": runs}, list(EPSILON)) == none
+    assert describe_guarantee({"a": runs}) == none
+    assert mechanisms_table({"a": runs}, list(EPSILON), name="mechanisms") is None
 
 
-def test_models() -> None:
-    assert describe_models([("a", "local"), ("b", "central"), ("c", "central/local")]) == [
-        "Local model (each site adds noise to its own gains): a, c.",
-        "Central model (a trusted curator sees the raw gains): b, c.",
-    ]
-    assert describe_models([("a", "none")]) == ["No privacy: a."]
-
-
-def test_what_is_taken_as_public_is_said_once() -> None:
+def test_the_sentences_name_unit_adjacency_what_is_public_and_the_source_of_noise() -> None:
     one, other = column(taken_as_public="the list"), column(taken_as_public="the list")
-    said = "Taken as public, and not covered by any μ: the list."
-    assert guarantee(a=one, b=other)[1:] == [said]
-    assert not any("public" in line for line in guarantee(a=column()))
+    first, public, last = describe_guarantee({"a": one, "b": other})
+    assert first.startswith("Guarantee: μ-Gaussian differential privacy of one person. Adjacent")
+    assert "one elsewhere" in first
+    assert public == "Taken as public, and not covered by any μ: the list."
+    assert last.startswith("Noise: seeded")
+    assert len(describe_guarantee({"a": column()})) == 2
 
 
 def stays(mechanism: str = "Noise", carried_weeks: float = math.nan, **factors: float) -> Any:
@@ -122,16 +130,17 @@ def stays(mechanism: str = "Noise", carried_weeks: float = math.nan, **factors: 
 
 
 def test_longer_stays_and_counts_carried_forward_are_told_rounded_up() -> None:
-    two = stays(mu_1_week=1.0, mu_2_weeks=math.sqrt(2))
-    start = "For a person who is counted in 2 weeks, in a row or not, μ is at most"
-    tree = stays("Tree", mu_1_week=1.0, mu_2_weeks=1.9)
-    for columns, factors in (
-        ({"a": two}, "1.42"),
-        ({"a": two, "b": two, "c": tree}, "1.42 (Noise); 1.9 (Tree)"),
-        ({"a": two, "c": column(mechanism="L2P")}, "1.42 (Noise)"),
-    ):
-        assert guarantee(**columns)[-1] == f"{start} {factors} times the requested one."
-    assert guarantee(a=stays(carried_weeks=3, mu_carried=2.0))[1:] == [
-        "Counts are taken as true. Where a missing count repeats the last one, a person is counted"
-        " in up to 3 further weeks. For that person μ is at most 2 times the requested one."
-    ]
+    two = stays(mu_1_week=1.0, mu_2_weeks=math.sqrt(2), mu_4_weeks=2.0)
+    tree = stays("Tree", mu_1_week=1.0, mu_2_weeks=1.9, mu_4_weeks=3.5)
+    lines = cells(a=two, b=two, c=tree, d=column(mechanism="L2P"))
+    assert [line[-1] for line in lines] == ["× 1.42, 2", "× 1.9, 3.5", "—"]
+    table = mechanisms_table({"a": two}, list(EPSILON), name="mechanisms")
+    assert table is not None
+    assert table.titles[-1] == "2, 4 weeks"
+    assert "is counted in 2, 4 weeks, in a row or not" in table.footers[1]
+    carried = mechanisms_table(
+        {"a": stays(carried_weeks=3, mu_carried=2.0)}, list(EPSILON), name="mechanisms"
+    )
+    assert carried is not None
+    assert carried.titles[-1] == "carried"
+    assert "counted in up to 3 further weeks" in carried.footers[1]

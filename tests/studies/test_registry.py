@@ -83,7 +83,7 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     plain, facts = block("games"), replace(ASKED["games"].facts, replayed=False)
     assert main.results_of(plain, facts) == ("summary", "totals", "ranking", "cumulative")
     names = [section.name for section in main.sections_of(plain, facts)]
-    assert names == ["privacy-utility", "noise-costs", "average-gain"]
+    assert names == ["privacy-utility", "average-gain"]
 
 
 # Lists of settings --------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Numbers as text, rounded to the safe side."""
+"""Numbers as text, rounded to the safe side or to the nearest."""
 
 from __future__ import annotations
 
@@ -7,6 +7,29 @@ import math
 
 # What floating point adds or takes, relative to a number.
 _FLOAT_ERROR = 1e-12
+
+
+def fixed(value: float, digits: int = 2, sign: str = "") -> str:
+    """A number as text of `digits` decimals, to the nearest; what rounds to 0 has no minus.
+
+    Args:
+        value: the number.
+        digits: its decimals.
+        sign: "+" for a sign in front of numbers above 0 and of 0.
+
+    >>> fixed(-0.004), fixed(-1.005, 1), fixed(1234.5, 1), fixed(-0.001, 2, "+")
+    ('0.00', '-1.0', '1234.5', '+0.00')
+    """
+    return f"{round(value, digits) + 0.0:{sign}.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """A share in whole percent; what rounds to 0 has no minus.
+
+    >>> percent(-0.004), percent(0.125), percent(-0.2)
+    ('0%', '12%', '-20%')
+    """
+    return f"{fixed(100 * share, 0)}%"
 
 
 def rounded_up(value: float, digits: int) -> str:

@@ -12,7 +12,7 @@ from dpol.data.stream import read_stream
 from dpol.report.part import Part
 from dpol.report.reading import reading
 from dpol.show.reported import describe_smallest
-from dpol.show.table import Column, Entry, Table, number, one_section, to_fragment
+from dpol.show.table import Table, number, one_section, to_fragment
 from dpol.studies.page import PageFacts
 
 
@@ -46,13 +46,12 @@ def data_part(folder: Path, facts: PageFacts) -> Part:
         cleaning = json.loads(path.read_text(encoding="utf-8"))
         starts = range(0, len(cleaning["streams"]), MOST_STREAMS)
         tables = [cleaning_table(cleaning, facts.cleaned, start) for start in starts]
-        if dropped := dropped_table(cleaning, facts.cleaned):
-            tables.append(dropped)
     return Part(
         key="data",
         title="Data and cleaning",
         intro="Where the data came from, and how many cells each cleaning rule changed.",
         folded=tuple((it.caption, to_fragment(it)) for it in tables),
+        elsewhere=(("Cleaning report, with each entity dropped", "../data/cleaning.md"),),
         files=(("cleaning.json", "../data/cleaning.json"), ("panel", "../data/panel.parquet")),
         facts=source,
     )
@@ -152,22 +151,3 @@ def _smallest(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> It
         ranges.append(f"{low:g} to {high:g} ({titles[it['stream']]})")
     yield f"Capacity of the smallest entity of a period: {', '.join(ranges)}."
     yield from describe_smallest(it["stream"] for it in streams)
-
-
-def dropped_table(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Table | None:
-    """Table of the entities that cleaning dropped; None if it kept all."""
-    headers = ("entity", "name", "reason")
-    lines = [
-        (titles[stream["stream"]], tuple(Entry(entity[header]) for header in headers))
-        for stream in cleaning["streams"]
-        for entity in stream["dropped"]
-    ]
-    if not lines:
-        return None
-    return Table(
-        caption=f"Entities dropped ({len(lines)})",
-        name="dropped",
-        corner=("stream",),
-        headers=tuple(Column(header, prose=True) for header in headers),
-        sections=(one_section(lines),),
-    )

@@ -174,16 +174,17 @@ LONGEST_TABLE = 60
 
 
 def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
-    """A section; under figures its tables are folded, as are long ones."""
+    """A section; under figures its tables are folded, as are long ones. Some are only linked."""
     pictures = tuple(_picture(folder, it, numbers) for it in section.figures)
     seen = any(it.wide for it in pictures)
-    shown, folded = [], []
+    shown, folded = list[tuple[str, str]](), list[tuple[str, str]]()
     for it in section.tables:
+        if it.place == "file":
+            continue
         table = read_fragment(folder / f"tables/{it.name}.fragment.html")
-        if (seen and it.folded is None) or it.folded or table.count("<tr") > LONGEST_TABLE:
-            folded.append((it.title, table))
-        else:
-            shown.append(table)
+        long = table.count("<tr") > LONGEST_TABLE
+        fold = long or it.place == "folded" or (seen and it.place is None)
+        (folded if fold else shown).append((it.title, table))
     return Part(
         key=section.name,
         title=section.title,
@@ -191,6 +192,9 @@ def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
         pictures=pictures,
         tables=tuple(shown),
         folded=tuple(folded),
+        elsewhere=tuple(
+            (it.title, f"../tables/{it.name}.html") for it in section.tables if it.place == "file"
+        ),
         files=_files(section),
     )
 
@@ -225,7 +229,7 @@ def _with_widget(part: Part, widget: Widget) -> Part:
 def _files(section: Section) -> tuple[tuple[str, str], ...]:
     """The files that a section is made of: figures, tables, and the numbers behind them."""
     names = [f"figures/{it.name}.{kind}" for it in section.figures for kind in ("svg", "pdf")]
-    names += [f"tables/{it.name}.{kind}" for it in section.tables for kind in ("csv", "html")]
+    names += [f"tables/{it.name}.csv" for it in section.tables]
     names += [f"{name}.parquet" for name in section.results]
     return tuple((Path(name).name, f"../{name}") for name in names)
 

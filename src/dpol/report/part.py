@@ -37,8 +37,9 @@ class Part:
         title: its heading.
         intro: its first paragraph.
         pictures: its figures, in the order of their numbers.
-        tables: its tables as HTML.
-        folded: captions and tables that only those see who open them.
+        tables: captions of its tables, and the tables as HTML.
+        folded: those that only readers see who open them.
+        elsewhere: titles of tables that are files only, and where they are.
         facts: terms and texts, if it has any.
         code: a title and a text that is shown as it is.
         files: texts of links to its files, and where they lead.
@@ -49,8 +50,9 @@ class Part:
     title: str
     intro: str
     pictures: tuple[Picture, ...] = ()
-    tables: tuple[str, ...] = ()
+    tables: tuple[tuple[str, str], ...] = ()
     folded: tuple[tuple[str, str], ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     code: tuple[str, str] | None = None
     files: tuple[tuple[str, str], ...] = ()

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from dpol.core.rounding import rounded_up
-from dpol.core.words import counted
-from dpol.show.words import each, mu_title
+from dpol.core.rounding import fixed
+from dpol.show.words import each
 
 
 def amount(mean: float, half_width: float) -> str:
     """A mean and the half width of its interval, unless that is not a number.
 
-    >>> amount(41.25, 0.126), amount(0.5, float("nan"))
-    ('41.25 ± 0.13', '0.50')
+    >>> amount(41.25, 0.126), amount(-0.001, float("nan"))
+    ('41.25 ± 0.13', '0.00')
     """
-    return f"{mean:.2f}" + ("" if math.isnan(half_width) else plus_minus(half_width))
+    return fixed(mean) + ("" if math.isnan(half_width) else plus_minus(half_width))
 
 
 def plus_minus(half_width: float, digits: int = 2) -> str:
@@ -36,7 +35,7 @@ def plus_minus(half_width: float, digits: int = 2) -> str:
 
 def signed(row: Mapping[Any, Any]) -> str:
     """The difference of a row of a result table, with its sign and half width."""
-    return f"{row['difference']:+.2f}{plus_minus(row['difference_half_width'])}"
+    return f"{fixed(row['difference'], sign='+')}{plus_minus(row['difference_half_width'])}"
 
 
 MODELS = {
@@ -102,112 +101,26 @@ def describe_best(column: str, family: str) -> str:
     )
 
 
-def describe_models(columns: Sequence[tuple[str, str]]) -> list[str]:
-    """Sentences that name the local, the central and the non-private columns."""
-    names = {model: f"{model.capitalize()} model ({text})" for model, text in MODELS.items()}
-    sentences = []
-    for model, name in (names | {"none": "No privacy"}).items():
-        if titles := [title for title, of_column in columns if model in of_column.split("/")]:
-            sentences.append(f"{name}: {', '.join(titles)}.")
-    return sentences
-
-
-def describe_guarantee(columns: Mapping[str, pd.DataFrame], levels: Sequence[float]) -> list[str]:
-    """The privacy guarantees, mechanism by mechanism.
+def describe_guarantee(columns: Mapping[str, pd.DataFrame]) -> list[str]:
+    """The privacy guarantee; `dpol.show.mechanisms` has the table of the mechanisms.
 
     Args:
         columns: rows of the summary by the title of the table's column that shows them.
-        levels: privacy levels in the order of the table.
     """
-    runs = pd.concat(columns, names=["column"]).reset_index("column")
-    noisy = runs[runs["model"] != "none"]
-    private = noisy[noisy["epsilon"] < float("inf")]
+    runs = pd.concat(columns)
+    private = runs[(runs["model"] != "none") & (runs["epsilon"] < float("inf"))]
     if private.empty:
         return ["Guarantee: none, no run has privacy noise."]
-    lines = [
+    return [
         f"Guarantee: μ-Gaussian differential privacy of {each(private['unit'])}. Adjacent inputs:"
-        f" {each(private['adjacency'])}. {AS_HARD_AS} The μ of a row is the requested level. Each"
-        " mechanism guarantees there, to three digits:"
+        f" {each(private['adjacency'])}. {AS_HARD_AS} The μ of a row is the requested level; the"
+        " table of mechanisms has what each of them guarantees there.",
+        *describe_public(private),
+        *(SAMPLERS[name] for name in dict.fromkeys(private["sampler"])),
     ]
-    for (mechanism, model), own in noisy.groupby(["mechanism", "model"], sort=False):
-        titles: dict[str, list[str]] = {}
-        for title, these in own.groupby("column", sort=False):
-            titles.setdefault(_by_level(these, levels), []).append(str(title))
-        for text, same in titles.items():
-            # Columns are named where one mechanism guarantees them different things.
-            whose = f", {', '.join(same)}" if len(titles) > 1 else ""
-            lines.append(f"{mechanism} ({model}{whose}): {text}; {_moved(own)}.")
-    lines += _describe_stays(private[private["mu"] < float("inf")])
-    lines += describe_public(private)
-    lines += [SAMPLERS[name] for name in dict.fromkeys(private["sampler"])]
-    return lines
-
-
-def _describe_stays(runs: pd.DataFrame) -> list[str]:
-    """The cost of longer stays, and of counts carried forward; empty if there are none."""
-    lines, longer = [], list(runs.columns[runs.columns.str.fullmatch(r"mu_\d+_weeks")])
-    if factors := _times_asked(runs, longer):
-        weeks = ", ".join(name.split("_")[1] for name in longer)
-        lines.append(
-            f"For a person who is counted in {weeks} weeks, in a row or not, μ is at most {factors}"
-            " times the requested one."
-        )
-    if factors := _times_asked(runs, ["mu_carried"]):
-        lines.append(
-            "Counts are taken as true. Where a missing count repeats the last one, a person is"
-            f" counted in up to {counted(int(runs['carried_weeks'].max()), 'further week')}. For"
-            f" that person μ is at most {factors} times the requested one."
-        )
-    return lines
-
-
-def _times_asked(runs: pd.DataFrame, columns: list[str]) -> str:
-    """The largest mu of each column over the level; whose it is, unless it holds for all."""
-    known = runs[runs[columns].notna().all(axis=1)]
-    found: dict[str, list[str]] = {}
-    for mechanism, own in known.groupby("mechanism", sort=False):
-        largest = own[columns].div(own["mu"], axis=0).max()
-        text = ", ".join(rounded_up(factor, 3) for factor in largest)
-        found.setdefault(text, []).append(str(mechanism))
-    if len(found) < 2 and len(known) in (0, len(runs)):
-        return "".join(found)
-    return "; ".join(f"{text} ({', '.join(same)})" for text, same in found.items())
 
 
 def describe_public(runs: pd.DataFrame) -> list[str]:
     """Data that were computed from private data and that no guarantee covers; empty if none."""
     found = dict.fromkeys(runs["taken_as_public"])
     return [f"Taken as public, and not covered by any μ: {text}." for text in found if text]
-
-
-def _moved(runs: pd.DataFrame) -> str:
-    """Largest change of what is released, between adjacent inputs."""
-    units = runs.groupby("sensitivity_unit", sort=False)["sensitivity"]
-    return ", ".join(f"sensitivity {_at_most(values)} ({unit})" for unit, values in units)
-
-
-def _by_level(runs: pd.DataFrame, levels: Sequence[float]) -> str:
-    """The guarantee at each level; levels with the same guarantee share a text."""
-    found: dict[str, list[str]] = {}
-    for mu in levels:
-        at_level = runs[runs["mu"] == mu]
-        if not at_level["epsilon"].max() < float("inf"):  # nothing was run there, or without noise
-            continue
-        text = f"ε {_at_most(at_level['epsilon'])}"
-        largest = at_level["guaranteed_mu"].max()
-        if pd.isna(largest):
-            text += " (not Gaussian DP)"
-        elif f"{largest:.3g}" != f"{mu:.3g}":
-            text += f" (guaranteed μ {_at_most(at_level['guaranteed_mu'])})"
-        found.setdefault(text, []).append(mu_title(mu).removeprefix("μ = "))
-    if not found:
-        return "none"
-    delta = each(f"{value:g}" for value in runs["delta"])
-    texts = [f"μ = {', '.join(same)}: {text}" for text, same in found.items()]
-    return f"{'; '.join(texts)}; at δ = {delta}"
-
-
-def _at_most(values: pd.Series) -> str:
-    """The largest value, rounded up, and whether others were smaller."""
-    shown = {rounded_up(value, 3) for value in values}
-    return f"{'=' if len(shown) == 1 else 'at most'} {rounded_up(values.max(), 3)}"

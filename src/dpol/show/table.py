@@ -134,6 +134,7 @@ class Table:
         footers: remarks below the table.
         numbers: what the table shows, in full precision.
         filtered: what its lines are, where a page lets its reader filter them.
+        following: tables that stand below it in its files, and folded on the page.
     """
 
     caption: str
@@ -144,6 +145,7 @@ class Table:
     footers: tuple[str, ...] = ()
     numbers: pd.DataFrame | None = field(default=None, compare=False, repr=False)
     filtered: str = ""
+    following: tuple[Table, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -199,24 +201,28 @@ def escape_latex(text: str) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """The table in GitHub's Markdown."""
-    return load_template("table.md.j2", escape=escape_markdown).render(table=table)
+    """The table, and what follows it, in GitHub's Markdown."""
+    template = load_template("table.md.j2", escape=escape_markdown)
+    return "\n".join(template.render(table=it) for it in (table, *table.following))
 
 
 def to_latex(table: Table) -> str:
-    """The table for `\\input`; needs the packages booktabs and graphicx, or others for prose."""
-    name = "longtable.tex.j2" if table.n_prose else "tabular.tex.j2"
-    return load_template(name, escape=escape_latex).render(table=table)
+    """The tables for `\\input`; they need booktabs and graphicx, or other packages for prose."""
+    kinds = {True: "longtable.tex.j2", False: "tabular.tex.j2"}
+    return "\n".join(
+        load_template(kinds[it.n_prose > 0], escape=escape_latex).render(table=it)
+        for it in (table, *table.following)
+    )
 
 
 def to_fragment(table: Table) -> str:
-    """The table as HTML to be put into a page."""
-    return load_template("fragment.html.j2").render(table=table)
+    """The table as HTML to be put into a page; what follows it is folded."""
+    return load_template("fragment.html.j2").render(tables=(table, *table.following), folds=True)
 
 
 def to_html(table: Table) -> str:
-    """The table as a page of its own."""
-    return load_template("table.html.j2").render(table=table)
+    """The table, and what follows it, as a page of its own."""
+    return load_template("table.html.j2").render(tables=(table, *table.following), folds=False)
 
 
 def to_csv(numbers: pd.DataFrame) -> str:

@@ -127,13 +127,14 @@ class TableSpec(Settings):
         name: its files below tables/, without suffix.
         title: what it shows, in a few words.
         build: "module:function" that takes (frames, settings, facts) and returns the table.
-        folded: whether only those see it on the page who open it; without it, below a figure.
+        place: on the page it is seen, or folded, or only linked; without it, it is seen, but folded
+            below a figure. Its files are always made.
     """
 
     name: str
     title: str
     build: str
-    folded: bool | None = None
+    place: Literal["seen", "folded", "file"] | None = None
 
 
 class Section(Settings):

@@ -61,9 +61,15 @@ def test_in_short_what_holds_is_one_line_and_the_counts_are_the_same() -> None:
     short = build_open({"claims": ledger_of(*CLAIMS)}, Claims(), facts)
     whole = table_of(*CLAIMS)
     assert [it.note for it in short.sections] == [it.note for it in whole.sections]
-    assert lines(short)[0] == lines(whole)[0]
-    label, cells = lines(short)[1]
-    assert (label, cells[0].notes) == ("1 other", ("Theorem 1",))
+    (name, failed), (label, cells) = lines(short)
+    assert (name, [it.text for it in failed]) == (
+        lines(whole)[0][0],
+        [it.text for it in lines(whole)[0][1]],
+    )
+    # How it was computed, its root and the notes on it are in the whole ledger.
+    assert failed[0].notes == ()
+    assert [it.split(":")[0] for it in failed[-1].notes] == ["Counterexample", "Put right by"]
+    assert (label, cells[0]) == ("1 other", Entry(""))
     assert cells[-1].text == "1 holds"
     assert len(lines(short)) == 2
 

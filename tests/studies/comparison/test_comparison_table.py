@@ -88,7 +88,8 @@ def test_noise_with_memory_says_what_stays_cost() -> None:
     made = frames([*MANY, *more]) | {"summary": pd.concat([summary, paid])}
     said = "bayes (capacity-memory noise, more μ for longer stays): -2.00"
     assert said in line(made, "μ = 1")[-1].notes[1]
-    assert "1.7, 2.8, 4.3 (noise with memory) times" in to_markdown(build(made))
+    assert "| noise with memory | local | capacity noise with memory |" in to_markdown(build(made))
+    assert "× 1.7, 2.8, 4.3 |" in to_markdown(build(made))
 
 
 def test_tuned_forms_stand_beside_the_papers_way() -> None:

@@ -37,7 +37,7 @@ from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Facts, schemas_of
 from legible import assert_legible
 from small_config import GAINS, problems
-from tables_by_hand import has_footer
+from tables_by_hand import has_footer, lines
 
 FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
 ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2], times=2.0)
@@ -248,10 +248,13 @@ def test_the_table_says_what_is_guaranteed_to_whom(shown: Table) -> None:
         "one person in at most w rounds in a row",
         "over 20 intervals",
         "Data: simulated",
-        "capacity-memory Gaussian noise on every gain vector (local): μ = 0.5: ε =",
         "2 times the μ",
     ):
         assert has_footer(shown, text), text
+    (mechanisms,) = shown.following
+    said = {label for _, label, _ in lines(mechanisms)}
+    assert "capacity-memory Gaussian noise on every gain vector" in said
+    assert "μ = 0.5" in mechanisms.titles
 
 
 def test_the_figure_draws_differences_and_what_stays_pay(frame: pd.DataFrame) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.privacy.guarantee import MU_OF_STAYS
-from dpol.show.table import to_csv, to_markdown
+from dpol.show.table import Table, to_csv, to_fragment, to_html, to_latex, to_markdown
 from dpol.studies.games.average_gain import CSV_COLUMNS, UNMOVED, average_gain_table
 from tables_by_hand import (
     FACTS,
@@ -24,34 +24,45 @@ from tables_by_hand import (
     rows,
     run,
     summary,
+    texts,
 )
 
 TITLES = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader", "best linear model"]
 
-KNOWN = r"""**Average total gain**
+KNOWN = r"""**Average total gain, isotropic noise**
 
-| stream | privacy | rw-meta | tree-ftpl-min-noise | follow-the-leader † | best linear model |
-| --- | --- | ---: | ---: | ---: | ---: |
-| **New Mexico** (n = 24, T = 148; chance 0.00, best fixed expert 30.00, foresight 60.00) | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 26.50 exact 44% | 43.00 ± 0.13 72% \[paper: 43.91\] ridge-w8-weak |
-|  | μ = 1 | 0.33 ± 0.13 1% \[paper: 36.87\] | 22.00 ± 0.13 37% \[paper: 22.83\] | — | 39.00 ± 0.13 65% \[paper: 40.69\] ridge-w64-strong |
+| stream | privacy | rw-meta | tree-ftpl-min-noise | best linear model |
+| --- | --- | ---: | ---: | ---: |
+| **New Mexico** (n = 24, T = 148; chance 0.00, best fixed expert 30.00, foresight 60.00) | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 43.00 ± 0.13 72% \[paper: 43.91\] ridge-w8-weak |
+|  | μ = 1 | 0.33 ± 0.13 1% \[paper: 36.87\] | 22.00 ± 0.13 37% \[paper: 22.83\] | 39.00 ± 0.13 65% \[paper: 40.69\] ridge-w64-strong |
 
 - Each number is the mean, over 100 runs, of the gain summed over all T rounds of a stream of n experts. Below it: its share of the possible gain, 0% for chance and 100% for foresight.
 - Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Foresight: the largest gain of every round.
 - ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12 cells. exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 - best linear model: the member of the family ridge with the largest mean, chosen in hindsight for each cell and named in it (in HTML under the pointer). The cells of all members count in the Bonferroni correction, so the interval of the chosen one holds despite the choice.
 - Data: real.
-- Local model (each site adds noise to its own gains): rw-meta, best linear model.
-- Central model (a trusted curator sees the raw gains): tree-ftpl-min-noise.
-- No privacy: follow-the-leader.
-- Guarantee: μ-Gaussian differential privacy of one person in one round. Adjacent inputs: one person elsewhere. Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1). The μ of a row is the requested level. Each mechanism guarantees there, to three digits:
-- Gaussian noise (local): μ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).
-- Gaussian noise (central): μ = 1: ε = 4.89; at δ = 1e-06; sensitivity = 0.07 (L2, gain).
-- For a person who is counted in 2, 4, 8 weeks, in a row or not, μ is at most 1.42, 2, 2.83 times the requested one.
-- Counts are taken as true. Where a missing count repeats the last one, a person is counted in up to 4 further weeks. For that person μ is at most 2.24 times the requested one.
+- Guarantee: μ-Gaussian differential privacy of one person in one round. Adjacent inputs: one person elsewhere. Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1). The μ of a row is the requested level; the table of mechanisms has what each of them guarantees there.
 - Noise: seeded, so that anyone can repeat the run. Anyone who has the seed can remove the noise. The guarantee is what the mechanisms would give with secret noise.
-- —: not run; an algorithm without privacy has no privacy levels.
 - †: ours, not in the paper: follow-the-leader.
 - \[paper: …\]: reported by the paper, not computed here: “Prediction with Expert Advice under Local Differential Privacy”, Table 2.
+
+**Average total gain, algorithms without noise or privacy**
+
+| stream | follow-the-leader † |
+| --- | ---: |
+| New Mexico | 26.50 exact 44% |
+
+
+**What each mechanism guarantees: ε at δ = 1e-06**
+
+| mechanism | model | algorithms | μ = 1 | sensitivity | 2, 4, 8 weeks | carried |
+| --- | --- | --- | ---: | --- | --- | ---: |
+| Gaussian noise | local | rw-meta, best linear model | 4.89 | 0.07 (L2, gain) | × 1.42, 2, 2.83 | × 2.24 |
+| Gaussian noise | central | tree-ftpl-min-noise | 4.89 | 0.07 (L2, gain) | × 1.42, 2, 2.83 | × 2.24 |
+
+- μ: the requested level. Sensitivity: the largest change of what is released, between adjacent inputs. Each number is the largest of all runs, rounded up. Local: each site adds noise to its own gains. Central: a trusted curator sees the raw gains.
+- Weeks: by how much μ is multiplied, at most, for a person who is counted in 2, 4, 8 weeks, in a row or not.
+- Carried: counts are taken as true. Where a missing count repeats the last one, a person is counted in up to 4 further weeks, and μ is multiplied by at most this factor.
 """  # noqa: E501
 
 
@@ -82,16 +93,18 @@ def test_a_number_that_noise_does_not_move_is_marked() -> None:
 def test_what_stays_cost_stands_beside_a_gain_with_memory() -> None:
     stays = dict(zip(MU_OF_STAYS, (1.0, 1.9, 3.52, 6.234), strict=True))
     paid = run("rw-meta", 1.0, 30.0, noise="capacity-memory", noise_memory="b = 0.8", **stays)
-    cells = column(build([*rows(), paid]), "rw-meta")
-    assert cells[-1].notes[-1] == "μ of 1, 2, 4, 8 weeks: 1, 1.9, 3.52, 6.24"
-    assert not any("weeks" in note for cell in cells[:-1] for note in cell.notes)
+    *others, cell = column(build([*rows(), paid]), "rw-meta")
+    assert cell.notes[-1] == "μ of 1, 2, 4, 8 weeks: 1, 1.9, 3.52, 6.24"
+    assert not any("weeks" in note for other in others for note in other.notes)
 
 
 def test_order_is_the_config_s() -> None:
     facts = replace(FACTS, levels={"low": 1.0, "none": INF})
     table = build(facts=facts, algorithms=["follow-the-leader", "rw-meta"])
     assert [label for _, label, _ in lines(table)] == ["μ = 1", "no privacy (μ = ∞)"]
-    assert [it.title for it in table.columns][:2] == ["follow-the-leader †", "rw-meta"]
+    assert [it.title for it in table.columns] == ["rw-meta", "best linear model"]
+    plain = table.following[0]
+    assert [it.title for it in plain.columns] == ["follow-the-leader †"]
 
 
 def test_best_of_another_family_has_no_reported_number() -> None:
@@ -110,9 +123,8 @@ def test_a_member_of_the_family_has_a_column_of_its_own_without_the_number_of_th
     assert reported(table) == [43.91, 40.69]
 
 
-def test_algorithm_without_privacy_keeps_its_column_where_no_level_is_infinite() -> None:
+def test_algorithm_without_privacy_is_a_dash_where_no_level_is_infinite() -> None:
     assert gains(build(facts=replace(FACTS, levels={"low": 1.0})), "follow-the-leader †") == ["—"]
-    assert not has_footer(build(facts=replace(FACTS, levels={"none": INF})), "—: not run")
 
 
 def test_reported_half_width_is_shown() -> None:
@@ -125,8 +137,9 @@ def test_footers_tell_ranges_and_simulated_data() -> None:
     data[3] |= {"epsilon": 2.25, "guaranteed_mu": 0.5}
     data[4] |= {"replicates": 1}
     table = build(data, facts=replace(FACTS, simulated=True))
+    (_, _, cells) = lines(table.following[-1])[1]
+    assert cells[2].with_notes(" ") == "2.25 guaranteed μ = 0.5"
     for text in (
-        "(central): μ = 1: ε = 2.25 (guaranteed μ = 0.5); at",
         "over 1 to 100 runs",
         "Data: simulated, not measured.",
         "The paper's numbers come from real data",
@@ -137,14 +150,15 @@ def test_footers_tell_ranges_and_simulated_data() -> None:
 def test_csv_is_complete_and_exact() -> None:
     text = pd.read_csv(io.StringIO(to_csv(build().numbers)), dtype=str, keep_default_na=False)
     assert list(text) == list(CSV_COLUMNS)
-    assert list(text["column"]) == TITLES * 2
+    assert list(text["column"]) == [*TITLES, "rw-meta", "tree-ftpl-min-noise", "best linear model"]
     meta = text[(text["column"] == "rw-meta") & (text["mu"] == "1.0")].iloc[0]
     assert float(meta["mean_gain"]) == 1 / 3
     facts = ["reported_mean_gain", "ci_comparisons", "replicates", "ours"]
     assert list(meta[facts]) == ["36.87", "12", "100", "False"]
-    (absent,) = text[text["algorithm"] == ""].to_dict("records")
-    facts = ["column", "mean_gain", "replicates", "ours", "model", "noise"]
-    assert [absent[it] for it in facts] == ["follow-the-leader", "", "", "", "none", "none"]
+    (plain,) = text[text["column"] == "follow-the-leader"].to_dict("records")
+    assert [plain[it] for it in ("mean_gain", "ours", "model", "noise")] == [
+        *("26.5", "True", "none", "none")
+    ]
     assert list(text.iloc[3][["algorithm", "best_of"]]) == ["ridge-w8-weak", "ridge"]
 
 
@@ -169,44 +183,65 @@ OTHER_NOISES = [
     *other("isotropic-worst-case", 1, guaranteed_mu=0.3, epsilon=1.3),
 ]
 
-ALL_NOISES = r"""
-| **New Mexico** (n = 24, T = 148; chance 0.00, best fixed expert 30.00, foresight 60.00) | isotropic | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 26.50 exact 44% | 43.00 ± 0.13 72% \[paper: 43.91\] ridge-w8-weak |
-|  |  | μ = 1 | 0.33 ± 0.13 1% \[paper: 36.87\] | 22.00 ± 0.13 37% \[paper: 22.83\] | — | 39.00 ± 0.13 65% \[paper: 40.69\] ridge-w64-strong |
-|  | isotropic-worst-case | μ = ∞ | 42.25 ± 0.13 70% |  |  | 44.00 ± 0.13 73% ridge-w8-weak |
-|  |  | μ = 1 | 1.33 ± 0.13 2% |  |  | 40.00 ± 0.13 67% ridge-w64-strong |
-|  | capacity † | no privacy (μ = ∞) | 46.25 ± 0.13 77% |  |  | 48.00 ± 0.13 80% ridge-w8-weak |
-|  |  | μ = 1 | 5.33 ± 0.13 9% |  |  | 44.00 ± 0.13 73% ridge-w64-strong |
-|  | a | no privacy (μ = ∞) | 51.25 ± 0.13 85% |  |  | 53.00 ± 0.13 88% ridge-w8-weak |
-|  |  | μ = 1 | 10.33 ± 0.13 17% |  |  | 49.00 ± 0.13 82% ridge-w64-strong |
-|  | b | no privacy (μ = ∞) | 61.25 ± 0.13 102% |  |  | 63.00 ± 0.13 105% ridge-w8-weak |
-|  |  | μ = 1 | 20.33 ± 0.13 34% |  |  | 59.00 ± 0.13 98% ridge-w64-strong |
-"""  # noqa: E501
+
+def captions(table: Table) -> list[str]:
+    return [it.caption.removeprefix("Average total gain, ") for it in (table, *table.following)]
 
 
-def test_rows_are_grouped_by_noise() -> None:
-    """Worst-case noise stays where none is asked for; columns without local noise stand once."""
+MECHANISMS = "What each mechanism guarantees: ε at δ = 1e-06"
+
+
+def test_each_noise_has_a_table_and_what_has_none_has_its_own() -> None:
+    """Worst-case noise stays where none is asked for."""
     table = build(OTHER_NOISES + rows())
-    assert table.corner == ("stream", "noise", "privacy")
-    assert ALL_NOISES in to_markdown(table)
-    assert has_footer(table, "Empty: an algorithm without local noise is shown once")
-    assert not has_footer(build(), "Empty: ")
+    assert table.corner == ("stream", "privacy")
+    assert captions(table) == [
+        *("isotropic noise", "isotropic-worst-case noise", "capacity noise †", "a noise"),
+        *("b noise", "algorithms without noise or privacy", MECHANISMS),
+    ]
+    titles = [[it.title for it in each.columns] for each in (table, *table.following[:-1])]
+    local = ["rw-meta", "best linear model"]
+    first = ["rw-meta", "tree-ftpl-min-noise", "best linear model"]
+    assert titles == [first, *[local] * 4, ["follow-the-leader †"]]
+    assert texts(table.following[0]) == [
+        ["μ = ∞", "42.25 ± 0.13", "44.00 ± 0.13"],
+        ["μ = 1", "1.33 ± 0.13", "40.00 ± 0.13"],
+    ]
+    assert texts(table.following[4]) == [["New Mexico", "26.50 exact"]]
+    assert "—" not in str([texts(each) for each in (table, *table.following[:-1])])
 
 
-def test_column_without_local_noise_is_shown_in_the_first_rows_there_are() -> None:
-    table = build(OTHER_NOISES + LEADER, algorithms=["rw-meta", "follow-the-leader"])
-    assert lines(table)[0][0] == "isotropic-worst-case"
-    assert gains(table, "follow-the-leader †") == ["26.50", "—", *[""] * 6]
+def test_all_tables_are_in_each_file() -> None:
+    table = build(OTHER_NOISES + rows())
+    for render in (to_markdown, to_html, to_fragment, to_latex):
+        text = render(table)
+        assert text.count("Average total gain") >= 6
+        assert "isotropic" in text.replace("\\", "")
+        assert "What each mechanism guarantees" in text
+    names = [it.name for it in (table, *table.following)]
+    assert names[0] == "average-gain"
+    assert len(set(names)) == len(names)
 
 
 def test_central_algorithm_is_shown_where_it_was_run() -> None:
     own = [row | {"noise": "a"} if row["model"] == "central" else row for row in rows()]
     table = build(OTHER_NOISES + own)
-    assert gains(table, "tree-ftpl-min-noise") == [*[""] * 6, "26.00", "22.00", "", ""]
+    (shown,) = (it for it in (table, *table.following) if "tree-ftpl-min-noise" in str(it.headers))
+    assert shown.caption == "Average total gain, a noise"
+    assert gains(table, "tree-ftpl-min-noise") == ["26.00", "22.00"]
 
 
-def test_local_algorithm_that_was_not_run_with_a_noise_is_a_dash() -> None:
+def test_local_algorithm_that_was_not_run_with_a_noise_is_not_in_its_table() -> None:
     data = [row for row in CAPACITY if row["algorithm"] != "rw-meta"]
-    assert gains(build(rows() + data), "rw-meta") == ["41.25", "0.33", "—", "—"]
+    assert gains(build(rows() + data), "rw-meta") == ["41.25", "0.33"]
+
+
+def test_a_level_at_which_nothing_was_run_is_a_dash() -> None:
+    data = [row for row in rows() if (row["algorithm"], row["mu"]) != ("rw-meta", 1.0)]
+    table = build(data)
+    assert gains(table, "rw-meta") == ["41.25", "—"]
+    assert has_footer(table, "—: not run.")
+    assert not has_footer(build(), "—: not run.")
 
 
 def test_without_any_private_run_there_is_one_group() -> None:
@@ -220,6 +255,7 @@ def test_marks_of_what_is_ours() -> None:
     data = [*rows(), run("mine", 1.0, 3.0, ours=True), *CAPACITY]
     table = build(data, algorithms=["rw-meta", "mine"])
     assert table.headers == ("rw-meta", "mine †", "best linear model")
+    assert captions(table)[1] == "capacity noise †"
     assert has_footer(table, "†: ours, not in the paper: capacity noise, mine.")
     plain = build([row for row in data if not row["ours"]], algorithms=["rw-meta"])
     assert "†" not in to_markdown(plain)
@@ -231,21 +267,21 @@ def test_columns_are_marked_where_all_noise_is_ours() -> None:
     assert has_footer(table, "†: ours, not in the paper: rw-meta, best linear model.")
 
 
-def test_streams_have_the_same_groups() -> None:
+def test_each_table_has_all_streams() -> None:
     data = OTHER_NOISES + rows()
     found = summary(data + [row | {"stream": "pa"} for row in data])
     both = replace(
         FACTS, streams={"pa": "pa", "nm": "New Mexico"}, reported={"pa": None, "nm": "NM"}
     )
-    sections = average_gain_table({"summary": found}, main(), both).sections
-    assert [section.title for section in sections] == ["pa", "New Mexico"]
-    first, second = ([group.title for group in section.groups] for section in sections)
-    assert first == second == ["isotropic", "isotropic-worst-case", "capacity †", "a", "b"]
+    table = average_gain_table({"summary": found}, main(), both)
+    for each in (table, *table.following[:4]):
+        assert [section.title for section in each.sections] == ["pa", "New Mexico"]
+    assert [label for _, label, _ in lines(table.following[4])] == ["pa", "New Mexico"]
 
 
 def test_csv_has_a_line_per_cell_that_is_not_empty() -> None:
     found = build(OTHER_NOISES + rows()).numbers
-    assert len(found) == 5 * 2 * 2 + 2 + 2
+    assert len(found) == 5 * 2 * 2 + 2 + 1
     noises = found.groupby("column")["noise"].agg(lambda own: sorted(set(own))).to_dict()
     assert noises["rw-meta"] == ["a", "b", "capacity", "isotropic", "isotropic-worst-case"]
     assert noises["tree-ftpl-min-noise"] == ["isotropic"]

@@ -15,3 +15,8 @@
   addEventListener("scroll", mark, { passive: true });
   mark();
 }
+
+// On a phone a table is a long list. What has no room is folded until its reader asks for it.
+if (matchMedia("(max-width: 48rem)").matches) {
+  for (const it of document.querySelectorAll("details.wide")) it.open = false;
+}

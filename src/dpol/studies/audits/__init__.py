@@ -18,7 +18,7 @@ STUDY = Study(
     name="audits",
     title="Audits of privacy",
     about="Every mechanism is attacked. The success of the attack gives a lower bound on the true"
-    " privacy parameter. A claim below that bound is refuted. The notes below the table say what"
+    " privacy parameter. A claim below that bound is refuted. The notes of the table say what"
     " ran.",
     settings=Audits,
     module=__name__,

@@ -23,7 +23,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 _PLAIN = REFERENCES["not-amplified"]
 
 
-def draw(frames: Frames, settings: Batching, facts: Facts, *, narrow: bool = False) -> Figure:
+def draw(frames: Frames, settings: Batching, facts: Facts) -> Figure:
     """Epsilon at every level as a share of what is not amplified.
 
     Of the table `amplification`, the first round t and the first alpha are drawn.
@@ -33,7 +33,7 @@ def draw(frames: Frames, settings: Batching, facts: Facts, *, narrow: bool = Fal
     first, looks = shown.iloc[0], looks_of(_ALGORITHMS.values())
     studied = {it: name for it, name in _ALGORITHMS.items() if it in set(shown["bound"])}
     colours = {bound: looks[name].colour for bound, name in studied.items()}
-    with panels.panels(1, 1, (5.4, 1.9), narrow=narrow) as drawn:
+    with panels.panels(1, 1, (5.4, 1.9)) as drawn:
         (ax,) = drawn.axes
         shares = _draw_epsilons(drawn, ax, shown, colours)
         ax.set_ylabel(f"ε at δ = {power(first['delta_reported'])}, of ε not amplified")

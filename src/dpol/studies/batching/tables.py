@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from dpol.core.rounding import rounded_up
+from dpol.core.rounding import fixed, rounded_up
 from dpol.show import footers
 from dpol.show.names import OURS, name_of
 from dpol.show.papers import EXPERTS
@@ -161,7 +161,7 @@ def _extra(row: pd.Series) -> str:
     if row["extra_regret"] == row["extra_half_width"] == 0:
         return "none"
     half = footers.plus_minus(row["extra_half_width"], 3)
-    return f"{round(row['extra_regret'], 3) + 0.0:+.3f}{half}"
+    return f"{fixed(row['extra_regret'], 3, '+')}{half}"
 
 
 def _sections(

@@ -34,7 +34,10 @@ def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
 
 
 def build_open(frames: Frames, settings: Claims, facts: Facts) -> Table:
-    """The ledger in short: what fails or is open, and the names of what holds in one line."""
+    """The ledger in short: what fails or is open, and the number of those that hold.
+
+    How each number was computed, and the notes on it, are in the whole ledger.
+    """
     return _ledger(
         frames["claims"], "claims-open", "Rows of the ledger that fail or are open", _open_lines
     )
@@ -43,10 +46,9 @@ def build_open(frames: Frames, settings: Claims, facts: Facts) -> Table:
 def _open_lines(rows: pd.DataFrame) -> list[Line]:
     ordered = _worst_first(rows)
     held = [row for row in ordered if _rank(row) == _WORST_FIRST.index(Verdict.HOLDS)]
-    lines = [_line(row) for row in ordered[: len(ordered) - len(held)]]
+    lines = [_line(row, short=True) for row in ordered[: len(ordered) - len(held)]]
     if held:
-        names = ", ".join(_name(row) for row in held)
-        cells = (Entry("", (names,)), *[Entry("")] * 3, Entry(count_verdicts(pd.DataFrame(held))))
+        cells = *[Entry("")] * 4, Entry(count_verdicts(pd.DataFrame(held)))
         lines.append((counted(len(held), "other"), cells))
     return lines
 
@@ -145,7 +147,7 @@ def _on_intervals(frame: pd.DataFrame) -> tuple[str, ...]:
     )
 
 
-def _line(row: dict[Any, Any]) -> Line:
+def _line(row: dict[Any, Any], *, short: bool = False) -> Line:
     sampled = row["confidence"] < 1
     below = [f"{_number(row['lower'])} to {_number(row['upper'])}"] if sampled else []
     if row["measured_is"] != "number":
@@ -153,15 +155,13 @@ def _line(row: dict[Any, Any]) -> Line:
     without = () if pd.isna(row["trivial"]) else (f"without it: {_number(row['trivial'])}",)
     reasons = {
         "Counterexample": row["counterexample"],
-        "Root": row["root"],
+        "Root": "" if short else row["root"],
         "Put right by": row["mend"],
-        "Note": row["note"],
+        "Note": "" if short or row["note"] in row["counterexample"] else row["note"],
     }
-    if reasons["Note"] in reasons["Counterexample"]:
-        del reasons["Note"]
     tested = () if row["kind"] else (f"In {counted(int(row['settings']), 'setting')}.",)
     return _name(row), (
-        Entry(row["claim"], (f"Computed: {row['computed']}.",)),
+        Entry(row["claim"], () if short else (f"Computed: {row['computed']}.",)),
         Entry(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
         Entry(_number(row["measured"]), tuple(below)),
         Entry(_number(row["slack"], 3) if row["claimed"] else "—"),

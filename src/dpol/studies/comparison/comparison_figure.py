@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dpol.privacy.account import best_guess
 from dpol.show import panels
-from dpol.show.looks import REFERENCES, SHORT, STATIC, Look, looks_of
+from dpol.show.looks import REFERENCES, STATIC, Look, looks_of
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games import bounds
 from dpol.studies.games.settings import OURS, THEIRS, TUNED, WAYS
@@ -107,9 +107,9 @@ def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
     paper, tuned, other = (rows[rows["kind"] == kind] for kind in (THEIRS, TUNED, "other"))
     stays = other[holds_for_stays(other["other_noise"])]
     theirs, ours = paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]
-    looks = looks_of([theirs, ours, "tree-ftpl-min-noise"])
+    looks = looks_of([theirs, ours, "tree-ftpl-min-noise", *tuned["other_algorithm"]])
     curator = replace(looks["tree-ftpl-min-noise"], width=1.0)
-    thin = replace(looks[theirs], dashes=SHORT, width=THIN)
+    thin = replace(looks[next(iter(tuned["other_algorithm"]), theirs)], width=THIN)
     lines = [
         _Line("best with a\ncurator", curator, _best(other, levels, "central")),
         _Line("best other\nlocal row", REFERENCES["best-other-row"], _best(stays, levels, "local")),

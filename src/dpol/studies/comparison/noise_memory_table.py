@@ -11,6 +11,7 @@ from dpol.core.words import counted
 from dpol.privacy.guarantee import MU_OF_STAYS, STAY, STAY_UNIT
 from dpol.privacy.stays import STAYS
 from dpol.show import footers
+from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import OURS, name_of
 from dpol.show.table import Column, Entry, Group, Line, Section, Table
 from dpol.show.words import mu_title
@@ -33,6 +34,10 @@ def build(frames: Frames, settings: Comparison, facts: Facts) -> Table:
         ]
         size = "n = {n_experts}, T = {n_rounds}".format_map(rows.iloc[0])
         sections.append(Section(title, size, tuple(groups)))
+    mus = sorted(set(frame["mu"]), reverse=True)
+    mechanisms = mechanisms_table(
+        _by_noise(frame), mus, name="memory-mechanisms", title="What both noises guarantee"
+    )
     return Table(
         caption="Independent noise and memory: total gain, and the μ of those who stay",
         name="memory",
@@ -48,7 +53,14 @@ def build(frames: Frames, settings: Comparison, facts: Facts) -> Table:
         sections=tuple(sections),
         footers=tuple(_footers(frame, asked.times, facts)),
         numbers=frame,
+        following=(mechanisms,) if mechanisms else (),
     )
+
+
+def _by_noise(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows of each noise. The unit has a column of its own."""
+    shown = frame.assign(adjacency=STAY.format("w"), unit=STAY_UNIT.format("w"))
+    return {name_of(str(noise)).long: own for noise, own in shown.groupby("noise", sort=False)}
 
 
 def _lines(rows: pd.DataFrame, settings: NoiseMemories) -> Iterator[Line]:
@@ -101,8 +113,5 @@ def _footers(frame: pd.DataFrame, times: float, facts: Facts) -> Iterator[str]:
     )
     yield footers.describe_intervals_behind(frame)
     yield footers.describe_data(facts.simulated)
-    # The unit has a column of its own.
-    shown = frame.assign(adjacency=STAY.format("w"), unit=STAY_UNIT.format("w"))
-    columns = {name_of(str(noise)).long: own for noise, own in shown.groupby("noise", sort=False)}
-    yield from footers.describe_guarantee(columns, sorted(set(frame["mu"]), reverse=True))
+    yield from footers.describe_guarantee(_by_noise(frame))
     yield f"{OURS}."

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.show import footers
+from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import OURS, name_of
 from dpol.show.pages import load_template
 from dpol.show.table import Column, Entry, Line, Table, one_section
@@ -53,6 +54,13 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
         sections.append(one_section(lines, title, _size(summary, label)))
     paper, tuned = (comparison[comparison["kind"] == kind] for kind in (THEIRS, TUNED))
     first = paper.to_dict("records")[0]
+    runs = _runs(summary, first)
+    mechanisms = mechanisms_table(
+        runs,
+        list(facts.levels.values()),
+        name="comparison-mechanisms",
+        title="What both ways guarantee",
+    )
     return Table(
         caption="The paper's way and ours at the same privacy: total gain",
         name="comparison",
@@ -71,13 +79,12 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
                 common=paper.loc[paper["mu"] < math.inf, "common_noise"].all(),
                 intervals=footers.describe_intervals_behind(comparison),
                 data=footers.describe_data(facts.simulated),
-                guarantees=footers.describe_guarantee(
-                    _runs(summary, first), list(facts.levels.values())
-                ),
+                guarantees=footers.describe_guarantee(runs),
                 mark=OURS,
             )
         ),
         numbers=comparison,
+        following=(mechanisms,) if mechanisms else (),
     )
 
 
@@ -181,11 +188,7 @@ def ablation_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
 
 
 def _losses(row: _Row) -> tuple[Entry, ...]:
-    terms = [
-        # Not -0.00.
-        Entry(footers.amount(round(row[name], 2) + 0.0, row[f"{name}_half_width"]))
-        for name in TERMS
-    ]
+    terms = [Entry(footers.amount(row[name], row[f"{name}_half_width"])) for name in TERMS]
     return Entry(f"{row['mean_gain']:.2f}"), *terms, Entry(row["oracle"])
 
 

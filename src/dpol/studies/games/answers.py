@@ -218,8 +218,8 @@ def _models(private: pd.DataFrame) -> str:
         if model in counts.index
     ]
     return (
-        f"Mechanisms: {', '.join(mechanisms)}. The notes below the table of total gains say what"
-        " each guarantees."
+        f"Mechanisms: {', '.join(mechanisms)}. The table of mechanisms, below that of total gains,"
+        " says what each guarantees."
     )
 
 
@@ -240,7 +240,7 @@ def answer_on_cost(lines: Sequence[Line], facts: PageFacts) -> Answer:
         question=COST,
         finding=f"{_limit(shown, middle)} Then {_listed(kept)}. Without privacy: {_listed(free)}."
         f" {_data(facts)}",
-        see=("noise-costs", "beyond"),
+        see=("beyond",),
     )
 
 

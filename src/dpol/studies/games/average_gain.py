@@ -1,22 +1,27 @@
-"""The table of average gains, with the paper's numbers where they are comparable."""
+"""The tables of average gains, with the paper's numbers where they are comparable.
+
+One for each noise, and one for the algorithms without any. Below them: what each mechanism
+guarantees.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from dpol.core.rounding import rounded_up
-from dpol.noise.noises import in_order
+from dpol.core.rounding import percent, rounded_up
+from dpol.noise import NO_NOISE, in_order
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show import footers
+from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
 from dpol.show.reported import BEST_LINEAR, describe_reported
-from dpol.show.table import Entry, Group, Line, Section, Table
+from dpol.show.table import Entry, Line, Table, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.bounds import TOTALS, describe_stream
 from dpol.studies.games.settings import Games
@@ -44,6 +49,7 @@ _ON_OWN_NOISE = (
     f"μ = ∞, not called “no privacy”, and “{OWN_NOISE}”: noise that is added even where no privacy"
     " is asked for."
 )
+_ABSENT = Entry("—")
 UNMOVED = "unmoved by noise"
 """Note to a number that is the same in all replicates."""
 _ON_UNMOVED = (
@@ -63,7 +69,7 @@ class ColumnSpec:
         best_of: the family whose best member is shown; empty for an algorithm's own column.
         model: `local`, `central`, both with a slash between, or `none`.
         ours: whether the header has the mark of what is ours.
-        noises: the noises whose rows show the column.
+        noises: the noises whose tables have the column; none for an algorithm without noise.
         runs: of the algorithm, or of all members of the family, at every level.
     """
 
@@ -113,7 +119,7 @@ class Cell:
 
 
 def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
-    """The table of a summary; the numbers behind it have `CSV_COLUMNS`.
+    """The first table of a summary, with those that follow; the numbers have `CSV_COLUMNS`.
 
     Args:
         frames: the summary, as `dpol.studies.games.findings.conclude` makes it.
@@ -130,16 +136,67 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
         for (label, best_of), runs in groups.items()
     ]
     cells = _cells(columns, noises, facts)
-    return Table(
-        caption="Average total gain",
+    tables = [
+        _table(cells, [it for it in columns if noise in it.noises], noise, sizes, facts)
+        for noise in noises
+    ]
+    if plain := [it for it in columns if not it.noises]:
+        tables.append(_without_noise(cells, plain, facts))
+    shown = {it.title: _frame_of(it, noises, summary, facts) for it in columns}
+    mechanisms = mechanisms_table(shown, list(facts.levels.values()), name="mechanisms")
+    first, *others = tables
+    return replace(
+        first,
         name="average-gain",
-        corner=("stream", "noise", "privacy") if len(noises) > 1 else ("stream", "privacy"),
-        headers=tuple(marked(column.title, column.ours) for column in columns),
-        sections=tuple(_sections(cells, columns, noises=noises, sizes=sizes, facts=facts)),
         footers=tuple(
             _footers(cells, columns, noises=noises, summary=summary, main=main, facts=facts)
         ),
         numbers=_numbers(cells, sizes, main, facts),
+        following=(*others, *([mechanisms] if mechanisms else [])),
+    )
+
+
+def _table(
+    cells: Sequence[Cell],
+    columns: Sequence[ColumnSpec],
+    noise: str,
+    sizes: Mapping[str, Run],
+    facts: Facts,
+) -> Table:
+    """The table of a noise: a section for each stream, a line for each level."""
+    found = {cell.key: cell for cell in cells}
+    sections = []
+    for stream, title in facts.streams.items():
+        lines = []
+        for level, mu in facts.levels.items():
+            keys = (CellKey(stream, noise, level, column.label) for column in columns)
+            lines.append(_line(mu, [found.get(key) for key in keys]))
+        sections.append(one_section(lines, title, describe_stream(sizes[stream])))
+    name = "" if noise == NO_NOISE else f", {marked(f'{noise} noise', name_of(noise).ours)}"
+    return Table(
+        caption=f"Average total gain{name}",
+        name=f"average-gain-{noise}",
+        corner=("stream", "privacy"),
+        headers=tuple(marked(column.title, column.ours) for column in columns),
+        sections=tuple(sections),
+    )
+
+
+def _without_noise(cells: Sequence[Cell], columns: Sequence[ColumnSpec], facts: Facts) -> Table:
+    """The table of the algorithms that never have noise: a line for each stream."""
+    found = {(cell.key.stream, cell.key.column): cell for cell in cells if cell.run}
+    title = privacy_title(math.inf)
+    lines = []
+    for stream in facts.streams:
+        of_stream = [found.get((stream, column.label)) for column in columns]
+        entries = tuple(_entry(cell, title) if cell else _ABSENT for cell in of_stream)
+        lines.append((facts.streams[stream], entries))
+    return Table(
+        caption="Average total gain, algorithms without noise or privacy",
+        name="average-gain-none",
+        corner=("stream",),
+        headers=tuple(marked(column.title, column.ours) for column in columns),
+        sections=(one_section(lines),),
     )
 
 
@@ -164,12 +221,12 @@ def _is_shown(run: Run, facts: Facts) -> bool:
 def _noises(groups: Mapping[Any, Sequence[Run]], facts: Facts) -> list[str]:
     """The noises of the rows, in order."""
     runs = [run for own in groups.values() for run in own if _is_shown(run, facts)]
-    return in_order({run["noise"] for run in runs} - {"none"}) or ["none"]
+    return in_order({run["noise"] for run in runs} - {NO_NOISE}) or [NO_NOISE]
 
 
 def _row_noise(run: Run, noises: Sequence[str]) -> str:
     """The noise of the rows that show a run; the first one for a run without noise of its own."""
-    return noises[0] if run["noise"] == "none" else str(run["noise"])
+    return noises[0] if run["noise"] == NO_NOISE else str(run["noise"])
 
 
 def _column(
@@ -177,10 +234,8 @@ def _column(
 ) -> ColumnSpec:
     models = sorted({run["model"] for run in runs} - {"none"})
     played = {_row_noise(run, noises) for run in runs if _is_shown(run, facts)}
-    if "local" in models or len(played) > 1:
-        shown_under = noises
-    else:  # A column without local noise that was played under one noise is shown once.
-        shown_under = [noise for noise in noises if noise in played] or noises[:1]
+    # Without any noise in the run, there is one table.
+    plain = not models and list(noises) != [NO_NOISE]
     # Rows of several noises have the marks of those that are ours.
     marking = [run for run in runs if len(noises) == 1 or not name_of(run["noise"]).ours]
     return ColumnSpec(
@@ -188,7 +243,7 @@ def _column(
         best_of=best_of,
         model="/".join(models) or "none",
         ours=label not in ACCOUNTED and any(run["ours"] for run in marking),
-        noises=shown_under,
+        noises=[] if plain else [it for it in noises if it in played] or noises[:1],
         runs=runs,
     )
 
@@ -204,33 +259,13 @@ def _cells(columns: Sequence[ColumnSpec], noises: Sequence[str], facts: Facts) -
                 if key not in best or run["mean_gain"] > best[key]["mean_gain"]:
                     best[key] = run
     return [
-        Cell(key := CellKey(stream, noise, level, column.label), column, best.get(key))
+        Cell(key, column, best.get(key))
         for stream in facts.streams
         for noise in noises
         for level in facts.levels
         for column in columns
-        if noise in column.noises
+        if (key := CellKey(stream, noise, level, column.label)) in best or noise in column.noises
     ]
-
-
-def _sections(
-    cells: Sequence[Cell],
-    columns: Sequence[ColumnSpec],
-    *,
-    noises: Sequence[str],
-    sizes: Mapping[str, Run],
-    facts: Facts,
-) -> Iterator[Section]:
-    found = {cell.key: cell for cell in cells}
-    for stream in facts.streams:
-        groups = []
-        for noise in noises:
-            lines = []
-            for level, mu in facts.levels.items():
-                keys = (CellKey(stream, noise, level, column.label) for column in columns)
-                lines.append(_line(mu, [found.get(key) for key in keys]))
-            groups.append(Group(marked(noise, name_of(noise).ours), tuple(lines)))
-        yield Section(facts.streams[stream], describe_stream(sizes[stream]), tuple(groups))
 
 
 def _line(mu: float, cells: Sequence[Cell | None]) -> Line:
@@ -238,14 +273,14 @@ def _line(mu: float, cells: Sequence[Cell | None]) -> Line:
     guaranteed = {cell.run["guaranteed_mu"] for cell in cells if cell and cell.run}
     noisy = any(it < math.inf for it in guaranteed) and math.inf not in guaranteed
     title = mu_title(mu) if noisy else privacy_title(mu)
-    return title, tuple(_entry(cell, title) if cell else Entry("") for cell in cells)
+    return title, tuple(_entry(cell, title) if cell else _ABSENT for cell in cells)
 
 
 def _entry(cell: Cell, title: str) -> Entry:
     run, (reported, reported_half) = cell.run, cell.reported
     if run is None:
-        return Entry("—")
-    notes = [] if math.isnan(run["gain_share"]) else [f"{100 * run['gain_share']:.0f}%"]
+        return _ABSENT
+    notes = [] if math.isnan(run["gain_share"]) else [percent(run["gain_share"])]
     if not math.isnan(reported):
         notes.append(f"[paper: {footers.amount(reported, reported_half)}]")
     if title == privacy_title(math.inf) and run["guaranteed_mu"] < math.inf:
@@ -287,15 +322,11 @@ def _footers(
         if column.best_of:
             yield footers.describe_best(column.title, column.best_of)
     yield footers.describe_data(facts.simulated)
-    yield from footers.describe_models([(column.title, column.model) for column in columns])
     yield from footers.describe_guarantee(
-        {column.title: _frame_of(column, noises, summary, facts) for column in columns},
-        list(facts.levels.values()),
+        {column.title: _frame_of(column, noises, summary, facts) for column in columns}
     )
     if len(runs) < len(cells):
-        yield "—: not run; an algorithm without privacy has no privacy levels."
-    if any(len(column.noises) < len(noises) for column in columns):
-        yield "Empty: an algorithm without local noise is shown once, not for each noise."
+        yield "—: not run."
     ours = [f"{it} noise" for it in noises if len(noises) > 1 and name_of(it).ours]
     yield from explain_mark([*ours, *(column.title for column in columns if column.ours)])
     accounted = [column.label for column in columns if column.label in ACCOUNTED]

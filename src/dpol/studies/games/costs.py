@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.show.footers import COVERS, plus_minus
+from dpol.core.rounding import percent
+from dpol.show.footers import COVERS, amount
 from dpol.show.names import marked
 from dpol.show.table import Column, Entry, Table, number, one_section
 from dpol.show.words import mu_title
@@ -67,7 +68,7 @@ def cost_table(frames: Frames, settings: Games, facts: Facts) -> Table:
 
 
 def _lost(row: Mapping[Any, Any]) -> Entry:
-    text = f"{row['noise_cost']:.2f}{plus_minus(row['noise_cost_half_width'])}"
+    text = amount(row["noise_cost"], row["noise_cost_half_width"])
     if pd.notna(row["noise_cost_share"]):  # there may be nothing to lose above chance
-        text += f" ({100 * row['noise_cost_share']:.0f}%)"
+        text += f" ({percent(row['noise_cost_share'])})"
     return number(row["noise_cost"], text.replace("-", "−"))

@@ -14,6 +14,7 @@ import pandas as pd
 
 from dpol.core.intervals import NORMAL_95
 from dpol.core.randomness import Floats
+from dpol.core.words import counted
 from dpol.show.looks import looks_of
 from dpol.show.names import name_of
 from dpol.show.style import text_colour
@@ -70,7 +71,18 @@ def replay_intro(replay: pd.DataFrame, summary: pd.DataFrame, facts: PageFacts) 
         )
     if rounds < own["n_rounds"]:
         parts.append(f"The first {rounds} of {own['n_rounds']} {period}s are here.")
+    if missing := _missing(replay["period"]):
+        parts.append(
+            f"Dates jump where the table lacks a {period}, for all {entity}s:"
+            f" {counted(missing, period)} {'is' if missing == 1 else 'are'} left out."
+        )
     return " ".join(parts)
+
+
+def _missing(periods: pd.Series) -> int:
+    """The number of periods that are not there between those that are, which have a date."""
+    steps = periods.dropna().drop_duplicates().sort_values().diff().dropna()
+    return int((steps / steps.min()).round().sub(1).sum()) if len(steps) else 0
 
 
 def replay_data(

@@ -31,6 +31,7 @@ _MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.
 _PALE: dict[str, Any] = {"ls": "--", "lw": 0.9, "ms": 2.5, "mew": 0, "zorder": 1.7, "alpha": 0.65}
 _DOTS: dict[str, Any] = {"ls": "none", "marker": ".", "ms": 3.2, "mew": 0, "alpha": 0.8}
 _SPREAD = 0.02  # of the width of a panel, to both sides, over which dots of one x are spread
+_SPREAD_OF_FEW = 0.12  # likewise, where so few x are played that no line joins the means
 _RISK = "mean_kl_risk"
 _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
 MAIN_SWEEPS = "labels", "epsilons"
@@ -245,25 +246,29 @@ def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
     """Lines of the means, pale and dashed as published, and a dot for every run."""
     x, y, rows = sweep.x, sweep.y, sweep.rows
     values = sorted(set(rows[x]))
-    margin = (values[-1] / values[0]) ** 0.05 if len(values) > 1 else 1.5
+    few = {"ls": "none"} if len(values) <= panels.FEW else {}
+    # A few values stand apart, each with room for its learners side by side.
+    margin = (values[-1] / values[0]) ** (0.5 if few else 0.05) if len(values) > 1 else 1.5
     name = "privacy ε of one message" if x == "epsilon" else f"{sweep.sweep} {x}"
     ax.set(xscale="log", yscale="log", xlabel=name, ylabel=sweep.y_label)
     ax.set_title(f"{sweep.kind} class: {fixed(rows.iloc[0], x, power)}", loc="left")
     panels.set_ticks(ax.xaxis, values, power)
     panels.set_powers(ax.yaxis)
     ax.set_xlim(values[0] / margin, values[-1] * margin)
-    few = {"ls": "none"} if len(values) <= panels.FEW else {}
     shown = {name: look for name, look in _LOOKS.items() if name in set(rows["algorithm"])}
-    steps = (ax.get_xlim()[1] / ax.get_xlim()[0]) ** np.linspace(-_SPREAD, _SPREAD, len(shown))
+    spread = _SPREAD_OF_FEW if few else _SPREAD
+    steps = (ax.get_xlim()[1] / ax.get_xlim()[0]) ** np.linspace(-spread, spread, len(shown))
     for (name, look), step in zip(shown.items(), steps.tolist(), strict=True):
         own, published, colour = sweep.of(name), sweep.of(name, "published"), look.colour
+        if few:
+            own, published = (it.assign(**{x: step * it[x]}) for it in (own, published))
         if y == _RISK:
             pale = _PALE | few | {"marker": look.marker if few else ""}
             ax.plot(published[x], published[y], color=colour, **pale)
         ax.plot(own[x], own[y], color=colour, marker=look.marker, **_MAIN | few)
         runs = own.explode(_RUNS[y])
         runs = runs[runs[_RUNS[y]] > 0]
-        ax.plot(step * runs[x], runs[_RUNS[y]], color=colour, zorder=1.9, **_DOTS)
+        ax.plot(runs[x] * (1 if few else step), runs[_RUNS[y]], color=colour, zorder=1.9, **_DOTS)
         title = "\n".join(textwrap.wrap(title_of(name), 17))
         for end in own[[x, y]].tail(1).to_numpy():
             drawn.name_line(ax, end, title, colour)

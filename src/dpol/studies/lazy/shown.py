@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from dpol.core.randomness import Floats
 from dpol.core.settings import Settings
 from dpol.show import footers, panels
-from dpol.show.looks import ALGORITHMS, GREY, REFERENCES, RIVALS, looks_of
+from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
 from dpol.show.names import OURS
 from dpol.show.table import Entry, Group, Section, Table
-from dpol.show.words import power
 from dpol.studies.lazy.settings import BLOCKS, STOCHASTIC
 from dpol.studies.study import Facts, Frames
 
 CHANCE = "random-expert"
 """Label of an expert drawn at random in every round, who learns nothing."""
-_RATE = REFERENCES["theorem-3.12"]
 _COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",
@@ -56,30 +54,15 @@ class Game:
     Args:
         name: in titles.
         against: what regret is measured against.
-        rate: a curve (rounds, d, epsilon, delta) to draw through the first point of L2P.
     """
 
     name: str
     against: str
-    rate: Callable[[Floats, float, float, float], Floats] | None = None
-
-
-def convex_rate(rounds: Floats, dimension: float, epsilon: float, delta: float) -> Floats:
-    """The rate of Theorem 3.12, sqrt(T) + T^(1/3) sqrt(d log T) log(T/delta) / eps^(2/3)."""
-    private = np.cbrt(rounds) * np.sqrt(dimension * np.log(rounds)) * np.log(rounds / delta)
-    return np.asarray(np.sqrt(rounds) + private / epsilon ** (2 / 3))
 
 
 GAMES: Mapping[str, Game] = {
-    "lazy": Game(
-        name="experts",
-        against="the best of d experts",
-    ),
-    "convex": Game(
-        name="convex",
-        against="the best point of the body",
-        rate=convex_rate,
-    ),
+    "lazy": Game(name="experts", against="the best of d experts"),
+    "convex": Game(name="convex", against="the best point of the body"),
 }
 """Games by result table."""
 
@@ -182,15 +165,7 @@ def draw_learned(
             ax.set_yticks(range(len(best)), [TITLES[name] for name in best])
             ax.tick_params(axis="y", length=0)
             panels.set_percent(ax.xaxis)
-        keys = [panels.key(f"d = {sizes[0]} experts", color=GREY, marker="o", linestyle="none")]
-        hollow: Any = {
-            "color": GREY,
-            "marker": "o",
-            "linestyle": "none",
-            "markerfacecolor": "white",
-        }
-        keys += [panels.key(f"d = {d}", **hollow) for d in sizes[1:]]
-        drawn.legend(keys)
+        drawn.legend(_fills([f"d = {sizes[0]} experts", *(f"d = {d}" for d in sizes[1:])]))
         first = learned.iloc[0]
         drawn.title(
             f"Share of what can be learned in T = {first['T']:,} rounds of stochastic losses",
@@ -199,12 +174,7 @@ def draw_learned(
             "0%: a random expert; 100%: without privacy",
             OURS,
         )
-        shares = learned.groupby(["epsilon", "algorithm"])["share"].mean()
-        leaders = [
-            f"{TITLES[shares[it].idxmax()]} at ε = {it:g} ({shares[it].max():.0%})"
-            for it in epsilons
-        ]
-        drawn.find(f"Learns the largest share of what can be learned: {'; '.join(leaders)}.")
+        drawn.find(f"Learns most of what can be learned: {_leaders(learned)}.")
     return drawn.figure
 
 
@@ -219,50 +189,68 @@ def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
     return found.assign(share=share, half=found["ci_half_width"] / possible)
 
 
+def _leaders(learned: pd.DataFrame) -> str:
+    """Who learns the largest share, at each epsilon and d."""
+    parts = []
+    for epsilon, at in reversed(list(learned.groupby("epsilon"))):
+        best = at.loc[at.groupby("d")["share"].idxmax()]
+        names = [
+            f"{TITLES[it['algorithm']]} ({it['share']:.0%} for d = {it['d']})"
+            for it in best.to_dict("records")
+        ]
+        parts.append(f"at ε = {epsilon:g} {' and '.join(names)}")
+    return "; ".join(parts)
+
+
+def _fills(names: Sequence[str]) -> list[Line2D]:
+    """Keys of markers: the first is full, the others are hollow."""
+    full: dict[str, Any] = {"color": GREY, "marker": "o", "linestyle": "none"}
+    hollow = full | {"markerfacecolor": "white"}
+    return [panels.key(name, **(hollow if place else full)) for place, name in enumerate(names)]
+
+
 def draw_regret(
     frames: Frames, settings: Settings, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """Measured regret of convex losses against T: a row per game and d, a column per epsilon.
+    """Measured regret of convex losses: a row of panels per game and d, a column per T.
 
-    Games that are played at fewer T than others are left out.
+    Each algorithm has a line of a panel, and a marker for each epsilon. Games that are played at
+    fewer T than others are left out.
     """
     game, regrets = _game_of(frames)
-    regrets, rounds = _of_all_rounds(regrets), sorted(set(regrets["T"]))
-    sizes = [(name, d) for name, rows in regrets.groupby("adversary", sort=False)
-             for d in sorted(set(rows["d"]))]  # fmt: skip
-    epsilons = sorted(set(regrets["epsilon"]), reverse=True)
-    cells = list(itertools.product(sizes, epsilons))
-    powers = all(10 ** round(np.log10(T)) == T for T in rounds)
+    regrets, looks = _of_all_rounds(regrets), looks_of(TITLES, {**ALGORITHMS, **RIVALS})
+    rounds, epsilons = sorted(set(regrets["T"])), sorted(set(regrets["epsilon"]), reverse=True)
+    sizes = list(regrets[["adversary", "d"]].drop_duplicates().itertuples(index=False, name=None))
     names, first = [it for it in TITLES if it in set(regrets["algorithm"])], regrets.iloc[0]
-    looks = looks_of(TITLES, {**ALGORITHMS, **RIVALS})
-    reach = 1.15 if len(rounds) > panels.FEW else 1.6
-    places = np.geomspace(1 / reach, reach, len(names)) if len(names) > 1 else np.ones(1)
-    joined = "-" if len(rounds) > panels.FEW else "none"
-    lines = {
-        name: (float(place), looks[name].points | {"linestyle": joined, "linewidth": 1.1})
-        for name, place in zip(names, places, strict=True)
-    }
-    size = max(5.6 / len(epsilons), 2.2), 1.9
+    # A logarithmic axis shows no others; a bar that reaches 0 or below reaches its edge.
+    above = regrets[regrets["mean_regret"] > 0]
+    above = above.assign(low=np.maximum(above["mean_regret"] - above["ci_half_width"], 1e-3))
+    cells = list(itertools.product(sizes, rounds))
+    size = max(6.6 / len(rounds), 2.2), 0.17 * len(names) + 0.5
     with panels.panels(
-        len(cells), len(epsilons), size, "mean regret", narrow=narrow, sharex=True
+        len(cells), len(rounds), size, narrow=narrow, sharex=True, sharey=True
     ) as drawn:
-        for ax, ((losses, d), epsilon) in zip(drawn.axes, cells, strict=True):
-            of_row = regrets[(regrets["adversary"] == losses) & (regrets["d"] == d)]
-            above = of_row[of_row["mean_regret"] > 0]
-            _draw_panel(ax, above[above["epsilon"] == epsilon].sort_values("T"), game, lines)
-            title = (
-                f"{losses.replace(' losses', '')}, " if len(set(regrets["adversary"])) > 1 else ""
-            )
-            panels.name_panel(ax, f"{title}d = {d}, ε = {epsilon:g}")
-            if len(above):
-                ax.set_ylim(above["mean_regret"].min() / 2, above["mean_regret"].max() * 2)
-            ax.set_xlabel("rounds T")
-            panels.set_ticks(ax.xaxis, rounds, power if powers else "{:,}".format)
-            ax.set_xlim(rounds[0] / 2, rounds[-1] * 2)
-        keys = [panels.key(TITLES[name], **look) for name, (_, look) in lines.items()]
-        if game.rate:
-            keys.append(panels.key("rate of Theorem 3.12, scaled to the first point", **_RATE.line))
-        drawn.legend(keys)
+        for ax, ((losses, d), T) in zip(drawn.axes, cells, strict=True):
+            kind = str(losses).replace(" losses", "")
+            panels.name_panel(ax, f"{kind}, d = {d}, T = {T:,}")
+            own = above[(above["adversary"] == losses) & (above["d"] == d) & (above["T"] == T)]
+            for row in own.to_dict("records"):
+                side, look = epsilons.index(row["epsilon"]), looks[row["algorithm"]]
+                place = -names.index(row["algorithm"]) - 0.2 * side
+                fill = {} if side == 0 else {"markerfacecolor": "white"}
+                ends = row["low"], row["mean_regret"] + row["ci_half_width"]
+                ax.plot(ends, [place] * 2, color=look.colour, linewidth=0.9, zorder=1)
+                ax.plot([row["mean_regret"]], [place], **look.points | fill)
+            ax.set_xscale("log")
+            panels.set_powers(ax.xaxis)
+            ax.set_yticks([-it for it in range(len(names))], [TITLES[name] for name in names])
+            ax.tick_params(axis="y", length=0)
+        if len(above):
+            reach = above["mean_regret"].min() / 1.5, above["mean_regret"].max() * 1.5
+            drawn.axes[0].set_xlim(*reach)
+        for ax in drawn.grid[-1]:
+            ax.set_xlabel("mean regret")
+        drawn.legend(_fills([f"ε = {epsilon:g}" for epsilon in epsilons]))
         drawn.title(
             f"Regret against {game.against}, at (ε, δ) for one round's losses",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"
@@ -280,41 +268,14 @@ def _of_all_rounds(regrets: pd.DataFrame) -> pd.DataFrame:
     return regrets[played == regrets["T"].nunique()]
 
 
-def _draw_panel(
-    ax: Axes,
-    rows: pd.DataFrame,
-    game: Game,
-    lines: Mapping[str, tuple[float, Mapping[str, Any]]],
-) -> None:
-    """The positive regrets of a panel; `lines` has the factor of T of an algorithm, and its look.
-
-    Points of one T stand side by side.
-    """
-    ax.set(xscale="log", yscale="log")
-    panels.set_powers(ax.yaxis)
-    for name, (place, look) in lines.items():
-        points = rows[rows["algorithm"] == name]
-        mean, half = points["mean_regret"], points["ci_half_width"]
-        ax.plot(place * points["T"], mean, **look)
-        # A bar that reaches 0 or below reaches the edge of a logarithmic axis.
-        low = np.maximum(mean - half, 1e-3)
-        ax.vlines(place * points["T"], low, mean + half, color=look["color"], linewidth=0.9)
-    ours = rows[rows["algorithm"] == "l2p-sound"]
-    if game.rate and len(ours):
-        shape = game.rate(ours["T"].to_numpy(float), *ours.iloc[0][["d", "epsilon", "delta"]])
-        ax.plot(ours["T"], shape / shape[0] * ours["mean_regret"].iloc[0], **_RATE.line)
-
-
 def _finding(regrets: pd.DataFrame) -> str:
-    """The least regret of a private algorithm in the longest games of the first losses."""
-    losses = regrets["adversary"].iloc[0]
-    regrets = regrets[regrets["adversary"] == losses]
+    """Who has the least regret with privacy in the longest games, and in how many of them."""
     free = regrets["algorithm"].isin(["gradient-descent", "multiplicative-weights", CHANCE])
     longest = regrets[~free & (regrets["T"] == regrets["T"].max())]
-    least = longest.loc[longest.groupby(["d", "epsilon"])["mean_regret"].idxmin()]
-    parts = [
-        f"{TITLES[row.algorithm]} at d = {row.d}, ε = {row.epsilon:g} ({row.mean_regret:,.0f})"
-        for row in least.itertuples()
-    ]
-    rounds = f"{longest['T'].iloc[0]:,} rounds of {losses}"
-    return f"Least regret with privacy in {rounds}: {'; '.join(parts)}."
+    games = longest.groupby(["adversary", "d", "epsilon"])["mean_regret"]
+    least = Counter(TITLES[name] for name in longest.loc[games.idxmin(), "algorithm"])
+    winners = ", ".join(f"{name} in {count}" for name, count in least.most_common())
+    return (
+        f"Least regret with privacy after {longest['T'].iloc[0]:,} rounds: {winners} of"
+        f" {least.total()} cases (losses, d and ε)."
+    )

@@ -1,0 +1,124 @@
+"""The table of what each mechanism of a run guarantees, by its records in the summary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from dpol.core.rounding import rounded_up
+from dpol.core.words import counted
+from dpol.show.footers import MODELS
+from dpol.show.table import Column, Entry, Line, Table, one_section
+from dpol.show.words import each, mu_title
+
+_NONE = Entry("—")
+
+
+def mechanisms_table(
+    columns: Mapping[str, pd.DataFrame],
+    levels: Sequence[float],
+    *,
+    name: str,
+    title: str = "What each mechanism guarantees",
+) -> Table | None:
+    """A line for each mechanism; None where no run has privacy noise.
+
+    Args:
+        columns: rows of the summary by the title of the table's column that shows them.
+        levels: privacy levels in the order of the columns.
+        name: of the table.
+        title: of the table, which no other table of the page has.
+    """
+    runs = pd.concat(columns, names=["column"]).reset_index("column")
+    noisy = runs[runs["model"] != "none"]
+    private = noisy[noisy["epsilon"] < math.inf]
+    if private.empty:
+        return None
+    shown = [mu for mu in levels if (private["mu"] == mu).any()]
+    weeks = [it for it in runs.columns if str(it).startswith("mu_") and str(it).endswith("_weeks")]
+    # Some columns of a summary are there but hold nothing: of a table of gains, or without stays.
+    longer = weeks if noisy[weeks].notna().all(axis=1).any() else []
+    carried = ["mu_carried"] if noisy["mu_carried"].notna().any() else []
+    stays = ", ".join(it.split("_")[1] for it in weeks)
+    lines: list[Line] = []
+    for (mechanism, model), own in noisy.groupby(["mechanism", "model"], sort=False):
+        # Lines of one mechanism differ in what it guarantees to the columns of the table.
+        of_text: dict[tuple[Entry, ...], list[str]] = {}
+        for column, these in own.groupby("column", sort=False):
+            of_text.setdefault(_guarantees(these, shown), []).append(str(column))
+        for guarantees, titles in of_text.items():
+            factors = [_factors(own, it) for it in (longer, carried) if it]
+            words = Entry(str(model)), Entry(", ".join(titles))
+            lines.append((str(mechanism), (*words, *guarantees, _moved(own), *factors)))
+    delta = each(map("{:g}".format, runs["delta"]))
+    footers = [
+        "μ: the requested level. Sensitivity: the largest change of what is released, between"
+        " adjacent inputs. Each number is the largest of all runs, rounded up."
+        f" {' '.join(f'{model.capitalize()}: {text}.' for model, text in MODELS.items())}"
+    ]
+    if longer:
+        footers.append(
+            f"Weeks: by how much μ is multiplied, at most, for a person who is counted in {stays}"
+            " weeks, in a row or not."
+        )
+    if carried:
+        further = counted(int(noisy["carried_weeks"].max()), "further week")
+        footers.append(
+            "Carried: counts are taken as true. Where a missing count repeats the last one, a"
+            f" person is counted in up to {further}, and μ is multiplied by at most this factor."
+        )
+    return Table(
+        caption=f"{title}: ε at δ = {delta}",
+        name=name,
+        corner=("mechanism",),
+        headers=(
+            Column("model", prose=True),
+            Column("algorithms", prose=True),
+            *map(mu_title, shown),
+            Column("sensitivity", prose=True),
+            *([Column(f"{stays} weeks", prose=True)] if longer else []),
+            *(["carried"] if carried else []),
+        ),
+        sections=(one_section(lines),),
+        footers=tuple(footers),
+    )
+
+
+def _guarantees(runs: pd.DataFrame, levels: Sequence[float]) -> tuple[Entry, ...]:
+    """Epsilon at each level, and the mu that is guaranteed where it is not the level."""
+    cells = []
+    for mu in levels:
+        at_level = runs[runs["mu"] == mu]
+        if not at_level["epsilon"].max() < math.inf:  # nothing was run there, or without noise
+            cells.append(Entry("none"))
+            continue
+        largest, notes = at_level["guaranteed_mu"].max(), list[str]()
+        if pd.isna(largest):
+            notes = ["not Gaussian DP"]
+        elif f"{largest:.3g}" != f"{mu:.3g}":
+            notes = [f"guaranteed μ = {_most(at_level['guaranteed_mu'])}"]
+        cells.append(Entry(_most(at_level["epsilon"]), tuple(notes)))
+    return tuple(cells)
+
+
+def _moved(runs: pd.DataFrame) -> Entry:
+    """Largest change of what is released, between adjacent inputs."""
+    units = runs.groupby("sensitivity_unit", sort=False)["sensitivity"]
+    texts = [f"{_most(values)} ({unit})" for unit, values in units]
+    return Entry(", ".join(texts))
+
+
+def _factors(runs: pd.DataFrame, columns: list[str]) -> Entry:
+    """The largest ratio of each column to the level, where it is known."""
+    known = runs[runs[columns].notna().all(axis=1) & (runs["mu"] < math.inf)]
+    if known.empty:
+        return _NONE
+    largest = known[columns].div(known["mu"], axis=0).max()
+    return Entry("× " + ", ".join(rounded_up(factor, 3) for factor in largest))
+
+
+def _most(values: pd.Series) -> str:
+    """The largest value, rounded up."""
+    return rounded_up(values.max(), 3)
