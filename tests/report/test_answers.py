@@ -218,7 +218,7 @@ def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixe
     answer = answer_on_choice(lines, facts)
     # By hand: 33 of 60 is 55%; half widths 2% and 4%. Phi(1 / 2) = 0.691.
     assert answer.finding == (
-        "An attacker may be right about one person in one round at most 69 times in 100 (a coin:"
+        "An attacker may be right about one person in one week at most 69 times in 100 (a coin:"
         " 50). Then the best of 2 local algorithms is rw-meta, isotropic noise: it keeps 55% (52 to"
         " 58%) of what foresight gains over chance, and 67% without privacy. Always North (Here)"
         " keeps 50%"

@@ -63,10 +63,14 @@ def test_points_are_plain_and_have_labels_for_files(study):
     assert study.points(block(study.name), ASKED[study.name].facts)
 
 
+def parts(section):
+    return section.name, section.figures, section.tables
+
+
 def test_every_section_is_shown_by_a_config(shown):
     section, study = shown
     found = [it for asked in runs_of(study.name) for it in study.sections_of(*asked)]
-    assert section in found, "no shipped config shows it"
+    assert parts(section) in map(parts, found), "no shipped config shows it"
 
 
 def test_names_of_files_and_sections_are_its_own():
@@ -84,6 +88,10 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     assert main.results_of(plain, facts) == ("summary", "totals", "ranking", "cumulative")
     names = [section.name for section in main.sections_of(plain, facts)]
     assert names == ["privacy-utility", "average-gain"]
+    several = replace(facts, questions={"one": "One", "two": "Two"})
+    first, *_ = main.sections_of(plain.model_copy(update={"ways": {}}), several)
+    assert (first.results, first.figures) == (("summary",), ())
+    assert [it.name for it in first.tables] == ["answer"]
 
 
 # Lists of settings --------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ def sections_fit(study: Study) -> None:
                 )
         for table in section.tables:
             _takes(table.build, 3)
-        if unknown := set(section.results) - {*study.results, *load_study(MAIN).results}:
+        shown = {*section.results, *(name for it in section.figures for name in it.results)}
+        if unknown := shown - {*study.results, *load_study(MAIN).results}:
             raise CheckError(
                 f"section {section.name} shows {sorted(unknown)}, which are results neither of"
                 f" this study nor of {MAIN}"

@@ -111,6 +111,8 @@ class FigureSpec(Settings):
         draw: "module:function" that takes (frames, settings, facts, narrow) and returns the figure,
             whose label is its finding in a sentence; `narrow` asks for panels below each other.
         place: on the page it is seen, or folded, or only its finding is; its files are always made.
+        results: names of the result tables that it needs and its section does not; it is left out
+            with them.
     """
 
     name: str
@@ -118,6 +120,7 @@ class FigureSpec(Settings):
     description: str
     draw: str
     place: Literal["seen", "folded", "file"] = "seen"
+    results: tuple[str, ...] = ()
 
 
 class TableSpec(Settings):
@@ -252,10 +255,19 @@ class Study:
         left_out = self.optional(settings, facts)
         found = []
         for section in self.every_section():
-            figures = tuple(it for it in section.figures if it.name not in left_out)
-            tables = tuple(it for it in section.tables if it.name not in left_out)
-            section = section.model_copy(update={"figures": figures, "tables": tables})
-            if left_out.isdisjoint(section.results) and (section.made or section.widget):
+            if not left_out.isdisjoint(section.results):
+                continue
+            figures = [it for it in section.figures if left_out.isdisjoint((it.name, *it.results))]
+            results = (*section.results, *(name for it in figures for name in it.results))
+            tables = [it for it in section.tables if it.name not in left_out]
+            section = section.model_copy(
+                update={
+                    "figures": tuple(figures),
+                    "tables": tuple(tables),
+                    "results": tuple(dict.fromkeys(results)),
+                }
+            )
+            if section.made or section.widget:
                 found.append(section)
         return tuple(found)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.privacy.account import best_guess
+from dpol.show.footers import plus_minus
 from dpol.show.names import OURS
 from dpol.show.table import Entry, Line, Table, number, one_section
 from dpol.show.words import mu_title
@@ -107,9 +108,9 @@ def _lines(means: pd.DataFrame, mus: Sequence[float], *, named: bool) -> Iterato
 def _share(row: Any, column: str) -> Entry:
     if row is None or math.isnan(row[column]):
         return Entry("—")
-    half = row[f"{column}_half_width"]
-    text = f"{row[column]:.1%}" + (f" ± {100 * half:.1f}" if 0 < half < math.inf else "")
-    return number(row[column], text)
+    half = 100 * row[f"{column}_half_width"]
+    text = f"{row[column]:.1%}"
+    return number(row[column], text + plus_minus(half, 1) if 0 < half < math.inf else text)
 
 
 def _footers(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Iterator[str]:

@@ -154,10 +154,13 @@ def describe_stays(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
     }
     for noise, own in rows[rows["noise_memory"] != ""].groupby("noise"):
         named[name_of(str(noise)).long] = own
+    levels = headline_levels(facts.levels, several=facts.asks_several)
+    if not settings.ways:
+        levels = [min(facts.levels.values())]
     whose: dict[str, list[str]] = {}
     for name, own in named.items():
         guesses = []
-        for level in headline_levels(facts.levels, several=facts.asks_several):
+        for level in levels:
             at = own[own["mu"] == level]
             if not at.empty:
                 often = [_percent(best_guess(float(at[column].max()))) for column in MU_OF_STAYS]
@@ -238,8 +241,8 @@ def answer_on_cost(lines: Sequence[Line], facts: PageFacts) -> Answer:
     free = [_share(line.rows, _INFINITE) for line in shown]
     return Answer(
         question=COST,
-        finding=f"{_limit(shown, middle)} Then {_listed(kept)}. Without privacy: {_listed(free)}."
-        f" {_data(facts)}",
+        finding=f"{_limit(shown, middle, facts)} Then {_listed(kept)}. Without privacy:"
+        f" {_listed(free)}. {_data(facts)}",
         see=("beyond",),
     )
 
@@ -254,7 +257,7 @@ def answer_on_choice(lines: Sequence[Line], facts: PageFacts) -> Answer:
         return _NO_COST
     levels = [mu for mu in ordered_levels(facts.levels) if mu < _INFINITE]
     *others, strictest = levels
-    said, more = [_limit(private, strictest)], list[str]()
+    said, more = [_limit(private, strictest, facts)], list[str]()
     for label, title in (facts.questions or {"": ""}).items():
         asked = [it for it in facts.streams if facts.asked.get(it, "") == label]
         own = [replace(it, rows=it.rows[it.rows["stream"].isin(asked)]) for it in private]
@@ -286,10 +289,10 @@ _NO_COST = Answer(
 _POSSIBLE = " of what foresight gains over chance"
 
 
-def _limit(lines: Sequence[Line], mu: float) -> str:
+def _limit(lines: Sequence[Line], mu: float, facts: PageFacts) -> str:
     """The level in the words of a reader."""
     rows = pd.concat([line.rows for line in lines])
-    unit = each(rows.loc[rows["mu"] == mu, "unit"])
+    unit = each(rows.loc[rows["mu"] == mu, "unit"]).replace("round", facts.period)
     return f"An attacker may be right about {unit} at most {_guess(mu)} times in 100 (a coin: 50)."
 
 
@@ -333,9 +336,10 @@ def _share(rows: pd.DataFrame, mu: float, column: str = "gain_share") -> str:
     if not (rows["mu"] == mu).any():
         return "not played"
     share, half = mean_share(rows, mu, column)
-    if not 0 < half < _INFINITE:
-        return f"{100 * share:.0f}%"
-    return f"{100 * share:.0f}% ({100 * (share - half):.0f} to {100 * (share + half):.0f}%)"
+    low, high = f"{share - half:.0%}", f"{share + half:.0%}"
+    if not half < _INFINITE or low == high:
+        return f"{share:.0%}"
+    return f"{share:.0%} ({low.removesuffix('%')} to {high})"
 
 
 def _guess(mu: float) -> str:
