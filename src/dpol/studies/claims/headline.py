@@ -32,7 +32,7 @@ def substance(ledger: pd.DataFrame) -> str:
     >>> substance(pd.DataFrame(rows)).partition(", ")[2]
     '1 slip is of substance (false, or a hypothesis is missing): Lemma 1.'
     >>> others(pd.DataFrame(rows))
-    'The other slips are easily put right: 1 constant (equation (2): 2 for 1).'
+    'The other slips are easily put right, as the ledger says: 1 constant.'
     """
     found = roots(ledger)
     named = found.loc[found["kind"].isin(OF_SUBSTANCE), "root"].tolist()
@@ -44,11 +44,8 @@ def substance(ledger: pd.DataFrame) -> str:
 
 
 def others(ledger: pd.DataFrame) -> str:
-    """The other slips by kind, with what puts each right; empty if there are none."""
+    """The number of other slips by kind; empty if there are none."""
     found = roots(ledger)
-    found = found[~found["kind"].isin(OF_SUBSTANCE)]
-    kinds = []
-    for kind, rows in found.groupby("kind", sort=False):
-        each = "; ".join(f"{row.root}: {row.mend}" for row in rows.itertuples())
-        kinds.append(f"{counted(len(rows), str(kind))} ({each})")
-    return f"The other slips are easily put right: {', '.join(kinds)}." if kinds else ""
+    kinds = found.loc[~found["kind"].isin(OF_SUBSTANCE), "kind"].value_counts(sort=False)
+    counts = ", ".join(counted(count, str(kind)) for kind, count in kinds.items())
+    return f"The other slips are easily put right, as the ledger says: {counts}." if counts else ""
