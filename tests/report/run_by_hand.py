@@ -21,7 +21,6 @@ from dpol.show.table import Entry, Group, Section, Table, to_fragment
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.table import build as claims_table
 from dpol.studies.claims.table import build_open as open_claims
-from dpol.studies.games.costs import cost_table
 from dpol.studies.games.findings import rank_meta
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
@@ -227,7 +226,6 @@ def write_run(folder: Path) -> None:
         "claims-open": open_claims({"claims": claims()}, None, None),
         "audits": audit_table({"audits": audits()}, None, None),
         "average-gain": build(),
-        "cost": cost_table({"summary": made}, config().games, page_facts(config())),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-import pytest
 
 from dpol.config.models import WHOLE
 from dpol.report.page import joined, page_facts
@@ -25,8 +24,7 @@ from dpol.studies.games.answers import (
     answer_on_privacy,
     describe_stays,
 )
-from dpol.studies.games.costs import cost_table, shown_costs
-from dpol.studies.games.findings import rank_meta, with_costs, with_shares
+from dpol.studies.games.findings import rank_meta, with_shares
 from dpol.studies.games.systems import lines_of
 from dpol.studies.page import Answer
 from report.run_by_hand import audits, claims, config
@@ -36,11 +34,6 @@ SUMMARY = summary()
 RANKING = rank_meta(SUMMARY)
 NONE = SUMMARY.assign(reported_mean_gain=float("nan"))
 FACTS = page_facts(config())
-
-
-def costs(summary: list[dict[str, Any]], *studies: str, **changes: Any) -> pd.DataFrame:
-    made = config(*studies, **changes)
-    return shown_costs(with_costs(with_shares(pd.DataFrame(summary))), made.games, made.facts)
 
 
 def on_papers(
@@ -178,25 +171,6 @@ def test_no_noise_is_no_privacy_and_no_audit_is_told() -> None:
     assert answer.more == ("Nothing was audited: the config has no block audits.",)
 
 
-def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
-    summary = [
-        run("rw-meta", INF, 40.0, ci_half_width=0.5),
-        run("rw-meta", 1.0, 30.0, ci_half_width=1.0),
-        run("rw-meta", INF, 41.0, noise="capacity", ours=True, ci_half_width=0.25),
-        run("rw-meta", 1.0, 43.05, noise="capacity", ours=True, ci_half_width=0.25),
-        run("rw-ftpl", INF, 20.0),
-    ]
-    lost = costs(summary)
-    # The best first, by its gain with noise.
-    assert list(lost["noise"]) == ["capacity", "isotropic"]
-    frames = {"summary": with_costs(with_shares(pd.DataFrame(summary)))}
-    table = cost_table(frames, config().games, FACTS)
-    assert texts(table) == [
-        ["New Mexico", "rw-meta", "capacity †", "41.00", "−2.05 ± 0.50 (−5%)"],
-        ["New Mexico", "rw-meta", "isotropic", "40.00", "10.00 ± 1.50 (25%)"],
-    ]
-
-
 def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixed_one() -> None:
     streams = {"nm": {"groups": ["NM"]}, "pa": {"groups": ["PA"]}}
     played = [
@@ -297,28 +271,6 @@ def test_the_right_one_is_a_share_of_the_rounds_and_who_it_was_comes_from_the_re
     )
     assert answer.more == ("North was the right one most often: in 2 of 3 weeks (NM).",)
     assert answer_on_names(lines, None, facts, compared=False).more == ()
-
-
-@pytest.mark.parametrize(
-    "summary",
-    [
-        [run("rw-meta", 1.0, 30.0)],  # never without noise
-        [run("rw-meta", INF, 30.0, epsilon=0.9), run("rw-meta", 1.0, 30.0)],  # noise at inf
-        [run("rw-meta", INF, 30.0, model="none")],  # no private algorithm
-    ],
-)
-def test_costs_that_cannot_be_computed_are_not_told(summary: list[dict[str, Any]]) -> None:
-    lost = costs(summary)
-    assert lost.empty
-    frames = {"summary": with_costs(with_shares(pd.DataFrame(summary)))}
-    assert texts(cost_table(frames, config().games, FACTS)) == [["—", "—", "—", "—"]]
-
-
-def test_costs_of_a_comparison_are_those_of_both_ways() -> None:
-    summary = [run("rw-meta", mu, 40.0, noise=name) for mu in (INF, 1.0)
-               for name in ("isotropic", "capacity", "isotropic-constant")]  # fmt: skip
-    lost = costs(summary, "comparison")
-    assert list(lost["noise"]) == ["isotropic", "capacity"]
 
 
 def test_audits_are_told_with_their_numbers_and_verdicts() -> None:

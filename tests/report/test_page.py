@@ -159,7 +159,7 @@ def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
         for table in section.tables
     ]
     places = {it.name: it.place for it in specs}
-    assert len(places) == 17
+    assert len(places) == 16
     links = Elements(whole).values("href", "a")
     for name, place in places.items():
         seen = (folder / f"tables/{name}.fragment.html").read_text() in whole

@@ -141,24 +141,17 @@ def system_title(algorithm: str, noise: str) -> str:
 def named_systems(summary: pd.DataFrame, settings: Games) -> dict[tuple[str, str], str]:
     """The paper's way and ours, each with its name; without a comparison the best local algorithm.
 
-    The latter is named with each of its noises.
+    The latter is named with each of its noises, the best one first.
     """
     if settings.ways:
         return {settings.ways[way][0]: WAYS[way] for way in (THEIRS, OURS)}
-    return {it: system_title(*it) for it in systems_of(summary, settings)}
-
-
-def systems_of(summary: pd.DataFrame, settings: Games) -> list[tuple[str, str]]:
-    """Algorithm and noise of each system compared; or of the best local algorithm, under each."""
-    if settings.ways:
-        return [system for way in settings.ways.values() for system in way]
     local = promised(summary[summary["algorithm"].isin(settings.report.algorithms)])
     local = local[(local["model"] == "local") & (local["mu"] < math.inf)]
     best = _best(local[local["mu"] == local["mu"].min()])
     if best is None:
-        return []
+        return {}
     noises = dict.fromkeys((best[1], *local.loc[local["algorithm"] == best[0], "noise"]))
-    return [(best[0], noise) for noise in noises]
+    return {(best[0], noise): system_title(best[0], noise) for noise in noises}
 
 
 def _best(rows: pd.DataFrame) -> tuple[str, str] | None:
