@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from dpol.config.models import WHOLE
 from dpol.report.page import joined, page_facts
+from dpol.report.run import Run
+from dpol.show.table import write_table
 from dpol.studies.audits.answers import answers as audits_answers
 from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
@@ -171,7 +174,9 @@ def test_no_noise_is_no_privacy_and_no_audit_is_told() -> None:
     assert answer.more == ("Nothing was audited: the config has no block audits.",)
 
 
-def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixed_one() -> None:
+def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixed_one(
+    tmp_path: Path,
+) -> None:
     streams = {"nm": {"groups": ["NM"]}, "pa": {"groups": ["PA"]}}
     played = [
         run("rw-meta", INF, 40.0, stream="nm", ci_half_width=0.0),
@@ -207,6 +212,9 @@ def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixe
         ["rw-ftpl, isotropic noise", "33.3% ± 0.2", "33.3% ± 0.2", "25.0% ± 5.0"],
         ["best fixed expert, in hindsight", "50.0%", "50.0%", "—"],
     ]
+    write_table(table, tmp_path / "tables/answer.csv")
+    found = Run(tmp_path).answer()
+    pd.testing.assert_frame_equal(found, table.numbers, check_dtype=False)
 
 
 STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"

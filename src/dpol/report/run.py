@@ -64,7 +64,8 @@ class Run:
         """
         several = (self.folder / "tables/answer-by-question.csv").exists()
         found = self.table("answer-by-question" if several else "answer")
-        return found.fillna({"question": "", "stream": "", "best_static": ""})
+        texts = ["question", "stream", "best_static"]
+        return found.assign(**found[texts].astype(object).fillna(""))
 
     def stream(self, label: str) -> GainStream:
         """A gain stream. Raises DataError if the run has none of that label."""
