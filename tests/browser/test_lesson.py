@@ -17,6 +17,7 @@ from dpol.data.table import read_table
 from dpol.experts.registry import make_members
 from dpol.studies.games.replay import replay_rows
 from dpol.studies.games.runs import play_suite
+from dpol.studies.games.scores import scores_of
 from dpol.studies.games.settings import Games, Report
 
 ROOT = Path(__file__).parents[2]
@@ -36,18 +37,17 @@ def lesson_rows() -> pd.DataFrame:
     raw = read_table(file, dataset.needed_columns.needed(), dataset.format)
     panel = clean_panel(raw, dataset, {label: config.streams[label]}).table
     stream = build_stream(panel, label, config.privacy.count_sensitivity, {})
-    cells = [
-        cell
-        for mu in MUS.values()
-        for cell in play_suite(
+    cells = []
+    for mu in MUS.values():
+        block = play_suite(
             stream,
             make_members("rw-meta"),
             noise="isotropic",
             mu=mu,
             seed=config.seed,
             replicates=range(1),
-        ).played
-    ]
+        )
+        cells += [scores_of(it, block.replicates, block.best) for it in block.played]
     main = Games(report=Report(algorithms=["rw-meta"]))
     facts = dataclasses.replace(config.facts, levels=MUS, memory="designed")
     return replay_rows(cells, {label: stream}, main, facts)

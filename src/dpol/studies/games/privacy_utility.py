@@ -71,7 +71,7 @@ def draw_privacy_utility(
         if not main.ways:
             who = ["dashed: with a trusted curator; each with its best noise, in hindsight"]
         drawn.title(data, "0%: chance; 100%: foresight", bars, *who)
-        drawn.find(_finding(lines, levels))
+        drawn.find(_finding(lines if main.ways else lines[:1], levels))
     return drawn.figure
 
 
@@ -92,8 +92,9 @@ def _finding(lines: Sequence[Line], levels: Sequence[float]) -> str:
         for name, (free, private) in shares.items()
         if not math.isnan(free + private)
     ]
+    over = "; means over the panels" if lines and lines[0].rows["stream"].nunique() > 1 else ""
     return (
         "Between no privacy and an attacker who guesses right at most"
         f" {100 * best_guess(levels[-1]):.0f} of 100 times, the share of the possible gain goes"
-        f" {', '.join(falls)}; means over the panels."
+        f" {', '.join(falls)}{over}."
     )
