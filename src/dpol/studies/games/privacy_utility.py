@@ -17,10 +17,8 @@ from dpol.studies.games.systems import Line, lines_of, mean_share, ordered_level
 from dpol.studies.study import Facts, Frames
 
 Y_LABEL = "share of the possible gain"
-_FEW = 6
-"""Systems whose names fit beside a panel of the least height."""
-_NAME = 0.26
-"""Inches that a further name takes."""
+_NAME = 0.13
+"""Inches that a line of a name takes."""
 
 
 def draw_privacy_utility(
@@ -38,8 +36,10 @@ def draw_privacy_utility(
     lines, titles = lines_of(summary, main, facts), sized_titles(facts.streams, summary)
     levels, fixed = ordered_levels(facts.levels), LOOKS[BEST_STATIC]
     of_stream = summary.drop_duplicates("stream").set_index("stream")
-    height = 2.6 + _NAME * max(0, len(lines) - _FEW)
-    size = max(3.1, 5.0 / len(facts.streams)), height
+    alone = len(facts.streams) == 1
+    lines_of_name, divider = (1, ", ") if alone and not narrow else (2, ",\n")
+    height = max(2.5, 0.5 + _NAME * lines_of_name * (len(lines) + 1))
+    size = (panels.WIDTH - 0.4 if alone else 3.1), height
     with panels.panels(len(facts.streams), 3, size, Y_LABEL, narrow=narrow, sharey=True) as drawn:
         for ax, stream in zip(drawn.axes, facts.streams, strict=True):
             panels.name_panel(ax, titles[stream])
@@ -57,10 +57,10 @@ def draw_privacy_utility(
                 place, last = points[["place", "gain_share"]].iloc[-1]
                 if line.model == "none":  # the same at every level
                     ax.axhline(last, label=line.name, **line.look.line)
-                    place, name = len(levels) - 0.5, f"{line.name},\nno privacy"
+                    place, name = len(levels) - 0.5, f"{line.name}{divider}no privacy"
                 else:
                     panels.add_bars(ax, points, line.look, line.name)
-                    name = line.name.replace(", ", ",\n")
+                    name = line.name.replace(", ", divider)
                 drawn.name_line(ax, (place, last), f"{name} {last:.0%}", line.look.colour)
         panels.set_percent(drawn.axes[0].yaxis)
         lowest = min((line.rows["gain_share"].min() - 0.02 for line in lines), default=0.0)
@@ -69,7 +69,7 @@ def draw_privacy_utility(
         data, bars = panels.describe_runs(summary.iloc[0], facts.simulated, "bars")
         who = [line.explained for line in lines if line.explained != line.name]
         if not main.ways:
-            who = ["dashed: with a trusted curator; each with its best noise, in hindsight"]
+            who = ["dashed: a curator; each with its best noise"]
         drawn.title(data, "0%: chance; 100%: foresight", bars, *who)
         drawn.find(_finding(lines if main.ways else lines[:1], levels))
     return drawn.figure
