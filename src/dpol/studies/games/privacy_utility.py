@@ -38,7 +38,7 @@ def draw_privacy_utility(
     of_stream = summary.drop_duplicates("stream").set_index("stream")
     alone = len(facts.streams) == 1
     lines_of_name, divider = (1, ", ") if alone and not narrow else (2, ",\n")
-    height = max(2.5, 0.5 + _NAME * lines_of_name * (len(lines) + 1))
+    height = max(2.4, 0.5 + _NAME * lines_of_name * (len(lines) + 1))
     size = (panels.WIDTH - 0.4 if alone else 3.1), height
     with panels.panels(len(facts.streams), 3, size, Y_LABEL, narrow=narrow, sharey=True) as drawn:
         for ax, stream in zip(drawn.axes, facts.streams, strict=True):
