@@ -18,6 +18,8 @@ from dpol.studies.study import schemas_of
 
 _OF_TABLES = {
     "stream_title": "title of the stream",
+    "system": "name of the algorithm with its noise; `stream` is empty for means over streams",
+    "right_guesses": "largest share that an attacker guesses right about one person or round",
     "column": "heading of the column in the table",
     "best_of": "family whose best member the row is; empty where it is one algorithm",
 }
