@@ -142,7 +142,8 @@ def _streams(name: str, title: str, groups: Sequence[str]) -> dict[str, Any]:
 def _rendered(**words: Any) -> str:
     """The config of a table, by its template."""
     import yaml
-    from jinja2 import Environment, StrictUndefined
+
+    from dpol.show.pages import load_template
 
     def flow(value: object) -> str:
         text = yaml.safe_dump(
@@ -150,12 +151,7 @@ def _rendered(**words: Any) -> str:
         )
         return str(text).removesuffix("\n").removesuffix("\n...")
 
-    environment = Environment(
-        undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
-    )
-    environment.filters["flow"] = flow
-    template = Path(__file__).parent / "templates/dataset.yaml.jinja"
-    return environment.from_string(template.read_text(encoding="utf-8")).render(words)
+    return load_template("dataset.yaml.jinja", "dpol.cli").render(words, flow=flow)
 
 
 def _cleaned(config: Config, table: Path) -> str:

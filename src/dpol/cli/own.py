@@ -57,10 +57,9 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _new(options: argparse.Namespace) -> None:
-    from jinja2 import Environment, StrictUndefined
-
     from dpol.core.errors import OutputError, UsageError
     from dpol.core.files import write_text
+    from dpol.show.pages import load_template
 
     if options.kind == "dataset":
         dataset.new_dataset(options)
@@ -82,14 +81,11 @@ def _new(options: argparse.Namespace) -> None:
         "kind": "".join(it.capitalize() for it in name.split("-")),
         "title": name.replace("-", " ").capitalize(),
     }
-    templates = Path(__file__).parent / "templates" / options.kind
-    environment = Environment(
-        undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
-    )
-    for template in sorted(templates.rglob("*.jinja")):
-        path = folder / str(template.relative_to(templates)).removesuffix(".jinja")
-        path = Path(str(path).replace("MODULE", words["module"]))
-        text = environment.from_string(template.read_text(encoding="utf-8")).render(words)
+    templates = Path(__file__).parent / "templates"
+    for template in sorted((templates / options.kind).rglob("*.jinja")):
+        name_in_kind = template.relative_to(templates / options.kind).as_posix()
+        path = folder / name_in_kind.removesuffix(".jinja").replace("MODULE", words["module"])
+        text = load_template(f"{options.kind}/{name_in_kind}", "dpol.cli").render(words)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
     print(f"Written: {folder}/. Begin with {folder / 'README.md'}")
