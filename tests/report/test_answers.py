@@ -262,6 +262,16 @@ def test_no_line_on_people_who_stay_where_no_people_are_counted() -> None:
     assert describe_stays(pd.DataFrame([played]), config().games, FACTS) == ""
 
 
+def test_a_share_that_rounds_to_nothing_has_no_minus() -> None:
+    played = [run("rw-meta", INF, 40.0), run("rw-meta", 1.0, -0.01, ci_half_width=INF)]
+    summary = with_shares(pd.DataFrame(played))
+    facts = replace(FACTS, levels={"a": INF, "b": 1.0})
+    lines = lines_of(summary, config().games, facts)
+    assert "it keeps 0% of what" in answer_on_choice(lines, facts).finding
+    table = answer_table.build({"summary": summary}, config().games, facts)
+    assert texts(table)[0][2] == "0.0%"
+
+
 def test_the_right_one_is_a_share_of_the_rounds_and_who_it_was_comes_from_the_replay() -> None:
     best = ["North", "South", "North"]
     replay = pd.DataFrame(

@@ -23,13 +23,13 @@ def fixed(value: float, digits: int = 2, sign: str = "") -> str:
     return f"{round(value, digits) + 0.0:{sign}.{digits}f}"
 
 
-def percent(share: float) -> str:
-    """A share in whole percent; what rounds to 0 has no minus.
+def percent(share: float, digits: int = 0) -> str:
+    """A share in percent, whole or with decimals; what rounds to 0 has no minus.
 
-    >>> percent(-0.004), percent(0.125), percent(-0.2)
-    ('0%', '12%', '-20%')
+    >>> percent(-0.004), percent(0.125), percent(-0.2), percent(-0.0004, 1)
+    ('0%', '12%', '-20%', '0.0%')
     """
-    return f"{fixed(100 * share, 0)}%"
+    return f"{fixed(100 * share, digits)}%"
 
 
 def rounded_up(value: float, digits: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from matplotlib.figure import Figure
 
+from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import looks_of
@@ -78,7 +79,7 @@ def draw_questions(
         falls = []
         for label, title in facts.questions.items():
             ends = {
-                way: f"{shares[label, way, mus[0]]:.0%} to {shares[label, way, mus[-1]]:.0%}"
+                way: " to ".join(percent(shares[label, way, mu]) for mu in (mus[0], mus[-1]))
                 for way in (THEIRS, *others)
             }
             beside = ", ".join(f"{WAYS[way]} {ends[way]}" for way in others)

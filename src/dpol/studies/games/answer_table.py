@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show.footers import plus_minus
 from dpol.show.names import OURS
@@ -100,7 +101,7 @@ def _lines(means: pd.DataFrame, mus: Sequence[float], *, named: bool) -> Iterato
         yield str(system), tuple(cells)
     always, share = means[["best_static", "best_static_share"]].iloc[0]
     if not math.isnan(share):
-        fixed = number(share, f"{share:.1%}")
+        fixed = number(share, percent(share, 1))
         name = f"{NAMES[BEST_STATIC]}, in hindsight" + (f": always {always}" if always else "")
         yield name, (*[fixed] * len(mus), *[Entry("—")] * named)
 
@@ -109,7 +110,7 @@ def _share(row: Any, column: str) -> Entry:
     if row is None or math.isnan(row[column]):
         return Entry("—")
     half = 100 * row[f"{column}_half_width"]
-    text = f"{row[column]:.1%}"
+    text = percent(row[column], 1)
     return number(row[column], text + plus_minus(half, 1) if 0 < half < math.inf else text)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from dpol.core.rounding import rounded_up
+from dpol.core.rounding import percent, rounded_up
 from dpol.core.words import counted
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.privacy.guarantee import MU_OF_STAYS
@@ -313,11 +313,11 @@ def _fixed(rows: pd.DataFrame, facts: PageFacts) -> str:
         return ""
     if len(known) > _NAMED:
         mean = known["best_static_share"].mean()
-        return f"The best fixed {entity} in hindsight keeps {mean:.0%}, mean over the streams."
+        return f"The best fixed {entity} in hindsight keeps {percent(mean)}, mean over the streams."
     always = []
     for row in known.to_dict("records"):
         where = f" ({facts.streams[row['stream']]})" if len(known) > 1 else ""
-        always.append(f"{row['best_static']}{where} keeps {row['best_static_share']:.0%}")
+        always.append(f"{row['best_static']}{where} keeps {percent(row['best_static_share'])}")
     return f"Always {_listed(always)}: the best fixed {entity}, known only in hindsight."
 
 
@@ -336,10 +336,10 @@ def _share(rows: pd.DataFrame, mu: float, column: str = "gain_share") -> str:
     if not (rows["mu"] == mu).any():
         return "not played"
     share, half = mean_share(rows, mu, column)
-    low, high = f"{share - half:.0%}", f"{share + half:.0%}"
+    low, high = percent(share - half), percent(share + half)
     if not half < _INFINITE or low == high:
-        return f"{share:.0%}"
-    return f"{share:.0%} ({low.removesuffix('%')} to {high})"
+        return percent(share)
+    return f"{percent(share)} ({low.removesuffix('%')} to {high})"
 
 
 def _guess(mu: float) -> str:
@@ -380,7 +380,7 @@ def answer_on_names(
         return Answer(question=RIGHT)
     rows = lines[0].rows.drop_duplicates("stream")
     share = f"{asked or 'The'} right {entity} is named in this share of the {facts.period}s"
-    chance = f"One drawn at random: {(1 / rows['n_experts']).mean():.0%}."
+    chance = f"One drawn at random: {percent((1 / rows['n_experts']).mean())}."
     often = []
     if replay is not None:
         best = replay[replay["foresight"]].drop_duplicates("round")["name"].value_counts()
@@ -398,7 +398,7 @@ def answer_on_names(
 def _named_at(rows: pd.DataFrame, mu: float) -> str:
     where = "without privacy" if mu == _INFINITE else f"at {_mu(mu)}"
     share, _ = mean_share(rows, mu, "named_right")
-    return f"{share:.0%} {where}" if (rows["mu"] == mu).any() else f"none {where}"
+    return f"{percent(share)} {where}" if (rows["mu"] == mu).any() else f"none {where}"
 
 
 def _mu(mu: object) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
+from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.studies.games.bounds import LOOKS, NAMES, sized_titles
@@ -49,7 +50,7 @@ def draw_privacy_utility(
                 ax.axhline(share, label=NAMES[BEST_STATIC], **fixed.line)
                 name = NAMES[BEST_STATIC] if main.ways else textwrap.fill(f"always {best}", 22)
                 end = len(levels) - 0.5, share
-                drawn.name_line(ax, end, f"{name} {share:.0%}", fixed.colour)
+                drawn.name_line(ax, end, f"{name} {percent(share)}", fixed.colour)
             for line in lines:
                 points = points_of(line.rows[line.rows["stream"] == stream], levels)
                 if points.empty:
@@ -61,7 +62,7 @@ def draw_privacy_utility(
                 else:
                     panels.add_bars(ax, points, line.look, line.name)
                     name = line.name.replace(", ", divider)
-                drawn.name_line(ax, (place, last), f"{name} {last:.0%}", line.look.colour)
+                drawn.name_line(ax, (place, last), f"{name} {percent(last)}", line.look.colour)
         panels.set_percent(drawn.axes[0].yaxis)
         lowest = min((line.rows["gain_share"].min() - 0.02 for line in lines), default=0.0)
         drawn.axes[0].set_ylim(min(0.0, lowest), 1.0)
@@ -88,7 +89,7 @@ def _finding(lines: Sequence[Line], levels: Sequence[float]) -> str:
         for line in lines
     }
     falls = [
-        f"from {free:.0%} to {private:.0%} ({name})"
+        f"from {percent(free)} to {percent(private)} ({name})"
         for name, (free, private) in shares.items()
         if not math.isnan(free + private)
     ]

@@ -7,6 +7,7 @@ from itertools import product
 import pandas as pd
 from matplotlib.figure import Figure
 
+from dpol.core.rounding import percent
 from dpol.noise import CENTRAL_NOISES
 from dpol.privacy.account import best_guess
 from dpol.show import panels
@@ -71,5 +72,5 @@ def _finding(rows: pd.DataFrame) -> str:
         means = rows[rows["mu"] == mu].groupby(["algorithm", "noise"])["gain_share"].mean()
         (algorithm, noise), share = means.idxmax(), means.max()
         guesses = f"{100 * best_guess(mu):.0f} of 100 right guesses"
-        ends.append(f"{algorithm} with {noise} noise at {guesses} ({share:.0%})")
+        ends.append(f"{algorithm} with {noise} noise at {guesses} ({percent(share)})")
     return f"Largest mean share of the possible gain over all streams: {'; '.join(ends)}."
