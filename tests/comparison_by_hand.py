@@ -1,4 +1,4 @@
-"""Hand-made runs of the paper's way, ours and others."""
+"""Hand-made runs of the baseline, ours and others."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ LEVELS = {"none": INF, "low": 1.0, "high": 0.25}
 PAPER = System(algorithm="meta", noise="isotropic", learners="ridge")
 OURS = System(algorithm="bayes", noise="capacity", learners="kalman")
 AIMS = [
-    Aim(ours="high", against="paper", at="low"),
+    Aim(ours="high", against="baseline", at="low"),
     Aim(ours="low", against="best-learner", at="none"),
 ]
-COMPARISON = Comparison(paper=PAPER, ours=OURS, aims=AIMS)
+COMPARISON = Comparison(baseline=PAPER, ours=OURS, aims=AIMS)
 TUNED = [System(algorithm=name, noise="isotropic") for name in ("ridge-a", "ridge-b")]
 AT_BEST = COMPARISON.model_copy(update={"tuned": TUNED})
-"""The two ridge learners, under the noise of the paper's way, as if they were tuned forms of it:
-at mu = 1 ours has 17, they 15 and 14, the paper's way 12; at mu = 0.25 ours has 15."""
+"""The two ridge learners, under the noise of the baseline, as if they were tuned forms of it:
+at mu = 1 ours has 17, they 15 and 14, the baseline 12; at mu = 0.25 ours has 15."""
 
 
 CONFIDENCE = 0.95
@@ -61,7 +61,7 @@ def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: An
 
 
 SIZE = {"n_experts": 2, "n_rounds": 2}
-SIZE |= {"chance_gain": 3.0, "best_static_gain": 5.0, "foresight_gain": 20.0}
+SIZE |= {"uniform_gain": 3.0, "best_fixed_gain": 5.0, "oracle_gain": 20.0}
 # Gain without noise, family, whether it is ours, and the distance of both replicates from the mean
 # with noise.
 _RUNS = {

@@ -53,11 +53,11 @@ suites:
   trusted: {algorithms: [tree-ftpl-min-noise]}
   open: {algorithms: [follow-the-leader]}
 comparison:
-  paper: {algorithm: rw-meta, noise: isotropic, learners: ridge}
+  baseline: {algorithm: rw-meta, noise: isotropic, learners: ridge}
   ours: {algorithm: empirical-bayes, noise: capacity, learners: kalman}
   ablations: [{algorithm: rw-ftpl, noise: capacity, learners: kalman}]
   aims:
-    - {ours: high, against: paper, at: none}
+    - {ours: high, against: baseline, at: none}
     - {ours: high, against: best-learner, at: none}
 report: {algorithms: [rw-ftpl], noise: capacity}
 """)

@@ -24,10 +24,10 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "stream": "nm",
         "n_experts": 24,
         "n_rounds": 148,
-        "best_static": "North",
-        "chance_gain": 0.0,
-        "best_static_gain": 30.0,
-        "foresight_gain": 60.0,
+        "best_fixed": "North",
+        "uniform_gain": 0.0,
+        "best_fixed_gain": 30.0,
+        "oracle_gain": 60.0,
         "first_period": pd.Timestamp("2020-08-09"),
         "last_period": pd.Timestamp("2023-06-04"),
         "algorithm": algorithm,
@@ -82,9 +82,9 @@ def rows() -> list[dict[str, Any]]:
 def cumulative(n_rounds: int = 4) -> pd.DataFrame:
     """Curves of these runs: each gains the same in every round, from the last days of a year."""
     played = [
-        ("chance", "none", math.nan, 0.25, 0.0),
-        ("best-static-expert", "none", math.nan, 0.5, 0.0),
-        ("foresight", "none", math.nan, 1.0, 0.0),
+        ("uniform-random", "none", math.nan, 0.25, 0.0),
+        ("best-fixed-expert", "none", math.nan, 0.5, 0.0),
+        ("oracle", "none", math.nan, 1.0, 0.0),
         ("rw-meta", "isotropic", INF, 0.75, 0.126),
         ("rw-meta", "isotropic", 1.0, 0.625, INF),
         ("rw-meta", "capacity", 1.0, 0.7, 0.0001),

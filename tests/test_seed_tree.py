@@ -82,10 +82,10 @@ MEMORY = {"weeks": [1, 2], "mus": [0.5, 1]}
 
 @pytest.fixture(scope="module")
 def experiment():
-    """Simulated hospitals with two blocks of replicates, and a comparison of noise with memory."""
+    """Simulated hospitals with two blocks of replicates, and a comparison of correlated noise."""
     loaded = load_experiment(CONFIG)
     more = {"seed": SEED, "replicates": 4, "block_replicates": 2}
-    more |= {"comparison": {"paper": SYSTEM, "ours": SYSTEM, "memory": MEMORY}}
+    more |= {"comparison": {"baseline": SYSTEM, "ours": SYSTEM, "memory": MEMORY}}
     return Experiment(changed(loaded.config, more), loaded.members)
 
 

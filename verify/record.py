@@ -17,8 +17,8 @@ RUNS = Path(__file__).parent / "runs"
 CELL = ["stream", "algorithm", "noise", "mu"]
 RECORDED = {
     "summary": [
-        *CELL, "family", "mean_gain", "ci_half_width", "gain_share", "chance_gain",
-        "foresight_gain", "best_static_gain", "noise_cost_share", "simulated",
+        *CELL, "family", "mean_gain", "ci_half_width", "gain_share", "uniform_gain",
+        "oracle_gain", "best_fixed_gain", "noise_cost_share", "simulated",
     ],
     "ranking": [*CELL, "source", "rival", "verdict", "ratio", "ratio_lower", "ratio_upper"],
     "comparison": [
@@ -26,7 +26,7 @@ RECORDED = {
         "difference_half_width", "verdict", "aim_verdict",
     ],
     "questions": [
-        *("question", "stream", "way", "algorithm", "noise", "mu", "best_static_share"),
+        *("question", "stream", "role", "algorithm", "noise", "mu", "best_fixed_share"),
         *("gain_share", "gain_share_half_width"),
     ],
     "memory": [
@@ -35,7 +35,7 @@ RECORDED = {
     ],
     "lazy": [
         *("adversary", "T", "d", "epsilon", "algorithm"),
-        *("mean_regret", "ci_half_width", "chance_regret"),
+        *("mean_regret", "ci_half_width", "uniform_regret"),
     ],
     "claims": [
         *("paper", "statement", "claim", "claimed", "measured", "lower", "upper", "verdict"),
@@ -61,7 +61,7 @@ OF_RUN = {
     "states": {
         "summary": "algorithm == 'random-effects' and stream.str.endswith('-share')",
         "comparison": "aim_verdict != '' or stream.str.endswith('-share') and"
-        f" (kind in ['paper', 'tuned'] or other_algorithm in {_NAMED})",
+        f" (kind in ['baseline', 'tuned'] or other_algorithm in {_NAMED})",
         "questions": "stream == ''",
     },
     "held-out": {name: KEPT[name] for name in ("summary", "comparison")},

@@ -77,7 +77,7 @@ def tuned(state: str, mu: float) -> dict[str, Any]:
 
 STRICT = 0.25, 0.15, 0.1
 """The levels at which ours is compared with the baseline at mu = 1."""
-KINDS = "aim-paper", "aim-tuned"
+KINDS = "aim-baseline", "aim-tuned"
 PAPER = "rw-meta", "isotropic"
 ENDS = 0.25, 0.1
 
@@ -104,7 +104,7 @@ def share(run: str, algorithm: str, noise: str, mu: float) -> str:
     rows = recorded(run, "summary").query(
         "algorithm == @algorithm and noise == @noise and mu == @mu"
     )
-    half = rows["ci_half_width"] / (rows["foresight_gain"] - rows["chance_gain"])
+    half = rows["ci_half_width"] / (rows["oracle_gain"] - rows["uniform_gain"])
     return f"{100 * rows['gain_share'].mean():.1f}% ± {100 * half.mean():.1f}"
 
 
@@ -156,15 +156,15 @@ def of_the_readme() -> Iterator[str]:
     yield "*where are most patients*, it keeps {} of {}.".format(*asked)
     ours = [kept(it, "ours", mu) for it in ("share", "patients") for mu in (0.25, INF)]
     yield "Ours keeps {} of {}, and {} of {}.".format(*ours)
-    first = aims("states", "aim-paper", 0.25)
+    first = aims("states", "aim-baseline", 0.25)
     yield "in {} of 15 states, less in {}, and {} are undecided".format(*first)
     kept_at = kept("share", "ours", 0.25), kept("share", "paper", 1.0)
     yield "ours keeps {} of the possible gain, the baseline {}.".format(*kept_at)
-    yield "it is {}, {} and {}: ours".format(*aims("held-out", "aim-paper", 0.25))
+    yield "it is {}, {} and {}: ours".format(*aims("held-out", "aim-baseline", 0.25))
     held = [share("held-out", *it) for it in (("random-effects", "capacity", 0.25), (*PAPER, 1.0))]
     yield "ours at μ = 0.25 keeps {} of the possible gain, the baseline at μ = 1 {}".format(*held)
     for mu in (0.15, 0.1):
-        both = [aims(run, "aim-paper", mu)[0] for run in ("states", "held-out")]
+        both = [aims(run, "aim-baseline", mu)[0] for run in ("states", "held-out")]
         yield "at {} in {} of 15 and {} of 8".format(mu, *both)
     every = [aims(run, "aim-tuned", mu)[0] for run in ("states", "held-out") for mu in STRICT]
     yield "{}, {} and {} of 15, and {}, {} and {} of 8".format(*every)
@@ -177,7 +177,7 @@ def of_the_readme() -> Iterator[str]:
     yield f"ours is above a curator's factorised sums in {above.sum()} of 15 states"
     best = [kept(it, "tuned", mu) for it in ("share", "patients") for mu in (0.25, INF)]
     yield "Its best tuned form † keeps {} of {}, and {} of {}.".format(*best)
-    fixed = the_row(questions, question="patients", way="ours", mu=1.0)["best_static_share"]
+    fixed = the_row(questions, question="patients", way="ours", mu=1.0)["best_fixed_share"]
     yield f"chosen in hindsight and kept, has {100 * fixed:.0f}% of the possible gain"
     yield substance(recorded("simulated", "claims"))
 
@@ -209,7 +209,7 @@ def _ours_in_california() -> str:
 def _chance(d: int) -> str:
     rows = recorded("simulated", "lazy")
     rows = rows[(rows["adversary"] == "stochastic") & (rows["T"] == 10_000) & (rows["d"] == d)]
-    return f"{rows['chance_regret'].iloc[0]:.0f}"
+    return f"{rows['uniform_regret'].iloc[0]:.0f}"
 
 
 def _regrets(d: int, epsilon: float) -> Iterator[str]:
@@ -250,7 +250,7 @@ def of_locality() -> Iterator[str]:
     lost = 1 - noisy["mean_gain"] / free["mean_gain"]
     learned = 1 - noisy["gain_share"] / free["gain_share"]
     yield f"gains {free['mean_gain']:.1f} without noise and {noisy['mean_gain']:.1f} at μ = 0.25"
-    yield f"{lost:.0%} less. But a random hospital gains {free['chance_gain']:.1f}"
+    yield f"{lost:.0%} less. But a random hospital gains {free['uniform_gain']:.1f}"
     yield f"so that {learned:.0%} of what was learned is lost"
     leader = [
         gain("panel", "CA", "mf-discounted-0.9", it, 0.25) for it in ("isotropic", "capacity")
@@ -277,7 +277,7 @@ def standing(run: str) -> str:
     found = {
         kind: list(zip(*(aims(run, kind, mu) for mu in STRICT), strict=True)) for kind in KINDS
     }
-    above, below, _ = ("{}, {} and {}".format(*it) for it in found["aim-paper"])
+    above, below, _ = ("{}, {} and {}".format(*it) for it in found["aim-baseline"])
     tuned_above, tuned_below, _ = ("{}, {} and {}".format(*it) for it in found["aim-tuned"])
     return (
         f"above in {above} at μ = 0.25, 0.15 and 0.1, below in {below}. Against the tuned way it is"
@@ -346,7 +346,7 @@ def of_ours() -> Iterator[str]:
     yield f"the best of the three gains {listed(free)} in New Mexico"
     yield f"the paper's way {listed(gains('beyond', 'rw-meta', 'isotropic', INF))}"
     aims = recorded("beyond", "comparison")
-    aims = aims[aims["kind"].isin(("aim-paper", "aim-learner"))]
+    aims = aims[aims["kind"].isin(("aim-baseline", "aim-learner"))]
     row = the_row(aims, stream="PA", mu=0.15, other_mu=1.0)
     yield f"in Pennsylvania the difference is {apart(row)}, {row['verdict']}"
     without = aims[(aims["mu"] == 1.0) & (aims["other_mu"] == INF)]

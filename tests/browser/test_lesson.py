@@ -58,7 +58,7 @@ def test_the_lesson_says_what_the_run_found() -> None:
     weeks = replay["period"].dt.strftime("%Y-%m-%d")
     rounds = replay.loc[weeks == "2021-01-15", "round"].iloc[0] + range(10)
     low, high = (replay[replay["mu"] == mu] for mu in MUS.values())
-    best = low[low["foresight"] & low["round"].isin(rounds)]
+    best = low[low["oracle"] & low["round"].isin(rounds)]
     assert best["name"].tolist() == [SAN_JUAN, *[AMG] * 9]
     first, *_, last = 100 * best["gain"].iloc[1:]
     scale = 100 * best["noise_scale"].iloc[0]

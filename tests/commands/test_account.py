@@ -83,7 +83,7 @@ def test_noise_with_memory_is_dearer_for_those_who_stay(run):
     ratios = [1.0, 1.697, 2.83, 4.493]
     assert [row[1] for row in table(out)] == pytest.approx(ratios, abs=2e-3)
     assert "square root" not in out
-    assert "noise with memory (0.2, 0.6)" in out
+    assert "correlated noise (0.2, 0.6)" in out
     out = run("--mu", "1", "--memory", "0.2", "0.6", "--unit-weeks", "4", "--weeks", "1", "8")[1]
     expected = [1 / ratios[2], ratios[3] / ratios[2]]
     assert [row[1] for row in table(out)] == pytest.approx(expected, abs=2e-3)

@@ -98,12 +98,12 @@ suites.noisy.noises = ['isotropic', 'capacity']: must not use the noise capacity
     (
         COMPARED,
         """
-comparison.paper.algorithm = 'rw-mta': no private suite plays it with isotropic noise; did you mean rw-meta?
+comparison.baseline.algorithm = 'rw-mta': no private suite plays it with isotropic noise; did you mean rw-meta?
 comparison.ablations[0].learners = 'rw-meta-kalman': no private suite plays this family with capacity noise
-comparison.paper.learners = 'kalman': no private suite plays this family with isotropic noise
+comparison.baseline.learners = 'kalman': no private suite plays this family with isotropic noise
 comparison.aims[1].at = 'mu-1': must be a level of privacy: none, high
 comparison.aims[0].ours = 'low': must be a level of privacy: none, high
-comparison.aims[0].against = 'tree': must be 'paper' or 'best-learner'
+comparison.aims[0].against = 'tree': must be 'baseline' or 'best-learner'
 """,
     ),
     (
@@ -191,13 +191,13 @@ ELSEWHERE = [
      "seed: is missing and has no default"),
     ({"dataset.columns.entity": DELETED},
      "dataset.columns.entity: is missing and has no default"),
-    ({**COMPARED, "comparison.ours": COMPARED["comparison"]["paper"]},
-     "comparison.ours = 'rw-meta': must differ from comparison.paper"),
+    ({**COMPARED, "comparison.ours": COMPARED["comparison"]["baseline"]},
+     "comparison.ours = 'rw-meta': must differ from comparison.baseline"),
     ({"privacy.memory": [0.9, 0.3], "privacy.unit": {"weeks": 3}},
      "privacy.memory = (0.9, 0.3): must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
     ({"suites.noisy.noises": ["isotropic", "capacity-memory"]},
-     "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not have capacity-memory: not made for noise with memory: ridge"),
-    ({**COMPARED, "comparison.tuned": [COMPARED["comparison"]["paper"]]},
+     "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not have capacity-memory: not made for correlated noise: ridge"),
+    ({**COMPARED, "comparison.tuned": [COMPARED["comparison"]["baseline"]]},
      "comparison.tuned[0] = 'rw-meta': must differ from paper and ours"),
     ({**COMPARED, "comparison.tuned": [{"algorithm": "careful", "noise": "isotropic"}]},
      "comparison.tuned[0].algorithm = 'careful': no private suite plays it with isotropic noise"),

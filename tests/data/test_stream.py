@@ -125,11 +125,11 @@ def test_no_person_moves_the_gains_further_than_the_sensitivity(
     assert np.linalg.norm(move) <= made.sensitivity[t] * (1 + 1e-12)
 
 
-def test_the_best_static_expert_has_the_largest_total_and_the_lowest_index() -> None:
+def test_the_best_fixed_expert_has_the_largest_total_and_the_lowest_index() -> None:
     for best, gains in enumerate(
         ([[0.5, 0, 0], [0, 0.5, 0]], [[0.1, 0.2, 0.2]] * 2, [[0.9, 0, 0.2], [0, 0.4, 0.8]])
     ):
-        assert two_rounds(np.array(gains), np.ones((2, 3))).best_static_expert() == best
+        assert two_rounds(np.array(gains), np.ones((2, 3))).best_fixed_expert() == best
 
 
 @st.composite

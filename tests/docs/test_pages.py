@@ -233,7 +233,7 @@ def test_privacy_states_the_stays_of_each_mechanism() -> None:
     echo = [chain_norm(0.2, 0.6, weeks) / chain_norm(0.2, 0.6, 1) for weeks in (1, 2, 4, 8)]
     stays = {
         "independent noise": [0.5 * weeks**0.5 for weeks in (1, 2, 4, 8)],
-        "noise with memory (0.2, 0.6)": [0.5 * norm for norm in echo],
+        "correlated noise (0.2, 0.6)": [0.5 * norm for norm in echo],
         "factorised prefix sums, T = 148": guarantee_of(MatrixFTPL(), curator).stays,
         "tree, T = 148": guarantee_of(TreeFTPL(), curator).stays,
     }

@@ -1,4 +1,4 @@
-"""Noise with memory on a stream: its law, who may learn from it, and sums without a curator."""
+"""Correlated noise on a stream: its law, who may learn from it, and sums without a curator."""
 
 from __future__ import annotations
 

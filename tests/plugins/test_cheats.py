@@ -53,7 +53,7 @@ def test_no_raw_gains_are_in_the_process_that_plays(stream, name) -> None:
         {"algorithm": f"cheats:{name}", "label": "two"},
     )
     np.testing.assert_array_equal(cheat.actions, honest.actions)
-    assert not (cheat.actions == stream.best_static_expert()).all()
+    assert not (cheat.actions == stream.best_fixed_expert()).all()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Noise with memory, against matrices written out and enumeration of who is where in which week."""
+"""Correlated noise, against matrices written out and enumeration of who is where in which week."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ STUDIES: dict[str, Any] = {
     "audits": {},
     "claims": {},
     "comparison": {
-        "paper": {"algorithm": "rw-meta", "noise": "isotropic", "learners": "ridge"},
+        "baseline": {"algorithm": "rw-meta", "noise": "isotropic", "learners": "ridge"},
         "ours": {"algorithm": "rw-meta", "noise": "capacity", "learners": "ridge"},
     },
 }

@@ -188,7 +188,7 @@ def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixe
           for name in streams for mu in (INF, 1.0)),
     ]  # fmt: skip
     best = {"nm": "North", "pa": "South"}
-    played = [row | {"best_static": best[row["stream"]]} for row in played]
+    played = [row | {"best_fixed": best[row["stream"]]} for row in played]
     named = {"nm": "Here", "pa": "There"}
     asked = dict.fromkeys(named, "")
     facts = replace(FACTS, streams=named, asked=asked, levels={"a": INF, "b": 1.0})
@@ -199,7 +199,7 @@ def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixe
     assert answer.finding == (
         "An attacker may be right about one person in one week at most 69 times in 100 (a coin:"
         " 50). Then the best of 2 local algorithms is rw-meta, isotropic noise: it keeps 55% (52 to"
-        " 58%) of what foresight gains over chance, and 67% without privacy. Always North (Here)"
+        " 58%) of the possible gain, and 67% without privacy. Always North (Here)"
         " keeps 50%"
         " and South (There) keeps 50%: the best fixed e, known only in hindsight. Real data, mean"
         " over Here and There."
@@ -219,7 +219,7 @@ def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixe
 
 STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
 COMPARED: dict[str, Any] = {
-    "paper": {"algorithm": "rw-meta", "noise": "isotropic"},
+    "baseline": {"algorithm": "rw-meta", "noise": "isotropic"},
     "ours": {"algorithm": "rw-ftpl", "noise": "capacity"},
 }
 
@@ -235,14 +235,14 @@ def test_right_guesses_about_people_who_stay_are_one_line() -> None:
     # By hand: Phi(sqrt(w) / 2) for w = 1, 2, 4, 8 is 0.6915, 0.7602, 0.8413, 0.9214.
     same = (
         "Right guesses about a person who is counted in 1, 2, 4 or 8 weeks, at most:"
-        " 69.2%, 76.1%, 84.2% and 92.2% at μ\xa0=\xa01 (the paper’s way and ours)"
+        " 69.2%, 76.1%, 84.2% and 92.2% at μ\xa0=\xa01 (the baseline and ours)"
     )
     assert describe_stays(pd.DataFrame(played), settings, FACTS) == f"{same}."
     # Phi(1), Phi(1.5) and Phi(2) are 0.8413, 0.9332 and 0.9772.
     paid = dict(zip(STAYS, (1.0, 2.0, 3.0, 4.0), strict=True)) | {"noise_memory": "b of 0.8"}
     played.append(run("rw-ftpl", 1.0, 30.0, noise="capacity-memory", **paid))
     assert describe_stays(pd.DataFrame(played), settings, FACTS) == (
-        f"{same}; 69.2%, 84.2%, 93.4% and 97.8% at μ\xa0=\xa01 (capacity noise with memory)."
+        f"{same}; 69.2%, 84.2%, 93.4% and 97.8% at μ\xa0=\xa01 (capacity correlated noise)."
     )
 
 
@@ -253,7 +253,7 @@ def test_the_levels_of_the_line_are_those_of_the_headline() -> None:
     made = config(comparison=COMPARED, questions=asked, privacy=levels)
     played = [run("rw-meta", mu, 30.0) for mu in (1.0, 0.25, 0.1)]
     assert describe_stays(pd.DataFrame(played), made.games, page_facts(made)).endswith(
-        "92.2% at μ\xa0=\xa01, and 55%, 57.1%, 59.9% and 63.9% at μ\xa0=\xa00.25 (the paper’s way)."
+        "92.2% at μ\xa0=\xa01, and 55%, 57.1%, 59.9% and 63.9% at μ\xa0=\xa00.25 (the baseline)."
     )
 
 
@@ -275,7 +275,7 @@ def test_a_share_that_rounds_to_nothing_has_no_minus() -> None:
 def test_the_right_one_is_a_share_of_the_rounds_and_who_it_was_comes_from_the_replay() -> None:
     best = ["North", "South", "North"]
     replay = pd.DataFrame(
-        {"stream": "nm", "round": number, "name": name, "foresight": name == best[number]}
+        {"stream": "nm", "round": number, "name": name, "oracle": name == best[number]}
         for number in range(3) for name in ("North", "South")
     )  # fmt: skip
     named = {INF: 0.5, 1.0: 0.25}

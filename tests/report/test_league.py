@@ -11,8 +11,8 @@ import pytest
 from dpol.core.intervals import student_factor
 from dpol.report.league import Game, Player, joined, league_of, lines_of
 
-ONE = {"nm": Game(checksum="1", chance=10.0, foresight=20.0)}
-TWO = ONE | {"pa": Game(checksum="2", chance=0.0, foresight=40.0)}
+ONE = {"nm": Game(checksum="1", uniform=10.0, oracle=20.0)}
+TWO = ONE | {"pa": Game(checksum="2", uniform=0.0, oracle=40.0)}
 DRAWS = np.random.default_rng(20261121)
 
 
@@ -64,8 +64,8 @@ def test_equal_replicates_are_marked_where_there_is_noise(mu: float, marked: boo
 
 
 def test_without_a_game_of_all_runs_there_is_no_league() -> None:
-    other = {"nm": Game(checksum="9", chance=10.0, foresight=20.0)}
-    level = {"nm": Game(checksum="1", chance=10.0, foresight=10.0)}
+    other = {"nm": Game(checksum="9", uniform=10.0, oracle=20.0)}
+    level = {"nm": Game(checksum="1", uniform=10.0, oracle=10.0)}
     for games in ([ONE, other], [level, level]):
         league = league_of([player("meta", [15.0, 16.0])], games, 0.95)
         assert league.empty

@@ -50,7 +50,7 @@ def test_the_data_of_the_page_are_those_of_the_table() -> None:
         data["settings"], frame.groupby(["noise", "mu"], sort=False), strict=True
     ):
         assert data["truth"] == np.rint(1000 * own["gain"]).tolist()
-        assert data["best"] == own.loc[own["foresight"], "expert"].tolist()
+        assert data["best"] == own.loc[own["oracle"], "expert"].tolist()
         rw_meta, tree, leader = setting["actions"]
         assert rw_meta == own.loc[own["chosen_by"].str.contains("rw-meta"), "expert"].tolist()
         assert tree is None, "it did not play"

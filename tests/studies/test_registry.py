@@ -89,7 +89,7 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     names = [section.name for section in main.sections_of(plain, facts)]
     assert names == ["privacy-utility", "average-gain"]
     several = replace(facts, questions={"one": "One", "two": "Two"})
-    first, *_ = main.sections_of(plain.model_copy(update={"ways": {}}), several)
+    first, *_ = main.sections_of(plain.model_copy(update={"roles": {}}), several)
     assert (first.results, first.figures) == (("summary",), ())
     assert [it.name for it in first.tables] == ["answer"]
 

@@ -94,7 +94,7 @@ def test_admissions_of_the_hospital_table(tmp_path: Path) -> None:
         "streams": {"NM": config["streams"]["NM"]},
         "suites": {"ours": {**config["suites"]["ours"], "noises": ["isotropic", "capacity"]}},
         "comparison": {
-            "paper": {**config["comparison"]["ours"], "noise": "isotropic"},
+            "baseline": {**config["comparison"]["ours"], "noise": "isotropic"},
             "ours": config["comparison"]["ours"],
             "memory": {**config["comparison"]["memory"], "mus": [0.1]},
         },

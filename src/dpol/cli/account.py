@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("--weeks", type=weeks, nargs="+", default=usual, metavar="W", help=words)
     words = "the unit: a person who is counted in up to W weeks in a row (default: 1)"
     parser.add_argument("--unit-weeks", type=weeks, default=1, metavar="W", help=words)
-    words = "numbers of noise with memory, between -1 and 1 (default: independent noise)"
+    words = "numbers of correlated noise, between -1 and 1 (default: independent noise)"
     memory = between(-0.999999, 0.999999)
     parser.add_argument("--memory", type=memory, nargs=2, metavar=("A", "B"), help=words)
     words = "delta at which epsilon is given (default: 1e-6)"

@@ -182,9 +182,9 @@ class Config(Settings):
             block_replicates=self.block_replicates,
             keep_rounds=self.keep_rounds,
             report=self.report,
-            ways={
-                way: [(system.algorithm, system.noise) for system in systems]
-                for way, systems in (compared.ways if compared else {}).items()
+            roles={
+                role: [(system.algorithm, system.noise) for system in systems]
+                for role, systems in (compared.roles if compared else {}).items()
             },
         )
 

@@ -125,11 +125,11 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
     """A comparison is of two systems, at levels that are there."""
     if (compared := _compared(config)) is None:
         return
-    if compared.ours == compared.paper:
+    if compared.ours == compared.baseline:
         place, value = ("comparison", "ours"), compared.ours.algorithm
-        yield Problem(place, value, "must differ from comparison.paper")
+        yield Problem(place, value, "must differ from comparison.baseline")
     for index, system in enumerate(compared.tuned):
-        if system in (compared.paper, compared.ours):
+        if system in (compared.baseline, compared.ours):
             allowed = "must differ from paper and ours"
             yield Problem(("comparison", "tuned", index), system.algorithm, allowed)
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
@@ -143,7 +143,7 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
-    """Noise with memory is compared for one algorithm that knows it, of gains with capacities."""
+    """Correlated noise is compared for one algorithm that knows it, of gains with capacities."""
     compared = _compared(config)
     if compared is None or (asked := compared.memory) is None:
         return
@@ -162,7 +162,7 @@ def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
     elif member.algorithm.model != "local":
         allowed = "must be a local algorithm, which plays noisy gains"
     elif not can_read(member.algorithm.reads_noise, MEMORY.memory):
-        allowed = "must know noise with memory; it takes noise as independent over weeks"
+        allowed = "must know correlated noise; it takes noise as independent over weeks"
     if allowed:
         yield Problem((*place, "algorithm"), asked.algorithm, allowed)
 
@@ -212,7 +212,7 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
             deaf = {it.family for it in made if not can_read(it.algorithm.reads_noise, kind)}
             if deaf and "local" in models.values():
                 families = ", ".join(it for it in REGISTRY if it in deaf)
-                allowed = f"must not have {noise}: not made for noise with memory: {families}"
+                allowed = f"must not have {noise}: not made for correlated noise: {families}"
                 yield Problem((*place, "noises"), suite.noises, allowed)
         own = [
             member.label
@@ -265,7 +265,7 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
         return
     runs = list(_private_runs(config, members))
     every: dict[tuple[str | int, ...], System] = {
-        ("paper",): compared.paper,
+        ("baseline",): compared.baseline,
         ("ours",): compared.ours,
         **{("tuned", index): system for index, system in enumerate(compared.tuned)},
         **{("ablations", index): system for index, system in enumerate(compared.ablations)},
@@ -279,7 +279,7 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
             yield Problem((*place, "algorithm"), system.algorithm, allowed)
         independent = find_noise(system.noise).independent or system.noise
         for family, noise in {
-            compared.paper.learners: independent,
+            compared.baseline.learners: independent,
             system.learners: system.noise,
         }.items():
             if family and (family, noise) not in {(member.family, its) for member, its in runs}:

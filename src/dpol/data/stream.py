@@ -153,7 +153,7 @@ class GainStream:
             )
         return self.capacity
 
-    def best_static_expert(self) -> int:
+    def best_fixed_expert(self) -> int:
         """Index of the expert with the largest total gain; the lowest index on a tie."""
         return int(np.argmax(self.gains.sum(axis=0)))
 

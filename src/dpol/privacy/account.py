@@ -31,7 +31,7 @@ class Protection:
 
 
 Memory = tuple[float, float]
-"""The numbers (a, b) of noise with memory, see `dpol.privacy.chains`."""
+"""The numbers (a, b) of correlated noise, see `dpol.privacy.chains`."""
 
 
 def protection(
@@ -138,7 +138,7 @@ def _growth(unit: int, memory: Memory | None) -> str:
     """The line above the table: how mu depends on the number of weeks."""
     if memory is not None:
         a, b = memory
-        return f"For someone counted in w weeks, under noise with memory ({a:g}, {b:g}):"
+        return f"For someone counted in w weeks, under correlated noise ({a:g}, {b:g}):"
     if unit > 1:
         return f"For someone counted in w weeks, mu is multiplied by the square root of w/{unit}:"
     return "For someone counted in w weeks, mu grows by the square root of w:"

@@ -1,4 +1,4 @@
-"""Gaussian noise with memory: the noise of a week cancels part of that of the weeks before.
+"""Gaussian correlated noise: the noise of a week cancels part of that of the weeks before.
 
 A holder who releases x + C^-1 z, z independent, reveals what C x + z reveals: each is computed
 from the other, week by week. So one person in one week is as well protected as by independent

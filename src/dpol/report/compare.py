@@ -30,7 +30,7 @@ from dpol.report.reading import reading
 from dpol.report.run import open_run
 from dpol.studies.games import schema
 from dpol.studies.games.bounds import TOTALS
-from dpol.studies.games.settings import CHANCE, FORESIGHT
+from dpol.studies.games.settings import ORACLE, UNIFORM
 from dpol.studies.games.summary import bound_totals
 
 HIGHER, LOWER, SAME, WITHIN = "higher", "lower", "same", "within noise"
@@ -265,8 +265,8 @@ def _game(folder: Path, label: str) -> Game:
     totals = bound_totals(stream)
     return Game(
         checksum=parts.hexdigest(),
-        chance=totals[TOTALS[CHANCE]],
-        foresight=totals[TOTALS[FORESIGHT]],
+        uniform=totals[TOTALS[UNIFORM]],
+        oracle=totals[TOTALS[ORACLE]],
     )
 
 

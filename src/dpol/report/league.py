@@ -33,13 +33,13 @@ class Game:
 
     Args:
         checksum: of the gains, and of all that scales the noise.
-        chance: total gain expected of an expert drawn uniformly in every round.
-        foresight: total of the largest gains of all rounds.
+        uniform: total gain expected of an expert drawn uniformly in every round.
+        oracle: total of the largest gains of all rounds.
     """
 
     checksum: str
-    chance: float
-    foresight: float
+    uniform: float
+    oracle: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ def league_of(
 ) -> pd.DataFrame:
     """The league: one row per mu and player, the largest mu and the best player first.
 
-    A share is (total gain - chance) / (foresight - chance), as a mean over the streams on which all
+    A share is (total gain - uniform) / (oracle - uniform), as a mean over the streams on which all
     runs play the same game. Each replicate gives one such mean, and these are independent of each
     other. Runs of other seeds add replicates (`joined`).
 
@@ -89,7 +89,7 @@ def league_of(
     shared = {
         label: game
         for label, game in first.items()
-        if game.foresight > game.chance and all(it.get(label) == game for it in others)
+        if game.oracle > game.uniform and all(it.get(label) == game for it in others)
     }
     entered = joined(
         dataclasses.replace(it, totals={k: own for k, own in it.totals.items() if k[0] in shared})
@@ -174,10 +174,10 @@ def _samples(player: Player, games: Mapping[str, Game]) -> Mapping[float, Sample
         own = [player.totals.get((label, mu), {}) for label in games]
         units = set.intersection(*map(set, own)) if own else set()
         if units:
-            chance = np.array([it.chance for it in games.values()])
-            possible = np.array([it.foresight for it in games.values()]) - chance
+            uniform = np.array([it.uniform for it in games.values()])
+            possible = np.array([it.oracle for it in games.values()]) - uniform
             found[mu] = {
-                unit: float(np.mean((np.array([it[unit] for it in own]) - chance) / possible))
+                unit: float(np.mean((np.array([it[unit] for it in own]) - uniform) / possible))
                 for unit in sorted(units)
             }
     return found

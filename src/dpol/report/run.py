@@ -56,7 +56,7 @@ class Run:
         One row per question, stream, system and level; without a stream, the mean over those of a
         question. `right_guesses` is the largest share that an attacker guesses right about one
         person, `gain_share` the share of the possible gain that is kept, `named_right` the share of
-        the rounds in which the right expert was named, and `best_static` the best fixed expert.
+        the rounds in which the right expert was named, and `best_fixed` the best fixed expert.
         Half widths of means are means of half widths.
 
         Raises:
@@ -64,7 +64,7 @@ class Run:
         """
         several = (self.folder / "tables/answer-by-question.csv").exists()
         found = self.table("answer-by-question" if several else "answer")
-        texts = ["question", "stream", "best_static"]
+        texts = ["question", "stream", "best_fixed"]
         return found.assign(**found[texts].astype(object).fillna(""))
 
     def stream(self, label: str) -> GainStream:

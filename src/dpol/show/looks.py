@@ -144,7 +144,7 @@ SOLID, DASHED, SHORT = (_LOOKS.dashes[it] for it in ("solid", "dashed", "short")
 BLACK, GREY, AXIS, GRID = (_LOOKS.colours[it] for it in ("black", "grey", "axis", "grid"))
 REFUTED, ENVELOPE = _LOOKS.colours["refuted"], _LOOKS.colours["envelope"]
 BAND, RULE = _LOOKS.colours["band"], _LOOKS.colours["rule"]
-STATIC = REFERENCES["best-static-expert"].colour
+STATIC = REFERENCES["best-fixed-expert"].colour
 
 
 def looks_of(labels: Iterable[str], known: Mapping[str, Look] = ALGORITHMS) -> dict[str, Look]:

@@ -34,7 +34,7 @@ class Name:
 NAMES: Mapping[str, Name] = {
     # noises on gains
     "capacity": Name("capacity", "capacity noise", ours=True),
-    "capacity-memory": Name("memory", "capacity noise with memory", ours=True),
+    "capacity-memory": Name("memory", "capacity correlated noise", ours=True),
     "capacity-prefix-sums": Name("prefix sums", "capacity noise made for prefix sums", ours=True),
     # bounds on switches of RW-AdaBatch
     "borell-tis": Name("Borell-TIS", "Borell-TIS bound"),

@@ -304,8 +304,8 @@ NOISE_FAULTS = {
 AUDITS = {
     "isotropic noise": (noise_of("isotropic"), privatize, NOISE_FAULTS),
     "capacity noise": (noise_of("capacity"), privatize, NOISE_FAULTS),
-    "noise with memory": (noise_of("capacity-memory"), privatize, MEMORY_FAULTS),
-    "noise with memory, stays of 3 rounds": (
+    "correlated noise": (noise_of("capacity-memory"), privatize, MEMORY_FAULTS),
+    "correlated noise, stays of 3 rounds": (
         *(noise_of("capacity-memory", stay=3), privatize),
         {"noise for one round": as_chains(OneWeek)},
     ),

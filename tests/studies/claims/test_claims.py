@@ -40,7 +40,7 @@ from dpol.studies.jobs import compute
 from dpol.studies.study import schemas_of
 from ledger import SEED
 
-FAILS, NOT_SEEN, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SEEN, SILENT = Verdict
+FAILS, NOT_SEEN, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SEEN, VACUOUS = Verdict
 HELD = {HOLDS, LOOSE}
 EXPERTS, LAZY, LABELS = ledger.PAPERS.values()
 STATEMENTS = ledger.statements()
@@ -52,7 +52,7 @@ NOT_HELD = {
         *("convex-value", "convex-temperature", "cells", "differences-of-outputs"),
         *("conditional-composition", "normalised-ratio", "switch-budget"),
     },
-    SILENT: {
+    VACUOUS: {
         *("meta-of-thirteen", "majority-of-messages", "wma-risk", "exp3-risk", "hard-class"),
         "composition-as-stated",
     },
@@ -127,10 +127,10 @@ UNSURE = claim(1.0, "<=", 0.6, interval=(0.2, 1.5), confidence=0.9)
         (NOT_PROVED, 1.0, "<=", 0.9, {"measured_is": "lower bound"}),
         (HOLDS, 1.0, ">=", 1.2, {"measured_is": "lower bound"}),
         (NOT_PROVED, 1.0, ">=", 0.9, {"measured_is": "lower bound"}),
-        (SILENT, 127.0, "<=", 30.0, {"trivial": 100.0}),  # 100 is reached without it
+        (VACUOUS, 127.0, "<=", 30.0, {"trivial": 100.0}),  # 100 is reached without it
         (HOLDS, 127.0, "<=", 120.0, {"trivial": 128.0}),
         (FAILS, 127.0, "<=", 130.0, {"trivial": 100.0}),  # what fails does so whatever is trivial
-        (SILENT, 0.1, ">=", 17.0, {"trivial": 0.5}),
+        (VACUOUS, 0.1, ">=", 17.0, {"trivial": 0.5}),
         (HOLDS, 0.6, ">=", 1.0, {"trivial": 0.5}),
         # What an interval leaves open is undecided even if it would say nothing.
         (UNDECIDED, 1.0, "<=", (0.5, 1.5), {"trivial": 0.5}),

@@ -40,7 +40,7 @@ def summary(
                     "algorithm": name,
                     "family": "ridge" if name.startswith("ridge") else name,
                     "mean_gain": mean,
-                    "best_static_gain": 20.0,
+                    "best_fixed_gain": 20.0,
                     "static_regret": 20.0 - mean,
                 }
             )

@@ -176,6 +176,6 @@ def test_a_bound_and_what_is_reached_without_the_claim_are_shown() -> None:
     assert (first[2], first[-1].text) == (Entry("1.247", ("upper bound",)), "not proved")
     assert second[-1].text == "undecided"
     assert third[1] == Entry("≤ 91,739", ("without it: 2773",))
-    assert third[-1].text == "says nothing here"
-    counts = "1 is not proved, 1 is undecided, 1 says nothing here"
+    assert third[-1].text == "vacuous here"
+    counts = "1 is not proved, 1 is undecided, 1 is vacuous here"
     assert table.sections[0].note == f"3 rows: {counts}"

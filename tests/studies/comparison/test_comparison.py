@@ -48,7 +48,7 @@ def with_totals(it, totals):
 def test_ours_is_beside_every_other_row_with_noise_once():
     frame = table()
     for mu in LEVELS.values():
-        same = frame[(frame["mu"] == mu) & frame["kind"].isin(("paper", "other"))]
+        same = frame[(frame["mu"] == mu) & frame["kind"].isin(("baseline", "other"))]
         others = list(zip(same["other_algorithm"], same["other_noise"], strict=True))
         names = ("meta", "bayes", "ridge-a", "ridge-b", "kalman-a", "kalman-b")
         wanted = {(name, noise) for name in names for noise in ("isotropic", "capacity")}
@@ -56,13 +56,13 @@ def test_ours_is_beside_every_other_row_with_noise_once():
         assert sorted(others) == sorted(wanted)
         assert (same["other_mu"] == mu).all()
     assert set(zip(frame["algorithm"], frame["noise"], strict=True)) == {("bayes", "capacity")}
-    paper = frame.loc[frame["kind"] == "paper", ["mu", "other_algorithm", "other_noise"]]
+    paper = frame.loc[frame["kind"] == "baseline", ["mu", "other_algorithm", "other_noise"]]
     assert paper.to_numpy().tolist() == [[mu, "meta", "isotropic"] for mu in LEVELS.values()]
 
 
 def test_a_difference_by_hand():
     # Ours 17.5, 16.5 and the paper's 11.5, 12.5: differences 6 and 4, standard error 1.
-    row = pair(table(), "paper", 1.0)
+    row = pair(table(), "baseline", 1.0)
     factor = student_factor(0.95, int(row["ci_comparisons"]), 2)
     assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (17.0, 12.0, 5.0)
     widths = ["difference_half_width", "ci_half_width", "other_ci_half_width"]
@@ -74,7 +74,7 @@ def test_a_difference_by_hand():
 
 def test_without_noise_differences_are_exact():
     frame = table()
-    paper = pair(frame, "paper", INF)
+    paper = pair(frame, "baseline", INF)
     assert (paper["difference"], paper["difference_half_width"]) == (4.0, 0.0)
     verdicts = {
         ("kalman-a", "capacity"): "below",
@@ -89,7 +89,7 @@ def test_differences_are_of_replicates_of_one_number():
     """The part that a replicate of both shares cancels; shuffled, it does not."""
     common = np.random.default_rng(1).normal(0, 10, 50)
     one = cell("bayes", "capacity", 1.0, 5 + common)
-    two = Comparison(paper=PAPER, ours=OURS)
+    two = Comparison(baseline=PAPER, ours=OURS)
     same, shuffled = (
         table([one, cell("meta", "isotropic", 1.0, 3 + totals)], two, {"low": 1.0}).iloc[0]
         for totals in (common, common[::-1])
@@ -111,7 +111,7 @@ def test_all_intervals_of_the_table_are_counted():
 def test_streams_are_not_mixed():
     shifted = [with_totals(it, it.totals + 2 * (it.algorithm == "bayes")) for it in cells("pa")]
     frame = table([*cells(), *shifted])
-    gains = frame[(frame["kind"] == "paper") & (frame["mu"] == 1.0)].set_index("stream")
+    gains = frame[(frame["kind"] == "baseline") & (frame["mu"] == 1.0)].set_index("stream")
     assert gains["difference"].to_dict() == {"nm": 5.0, "pa": 7.0}
 
 
@@ -137,7 +137,7 @@ def test_noise_is_common_where_stream_noise_and_level_are():
     assert set(common["other_noise"]) == {"capacity"}
     assert set(common["mu"]) == {1.0, 0.25}
     assert len(common) == 2 * 5
-    same = Comparison(paper=PAPER, ours=OURS.model_copy(update={"noise": "isotropic"}))
+    same = Comparison(baseline=PAPER, ours=OURS.model_copy(update={"noise": "isotropic"}))
     rows = table(comparison=same).query("mu == 1.0 and common_noise")
     assert set(rows["other_algorithm"]) == {"meta", "ridge-a", "ridge-b", "kalman-a", "kalman-b"}
 
@@ -146,7 +146,7 @@ def test_noise_is_common_where_stream_noise_and_level_are():
 
 
 def test_an_aim_against_the_papers_way_at_another_level():
-    row = pair(table(), "aim-paper", 0.25)
+    row = pair(table(), "aim-baseline", 0.25)
     assert (row["level"], row["other_level"], row["other_mu"]) == ("high", "low", 1.0)
     assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (15.0, 12.0, 3.0)
     assert not row["common_noise"]
@@ -162,15 +162,15 @@ def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
 
 
 @pytest.mark.parametrize(
-    ("spread", "paper", "learner"),
+    ("spread", "baseline", "learner"),
     [(1.0, "undecided", "undecided"), (0.01, "reached", "not reached")],
 )
 def test_rows_of_an_aim_share_a_verdict_and_others_have_none(spread, paper, learner):
-    """Ours is 0 and 1 above ridge, 1.5 and 0.5 below kalman, 3 above the paper's way."""
+    """Ours is 0 and 1 above ridge, 1.5 and 0.5 below kalman, 3 above the baseline."""
     frame = table(cells(spread=spread, times=20 if spread < 1 else 1))
     verdicts = frame.groupby("kind")["aim_verdict"].agg(set).to_dict()
-    aims = {"aim-paper": {paper}, "aim-learner": {learner}}
-    assert verdicts == {"paper": {""}, "other": {""}, **aims}
+    aims = {"aim-baseline": {paper}, "aim-learner": {learner}}
+    assert verdicts == {"baseline": {""}, "other": {""}, **aims}
 
 
 def test_a_tuned_form_has_rows_of_its_own_kind_and_is_no_other_row():
@@ -183,7 +183,7 @@ def test_a_tuned_form_has_rows_of_its_own_kind_and_is_no_other_row():
         names = set(zip(others["other_algorithm"], others["other_noise"], strict=True))
         assert not names & {("ridge-a", "isotropic"), ("ridge-b", "isotropic")}
     assert len(frame) == len(before) + 2, "one row more for each form and aim, none for a level"
-    assert frame.loc[frame["kind"] == "paper", "difference"].tolist() == [4.0, 5.0, 7.0]
+    assert frame.loc[frame["kind"] == "baseline", "difference"].tolist() == [4.0, 5.0, 7.0]
 
 
 @pytest.mark.parametrize(("lead", "verdict"), [(0.5, "reached"), (-0.5, "not reached")])
@@ -199,7 +199,7 @@ def test_an_aim_reaches_the_tuned_way_only_if_it_reaches_every_form_of_it(lead, 
 
 def test_without_aims_there_are_none():
     frame = table(comparison=COMPARISON.model_copy(update={"aims": []}))
-    assert set(frame["kind"]) == {"paper", "other"}
+    assert set(frame["kind"]) == {"baseline", "other"}
     assert set(frame["aim_verdict"]) == {""}
 
 

@@ -1,4 +1,4 @@
-"""The figure that compares the paper's way with ours."""
+"""The figure that compares the baseline with ours."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def test_what_has_no_privacy_is_a_line_and_the_aim_is_dotted_from_the_papers_way
 def test_names_stand_beside_the_ends_of_the_lines_and_apart() -> None:
     figure = draw()
     assert_legible(figure)
-    names = {"ours", "the paper’s way", "best other local row", "best with a curator"}
+    names = {"ours", "the baseline", "best other local row", "best with a curator"}
     names |= {"best of the paper's learners, no privacy", *bounds.NAMES.values()}
     for ax in figure.axes:
         found = names_of_lines(ax)
         assert set(found) == names
         assert found["ours"].xy == (2.0, 15.0)
-        assert found["the paper’s way"].xy == (2.0, 8.0)
+        assert found["the baseline"].xy == (2.0, 8.0)
 
 
 def test_the_tuned_way_is_a_thin_line_of_the_best_form_and_part_of_the_finding() -> None:
@@ -75,10 +75,10 @@ def test_the_tuned_way_is_a_thin_line_of_the_best_form_and_part_of_the_finding()
     assert points(found["the tuned\nway"]) == [(0, 17.0), (1, 15.0), (2, 11.0)]
     assert found["the tuned\nway"].get_linewidth() < found["the paper’s\nway"].get_linewidth()
     assert figure.get_label().startswith(
-        "Ours gains more than the paper’s way in 4 of 4 and more than the tuned way in 4 of 4"
+        "Ours gains more than the baseline in 4 of 4 and more than the tuned baseline in 4 of 4"
     )
     at_one = [with_more(it) if (it.algorithm, it.mu) == ("ridge-b", 1.0) else it for it in many]
-    assert "the tuned way in 2 of 4 cells" in draw(frames(at_one, AT_BEST)).get_label()
+    assert "the tuned baseline in 2 of 4 cells" in draw(frames(at_one, AT_BEST)).get_label()
 
 
 def with_more(it: Cell) -> Cell:
@@ -100,7 +100,7 @@ def test_algorithms_keep_their_colours() -> None:
 def test_the_title_says_what_is_drawn() -> None:
     title = plain(draw().get_suptitle())
     assert title.startswith("Real data, means over 2 runs")
-    assert "the paper's way: meta, isotropic noise" in title
+    assert "the baseline: meta, isotropic noise" in title
     assert "ours: bayes, capacity noise" in title
 
 

@@ -54,13 +54,13 @@ def at(frame: pd.DataFrame, kind: str, mu: float, other: str = "") -> pd.Series:
 COMPARED = r"""
 | stream | privacy | the paper's | ours † | difference | verdict |
 | --- | --- | ---: | ---: | ---: | --- |
-| **New Mexico** (n = 2, T = 2; chance 3.00, best fixed expert 5.00, foresight 20.00) | no privacy (μ = ∞) | 14.00 exact | 18.00 exact | +4.00 exact | above the paper's way |
-|  | μ = 1 | 12.00 ± 0.02 | 17.00 ± 0.02 | +5.00 ± 0.04 | above the paper's way; not above every other private row Above 3 of 3 rows of the papers. Above 7 of 8 rows with parts of ours; not above kalman-a (capacity noise): -0.50 ± 0.07, below. Best with a curator: tree, 8.50 ± 0.02. |
-|  | μ = 0.25 | 8.00 ± 0.02 | 15.00 ± 0.02 | +7.00 ± 0.04 | above the paper's way; not above every other private row Above 3 of 3 rows of the papers. Above 7 of 8 rows with parts of ours; not above kalman-a (capacity noise): -0.50 ± 0.07, below. Best with a curator: tree, 8.50 ± 0.02. |
-|  | Aim: ours at μ = 0.25 is at or above the paper's way at μ = 1 | 12.00 ± 0.02 | 15.00 ± 0.02 | +3.00 ± 0.04 | reached |
+| **New Mexico** (n = 2, T = 2; uniform random 3.00, best fixed expert 5.00, oracle 20.00) | no privacy (μ = ∞) | 14.00 exact | 18.00 exact | +4.00 exact | above the baseline |
+|  | μ = 1 | 12.00 ± 0.02 | 17.00 ± 0.02 | +5.00 ± 0.04 | above the baseline; not above every other private row Above 3 of 3 rows of the papers. Above 7 of 8 rows with parts of ours; not above kalman-a (capacity noise): -0.50 ± 0.07, below. Best with a curator: tree, 8.50 ± 0.02. |
+|  | μ = 0.25 | 8.00 ± 0.02 | 15.00 ± 0.02 | +7.00 ± 0.04 | above the baseline; not above every other private row Above 3 of 3 rows of the papers. Above 7 of 8 rows with parts of ours; not above kalman-a (capacity noise): -0.50 ± 0.07, below. Best with a curator: tree, 8.50 ± 0.02. |
+|  | Aim: ours at μ = 0.25 is at or above the baseline at μ = 1 | 12.00 ± 0.02 | 15.00 ± 0.02 | +3.00 ± 0.04 | reached |
 |  | Aim: ours at μ = 1 is at or above the best of 4 learners without privacy | 18.50 exact kalman-a | 17.00 ± 0.02 | -1.50 ± 0.02 | not reached |
 
-- The paper's way: meta, isotropic noise. Ours: bayes, capacity noise. The gains are summed over all T rounds and averaged over 100 runs. Both ways have the same seeds, data and privacy levels.
+- The baseline: meta, isotropic noise. Ours: bayes, capacity noise. The gains are summed over all T rounds and averaged over 100 runs. Both ways have the same seeds, data and privacy levels.
 - ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 80 intervals of the numbers behind this table (.csv). exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 """  # noqa: E501
 
@@ -81,36 +81,36 @@ def test_noise_with_memory_says_what_stays_cost() -> None:
     """Its gain of 19 is above ours; for two weeks its mu is 1.7, where ours has 1.41."""
     more = [cell("bayes", "capacity-memory", mu, [19.0] * 100) for mu in LEVELS.values()]
     stays = dict(zip(MU_OF_STAYS, (1.0, 1.7, 2.8, 4.3), strict=True))
-    facts = {"noise": "capacity-memory", "mechanism": "noise with memory", "mu": 1.0} | stays
+    facts = {"noise": "capacity-memory", "mechanism": "correlated noise", "mu": 1.0} | stays
     summary = summary_of(MANY)
     row = summary[(summary["algorithm"] == "bayes") & (summary["mu"] == 1.0)].iloc[:1]
     paid = row.assign(**facts, noise_memory="b = 0.8")
     made = frames([*MANY, *more]) | {"summary": pd.concat([summary, paid])}
     said = "bayes (capacity-memory noise, more μ for longer stays): -2.00"
     assert said in line(made, "μ = 1")[-1].notes[1]
-    assert "| noise with memory | local | capacity noise with memory |" in to_markdown(build(made))
+    assert "| correlated noise | local | capacity correlated noise |" in to_markdown(build(made))
     assert "× 1.7, 2.8, 4.3 |" in to_markdown(build(made))
 
 
 def test_tuned_forms_stand_beside_the_papers_way() -> None:
     made = frames(MANY, AT_BEST)
     verdict = line(made, "μ = 1")[-1]
-    assert verdict.text.startswith("above the paper's way; above the tuned way; not above every")
-    assert verdict.notes[0] == "The tuned way: ridge-a 15.00 ± 0.04, ridge-b 14.00 ± 0.01."
+    assert verdict.text.startswith("above the baseline; above the tuned baseline; not above every")
+    assert verdict.notes[0] == "The tuned baseline: ridge-a 15.00 ± 0.04, ridge-b 14.00 ± 0.01."
     below = made["comparison"]["kind"].eq("tuned") & made["comparison"]["other_algorithm"].eq(
         "ridge-b"
     )
     made["comparison"].loc[below, "verdict"] = "below"
-    assert "; not above the tuned way;" in line(made, "μ = 1")[-1].text
-    aim = line(made, "Aim: ours at μ = 0.25 is at or above the tuned way at μ = 1")
+    assert "; not above the tuned baseline;" in line(made, "μ = 1")[-1].text
+    aim = line(made, "Aim: ours at μ = 0.25 is at or above the tuned baseline at μ = 1")
     assert (aim[0].notes, aim[-1].text) == (("ridge-a",), "undecided")
-    assert "The tuned way: ridge-a, ridge-b, isotropic noise." in to_markdown(build(made))
+    assert "The tuned baseline: ridge-a, ridge-b, isotropic noise." in to_markdown(build(made))
 
 
 def test_half_widths_are_those_of_their_numbers(made: dict[str, pd.DataFrame]) -> None:
     halves = ["ci_half_width", "other_ci_half_width", "difference_half_width"]
     frame = made["comparison"]
-    frame.loc[at(frame, "paper", 1.0), halves] = [0.111, 0.222, 0.333]
+    frame.loc[at(frame, "baseline", 1.0), halves] = [0.111, 0.222, 0.333]
     texts = [entry.text for entry in line(made, "μ = 1")[:3]]
     assert texts == ["12.00 ± 0.22", "17.00 ± 0.11", "+5.00 ± 0.33"]
 
@@ -126,8 +126,8 @@ def test_half_widths_are_those_of_their_numbers(made: dict[str, pd.DataFrame]) -
 )
 def test_the_verdict_on_the_papers_way(made, verdict, word):
     frame = made["comparison"]
-    frame.loc[at(frame, "paper", INF), "verdict"] = verdict
-    assert line(made, "no privacy (μ = ∞)")[-1] == Entry(f"{word} the paper's way")
+    frame.loc[at(frame, "baseline", INF), "verdict"] = verdict
+    assert line(made, "no privacy (μ = ∞)")[-1] == Entry(f"{word} the baseline")
 
 
 def test_a_row_of_the_papers_that_is_not_beaten_is_named_among_them(made):
@@ -142,7 +142,7 @@ def test_it_is_above_every_other_row_only_if_all_are_beaten(made):
     frame = made["comparison"]
     frame.loc[at(frame, "other", 1.0), "verdict"] = "above"
     entry = line(made, "μ = 1")[-1]
-    assert entry.text == "above the paper's way; above every other private row"
+    assert entry.text == "above the baseline; above every other private row"
     assert entry.notes[:2] == (
         "Above 3 of 3 rows of the papers.",
         "Above 8 of 8 rows with parts of ours.",
@@ -162,7 +162,7 @@ def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(made):
 def test_common_noise_of_the_two_ways_is_said(made) -> None:
     made["comparison"]["common_noise"] = True
     text = "\n".join(build(made).footers)
-    assert "The paper's way and ours share it." in text
+    assert "The baseline and ours share it." in text
 
 
 # --- Ablations ---
@@ -171,17 +171,17 @@ def test_common_noise_of_the_two_ways_is_said(made) -> None:
 ABLATED = r"""
 | stream | system | gain | noise | learner | selection | total loss | own noise | oracle |
 | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
-| **New Mexico, no privacy (μ = ∞)** (n = 2, T = 2; chance 3.00, best fixed expert 5.00, foresight 20.00; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 14.00 | 0.00 exact | 0.00 exact | 3.00 exact | 3.00 exact | 0.00 exact | ridge-a |
+| **New Mexico, no privacy (μ = ∞)** (n = 2, T = 2; uniform random 3.00, best fixed expert 5.00, oracle 20.00; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 14.00 | 0.00 exact | 0.00 exact | 3.00 exact | 3.00 exact | 0.00 exact | ridge-a |
 |  | bayes, isotropic noise | 18.00 | 0.00 exact | -1.50 exact | 0.50 exact | -1.00 exact | 0.00 exact | kalman-a |
 |  | bayes, capacity noise (ours) | 18.00 | 0.00 exact | -1.50 exact | 0.50 exact | -1.00 exact | 0.00 exact | kalman-a |
-| **New Mexico, μ = 1** (n = 2, T = 2; chance 3.00, best fixed expert 5.00, foresight 20.00; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 12.00 | 2.00 ± 0.03 | 0.00 exact | 3.00 ± 0.02 | 5.00 ± 0.02 | 2.00 ± 0.02 | ridge-a |
+| **New Mexico, μ = 1** (n = 2, T = 2; uniform random 3.00, best fixed expert 5.00, oracle 20.00; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 12.00 | 2.00 ± 0.03 | 0.00 exact | 3.00 ± 0.02 | 5.00 ± 0.02 | 2.00 ± 0.02 | ridge-a |
 |  | bayes, isotropic noise | 16.00 | 2.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 1.00 ± 0.02 | 2.00 ± 0.02 | kalman-a |
 |  | bayes, capacity noise (ours) | 17.00 | 1.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 0.00 ± 0.02 | 1.00 ± 0.02 | kalman-a |
-| **New Mexico, μ = 0.25** (n = 2, T = 2; chance 3.00, best fixed expert 5.00, foresight 20.00; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 8.00 | 6.00 ± 0.03 | 0.00 exact | 3.00 ± 0.02 | 9.00 ± 0.02 | 6.00 ± 0.02 | ridge-a |
+| **New Mexico, μ = 0.25** (n = 2, T = 2; uniform random 3.00, best fixed expert 5.00, oracle 20.00; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 8.00 | 6.00 ± 0.03 | 0.00 exact | 3.00 ± 0.02 | 9.00 ± 0.02 | 6.00 ± 0.02 | ridge-a |
 |  | bayes, isotropic noise | 12.00 | 6.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 5.00 ± 0.02 | 6.00 ± 0.02 | kalman-a |
 |  | bayes, capacity noise (ours) | 15.00 | 3.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 2.00 ± 0.02 | 3.00 ± 0.02 | kalman-a |
 
-- Noise + learner + selection = total loss. A negative loss is a gain. Noise: what the best of the paper's learners loses to the noise of the system. These learners cannot read noise with memory; they stand under independent noise of its kind instead. Learner: what the best of the system's learners, the oracle selector, loses to the best of the paper's under the same noise. Selection: what the system loses to the oracle; an average of learners can be above the oracle. Own noise: what the system itself loses to noise, which is not part of the sum.
+- Noise + learner + selection = total loss. A negative loss is a gain. Noise: what the best of the paper's learners loses to the noise of the system. These learners cannot read correlated noise; they stand under independent noise of its kind instead. Learner: what the best of the system's learners, the oracle selector, loses to the best of the paper's under the same noise. Selection: what the system loses to the oracle; an average of learners can be above the oracle. Own noise: what the system itself loses to noise, which is not part of the sum.
 - The best of several learners is chosen in hindsight, by stream, μ and noise, on the runs that it is scored on. Its mean is biased upwards, so selection is overstated and noise understated.
 - ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 45 intervals of the numbers behind this table (.csv). exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 - The gains are means over 100 runs. The guarantee at each μ is stated below the table of the comparison, and for every system in summary.parquet.

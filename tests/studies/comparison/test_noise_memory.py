@@ -1,4 +1,4 @@
-"""Noise with memory compared with independent noise: who pays what, verdicts, how it is shown."""
+"""Correlated noise compared with independent noise: who pays what, verdicts, how it is shown."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tables_by_hand import has_footer, lines
 
 FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
 ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2], times=2.0)
-SETTINGS = Comparison(paper=PAPER, ours=OURS, memory=ASKED)
+SETTINGS = Comparison(baseline=PAPER, ours=OURS, memory=ASKED)
 
 
 def compared(
@@ -182,13 +182,13 @@ def test_points_are_one_for_each_stream_and_unit() -> None:
     assert point["games"][3:] == [[REMEMBERED, 0.2], [INDEPENDENT, 0.2], [INDEPENDENT, 0.4]]
 
 
-SYSTEMS = {"paper": PAPER.model_dump(), "ours": OURS.model_dump()}
+SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
 
 
 @pytest.mark.parametrize(
     ("block", "line"),
     [
-        ({"algorithm": "rw-meta"}, "algorithm = 'rw-meta': must know noise with memory; it"
+        ({"algorithm": "rw-meta"}, "algorithm = 'rw-meta': must know correlated noise; it"
          " takes noise as independent over weeks"),
         ({"algorithm": "kalman"}, "algorithm = 'kalman': must be one algorithm; kalman is one for"
          " each learner"),

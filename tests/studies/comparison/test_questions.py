@@ -14,7 +14,7 @@ from dpol.studies.comparison import STUDY
 from dpol.studies.comparison.answers import answer_on_aims, answer_on_questions
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.questions import (
-    best_of_ways,
+    best_of_roles,
     compare_questions,
     questions_table,
 )
@@ -29,8 +29,8 @@ STATES = {"nm": "New Mexico", "pa": "Pennsylvania"}
 QUESTIONS = {"share": "share", "large": "share of the large", "patients": "patients"}
 STREAMS = {f"{state}-{it}": (state, it) for state in STATES for it in QUESTIONS}
 ASKED = {label: question for label, (_, question) in STREAMS.items()}
-AIMS = [Aim(ours=level, against="paper", at="low") for level in ("low", "high")]
-SETTINGS = Comparison(paper=PAPER, ours=OURS, aims=AIMS)
+AIMS = [Aim(ours=level, against="baseline", at="low") for level in ("low", "high")]
+SETTINGS = Comparison(baseline=PAPER, ours=OURS, aims=AIMS)
 FACTS = PageFacts(
     streams={label: label for label in ASKED},
     simulated=False,
@@ -50,7 +50,7 @@ FACTS = PageFacts(
     period="week",
     columns=None,
 )
-# Of 10 above chance the paper's way keeps 6 at mu = 1 and 2 at 0.25; ours 8 and 6 in New Mexico,
+# Of 10 above chance the baseline keeps 6 at mu = 1 and 2 at 0.25; ours 8 and 6 in New Mexico,
 # 8 and 5 in Pennsylvania; asked for patients, all keep 9.
 KEPT = {"meta": {1.0: (6, 6), 0.25: (2, 2)}, "bayes": {1.0: (8, 8), 0.25: (6.5, 5)}}
 SPREAD = (-0.1, 0.0, 0.1)
@@ -71,7 +71,7 @@ def runs():
 
 def tables_of(played, settings):
     """The questions and the comparison."""
-    bounds = {"chance_gain": 5.0, "foresight_gain": 15.0, "best_static_share": 0.4}
+    bounds = {"uniform_gain": 5.0, "oracle_gain": 15.0, "best_fixed_share": 0.4}
     summary = pd.DataFrame([{"stream": label, **bounds} for label in ASKED])
     questions = compare_questions(played, summary, settings, LEVELS, ASKED, CONFIDENCE)
     comparison = compare(played, settings, LEVELS, CONFIDENCE)
@@ -84,7 +84,7 @@ def tables():
 
 
 def test_the_mean_over_streams_and_its_interval_by_hand(tables):
-    rows = tables[0].set_index(["question", "stream", "way", "mu"])
+    rows = tables[0].set_index(["question", "stream", "role", "mu"])
     row = rows.loc["share", "", "ours", 0.25]
     assert row["gain_share"] == pytest.approx(0.575)
     means = 3 * 2 * len(LEVELS)
@@ -94,15 +94,15 @@ def test_the_mean_over_streams_and_its_interval_by_hand(tables):
     assert row["gain_share_half_width"] == pytest.approx(half_width(sample, 0.95, means))
     state = rows.loc["share", "pa-share", "ours", 0.25]
     assert (state["gain_share"], state["ci_comparisons"]) == (pytest.approx(0.5), 2 * means)
-    assert rows.loc["patients", "", "paper", 0.25]["gain_share"] == pytest.approx(0.9)
-    assert rows.loc["share", "", "paper", math.inf]["gain_share_half_width"] == 0
-    assert row["best_static_share"] == pytest.approx(0.4)
+    assert rows.loc["patients", "", "baseline", 0.25]["gain_share"] == pytest.approx(0.9)
+    assert rows.loc["share", "", "baseline", math.inf]["gain_share_half_width"] == 0
+    assert row["best_fixed_share"] == pytest.approx(0.4)
 
 
 def test_the_finding_names_what_each_question_costs(tables):
     answer = answer_on_questions(tables[0], FACTS)
     assert (
-        "from μ = 1 to μ = 0.25 the share of the possible gain that the paper’s way keeps goes from"
+        "from μ = 1 to μ = 0.25 the share of the possible gain that the baseline keeps goes from"
         " 60% to 20% (share), from 60% to 20% (share of the large), from 90% to 90% (patients)"
     ) in answer.finding
     assert "40% (patients)" in answer.more[0]
@@ -111,14 +111,14 @@ def test_the_finding_names_what_each_question_costs(tables):
 def test_the_first_table_has_a_section_for_each_question(tables):
     table = questions_table({"questions": tables[0]}, SETTINGS, FACTS)
     assert [it.title for it in table.sections] == ["share", "share of the large", "patients"]
-    assert texts(table)[0][0].startswith("the paper’s way: ")
+    assert texts(table)[0][0].startswith("the baseline: ")
     assert texts(table)[0][1] == "90.0%"
     assert texts(table)[0][2].startswith("60.0% ± ")
     assert texts(table)[2][1:] == ["40.0%"] * len(LEVELS)
 
 
 def test_the_streams_that_miss_an_aim_are_named(tables):
-    """Ours keeps 6.5 of 10 in New Mexico, and 5 in Pennsylvania, where the paper's way has 6."""
+    """Ours keeps 6.5 of 10 in New Mexico, and 5 in Pennsylvania, where the baseline has 6."""
     share, _, patients = answer_on_aims(tables[1], FACTS).more
     assert share == (
         "Asked for share, ours reaches the paper’s gain at μ = 1 in 2 of 2 streams at μ = 1; in 1"
@@ -143,20 +143,22 @@ def at_best():
 
 def test_the_tuned_way_is_the_best_of_its_forms_at_each_level(at_best):
     questions, _ = at_best
-    rows = best_of_ways(questions).set_index(["question", "stream", "way", "mu"])
+    rows = best_of_roles(questions).set_index(["question", "stream", "role", "mu"])
     assert rows.index.is_unique
     rows = rows.sort_index()
     tuned = rows.loc[("share", "", "tuned")]
     assert tuned["algorithm"].to_dict() == {math.inf: "a", 1.0: "a", 0.25: "b"}
     assert tuned["gain_share"].tolist() == pytest.approx([0.3, 0.7, 0.9])
     _, forms = answer_on_questions(questions, FACTS).more
-    assert forms == "The tuned way: the best in hindsight of a, b."
+    assert forms == "The tuned baseline: the best in hindsight of a, b."
     figure = draw_questions({"questions": questions}, SETTINGS, FACTS)
     assert_legible(figure)
-    ways = [lines(figure.axes[0])[name] for name in ("the tuned way", "the paper’s way")]
+    ways = [lines(figure.axes[0])[name] for name in ("the tuned baseline", "the baseline")]
     assert [y for _, y in points(ways[0])] == pytest.approx([0.9, 0.7, 0.3])
     assert ways[0].get_linewidth() < ways[1].get_linewidth()
-    assert "share, 90% to 20% (the tuned way 90% to 30%, ours 90% to 58%)" in figure.get_label()
+    assert (
+        "share, 90% to 20% (the tuned baseline 90% to 30%, ours 90% to 58%)" in figure.get_label()
+    )
 
 
 def test_an_aim_counts_against_the_tuned_way_too(at_best):
@@ -165,7 +167,7 @@ def test_an_aim_counts_against_the_tuned_way_too(at_best):
     paper, tuned, *_ = answer_on_aims(comparison, FACTS).more
     assert "reaches the paper’s gain at μ = 1 in 2 of 2 streams at μ = 1; in 1 of 2" in paper
     assert tuned == (
-        "Asked for share, ours reaches the gain of the tuned way at μ = 1 in 2 of 2 streams at"
+        "Asked for share, ours reaches the gain of the tuned baseline at μ = 1 in 2 of 2 streams at"
         " μ = 1; in 0 of 2 streams at μ = 0.25 (not in New Mexico, Pennsylvania)."
     )
 

@@ -33,7 +33,7 @@ KNOWN = r"""**Average total gain, isotropic noise**
 
 | stream | privacy | rw-meta | tree-ftpl-min-noise | best linear model |
 | --- | --- | ---: | ---: | ---: |
-| **New Mexico** (n = 24, T = 148; chance 0.00, best fixed expert 30.00, foresight 60.00) | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 43.00 ± 0.13 72% \[paper: 43.91\] ridge-w8-weak |
+| **New Mexico** (n = 24, T = 148; uniform random 0.00, best fixed expert 30.00, oracle 60.00) | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 43.00 ± 0.13 72% \[paper: 43.91\] ridge-w8-weak |
 |  | μ = 1 | 0.33 ± 0.13 1% \[paper: 36.87\] | 22.00 ± 0.13 37% \[paper: 22.83\] | 39.00 ± 0.13 65% \[paper: 40.69\] ridge-w64-strong |
 
 - Each number is the mean, over 100 runs, of the gain summed over all T rounds of a stream of n experts. Below it: its share of the possible gain, 0% for chance and 100% for foresight.

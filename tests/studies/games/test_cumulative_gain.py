@@ -14,7 +14,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from dpol.studies.games.cumulative_gain import ENVELOPE_LABEL, draw_cumulative_gain
-from dpol.studies.games.settings import BEST_STATIC, CHANCE, FORESIGHT, Games, Report
+from dpol.studies.games.settings import BEST_FIXED, ORACLE, UNIFORM, Games, Report
 from dpol.studies.study import Facts
 from legible import assert_legible, legend_texts, lines, plain
 
@@ -33,7 +33,7 @@ PLAYED = [
     ("ridge-w8-weak", "ridge", "capacity", 9.0),
 ]
 WITHOUT = [
-    (BEST_STATIC, BEST_STATIC, "none", 0.5, math.nan),
+    (BEST_FIXED, BEST_FIXED, "none", 0.5, math.nan),
     ("follow-the-leader", "follow-the-leader", "none", 0.3, INF),
 ]
 
@@ -76,7 +76,7 @@ def test_panels_have_the_right_artists() -> None:
         assert len({(*axes.get_xlim(), *axes.get_ylim()) for axes in row}) == 1
         assert row[0].get_ylim()[0] == 0
     for axes, (_, mu) in zip(figure.axes, itertools.product(STREAMS, LEVELS.values()), strict=True):
-        expected = {"rw-meta", "tree-ftpl-min-noise", BEST_STATIC, CHANCE, FORESIGHT}
+        expected = {"rw-meta", "tree-ftpl-min-noise", BEST_FIXED, UNIFORM, ORACLE}
         expected |= {"follow-the-leader"} if mu == INF else set()
         drawn = lines(axes)
         assert set(drawn) == expected
@@ -113,7 +113,7 @@ def test_titles_and_legend() -> None:
     titles = [plain(axes.get_ylabel()) for axes in figure.axes[::3]]
     assert titles == [f"{title} (n = 24)" for title in TITLES.values()]
     assert not any(axes.yaxis.label.get_parse_math() for axes in figure.axes[::3])  # "$x$" as it is
-    others = ["foresight", "best fixed expert", "chance", "range of the 2 ridge learners"]
+    others = ["oracle", "best fixed expert", "uniform random", "range of the 2 ridge learners"]
     others += ["shade of a line's colour: its interval"]
     assert legend_texts(figure) == ALGORITHMS + others
     title = plain(draw(confidence=0.9).get_suptitle())

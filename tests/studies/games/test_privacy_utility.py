@@ -93,8 +93,8 @@ def test_all_that_was_played_is_a_line_each_the_best_one_first() -> None:
 
 def test_the_curator_of_a_comparison_is_the_best_in_hindsight() -> None:
     better = [run("mf-ftpl", mu, 29.0, model="central") for mu in (INF, 1.0)]
-    ways = {it: [("rw-meta", "isotropic")] for it in ("paper", "ours")}
-    asked = main(rivals=["mf-ftpl"]).model_copy(update={"ways": ways})
+    roles = {it: [("rw-meta", "isotropic")] for it in ("baseline", "ours")}
+    asked = main(rivals=["mf-ftpl"]).model_copy(update={"roles": roles})
     *_, curator = lines_of(summary([*rows(), *better]), asked, FACTS)
     assert (curator.name, curator.algorithm) == ("a curator", "mf-ftpl")
     assert lines_of(summary(), asked, FACTS)[-1].algorithm == "tree-ftpl-min-noise"
@@ -136,17 +136,17 @@ def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
         for mu, gain in zip((INF, 1.0), own, strict=True)
     ]
     paper, *forms, ours = ((name, "isotropic") for name in gains)
-    ways = {"paper": [paper], "tuned": forms, "ours": [ours]}
-    settings = main().model_copy(update={"ways": ways})
+    roles = {"baseline": [paper], "tuned": forms, "ours": [ours]}
+    settings = main().model_copy(update={"roles": roles})
     found = {line.name: line for line in lines_of(summary(played), settings, FACTS)}
-    assert list(found) == ["the paper’s way", "ours", "the tuned way"]
-    assert set(found["the tuned way"].rows["algorithm"]) == {"form-a"}
-    assert found["the tuned way"].look.width < found["the paper’s way"].look.width
+    assert list(found) == ["the baseline", "ours", "the tuned baseline"]
+    assert set(found["the tuned baseline"].rows["algorithm"]) == {"form-a"}
+    assert found["the tuned baseline"].look.width < found["the baseline"].look.width
     answer = answer_on_cost(lines_of(summary(played), settings, FACTS), PAGE).finding
     assert (
-        "Then the paper’s way keeps 33% (33 to 34%) of what foresight gains over chance, ours"
+        "Then the baseline keeps 33% (33 to 34%) of the possible gain, ours"
         in answer
     )
-    assert "and the tuned way keeps 43%" in answer
-    bare = settings.model_copy(update={"ways": ways | {"tuned": []}})
+    assert "and the tuned baseline keeps 43%" in answer
+    bare = settings.model_copy(update={"roles": roles | {"tuned": []}})
     assert len(lines_of(summary(played), bare, FACTS)) == 2

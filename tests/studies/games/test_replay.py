@@ -58,7 +58,7 @@ def test_choices_are_those_of_the_first_replicate(replay: pd.DataFrame) -> None:
 def test_a_game_by_hand(replay: pd.DataFrame) -> None:
     gains = SIX_BY_THREE.gains
     assert (grid(replay, "gain", "isotropic", 1.0) == gains).all()
-    best = grid(replay, "foresight", "isotropic", 1.0)
+    best = grid(replay, "oracle", "isotropic", 1.0)
     assert best.argmax(axis=1).tolist() == gains.argmax(axis=1).tolist()
     # Without noise persistence takes the last best; at first all are equal.
     chosen = grid(replay, "chosen_by", "isotropic", math.inf)
@@ -68,7 +68,7 @@ def test_a_game_by_hand(replay: pd.DataFrame) -> None:
     scale = grid(replay, "noise_scale", "capacity", 1.0)
     np.testing.assert_allclose(scale, math.sqrt(2) / SIX_BY_THREE.capacity)
     rows = replay.drop_duplicates("round")
-    assert rows["chance_gain"].tolist() == gains.mean(axis=1).tolist()
+    assert rows["uniform_gain"].tolist() == gains.mean(axis=1).tolist()
     assert rows["period"].astype(str).tolist()[:2] == ["2021-01-01", "2021-01-08"]
 
 
@@ -79,9 +79,9 @@ def test_of_many_experts_and_rounds_those_that_matter_are_kept() -> None:
     assert len(shown) == MOST_EXPERTS
     assert replay["round"].max() == MOST_ROUNDS
     others = replay[~replay["shown"]]
-    assert ((others["chosen_by"] != "") | others["foresight"]).all()
+    assert ((others["chosen_by"] != "") | others["oracle"]).all()
     rounds = replay.groupby(["noise", "mu", "round"])
-    assert rounds["foresight"].sum().eq(1).all(), "nothing that was chosen or best is lost"
+    assert rounds["oracle"].sum().eq(1).all(), "nothing that was chosen or best is lost"
     chosen = replay.assign(number=replay["chosen_by"].str.split().str.len())
     totals = chosen.groupby(["noise", "mu", "round"])["number"].sum()
     assert totals.eq(len(LOCAL) + len(FREE)).all()

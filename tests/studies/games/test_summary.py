@@ -19,9 +19,9 @@ from dpol.studies.games.runs import Played, RunBlock
 from dpol.studies.games.scores import scores_of, table_of
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.summary import (
-    BEST_STATIC,
-    CHANCE,
-    FORESIGHT,
+    BEST_FIXED,
+    ORACLE,
+    UNIFORM,
     count_comparisons,
     cumulative_curves,
     summarize,
@@ -107,7 +107,7 @@ def test_scores_by_hand(streams):
     assert (row["replicates"], row["mean_gain"]) == (2, 1.5)
     assert row["std_gain"] == pytest.approx(math.sqrt(0.5))
     assert row["ci_half_width"] == pytest.approx(student_factor(0.95, 3, 2) * math.sqrt(0.5 / 2))
-    assert (row["best_static_gain"], row["static_regret"]) == (1.5, 0.0)
+    assert (row["best_fixed_gain"], row["static_regret"]) == (1.5, 0.0)
     assert (row["confidence"], row["ci_comparisons"]) == (0.95, 3)
 
 
@@ -127,9 +127,9 @@ def test_facts_of_the_stream_and_of_the_setting(streams):
         "n_experts": [2, 2],
         "n_rounds": [3, 1],
         "simulated": [True, False],
-        "chance_gain": [1.25, 0.375],
-        "best_static_gain": [1.5, 0.5],
-        "foresight_gain": [2.5, 0.5],
+        "uniform_gain": [1.25, 0.375],
+        "best_fixed_gain": [1.5, 0.5],
+        "oracle_gain": [2.5, 0.5],
         "level": ["high", "none"],
         "mu": [0.5, math.inf],
         "algorithm": ["x", "a"],
@@ -214,9 +214,9 @@ def test_a_curve_by_hand(curves):
 @pytest.mark.parametrize(
     ("label", "gains"),
     [
-        (BEST_STATIC, [0.0, 0.5, 1.5]),
-        (CHANCE, [0.5, 0.75, 1.25]),
-        (FORESIGHT, [1.0, 1.5, 2.5]),
+        (BEST_FIXED, [0.0, 0.5, 1.5]),
+        (UNIFORM, [0.5, 0.75, 1.25]),
+        (ORACLE, [1.0, 1.5, 2.5]),
     ],
 )
 def test_curves_of_floors_and_ceilings(curves, label, gains):
@@ -256,6 +256,6 @@ def test_a_table_is_written_if_it_is_what_its_schema_says(streams, tmp_path, mon
     assert curves["mean_cumulative_gain"].tolist()[-3:] == [0.5, 0.5, 1.5]
     paths["summary"].unlink()
     monkeypatch.setattr("dpol.studies.games.findings.conclude", lambda found, main, facts: found)
-    with pytest.raises(DataError, match="games: summary: lacks column best_static_share"):
+    with pytest.raises(DataError, match="games: summary: lacks column best_fixed_share"):
         write_results(STUDY, settings, facts, inputs=inputs, files=paths)
     assert not paths["summary"].exists()

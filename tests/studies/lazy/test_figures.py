@@ -115,7 +115,7 @@ def learned(narrow: bool = False) -> Figure:
     longest = pd.DataFrame(
         {"algorithm": name, "d": d, "epsilon": epsilon, "mean_regret": value}
         for (name, d, epsilon), value in regrets.items()
-    ).assign(T=1000, adversary="stochastic", chance_regret=1000.0, ci_half_width=80.0)
+    ).assign(T=1000, adversary="stochastic", uniform_regret=1000.0, ci_half_width=80.0)
     others = [longest.assign(T=100, mean_regret=0.0), longest.assign(adversary="lower-bound")]
     rows = pd.concat([*others, longest]).assign(replicates=20, confidence=0.9, ci_comparisons=6)
     return draw_learned({"lazy": rows}, SETTINGS, FACTS, narrow=narrow)

@@ -112,7 +112,7 @@ def test_a_row_is_what_its_parameters_give():
             total = np.full(4, weights_loss(losses))
         totals = matrix(losses).sum(axis=0)
         regret = total - totals.min()
-        assert row.chance_regret == pytest.approx(totals.mean() - totals.min(), rel=1e-12)
+        assert row.uniform_regret == pytest.approx(totals.mean() - totals.min(), rel=1e-12)
         assert row.mean_regret == pytest.approx(regret.mean(), rel=1e-9)
         assert (row.confidence, row.ci_comparisons) == (0.95, len(small()))
         expected = float(half_width(regret, 0.95, len(small())))

@@ -11,7 +11,7 @@ import pytest
 from dpol.show.table import Entry, Table
 from dpol.studies.lazy import STUDY
 from dpol.studies.lazy.rates import RATE_PANELS, RATES, rates_table
-from dpol.studies.lazy.shown import CHANCE, TITLES, regret_table
+from dpol.studies.lazy.shown import TITLES, UNIFORM, regret_table
 from dpol.studies.study import Facts
 
 Cell = tuple[str, int, int, float, str, float, float, float]
@@ -86,9 +86,9 @@ def test_convex_regrets_have_their_losses_and_body() -> None:
 
 
 def test_a_random_expert_has_a_column_without_an_interval() -> None:
-    rows = frame(CELLS[:3]).assign(chance_regret=[920.4, 920.4, 33.0])
+    rows = frame(CELLS[:3]).assign(uniform_regret=[920.4, 920.4, 33.0])
     cells = cells_of(build(rows))
-    own = {place[3]: entry for place, entry in cells.items() if place[-1] == TITLES[CHANCE]}
+    own = {place[3]: entry for place, entry in cells.items() if place[-1] == TITLES[UNIFORM]}
     assert own == {"ε = 4": Entry("920"), "ε = 0.5": Entry("33")}
 
 

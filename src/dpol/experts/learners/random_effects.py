@@ -1,4 +1,4 @@
-"""Effects that stay and deviations that fade, of every expert, read through noise with memory.
+"""Effects that stay and deviations that fade, of every expert, read through correlated noise.
 
 A linear mixed model, filtered round by round. Models of this kind: Laird and Ware, "Random-effects
 models for longitudinal data" (1982); their filters: Harvey, "Forecasting, Structural Time Series

@@ -140,16 +140,16 @@
   const span = (from, to) => [...Array(to - from).keys()].map((it) => it + from);
   const amount = (value) => (words.capacity ? number(value) : signed(String(+(value / data.one).toPrecision(3))));
 
-  // What everybody gained in some rounds, and its share of what foresight has above chance.
+  // What everybody gained in some rounds, and its share of what the oracle has above uniform random.
   function gains(rounds) {
     const mine = picked(rounds[0]) !== undefined;
     const step = mine && words.capacity ? data.one / 100 : 1; // what a player adds up on paper
     const sum = (value) => rounds.reduce((whole, t) => whole + step * Math.round(value(t) / step), 0);
-    const [chance, best] = [sum((t) => data.chance[t]), sum((t) => gain(t, data.best[t]))];
-    const all = [["algorithm", named(), sum((t) => gain(t, actions()[t]))], ["chance", "chance", chance], ["best", "best", best]];
+    const [uniform, best] = [sum((t) => data.uniform[t]), sum((t) => gain(t, data.best[t]))];
+    const all = [["algorithm", named(), sum((t) => gain(t, actions()[t]))], ["uniform", "at random", uniform], ["best", "best", best]];
     if (mine) all.unshift(["you", "you", sum((t) => gain(t, picked(t)))]);
     return all.map(([kind, name, value]) => {
-      const share = best > chance ? Math.round((100 * (value - chance)) / (best - chance)) : 0;
+      const share = best > uniform ? Math.round((100 * (value - uniform)) / (best - uniform)) : 0;
       return { kind, name, amount: amount(value), share: `${signed(String(share))}%` };
     });
   }
@@ -183,7 +183,7 @@
     const four = (texts) => (texts.length ? texts : ["", "", "", ""]);
     caption.textContent = `${counted(game.weeks)} from ${called(game.from)}, ${state.setting.level}, ${state.setting.title}`
       + (words.capacity ? `: ${words.count} per 100 ${words.capacity}` : "");
-    row(head, [words.period, `your ${words.entity}`, "you", named(), "chance", "best"]);
+    row(head, [words.period, `your ${words.entity}`, "you", named(), "at random", "best"]);
     for (const t of rounds) {
       const mine = picked(t);
       const numbers = mine !== undefined && open(t) ? gains([t]).map((it) => it.amount) : [];

@@ -76,7 +76,7 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
 
 
 def _telling(noisy: NoisyGains, moved: Floats) -> Floats:
-    """(T, n) the weights that tell a move best; of noise with memory, the move over its law."""
+    """(T, n) the weights that tell a move best; of correlated noise, the move over its law."""
     if noisy.memory is None or noisy.fresh_scale is None:
         return moved
     draws = np.repeat(np.eye(len(moved))[:, :, None], moved.shape[1], axis=2)

@@ -96,10 +96,10 @@ class Verdict(StrEnum):
         Mark("seen", "good"),
         "the data of this run show the finding, too.",
     )
-    SILENT = (
-        "says nothing here",
-        "say nothing here",
-        Mark("says nothing", "open"),
+    VACUOUS = (
+        "is vacuous here",
+        "are vacuous here",
+        Mark("vacuous", "open"),
         "the claim is no better than what is reached without it (last line of the claimed number).",
     )
 
@@ -288,7 +288,7 @@ class Claim:
         if doubtful:
             return Verdict.UNDECIDED if measured_is == "number" else Verdict.NOT_PROVED
         if trivial is not None and (claimed >= trivial if relation == "<=" else claimed <= trivial):
-            return Verdict.SILENT
+            return Verdict.VACUOUS
         if statement.on_data:
             return Verdict.SEEN
         return Verdict.LOOSE if loose else Verdict.HOLDS

@@ -73,7 +73,7 @@ def _static_regrets(meta: pd.DataFrame) -> Findings:
             claimed=0.0,
             measured=regret,
             case=f"{row['stream']}, μ = {row['mu']:g}",
-            numbers={"gain": row["mean_gain"], "best": row["best_static_gain"]},
+            numbers={"gain": row["mean_gain"], "best": row["best_fixed_gain"]},
             interval=(regret - half, regret + half),
             confidence=row["confidence"],
         )

@@ -1,4 +1,4 @@
-"""The comparison of the paper's way, its tuned forms and ours, on what the main study played."""
+"""The comparison of the baseline, its tuned forms and ours, on what the main study played."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HERE = "dpol.studies.comparison"
 def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
     """A point that compares what was played, and one for each stream and unit of privacy.
 
-    The latter play noise with memory and independent noise.
+    The latter play correlated noise and independent noise.
     """
     found: dict[str, Point] = {
         "systems": {
@@ -58,8 +58,8 @@ def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:
 
 STUDY = Study(
     name="comparison",
-    title="Comparison of the paper’s way with ours",
-    about="The paper’s way compared with ours, and the separate costs of noise, learners and"
+    title="Comparison of the baseline with ours",
+    about="The baseline compared with ours, and the separate costs of noise, learners and"
     " selection.",
     settings=Comparison,
     module=__name__,

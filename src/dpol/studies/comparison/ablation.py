@@ -29,7 +29,7 @@ def ablate(
     """Loss of each system against the best of the paper's learners without noise, in parts.
 
     "Best" is the largest mean of a family in hindsight, by stream, mu and noise. `noise_loss`
-    is what the best of the paper's learners loses to the system's noise (for noise with memory, to
+    is what the best of the paper's learners loses to the system's noise (for correlated noise, to
     independent noise of its kind, as they know no other); `learner_loss` what the
     best of the system's learners (the oracle selector) loses to it under the same noise;
     `selection_loss` what the system loses to the oracle; `total_loss` is their sum. A negative
@@ -48,7 +48,7 @@ def ablate(
         ValueError: a system or family was not run, or runs have different numbers of
             replicates.
     """
-    systems = list(dict.fromkeys((comparison.paper, *comparison.ablations, comparison.ours)))
+    systems = list(dict.fromkeys((comparison.baseline, *comparison.ablations, comparison.ours)))
     streams = by_stream(cells)
     comparisons = len(TERMS) * len(streams) * len(levels) * len(systems)
     half = half_widths(confidence, comparisons)
@@ -57,7 +57,7 @@ def ablate(
             "stream": stream,
             "level": label,
             "mu": mu,
-            **_losses(own, system, comparison.paper, mu, half),
+            **_losses(own, system, comparison.baseline, mu, half),
         }
         for stream, own in streams.items()
         for label, mu in levels.items()
@@ -78,7 +78,7 @@ def _losses(
     reference = _best(cells, paper.learners, paper.noise, math.inf)
     independent = find_noise(system.noise).independent or system.noise
     noisy = _best(cells, paper.learners, independent, mu)
-    oracle = _best(cells, system.learners, system.noise, mu)
+    best_learner = _best(cells, system.learners, system.noise, mu)
     row: dict[str, Any] = {
         "algorithm": system.algorithm,
         "noise": system.noise,
@@ -86,9 +86,13 @@ def _losses(
         "mean_gain": float(own.totals.mean()),
         **own.privacy,
     }
-    for name, best in {"reference": reference, "noisy_reference": noisy, "oracle": oracle}.items():
+    for name, best in {
+        "reference": reference,
+        "noisy_reference": noisy,
+        "best_learner": best_learner,
+    }.items():
         row |= {name: best.algorithm, f"{name}_gain": float(best.totals.mean())}
-    pairs = [(reference, noisy), (noisy, oracle), (oracle, own), (reference, own)]
+    pairs = [(reference, noisy), (noisy, best_learner), (best_learner, own), (reference, own)]
     pairs.append((find_cell(cells, system, math.inf), own))
     for term, (more, less) in zip(TERMS, pairs, strict=True):
         loss = more.totals - less.totals

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from dpol.show.words import mu_title
-from dpol.studies.comparison.questions import best_of_ways
+from dpol.studies.comparison.questions import best_of_roles
 from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.settings import THEIRS, TUNED, WAYS
+from dpol.studies.games.settings import BASELINE, ROLES, TUNED
 from dpol.studies.games.systems import headline_levels
 from dpol.studies.games.verdicts import MISSED, REACHED, UNDECIDED
 from dpol.studies.page import COST, Answer, PageFacts
@@ -19,7 +19,7 @@ _EASIER = (
     "Questions differ in what any choice can gain: the best fixed entity in hindsight has {fixed}."
     " An answer to another question is no better answer to the paper’s."
 )
-_WHOSE = {"aim-paper": "the paper’s gain", "aim-tuned": f"the gain of {WAYS[TUNED]}"}
+_WHOSE = {"aim-baseline": "the paper’s gain", "aim-tuned": f"the gain of {ROLES[TUNED]}"}
 
 
 def answers(frames: Frames, settings: Comparison | None, facts: PageFacts) -> list[Answer]:
@@ -33,16 +33,16 @@ def answers(frames: Frames, settings: Comparison | None, facts: PageFacts) -> li
 
 
 def answer_on_questions(questions: pd.DataFrame, facts: Facts) -> Answer:
-    """The share of the possible gain that the paper's way keeps under each question.
+    """The share of the possible gain that the baseline keeps under each question.
 
     Args:
         questions: table of `dpol.studies.comparison.questions.compare_questions`.
         facts: the questions, and the privacy levels.
     """
-    means = best_of_ways(questions[questions["stream"] == ""])
+    means = best_of_roles(questions[questions["stream"] == ""])
     titles = facts.questions
     named = headline_levels(facts.levels, several=True)
-    fixed = means.drop_duplicates("question").set_index("question")["best_static_share"]
+    fixed = means.drop_duplicates("question").set_index("question")["best_fixed_share"]
     each = ", ".join(f"{100 * fixed[label]:.0f}% ({title})" for label, title in titles.items())
     return Answer(
         question=COST,
@@ -56,16 +56,16 @@ def answer_on_questions(questions: pd.DataFrame, facts: Facts) -> Answer:
 
 
 def describe_tuned(questions: pd.DataFrame) -> list[str]:
-    """The systems of the tuned way in words; none without any."""
-    labels = dict.fromkeys(questions.loc[questions["way"] == TUNED, "algorithm"])
+    """The systems of the tuned baseline in words; none without any."""
+    labels = dict.fromkeys(questions.loc[questions["role"] == TUNED, "algorithm"])
     best = "the best in hindsight of " if len(labels) > 1 else ""
-    return [f"{WAYS[TUNED]}: {best}{', '.join(labels)}"] if labels else []
+    return [f"{ROLES[TUNED]}: {best}{', '.join(labels)}"] if labels else []
 
 
 def _lost(means: pd.DataFrame, titles: Mapping[str, str], named: list[float]) -> str:
-    """The fall of the paper's way between the first two levels that are named, by question."""
+    """The fall of the baseline between the first two levels that are named, by question."""
     before, after = named[0], named[min(1, len(named) - 1)]
-    paper = 100 * means[means["way"] == THEIRS].set_index(["question", "mu"])["gain_share"]
+    paper = 100 * means[means["role"] == BASELINE].set_index(["question", "mu"])["gain_share"]
     kept = [
         f"from {paper[label, before]:.0f}% to {paper[label, after]:.0f}% ({title})"
         for label, title in titles.items()
@@ -77,7 +77,7 @@ def _lost(means: pd.DataFrame, titles: Mapping[str, str], named: list[float]) ->
 
 
 def answer_on_aims(comparison: pd.DataFrame, facts: PageFacts) -> Answer:
-    """The number of streams in which ours reaches the paper's way, tuned too, and the others.
+    """The number of streams in which ours reaches the baseline, tuned too, and the others.
 
     Args:
         comparison: table of `dpol.studies.comparison.comparison.compare`; its intervals hold

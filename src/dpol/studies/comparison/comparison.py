@@ -1,4 +1,4 @@
-"""The paper's way compared with ours and every other private row, replicate by replicate.
+"""The baseline compared with ours and every other private row, replicate by replicate.
 
 Intervals are Student's, from the differences of the replicates' total gains, and hold for a
 whole table at once (Bonferroni). Replicate r of two runs has the same noise only if stream,
@@ -51,7 +51,7 @@ def compare(
     pairs = [pair for own in streams for pair in _pairs(own, comparison, levels)]
     comparisons = len(pairs) + len({id(cell) for _, *both in pairs for cell in both})
     replicates, half = count_replicates(cells), half_widths(confidence, comparisons)
-    families = (comparison.paper.learners, comparison.ours.learners)
+    families = (comparison.baseline.learners, comparison.ours.learners)
     rows = [
         {
             "stream": ours.stream,
@@ -76,9 +76,9 @@ def compare(
 def _pairs(cells: Sequence[Cell], of: Comparison, levels: Mapping[str, float]) -> Iterator[_Pair]:
     """All pairs of one stream."""
     for mu in levels.values():
-        ours, paper = (find_cell(cells, system, mu) for system in (of.ours, of.paper))
+        ours, paper = (find_cell(cells, system, mu) for system in (of.ours, of.baseline))
         tuned = [find_cell(cells, system, mu) for system in of.tuned]
-        yield "paper", ours, paper
+        yield "baseline", ours, paper
         for cell in tuned:
             yield "tuned", ours, cell
         named = [id(cell) for cell in (ours, paper, *tuned)]
@@ -88,13 +88,13 @@ def _pairs(cells: Sequence[Cell], of: Comparison, levels: Mapping[str, float]) -
                 yield "other", ours, cell
     for aim in of.aims:
         ours, mu = find_cell(cells, of.ours, levels[aim.ours]), levels[aim.at]
-        if aim.against == "paper":
-            yield "aim-paper", ours, find_cell(cells, of.paper, mu)
+        if aim.against == "baseline":
+            yield "aim-baseline", ours, find_cell(cells, of.baseline, mu)
             for system in of.tuned:
                 yield "aim-tuned", ours, find_cell(cells, system, mu)
             continue
         # Each learner has a row, so that choosing the best of them costs no confidence.
-        systems = of.ours, *of.ablations, of.paper
+        systems = of.ours, *of.ablations, of.baseline
         for family, noise in {it.learners: it.noise for it in systems}.items():
             for cell in family_cells(cells, family, noise, mu):
                 yield "aim-learner", ours, cell

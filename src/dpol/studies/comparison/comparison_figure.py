@@ -1,4 +1,4 @@
-"""The figure of the paper's way and ours: total gain against privacy, a panel per stream."""
+"""The figure of the paper's role and ours: total gain against privacy, a panel per stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpol.show import panels
 from dpol.show.looks import REFERENCES, STATIC, Look, looks_of
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games import bounds
-from dpol.studies.games.settings import OURS, THEIRS, TUNED, WAYS
+from dpol.studies.games.settings import BASELINE, OURS, ROLES, TUNED
 from dpol.studies.games.systems import THIN, holds_for_stays, ordered_levels
 from dpol.studies.study import Facts, Frames
 
@@ -36,7 +36,7 @@ class _Line:
 def draw_comparison(
     frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """Total gain at each privacy level: the paper's way, ours, and the best other rows.
+    """Total gain at each privacy level: the paper's role, ours, and the best other rows.
 
     Args:
         frames: the summary, the comparison, and the ablation, whose reference is a line.
@@ -60,7 +60,7 @@ def draw_comparison(
             for line in _lines(rows, levels):
                 panels.add_bars(ax, line.points, line.look, line.name)
                 drawn.name_line(ax, line.points.iloc[-1, :2], line.name, line.look.colour)
-            _draw_aims(ax, rows[rows["kind"] == "aim-paper"], levels)
+            _draw_aims(ax, rows[rows["kind"] == "aim-baseline"], levels)
             stream = summary[summary["stream"] == label].iloc[0]
             for bound, look in bounds.LOOKS.items():
                 gain = float(stream[bounds.TOTALS[bound]])
@@ -68,13 +68,13 @@ def draw_comparison(
                 drawn.name_line(ax, (end, gain), bounds.NAMES[bound], look.colour)
         drawn.axes[0].set_ylim(bottom=0)
         drawn.name_x(panels.GUESSES)
-        paper = comparison[comparison["kind"] == "paper"].iloc[0]
+        paper = comparison[comparison["kind"] == "baseline"].iloc[0]
         named = (comparison["kind"] == TUNED).any()
-        best = f"best rows and {WAYS[TUNED]}" if named else "best rows"
+        best = f"best rows and {ROLES[TUNED]}" if named else "best rows"
         data, bars = panels.describe_runs(paper, facts.simulated, "bars")
         drawn.title(
             data,
-            f"the paper's way: {paper['other_algorithm']}, {paper['other_noise']} noise",
+            f"the paper's role: {paper['other_algorithm']}, {paper['other_noise']} noise",
             f"ours: {paper['algorithm']}, {paper['noise']} noise",
             bars,
             f"{best}: chosen in hindsight at every μ",
@@ -88,23 +88,23 @@ def _finding(comparison: pd.DataFrame) -> str:
     private = comparison[comparison["mu"] < math.inf]
     more = private["difference"] > private["difference_half_width"]
     counts = []
-    for way in (THEIRS, TUNED):
-        cells = more[private["kind"] == way].groupby([private["stream"], private["mu"]]).all()
+    for role in (BASELINE, TUNED):
+        cells = more[private["kind"] == role].groupby([private["stream"], private["mu"]]).all()
         if not cells.empty:
-            counts.append(f"more than {WAYS[way]} in {cells.sum()} of {len(cells)}")
-    paper = private[private["kind"] == THEIRS]
+            counts.append(f"more than {ROLES[role]} in {cells.sum()} of {len(cells)}")
+    paper = private[private["kind"] == BASELINE]
     last = paper[paper["mu"] == paper["mu"].min()]
     ratios = last["mean_gain"] / last["other_mean_gain"]
     return (
         f"Ours gains {' and '.join(counts)} cells with privacy;"
-        f" {ratios.min():.2f} to {ratios.max():.2f} times as much as {WAYS[THEIRS]} at the most"
+        f" {ratios.min():.2f} to {ratios.max():.2f} times as much as {ROLES[BASELINE]} at the most"
         " privacy."
     )
 
 
 def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
     """Best other rows first, so that ours lies on top."""
-    paper, tuned, other = (rows[rows["kind"] == kind] for kind in (THEIRS, TUNED, "other"))
+    paper, tuned, other = (rows[rows["kind"] == kind] for kind in (BASELINE, TUNED, "other"))
     stays = other[holds_for_stays(other["other_noise"])]
     theirs, ours = paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]
     looks = looks_of([theirs, ours, "tree-ftpl-min-noise", *tuned["other_algorithm"]])
@@ -114,15 +114,15 @@ def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
         _Line("best with a\ncurator", curator, _best(other, levels, "central")),
         _Line("best other\nlocal row", REFERENCES["best-other-row"], _best(stays, levels, "local")),
         _Line(_name(TUNED), thin, _best(tuned, levels)),
-        _Line(_name(THEIRS), looks[theirs], _points(paper, "other_", levels)),
+        _Line(_name(BASELINE), looks[theirs], _points(paper, "other_", levels)),
         _Line(_name(OURS), looks[ours], _points(paper, "", levels)),
     ]
     return [line for line in lines if not line.points.empty]
 
 
-def _name(way: str) -> str:
+def _name(role: str) -> str:
     """Its name on two lines."""
-    return "\n".join(WAYS[way].rsplit(" ", 1))
+    return "\n".join(ROLES[role].rsplit(" ", 1))
 
 
 def _best(others: pd.DataFrame, levels: Sequence[float], model: str = "") -> pd.DataFrame:
@@ -137,7 +137,7 @@ def _points(rows: pd.DataFrame, side: str, levels: Sequence[float]) -> pd.DataFr
 
 
 def _draw_aims(ax: Axes, aims: pd.DataFrame, levels: Sequence[float]) -> None:
-    """A line from the paper's way at one level to where ours is compared with it."""
+    """A line from the paper's role at one level to where ours is compared with it."""
     for aim in aims.to_dict("records"):
         label = str(aim["other_algorithm"])
         look = replace(looks_of([label])[label], dashes=(1.0, 2.0), width=1.0)

@@ -1,4 +1,4 @@
-"""Noise with memory compared with independent noise, and how well people who stay are protected."""
+"""Correlated noise compared with independent noise, and how well people who stay are protected."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def play_units(
     Args:
         stream: the gains.
         weeks: in how many weeks in a row a person may be counted.
-        members: one algorithm that knows noise with memory.
+        members: one algorithm that knows correlated noise.
         games: noise and mu of each.
         seed: root of all randomness.
         replicates: numbers of the repetitions.

@@ -1,4 +1,4 @@
-"""The figure of what noise with memory gains, and of what longer stays pay."""
+"""The figure of what correlated noise gains, and of what longer stays pay."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _finding(frame: pd.DataFrame) -> str:
     pairs = frame[(frame["noise"] == INDEPENDENT) & (frame["times"] == 1)]
     more = int((pairs["difference"] > pairs["difference_half_width"]).sum())
     return (
-        f"Noise with memory gains more than independent noise in {more} of {len(pairs)} cells, at"
+        f"Correlated noise gains more than independent noise in {more} of {len(pairs)} cells, at"
         f" most {pairs['difference'].max():.2f} in total."
     )
 

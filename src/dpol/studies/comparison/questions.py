@@ -15,7 +15,7 @@ from dpol.show.table import Table
 from dpol.studies.comparison.cells import Cell, by_stream, find_cell
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.answer_table import COLUMNS, table_of
-from dpol.studies.games.settings import WAYS
+from dpol.studies.games.settings import ROLES
 from dpol.studies.study import Facts, Frames
 
 
@@ -27,7 +27,7 @@ def compare_questions(
     asked: Mapping[str, str],
     confidence: float,
 ) -> pd.DataFrame:
-    """The share of the possible gain that each way keeps, by question, level and stream.
+    """The share of the possible gain that each role keeps, by question, level and stream.
 
     Rows without a stream are means over all streams of a question, each stream with the same
     weight. Runs of different streams are independent, so the mean over the streams of replicate r
@@ -37,7 +37,7 @@ def compare_questions(
     Args:
         cells: all runs.
         summary: table of the main study.
-        comparison: the systems of each way.
+        comparison: the systems of each role.
         levels: mu of each privacy level, by label.
         asked: label of the question of each stream, by label of the stream.
         confidence: of the intervals of all means together, and of those of all streams.
@@ -52,16 +52,16 @@ def compare_questions(
     for question in dict.fromkeys(asked.values()):
         streams = [label for label, own_question in asked.items() if own_question == question]
         own = bounds.loc[streams]
-        chance = own["chance_gain"].to_numpy()[:, None]
-        possible = own["foresight_gain"].to_numpy()[:, None] - chance
-        ways = [(way, it) for way, systems in comparison.ways.items() for it in systems]
-        for way, system in ways:
+        uniform = own["uniform_gain"].to_numpy()[:, None]
+        possible = own["oracle_gain"].to_numpy()[:, None] - uniform
+        roles = [(role, it) for role, systems in comparison.roles.items() for it in systems]
+        for role, system in roles:
             for level, mu in levels.items():
                 found = [find_cell(cells_of[label], system, mu) for label in streams]
-                shares = (np.stack([cell.totals for cell in found]) - chance) / possible
+                shares = (np.stack([cell.totals for cell in found]) - uniform) / possible
                 facts = {
                     "question": question,
-                    "way": way,
+                    "role": role,
                     "algorithm": system.algorithm,
                     "noise": system.noise,
                     "level": level,
@@ -69,9 +69,9 @@ def compare_questions(
                     "guaranteed_mu": max(cell.privacy["guaranteed_mu"] for cell in found),
                 }
                 named = (*streams, ""), (*shares, shares.mean(axis=0))
-                fixed = (*own["best_static_share"], own["best_static_share"].mean())
+                fixed = (*own["best_fixed_share"], own["best_fixed_share"].mean())
                 for stream, sample, best in zip(*named, fixed, strict=True):
-                    rows.append({**facts, "stream": stream, "best_static_share": best})
+                    rows.append({**facts, "stream": stream, "best_fixed_share": best})
                     samples.append(sample)
     frame = pd.DataFrame(rows).assign(gain_share=[sample.mean() for sample in samples])
     means = frame["stream"] == ""
@@ -88,14 +88,14 @@ def compare_questions(
     )
 
 
-def best_of_ways(questions: pd.DataFrame) -> pd.DataFrame:
-    """A row for each question, stream, way and level: of a way's systems the best, in hindsight."""
+def best_of_roles(questions: pd.DataFrame) -> pd.DataFrame:
+    """A row for each question, stream, role and level: of a role's systems the best, in hindsight."""
     ordered = questions.sort_values("gain_share", kind="stable")
-    return ordered.drop_duplicates(["question", "stream", "way", "mu"], keep="last").sort_index()
+    return ordered.drop_duplicates(["question", "stream", "role", "mu"], keep="last").sort_index()
 
 
 def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    """A section for each question, a line for each way, a column for each level.
+    """A section for each question, a line for each role, a column for each level.
 
     Args:
         frames: the table of `compare_questions`.
@@ -103,19 +103,19 @@ def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table
         facts: the questions, the streams under each, and the levels.
     """
     every = frames["questions"]
-    names = dict(WAYS)
-    for way, rows in every.groupby("way"):
+    names = dict(ROLES)
+    for role, rows in every.groupby("role"):
         systems = rows[["algorithm", "noise"]].drop_duplicates().to_numpy()
         if len(systems) == 1:
-            names[str(way)] += ": {}, {} noise".format(*systems[0])
-    best = best_of_ways(every)
+            names[str(role)] += ": {}, {} noise".format(*systems[0])
+    best = best_of_roles(every)
     numbers = best.assign(
-        system=best["way"].map(names),
+        system=best["role"].map(names),
         model="local",
         right_guesses=best["mu"].map(best_guess),
         named_right=math.nan,
         named_right_half_width=math.nan,
-        best_static="",
+        best_fixed="",
     )
     means = numbers[numbers["stream"] == ""]
     return table_of(numbers[COLUMNS], means.iloc[0], facts)

@@ -11,21 +11,21 @@ from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import looks_of
 from dpol.studies.comparison.answers import describe_tuned
-from dpol.studies.comparison.questions import best_of_ways
+from dpol.studies.comparison.questions import best_of_roles
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.bounds import LOOKS
 from dpol.studies.games.privacy_utility import Y_LABEL
-from dpol.studies.games.settings import BEST_STATIC, OURS, THEIRS, TUNED, WAYS
+from dpol.studies.games.settings import BASELINE, BEST_FIXED, OURS, ROLES, TUNED
 from dpol.studies.games.systems import THIN, ordered_levels
 from dpol.studies.study import Facts, Frames
 
-_APART = {THEIRS: -0.13, TUNED: 0.0, OURS: 0.13}
+_APART = {BASELINE: -0.13, TUNED: 0.0, OURS: 0.13}
 
 
 def draw_questions(
     frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """A panel for each question: the mean of each way, and a dot for each stream and main way.
+    """A panel for each question: the mean of each role, and a dot for each stream and main role.
 
     Args:
         frames: the table of questions.
@@ -35,8 +35,8 @@ def draw_questions(
     """
     every, mus = frames["questions"], ordered_levels(facts.levels)
     place = {mu: number for number, mu in enumerate(mus)}
-    means = best_of_ways(every[every["stream"] == ""])
-    dots = every[(every["stream"] != "") & (every["way"] != TUNED)]
+    means = best_of_roles(every[every["stream"] == ""])
+    dots = every[(every["stream"] != "") & (every["role"] != TUNED)]
     columns = min(3, len(facts.questions))
     size = panels.WIDTH / columns, 2.9
     with panels.panels(
@@ -46,20 +46,20 @@ def draw_questions(
             panels.name_panel(ax, title)
             panels.set_guesses(ax, [best_guess(mu) for mu in mus])
             of_question = means[means["question"] == question]
-            fixed, look = float(of_question["best_static_share"].iloc[0]), LOOKS[BEST_STATIC]
+            fixed, look = float(of_question["best_fixed_share"].iloc[0]), LOOKS[BEST_FIXED]
             ax.axhline(fixed, **look.line)
             drawn.name_line(ax, (len(mus) - 0.5, fixed), "best\nfixed", look.colour)
-            for way, name in WAYS.items():
-                line = of_question[of_question["way"] == way].sort_values("mu", ascending=False)
+            for role, name in ROLES.items():
+                line = of_question[of_question["role"] == role].sort_values("mu", ascending=False)
                 if line.empty:
                     continue
                 look = looks_of(line["algorithm"])[line["algorithm"].iloc[0]]
-                if way == TUNED:
+                if role == TUNED:
                     look = replace(look, width=THIN)
-                each = dots[(dots["question"] == question) & (dots["way"] == way)]
-                x = each["mu"].map(place) + _APART[way]
+                each = dots[(dots["question"] == question) & (dots["role"] == role)]
+                x = each["mu"].map(place) + _APART[role]
                 ax.scatter(x, each["gain_share"], s=9, color=look.colour, alpha=0.35, linewidths=0)
-                x = line["mu"].map(place) + _APART[way]
+                x = line["mu"].map(place) + _APART[role]
                 points = line.assign(x=x)[["x", "gain_share", "gain_share_half_width"]]
                 panels.add_bars(ax, points, look, name)
                 short = "\n".join(name.removeprefix("the ").split())
@@ -70,22 +70,22 @@ def draw_questions(
         data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
         streams = dots["stream"].nunique() // len(facts.questions)
         lines = f"lines: means over {streams} streams, dots: each"
-        compared = every[every["way"] != TUNED].drop_duplicates("way").to_dict("records")
-        who = [f"{WAYS[it['way']]}: {it['algorithm']}, {it['noise']} noise" for it in compared]
+        compared = every[every["role"] != TUNED].drop_duplicates("role").to_dict("records")
+        who = [f"{ROLES[it['role']]}: {it['algorithm']}, {it['noise']} noise" for it in compared]
         tuned = describe_tuned(every)
-        drawn.title(data, "0%: chance; 100%: foresight", lines, bars, *who, *tuned)
-        shares = means.set_index(["question", "way", "mu"])["gain_share"]
-        others = [way for way in (TUNED, OURS) if (means["way"] == way).any()]
+        drawn.title(data, "0%: uniform random; 100%: oracle", lines, bars, *who, *tuned)
+        shares = means.set_index(["question", "role", "mu"])["gain_share"]
+        others = [role for role in (TUNED, OURS) if (means["role"] == role).any()]
         falls = []
         for label, title in facts.questions.items():
             ends = {
-                way: " to ".join(percent(shares[label, way, mu]) for mu in (mus[0], mus[-1]))
-                for way in (THEIRS, *others)
+                role: " to ".join(percent(shares[label, role, mu]) for mu in (mus[0], mus[-1]))
+                for role in (BASELINE, *others)
             }
-            beside = ", ".join(f"{WAYS[way]} {ends[way]}" for way in others)
-            falls.append(f"{title}, {ends[THEIRS]} ({beside})")
+            beside = ", ".join(f"{ROLES[role]} {ends[role]}" for role in others)
+            falls.append(f"{title}, {ends[BASELINE]} ({beside})")
         drawn.find(
             f"Between no privacy and at most {100 * best_guess(mus[-1]):.0f} right guesses of 100,"
-            f" the paper’s way goes by question: {'; '.join(falls)}."
+            f" the paper’s role goes by question: {'; '.join(falls)}."
         )
     return drawn.figure

@@ -1,4 +1,4 @@
-"""Settings of the comparison: which systems, which aims, which noise with memory."""
+"""Settings of the comparison: which systems, which aims, which correlated noise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, all_different
 from dpol.privacy.settings import FiniteMu
-from dpol.studies.games.settings import OURS, THEIRS, TUNED, NoiseName
+from dpol.studies.games.settings import BASELINE, OURS, TUNED, NoiseName
 
 
 class System(Settings):
@@ -29,8 +29,8 @@ class Aim(Settings):
 
     ours: Label
     """Privacy level of ours."""
-    against: Literal["paper", "best-learner"]
-    """`paper`: the paper's way. `best-learner`: the best in hindsight of the learners of all
+    against: Literal["baseline", "best-learner"]
+    """`baseline`: the baseline. `best-learner`: the best in hindsight of the learners of all
     systems, each under the noise of its system."""
     at: Label
     """Privacy level of what ours is compared with."""
@@ -51,16 +51,16 @@ class NoiseMemories(Settings):
     """An aim: as good as independent noise at so many times the mu. The other aim: at every mu,
     not worse than independent noise for any unit."""
     algorithm: AlgorithmSpec = "empirical-bayes"
-    """One algorithm, as in a suite, that knows noise with memory."""
+    """One algorithm, as in a suite, that knows correlated noise."""
 
 
 class Comparison(Settings):
-    """The paper's way and ours side by side, and where the losses come from."""
+    """The baseline and ours side by side, and where the losses come from."""
 
-    paper: System
-    """The paper's way."""
+    baseline: System
+    """The baseline."""
     tuned: Annotated[list[System], AfterValidator(all_different)] = []
-    """The paper's way with other parameters, for its best: verdicts on the paper's way are joined
+    """The baseline with other parameters, for its best: verdicts on the baseline are joined
     by verdicts on all of these."""
     ours: System
     """Ours."""
@@ -69,14 +69,14 @@ class Comparison(Settings):
     aims: Annotated[list[Aim], AfterValidator(all_different)] = []
     """Comparisons across privacy levels, each with a verdict."""
     memory: NoiseMemories | None = None
-    """Noise with memory compared with independent noise; without it, none."""
+    """Correlated noise compared with independent noise; without it, none."""
 
     @property
-    def ways(self) -> dict[str, list[System]]:
-        """The systems of each of `dpol.studies.games.settings.WAYS`."""
-        return {THEIRS: [self.paper], TUNED: self.tuned, OURS: [self.ours]}
+    def roles(self) -> dict[str, list[System]]:
+        """The systems of each of `dpol.studies.games.settings.ROLES`."""
+        return {BASELINE: [self.baseline], TUNED: self.tuned, OURS: [self.ours]}
 
     @property
     def ablated(self) -> bool:
         """True if losses are told apart: every system names its learners."""
-        return all(it.learners for it in (self.paper, self.ours, *self.ablations))
+        return all(it.learners for it in (self.baseline, self.ours, *self.ablations))

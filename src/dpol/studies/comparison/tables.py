@@ -1,4 +1,4 @@
-"""The tables of the comparison: the paper's way and ours, and what each system loses where.
+"""The tables of the comparison: the baseline and ours, and what each system loses where.
 
 The functions return numbers; the words are in `templates/`.
 """
@@ -21,7 +21,7 @@ from dpol.show.words import mu_title, privacy_title
 from dpol.studies.comparison.ablation import TERMS
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.bounds import describe_stream
-from dpol.studies.games.settings import THEIRS, TUNED, WAYS
+from dpol.studies.games.settings import BASELINE, ROLES, TUNED
 from dpol.studies.games.systems import holds_for_stays
 from dpol.studies.games.verdicts import ABOVE, UNDECIDED
 from dpol.studies.study import Facts, Frames
@@ -30,7 +30,7 @@ _Row = Mapping[Any, Any]
 
 
 def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    """The paper's way and ours at every level, and the aims; every verdict is computed.
+    """The baseline and ours at every level, and the aims; every verdict is computed.
 
     Args:
         frames: the summary and the comparison.
@@ -48,21 +48,21 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
             level = _level(rows[rows["mu"] == mu])
             text, *notes = _paragraphs(words.verdict(level))
             verdict = Entry(text, tuple(notes))
-            lines.append((privacy_title(mu), (*_amounts(level["paper"]), verdict)))
+            lines.append((privacy_title(mu), (*_amounts(level["baseline"]), verdict)))
         aims = rows[rows["aim_verdict"] != ""].groupby(["kind", "mu", "other_mu"], sort=False)
         lines += [_aim(words, aim) for _, aim in aims]
         sections.append(one_section(lines, title, _size(summary, label)))
-    paper, tuned = (comparison[comparison["kind"] == kind] for kind in (THEIRS, TUNED))
+    paper, tuned = (comparison[comparison["kind"] == kind] for kind in (BASELINE, TUNED))
     first = paper.to_dict("records")[0]
     runs = _runs(summary, first)
     mechanisms = mechanisms_table(
         runs,
         list(facts.levels.values()),
         name="comparison-mechanisms",
-        title="What both ways guarantee",
+        title="What the baseline and ours guarantee",
     )
     return Table(
-        caption="The paper's way and ours at the same privacy: total gain",
+        caption="The baseline and ours at the same privacy: total gain",
         name="comparison",
         corner=("stream", "privacy"),
         headers=("the paper's", "ours †", "difference", Column("verdict", prose=True)),
@@ -91,19 +91,19 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
 def _level(rows: pd.DataFrame) -> dict[str, Any]:
     """What ours is compared with at one level: rows of the comparison, and whether it is above.
 
-    The keys: `paper`, the row of the paper's way; `tuned`, rows of its tuned forms; `rivals`, the
+    The keys: `paper`, the row of the baseline; `tuned`, rows of its tuned forms; `rivals`, the
     other rows of the papers and those with parts of ours, each with those that ours is not above
     (`rest`), the largest lead over ours first; `curator`, the best row with a curator. Without
     noise there are neither rivals nor a curator.
     """
-    (paper,) = rows[rows["kind"] == THEIRS].to_dict("records")
+    (paper,) = rows[rows["kind"] == BASELINE].to_dict("records")
     tuned = rows[rows["kind"] == TUNED]
     others = rows[(rows["kind"] == "other") & (rows["mu"] < math.inf)]
     others = others.assign(holds_for_stays=holds_for_stays(others["other_noise"]))
     rest = others[others["verdict"] != ABOVE].sort_values("difference", kind="stable")
     central = others[others["other_model"] == "central"].sort_values("other_mean_gain")
     return {
-        "paper": paper,
+        "baseline": paper,
         "tuned": tuned.to_dict("records"),
         "above_tuned": (tuned["verdict"] == ABOVE).all(),
         "rivals": [
@@ -123,7 +123,7 @@ def _aim(words: Any, aim: pd.DataFrame) -> Line:
     """An aim, with the numbers of the largest of what it names."""
     *_, row = aim.sort_values("other_mean_gain", kind="stable").to_dict("records")
     largest, *others = _amounts(row)
-    if row["kind"] != "aim-paper":
+    if row["kind"] != "aim-baseline":
         largest = Entry(largest.text, (row["other_algorithm"],))
     notes = ("The interval contains 0.",) if row["aim_verdict"] == UNDECIDED else ()
     (label,) = _paragraphs(words.aim(row, len(aim)))
@@ -140,7 +140,7 @@ def _amounts(row: _Row) -> tuple[Entry, Entry, Entry]:
 
 
 def _runs(summary: pd.DataFrame, paper: _Row) -> dict[str, pd.DataFrame]:
-    """The rows of the summary whose guarantees are told: of both ways, and of noise with memory."""
+    """The rows of the summary whose guarantees are told: of the baseline, ours, and correlated noise."""
     runs = {}
     for title, side in (("the paper's", "other_"), ("ours", "")):
         of_algorithm = summary[summary["algorithm"] == paper[f"{side}algorithm"]]
@@ -175,7 +175,7 @@ def ablation_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
         caption="Loss against the best of the paper's learners without noise, in parts",
         name="ablation",
         corner=("stream", "system"),
-        headers=(*names, Column("oracle", prose=True)),
+        headers=(*names, Column("best learner", prose=True)),
         sections=tuple(sections),
         footers=_paragraphs(
             words.footers(
@@ -189,7 +189,7 @@ def ablation_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
 
 def _losses(row: _Row) -> tuple[Entry, ...]:
     terms = [Entry(footers.amount(row[name], row[f"{name}_half_width"])) for name in TERMS]
-    return Entry(f"{row['mean_gain']:.2f}"), *terms, Entry(row["oracle"])
+    return Entry(f"{row['mean_gain']:.2f}"), *terms, Entry(row["best_learner"])
 
 
 def _size(summary: pd.DataFrame, stream: str) -> str:
@@ -203,7 +203,7 @@ def _words(template: str) -> Any:
             "amount": footers.amount,
             "signed": footers.signed,
             "mu_title": mu_title,
-            "ways": WAYS,
+            "roles": ROLES,
             "infinite": math.inf,
         }
     )

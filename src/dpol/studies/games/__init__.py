@@ -18,7 +18,7 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
         "cumulative": not facts.asks_several,
         "privacy-utility": not facts.asks_several,
         # The comparison has one with intervals of the means.
-        "answer": not (settings.ways and facts.asks_several),
+        "answer": not (settings.roles and facts.asks_several),
         "rivals": bool(settings.report.rivals) and not facts.asks_several,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)

@@ -15,14 +15,14 @@ from dpol.show.names import OURS
 from dpol.show.table import Entry, Line, Table, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.bounds import NAMES
-from dpol.studies.games.settings import BEST_STATIC, Games
+from dpol.studies.games.settings import BEST_FIXED, Games
 from dpol.studies.games.systems import lines_of, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 _KEPT = ["gain_share", "gain_share_half_width", "named_right", "named_right_half_width"]
 COLUMNS = [
     "question", "stream", "system", "algorithm", "noise", "model", "level", "mu", "right_guesses",
-    *_KEPT, "best_static", "best_static_share",
+    *_KEPT, "best_fixed", "best_fixed_share",
 ]  # fmt: skip
 """Columns of the numbers. Rows without a stream are means over the streams of a question; the
 half width of a mean is the mean of the half widths."""
@@ -47,9 +47,9 @@ def numbers_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataF
     for line in lines_of(summary, settings, facts):
         rows = line.rows.assign(question=line.rows["stream"].map(asked), system=line.explained)
         over = rows.groupby(["question", "mu"], sort=False)
-        means = over[[*_KEPT, "best_static_share"]].mean()
-        first = over[["system", "algorithm", "noise", "model", "level", "best_static"]].first()
-        first["best_static"] = first["best_static"].where(over["best_static"].nunique() == 1, "")
+        means = over[[*_KEPT, "best_fixed_share"]].mean()
+        first = over[["system", "algorithm", "noise", "model", "level", "best_fixed"]].first()
+        first["best_fixed"] = first["best_fixed"].where(over["best_fixed"].nunique() == 1, "")
         found += [first.join(means).reset_index().assign(stream=""), rows]
     if not found:
         return pd.DataFrame(columns=COLUMNS)
@@ -99,10 +99,10 @@ def _lines(means: pd.DataFrame, mus: Sequence[float], *, named: bool) -> Iterato
         if named:
             cells.append(_share(of_level.get(mus[-1]), "named_right"))
         yield str(system), tuple(cells)
-    always, share = means[["best_static", "best_static_share"]].iloc[0]
+    always, share = means[["best_fixed", "best_fixed_share"]].iloc[0]
     if not math.isnan(share):
         fixed = number(share, percent(share, 1))
-        name = f"{NAMES[BEST_STATIC]}, in hindsight" + (f": always {always}" if always else "")
+        name = f"{NAMES[BEST_FIXED]}, in hindsight" + (f": always {always}" if always else "")
         yield name, (*[fixed] * len(mus), *[Entry("—")] * named)
 
 
@@ -118,7 +118,7 @@ def _footers(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Iterat
     streams = len(set(numbers["stream"]) - {""}) // max(1, len(facts.questions))
     over = f" Means over {streams} streams." if streams > 1 else ""
     yield (
-        f"0% is what an expert drawn at random gains, 100% what foresight gains.{over} In brackets:"
+        f"0% is the gain of uniform random choices, 100% that of the oracle (the best expert of each round).{over} In brackets:"
         " the right guesses of an attacker, at most (a coin: 50%)."
         f" ±: {100 * row['confidence']:g}% intervals for the noise on these data, all together."
         " —: not played, or its guarantee is weaker than the level."

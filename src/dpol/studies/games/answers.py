@@ -17,7 +17,7 @@ from dpol.show.footers import MODELS, SAMPLERS, describe_public
 from dpol.show.names import name_of
 from dpol.show.words import each, mu_title, power
 from dpol.studies.games.setting import setting_answer
-from dpol.studies.games.settings import PAPER_NOISE, TUNED, WAYS, Games
+from dpol.studies.games.settings import PAPER_NOISE, ROLES, TUNED, Games
 from dpol.studies.games.systems import (
     Line,
     headline_levels,
@@ -44,8 +44,8 @@ def answers(frames: Frames, settings: Games, facts: PageFacts) -> list[Answer]:
         setting_answer(summary, facts),
     ]
     lines = lines_of(summary, settings, facts)
-    found.append(answer_on_names(lines, frames.get("replay"), facts, compared=bool(settings.ways)))
-    if not settings.ways:
+    found.append(answer_on_names(lines, frames.get("replay"), facts, compared=bool(settings.roles)))
+    if not settings.roles:
         found.append(answer_on_choice(lines, facts))
     elif not facts.asks_several:  # the comparison answers for each question
         found.append(answer_on_cost(lines, facts))
@@ -137,7 +137,7 @@ _NOT_THIS_PAGE = (
 def describe_stays(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     """A line on the right guesses about a person who is counted in several rounds.
 
-    It covers the systems compared and noise with memory, by the largest mu of any stream in the
+    It covers the systems compared and correlated noise, by the largest mu of any stream in the
     records; systems with equal guesses are named together. Empty where no people are counted.
 
     Args:
@@ -155,7 +155,7 @@ def describe_stays(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
     for noise, own in rows[rows["noise_memory"] != ""].groupby("noise"):
         named[name_of(str(noise)).long] = own
     levels = headline_levels(facts.levels, several=facts.asks_several)
-    if not settings.ways:
+    if not settings.roles:
         levels = [min(facts.levels.values())]
     whose: dict[str, list[str]] = {}
     for name, own in named.items():
@@ -235,7 +235,7 @@ def answer_on_cost(lines: Sequence[Line], facts: PageFacts) -> Answer:
     if not any(mu < _INFINITE for mu in facts.levels.values()):
         return _NO_COST
     middle = headline_levels(facts.levels, several=facts.asks_several)[-1]
-    shown = [*lines[:2], *(line for line in lines[2:] if line.name == WAYS[TUNED])]
+    shown = [*lines[:2], *(line for line in lines[2:] if line.name == ROLES[TUNED])]
     kept = [f"{line.name} keeps {_share(line.rows, middle)}" for line in shown]
     kept[0] += _POSSIBLE
     free = [_share(line.rows, _INFINITE) for line in shown]
@@ -286,7 +286,7 @@ _NO_COST = Answer(
     question=COST,
     finding="This run cannot tell: no private algorithm was played with noise.",
 )
-_POSSIBLE = " of what foresight gains over chance"
+_POSSIBLE = " of the possible gain"
 
 
 def _limit(lines: Sequence[Line], mu: float, facts: PageFacts) -> str:
@@ -308,16 +308,16 @@ _NAMED = 3  # streams whose best fixed expert has a name in a sentence
 def _fixed(rows: pd.DataFrame, facts: PageFacts) -> str:
     """The best fixed expert in hindsight, by its name, and what it keeps."""
     entity = facts.columns.called("entity") if facts.columns else "expert"
-    known = rows.drop_duplicates("stream").dropna(subset="best_static_share")
+    known = rows.drop_duplicates("stream").dropna(subset="best_fixed_share")
     if known.empty:
         return ""
     if len(known) > _NAMED:
-        mean = known["best_static_share"].mean()
+        mean = known["best_fixed_share"].mean()
         return f"The best fixed {entity} in hindsight keeps {percent(mean)}, mean over the streams."
     always = []
     for row in known.to_dict("records"):
         where = f" ({facts.streams[row['stream']]})" if len(known) > 1 else ""
-        always.append(f"{row['best_static']}{where} keeps {percent(row['best_static_share'])}")
+        always.append(f"{row['best_fixed']}{where} keeps {percent(row['best_fixed_share'])}")
     return f"Always {_listed(always)}: the best fixed {entity}, known only in hindsight."
 
 
@@ -380,16 +380,16 @@ def answer_on_names(
         return Answer(question=RIGHT)
     rows = lines[0].rows.drop_duplicates("stream")
     share = f"{asked or 'The'} right {entity} is named in this share of the {facts.period}s"
-    chance = f"One drawn at random: {percent((1 / rows['n_experts']).mean())}."
+    uniform = f"One drawn at random: {percent((1 / rows['n_experts']).mean())}."
     often = []
     if replay is not None:
-        best = replay[replay["foresight"]].drop_duplicates("round")["name"].value_counts()
+        best = replay[replay["oracle"]].drop_duplicates("round")["name"].value_counts()
         rounds = f"{best.iloc[0]} of {replay['round'].nunique()} {facts.period}s"
         title = facts.streams[replay["stream"].iloc[0]]
         often.append(f"{best.index[0]} was the right one most often: in {rounds} ({title}).")
     return Answer(
         question=RIGHT,
-        finding=f"{share} by {named[0]} {chance}",
+        finding=f"{share} by {named[0]} {uniform}",
         more=(*map(_begun, named[1:] if compared else ()), *often),
         see=("replay",),
     )

@@ -31,7 +31,7 @@ CSV_COLUMNS = (
     *("stream", "stream_title", "n_experts", "n_rounds", "level", "mu"),
     *("column", "best_of", "algorithm", "noise", "model", "ours"),
     *("mean_gain", "ci_half_width", "confidence", "ci_comparisons", "replicates"),
-    *("chance_gain", "best_static_gain", "foresight_gain", "gain_share"),
+    *("uniform_gain", "best_fixed_gain", "oracle_gain", "gain_share"),
     *("reported_mean_gain", "reported_ci_half_width", "simulated"),
 )
 """Columns of the CSV, named as in the summary; a row per cell that is not empty.
@@ -42,7 +42,7 @@ algorithm's own column); `algorithm`, the numbers and `ours` are empty where not
 OWN_NOISE = "own noise"
 """Note to a number with noise in a row without privacy."""
 _ON_BOUNDS = (
-    "Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Foresight:"
+    "Uniform random: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Oracle:"
     " the largest gain of every round."
 )
 _ON_OWN_NOISE = (
@@ -309,8 +309,8 @@ def _footers(
     number = " to ".join(f"{it}" for it in dict.fromkeys((replicates[0], replicates[-1])))
     yield (
         f"Each number is the mean, over {number} runs, of the gain summed over all T rounds"
-        " of a stream of n experts. Below it: its share of the possible gain, 0% for chance and"
-        " 100% for foresight."
+        " of a stream of n experts. Below it: its share of the possible gain, 0% for uniform random and"
+        " 100% for the oracle."
     )
     yield _ON_BOUNDS
     yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])

@@ -1,4 +1,4 @@
-"""Floors and ceilings of every gain: chance, the best fixed expert, foresight."""
+"""References for every gain: uniform random, the best fixed expert, the oracle."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpol.show.looks import REFERENCES, Look
-from dpol.studies.games.settings import BEST_STATIC, CHANCE, FORESIGHT
+from dpol.studies.games.settings import BEST_FIXED, ORACLE, UNIFORM
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TOTALS = {CHANCE: "chance_gain", BEST_STATIC: "best_static_gain", FORESIGHT: "foresight_gain"}
+TOTALS = {UNIFORM: "uniform_gain", BEST_FIXED: "best_fixed_gain", ORACLE: "oracle_gain"}
 """Columns of the summary with their total gains, by label."""
-NAMES = {CHANCE: "chance", BEST_STATIC: "best fixed expert", FORESIGHT: "foresight"}
+NAMES = {UNIFORM: "uniform random", BEST_FIXED: "best fixed expert", ORACLE: "oracle"}
 """Names that readers see."""
-LOOKS: Mapping[str, Look] = {it: REFERENCES[it] for it in (FORESIGHT, BEST_STATIC, CHANCE)}
+LOOKS: Mapping[str, Look] = {it: REFERENCES[it] for it in (ORACLE, BEST_FIXED, UNIFORM)}
 """Dotted lines of figures, from the highest to the lowest."""
 
 

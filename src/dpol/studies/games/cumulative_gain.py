@@ -47,7 +47,7 @@ def draw_cumulative_gain(frames: Frames, main: Games, facts: Facts) -> Figure:
 
     Args:
         frames: the summary; and `cumulative`, a row per stream, algorithm, noise, mu and round, and
-            per stream and round one of the algorithm `best-static-expert`.
+            per stream and round one of the algorithm `best-fixed-expert`.
         main: algorithms drawn as lines, shaded family, noise, confidence.
         facts: titles of the streams, and whether they are simulated.
     """

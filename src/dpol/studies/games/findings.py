@@ -83,15 +83,15 @@ def conclude(summary: pd.DataFrame, main: Games, facts: Facts) -> pd.DataFrame:
 
 
 def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add gains as shares of the possible gain: 0 for chance, 1 for the best of every round.
+    """Add gains as shares of the possible gain: 0 for uniform, 1 for the best of every round.
 
     Empty where all experts have the same gain in every round.
     """
-    chance = summary["chance_gain"]
-    possible = (summary["foresight_gain"] - chance).replace(0.0, math.nan)
+    uniform = summary["uniform_gain"]
+    possible = (summary["oracle_gain"] - uniform).replace(0.0, math.nan)
     return summary.assign(
-        best_static_share=(summary["best_static_gain"] - chance) / possible,
-        gain_share=(summary["mean_gain"] - chance) / possible,
+        best_fixed_share=(summary["best_fixed_gain"] - uniform) / possible,
+        gain_share=(summary["mean_gain"] - uniform) / possible,
         gain_share_half_width=summary["ci_half_width"] / possible,
     )
 
@@ -114,7 +114,7 @@ def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
     both = summary.merge(base, how="left", on=key, suffixes=("", "_free"), validate="many_to_one")
     noisy = summary["mu"].to_numpy() < math.inf
     gain = np.where(noisy, both["mean_gain_free"], math.nan)
-    lost, above = gain - both["mean_gain"], gain - both["chance_gain"]
+    lost, above = gain - both["mean_gain"], gain - both["uniform_gain"]
     half = np.where(noisy, both["ci_half_width_free"] + both["ci_half_width"], math.nan)
     return summary.assign(
         gain_without_noise=gain,

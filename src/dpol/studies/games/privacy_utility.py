@@ -13,7 +13,7 @@ from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.studies.games.bounds import LOOKS, NAMES, sized_titles
-from dpol.studies.games.settings import BEST_STATIC, Games
+from dpol.studies.games.settings import BEST_FIXED, Games
 from dpol.studies.games.systems import Line, lines_of, mean_share, ordered_levels
 from dpol.studies.study import Facts, Frames
 
@@ -35,7 +35,7 @@ def draw_privacy_utility(
     """
     summary = frames["summary"]
     lines, titles = lines_of(summary, main, facts), sized_titles(facts.streams, summary)
-    levels, fixed = ordered_levels(facts.levels), LOOKS[BEST_STATIC]
+    levels, fixed = ordered_levels(facts.levels), LOOKS[BEST_FIXED]
     of_stream = summary.drop_duplicates("stream").set_index("stream")
     alone = len(facts.streams) == 1
     lines_of_name, divider = (1, ", ") if alone and not narrow else (2, ",\n")
@@ -45,10 +45,10 @@ def draw_privacy_utility(
         for ax, stream in zip(drawn.axes, facts.streams, strict=True):
             panels.name_panel(ax, titles[stream])
             panels.set_guesses(ax, [best_guess(mu) for mu in levels])
-            best, share = of_stream["best_static"][stream], of_stream["best_static_share"][stream]
+            best, share = of_stream["best_fixed"][stream], of_stream["best_fixed_share"][stream]
             if not math.isnan(share):
-                ax.axhline(share, label=NAMES[BEST_STATIC], **fixed.line)
-                name = NAMES[BEST_STATIC] if main.ways else textwrap.fill(f"always {best}", 22)
+                ax.axhline(share, label=NAMES[BEST_FIXED], **fixed.line)
+                name = NAMES[BEST_FIXED] if main.roles else textwrap.fill(f"always {best}", 22)
                 end = len(levels) - 0.5, share
                 drawn.name_line(ax, end, f"{name} {percent(share)}", fixed.colour)
             for line in lines:
@@ -69,10 +69,10 @@ def draw_privacy_utility(
         drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(summary.iloc[0], facts.simulated, "bars")
         who = [line.explained for line in lines if line.explained != line.name]
-        if not main.ways:
+        if not main.roles:
             who = ["dashed: a curator; each with its best noise"]
-        drawn.title(data, "0%: chance; 100%: foresight", bars, *who)
-        drawn.find(_finding(lines if main.ways else lines[:1], levels))
+        drawn.title(data, "0%: uniform random; 100%: oracle", bars, *who)
+        drawn.find(_finding(lines if main.roles else lines[:1], levels))
     return drawn.figure
 
 

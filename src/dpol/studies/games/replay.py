@@ -129,9 +129,9 @@ def _rows(
     for label, own in actions.items():
         at = rounds, own[: len(rounds)]
         chosen_by[at] = [f"{before} {label}".strip() for before in chosen_by[at]]
-    foresight = np.zeros(chosen_by.shape, dtype=bool)
-    foresight[rounds, stream.gains[: len(rounds)].argmax(axis=1)] = True
-    t, i = np.nonzero(shown | (chosen_by != "") | foresight)
+    oracle = np.zeros(chosen_by.shape, dtype=bool)
+    oracle[rounds, stream.gains[: len(rounds)].argmax(axis=1)] = True
+    t, i = np.nonzero(shown | (chosen_by != "") | oracle)
     return pd.DataFrame(
         {
             **facts,
@@ -143,8 +143,8 @@ def _rows(
             "gain": stream.gains[t, i],
             **{name: values[t, i] for name, values in numbers.items()},
             "chosen_by": chosen_by[t, i],
-            "foresight": foresight[t, i],
-            "chance_gain": stream.gains.mean(axis=1)[t],
+            "oracle": oracle[t, i],
+            "uniform_gain": stream.gains.mean(axis=1)[t],
             "shown": shown[i],
         }
     )

@@ -120,8 +120,8 @@ def replay_data(
         "rounds": [f"{it:%Y-%m-%d}" if pd.notna(it) else "" for it in rounds["period"]],
         "names": short_names(rows.drop_duplicates("at").sort_values("at")),
         "truth": _whole(one * first.loc[first["shown"], "gain"]),
-        "chance": _whole(one * rounds["chance_gain"]),
-        "best": first.loc[first["foresight"], "at"].tolist(),
+        "uniform": _whole(one * rounds["uniform_gain"]),
+        "best": first.loc[first["oracle"], "at"].tolist(),
         "unseen": np.column_stack(
             [known["round"] - 1, known["at"], _whole(one * known["gain"])]
         ).ravel().tolist() if len(known) else [],

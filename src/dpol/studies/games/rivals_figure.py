@@ -14,7 +14,7 @@ from dpol.show import panels
 from dpol.show.looks import looks_of
 from dpol.studies.games.bounds import LOOKS, sized_titles
 from dpol.studies.games.privacy_utility import Y_LABEL
-from dpol.studies.games.settings import BEST_STATIC, Games
+from dpol.studies.games.settings import BEST_FIXED, Games
 from dpol.studies.games.systems import ordered_levels
 from dpol.studies.study import Facts, Frames
 
@@ -33,7 +33,7 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts, *, narrow: bool = Fal
     played = list(rows["noise"].unique())
     noises = [name for name in CENTRAL_NOISES if name in played] or played
     titles, levels = sized_titles(facts.streams, summary), ordered_levels(facts.levels)
-    looks, fixed = looks_of(main.report.rivals), LOOKS[BEST_STATIC]
+    looks, fixed = looks_of(main.report.rivals), LOOKS[BEST_FIXED]
     cells = list(product(noises, facts.streams))
     with panels.panels(
         len(cells), len(facts.streams), (2.5, 2.5), Y_LABEL, narrow=narrow, sharey=True
@@ -42,7 +42,7 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts, *, narrow: bool = Fal
             of_panel = rows[(rows["stream"] == stream) & (rows["noise"] == noise)]
             panels.name_panel(ax, f"{titles[stream]}\n{noise} noise")
             panels.set_guesses(ax, [best_guess(mu) for mu in levels])
-            for share in of_panel["best_static_share"].head(1):
+            for share in of_panel["best_fixed_share"].head(1):
                 ax.axhline(share, **fixed.line)
                 end = len(levels) - 0.5
                 drawn.name_line(ax, (end, share), "best fixed,\nin hindsight", fixed.colour)
@@ -59,8 +59,8 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts, *, narrow: bool = Fal
         first.set_ylim(bottom=min(0.0, float(rows["gain_share"].min()) - 0.02))
         drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(rows.iloc[0], facts.simulated, "bars")
-        chance = "0%: an expert drawn at random every round"
-        drawn.title(data, f"{chance}; 100%: the best expert of every round", bars)
+        floor = "0%: an expert drawn at random every round"
+        drawn.title(data, f"{floor}; 100%: the best expert of every round", bars)
         drawn.find(_finding(rows))
     return drawn.figure
 

@@ -17,15 +17,15 @@ Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
 PAPER_NOISE = ISOTROPIC.name
 """The noise of the paper's numbers."""
-BEST_STATIC = "best-static-expert"
+BEST_FIXED = "best-fixed-expert"
 """Label of the best single expert in hindsight, in the curves of cumulative gain."""
-CHANCE = "chance"
-"""Label there of an expert drawn uniformly in every round."""
-FORESIGHT = "foresight"
-"""Label there of the best expert of every round."""
-THEIRS, TUNED, OURS = "paper", "tuned", "ours"
-WAYS = {THEIRS: "the paper’s way", TUNED: "the tuned way", OURS: "ours"}
-"""The ways of a comparison, with the names that readers see."""
+UNIFORM = "uniform-random"
+"""Label, in the same curves, of an expert drawn uniformly in every round."""
+ORACLE = "oracle"
+"""Label, in the same curves, of the per-round best expert."""
+BASELINE, TUNED, OURS = "baseline", "tuned", "ours"
+ROLES = {BASELINE: "the baseline", TUNED: "the tuned baseline", OURS: "ours"}
+"""The roles of systems in a comparison, with the names that readers see."""
 
 
 def known_noise(name: object) -> object:
@@ -125,5 +125,5 @@ class Games(Settings):
     keep_rounds: bool = False
     """True if every round of every run is kept."""
     report: Report
-    ways: dict[str, list[tuple[Label, NoiseName]]] = {}
-    """Algorithm and noise of the systems of each of `WAYS`, if they are compared."""
+    roles: dict[str, list[tuple[Label, NoiseName]]] = {}
+    """Algorithm and noise of the systems of each of `ROLES`, if they are compared."""

@@ -15,7 +15,7 @@ from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.studies.games.bounds import TOTALS
 from dpol.studies.games.scores import Scores
-from dpol.studies.games.settings import BEST_STATIC, CHANCE, FORESIGHT, Games, Report
+from dpol.studies.games.settings import BEST_FIXED, ORACLE, UNIFORM, Games, Report
 from dpol.studies.study import Facts
 
 
@@ -62,7 +62,7 @@ def summarize(
             }
         )
     frame = pd.DataFrame(rows)
-    regret = frame["best_static_gain"] - frame["mean_gain"]
+    regret = frame["best_fixed_gain"] - frame["mean_gain"]
     together = {"confidence": confidence, "ci_comparisons": comparisons}
     return frame.assign(delta=facts.delta, static_regret=regret, **together)
 
@@ -89,7 +89,7 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "first_period": dates(stream)[0],
         "last_period": dates(stream)[-1],
         "simulated": bool(stream.provenance.get("simulated", False)),
-        "best_static": stream.names[stream.best_static_expert()],
+        "best_fixed": stream.names[stream.best_fixed_expert()],
         **bound_totals(stream),
     }
 
@@ -103,9 +103,9 @@ def dates(stream: GainStream) -> NDArray[np.datetime64]:
 def _bounds(stream: GainStream) -> dict[str, Floats]:
     """(T,) gains of who learns nothing, knows the best expert, and knows that of every round."""
     return {
-        CHANCE: stream.gains.mean(axis=1),
-        BEST_STATIC: stream.gains[:, stream.best_static_expert()],
-        FORESIGHT: stream.gains.max(axis=1),
+        UNIFORM: stream.gains.mean(axis=1),
+        BEST_FIXED: stream.gains[:, stream.best_fixed_expert()],
+        ORACLE: stream.gains.max(axis=1),
     }
 
 
@@ -128,7 +128,7 @@ def _setting(cell: Scores, facts: Facts) -> dict[str, Any]:
 def cumulative_curves(
     cells: Sequence[Scores], streams: Mapping[str, GainStream], main: Games, facts: Facts
 ) -> pd.DataFrame:
-    """Mean cumulative gain by round, with half-widths; chance, best static expert, foresight.
+    """Mean cumulative gain by round, with half-widths, and those of the three references.
 
     In each round the intervals hold for all cells that the report shows together, as in
     `summarize`. The columns: docs/reference/tables.md.

@@ -14,7 +14,7 @@ from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.looks import DASHED, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
-from dpol.studies.games.settings import OURS, THEIRS, TUNED, WAYS, Games
+from dpol.studies.games.settings import BASELINE, OURS, ROLES, TUNED, Games
 from dpol.studies.study import Facts
 
 THIN = 0.7
@@ -76,22 +76,22 @@ def lines_of(summary: pd.DataFrame, main: Games, facts: Facts) -> list[Line]:
     and over all levels with noise where systems are compared.
     """
     rows = promised(summary[summary["stream"].isin(facts.streams)])
-    return list(_compared(rows, main) if main.ways else _all(rows, main, facts))
+    return list(_compared(rows, main) if main.roles else _all(rows, main, facts))
 
 
 def _compared(rows: pd.DataFrame, main: Games) -> Iterator[Line]:
     names = named_systems(rows, main)
     labels = dict.fromkeys((*main.report.algorithms, *main.report.rivals))
     central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]
-    tuned = [_of(rows, *system) for system in main.ways.get(TUNED, ())]
-    for name, among in ((WAYS[TUNED], pd.concat([rows[:0], *tuned])), (_CURATOR, central)):
+    tuned = [_of(rows, *system) for system in main.roles.get(TUNED, ())]
+    for name, among in ((ROLES[TUNED], pd.concat([rows[:0], *tuned])), (_CURATOR, central)):
         if best := _best(among[among["mu"] < math.inf]):
             names.setdefault(best, name)
     looks, before = looks_of(algorithm for algorithm, _ in names), set[str]()
     for (algorithm, noise), name in names.items():
         own = _of(rows, algorithm, noise)
         look = replace(looks[algorithm], dashes=DASHED if algorithm in before else SOLID)
-        if name == WAYS[TUNED]:
+        if name == ROLES[TUNED]:
             look = replace(looks[algorithm], width=THIN)
         if own["gain_share"].notna().any():
             before.add(algorithm)
@@ -139,12 +139,12 @@ def system_title(algorithm: str, noise: str) -> str:
 
 
 def named_systems(summary: pd.DataFrame, settings: Games) -> dict[tuple[str, str], str]:
-    """The paper's way and ours, each with its name; without a comparison the best local algorithm.
+    """The baseline and ours, each with its name; without a comparison the best local algorithm.
 
     The latter is named with each of its noises, the best one first.
     """
-    if settings.ways:
-        return {settings.ways[way][0]: WAYS[way] for way in (THEIRS, OURS)}
+    if settings.roles:
+        return {settings.roles[way][0]: ROLES[way] for way in (BASELINE, OURS)}
     local = promised(summary[summary["algorithm"].isin(settings.report.algorithms)])
     local = local[(local["model"] == "local") & (local["mu"] < math.inf)]
     best = _best(local[local["mu"] == local["mu"].min()])
@@ -183,7 +183,7 @@ def promised(rows: pd.DataFrame) -> pd.DataFrame:
 def holds_for_stays(noises: pd.Series) -> pd.Series:
     """True for each noise that keeps the privacy of its level for every length of stay.
 
-    Noise with memory keeps it for the unit only: who stays longer has less than with independent
+    Correlated noise keeps it for the unit only: who stays longer has less than with independent
     noise.
     """
     return noises.map(lambda name: find_noise(name).memory == "none")

@@ -22,7 +22,7 @@ from dpol.show.table import Entry, Group, Section, Table
 from dpol.studies.lazy.settings import BLOCKS, STOCHASTIC
 from dpol.studies.study import Facts, Frames
 
-CHANCE = "random-expert"
+UNIFORM = "random-expert"
 """Label of an expert drawn at random in every round, who learns nothing."""
 _COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
 TITLES: Mapping[str, str] = {
@@ -38,7 +38,7 @@ TITLES: Mapping[str, str] = {
     "mf-dp-ftrl": "factorised DP-FTRL",
     "multiplicative-weights": "multiplicative weights, no privacy",
     "gradient-descent": "gradient descent, no privacy",
-    CHANCE: "a random expert",
+    UNIFORM: "a random expert",
 }
 """Titles of algorithms, in the order in which they are shown."""
 _NOTES: Mapping[str, str] = {
@@ -74,11 +74,11 @@ def _game_of(frames: Frames) -> tuple[Game, pd.DataFrame]:
         regrets = regrets.assign(adversary=regrets["loss"] + " losses, " + regrets["body"])
     else:
         regrets = regrets.assign(adversary=regrets["adversary"] + " losses")
-    if "chance_regret" in regrets:
-        chance = regrets.drop_duplicates(["adversary", "T", "d", "epsilon"])
-        chance = chance.assign(algorithm=CHANCE, mean_regret=chance["chance_regret"])
-        chance[["ci_half_width", "accounted_epsilon"]] = math.nan
-        regrets = pd.concat([regrets, chance], ignore_index=True)
+    if "uniform_regret" in regrets:
+        uniform = regrets.drop_duplicates(["adversary", "T", "d", "epsilon"])
+        uniform = uniform.assign(algorithm=UNIFORM, mean_regret=uniform["uniform_regret"])
+        uniform[["ci_half_width", "accounted_epsilon"]] = math.nan
+        regrets = pd.concat([regrets, uniform], ignore_index=True)
     return GAMES[name], regrets
 
 
@@ -184,8 +184,8 @@ def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
     free = rows["algorithm"] == "multiplicative-weights"
     floors = rows.loc[free, ["d", "epsilon", "mean_regret"]]
     found: pd.DataFrame = rows[~free].merge(floors, on=["d", "epsilon"], suffixes=("", "_free"))
-    possible = found["chance_regret"] - found["mean_regret_free"]
-    share = (found["chance_regret"] - found["mean_regret"]) / possible
+    possible = found["uniform_regret"] - found["mean_regret_free"]
+    share = (found["uniform_regret"] - found["mean_regret"]) / possible
     return found.assign(share=share, half=found["ci_half_width"] / possible)
 
 
@@ -270,7 +270,7 @@ def _of_all_rounds(regrets: pd.DataFrame) -> pd.DataFrame:
 
 def _finding(regrets: pd.DataFrame) -> str:
     """Who has the least regret with privacy in the longest games, and in how many of them."""
-    free = regrets["algorithm"].isin(["gradient-descent", "multiplicative-weights", CHANCE])
+    free = regrets["algorithm"].isin(["gradient-descent", "multiplicative-weights", UNIFORM])
     longest = regrets[~free & (regrets["T"] == regrets["T"].max())]
     games = longest.groupby(["adversary", "d", "epsilon"])["mean_regret"]
     least = Counter(TITLES[name] for name in longest.loc[games.idxmin(), "algorithm"])

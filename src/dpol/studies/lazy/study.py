@@ -123,7 +123,7 @@ class _Sequence:
             "T": self.losses.n_rounds,
             "d": self.losses.n_experts,
             "epsilon": epsilon,
-            "chance_regret": float(self._totals.mean()) - self.least,
+            "uniform_regret": float(self._totals.mean()) - self.least,
             "delta": settings.delta,
             "algorithm": algorithm,
             **result,
