@@ -18,13 +18,12 @@ import workflow_picture as workflow
 IMAGES = workflow.PICTURE.parent
 FIGURES = {
     "demo": (
-        "privacy-utility", "cumulative-gain", "rivals", "amplification", "lazy-rates",
-        "lazy-regret", "convex-regret", "labels-risk", "labels-risk-others", "labels-selection",
-        "labels-hospitals", "audits",
+        "privacy-utility", "cumulative-gain", "rivals", "amplification", "lazy-regret",
+        "labels-risk", "audits",
     ),
     "states": ("questions",),
     "panel": ("rivals",),
-    "beyond": ("comparison", "memory"),
+    "beyond": ("memory",),
 }  # fmt: skip
 """The figures shown, by their run."""
 WIDEST = 1470  # pixels: twice the column of text
