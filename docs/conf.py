@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import MISSING, fields, is_dataclass
-from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -25,7 +24,9 @@ from dpol import __version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from reference_modules import MODULES, modules_of
+from reference_modules import write_pages
+
+write_pages()
 
 project = "dpol"
 author = "The dpol developers"
@@ -74,19 +75,6 @@ html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 html_copy_source = False
 html_show_sphinx = False
-
-
-def add_modules(app: Sphinx, page: str, source: list[str]) -> None:
-    """A section for each module where a page says `<!-- modules: dpol.data -->`."""
-    source[0] = MODULES.sub(
-        lambda found: "\n".join(map(section_of, modules_of(found[1]))), source[0]
-    )
-
-
-def section_of(module: str) -> str:
-    """A module's section of a page, named by the first line of its docstring."""
-    title = (import_module(module).__doc__ or "").partition("\n")[0].rstrip(".").replace("`", "")
-    return f"## {title}: `{module}`\n\n```{{eval-rst}}\n.. automodule:: {module}\n```\n"
 
 
 def keep_colon(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -146,7 +134,6 @@ def link_field(
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("source-read", add_modules)
     app.connect("missing-reference", link_field)
     app.add_role("name", name_role)
     app.connect("doctree-read", cut_values)

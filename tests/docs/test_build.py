@@ -1,4 +1,4 @@
-"""The documentation as a reader opens it."""
+"""The documentation as a reader opens it in a browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUILD = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "-
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages, built without a warning, so with no link to what is not there."""
+    """Build the pages; a warning, such as a link that leads nowhere, is an error."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run([*BUILD, str(ROOT / "docs"), str(folder)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -49,7 +49,7 @@ def test_every_page_is_reached_from_the_first(site: Path) -> None:
 
 def test_no_symbol_is_taken_for_the_number_of_a_list(site: Path) -> None:
     # "n_rounds: T." in a docstring becomes a list whose first item is T.
-    pages = sorted((site / "reference/api").glob("*.html"))
+    pages = sorted((site / "reference/library").glob("*.html"))
     assert pages
     taken = [page for page in pages if re.search(r"<ol class=\"\w*alpha", page.read_text())]
     assert taken == []

@@ -1,4 +1,4 @@
-"""The documentation's code blocks, run as a reader would: what it says is what happens."""
+"""The code blocks of the documentation, run as a reader would run them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import pytest
 
 from code_blocks import ROOT, Reader, blocks, copy_project, matches, pages, run_page
 
-# Needs a cluster: tests/slurm runs it.
-ELSEWHERE = {ROOT / "docs/how-to/slurm.md"}
-
 
 @pytest.mark.workflow
 @pytest.mark.parametrize(
     "page",
-    [page for page in pages() if page not in ELSEWHERE and blocks(page)],
+    [page for page in pages() if blocks(page)],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_code_blocks_run(page: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The map for contributors is that of today."""
+"""CONTRIBUTING.md is up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notebook of one minute: it runs where dpol is installed without the extra `pipeline`."""
+"""The notebook runs where dpol is installed without the extra `pipeline`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference of the library describes all of it, and names nothing that is not there."""
+"""The reference describes the whole library, and names nothing that does not exist."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ from dpol import cli
 
 sys.path.insert(0, str(ROOT / "docs"))
 
-from reference_modules import modules_of, named
+from reference_modules import pages
 
 REFERENCE = ROOT / "docs/reference"
-API = REFERENCE / "api"
-MODULES = ["dpol", *(it.name for it in pkgutil.walk_packages(dpol.__path__, "dpol."))]
+MODULES = ["dpol", *(module.name for module in pkgutil.walk_packages(dpol.__path__, "dpol."))]
 
 
 def test_every_module_is_on_exactly_one_page() -> None:
-    assert Counter(it for name in named() for it in modules_of(name)) == Counter(MODULES)
+    assert Counter(module for page in pages().values() for module in page) == Counter(MODULES)
 
 
 def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
-    """Classes and functions that a module defines for others, with their public members."""
+    """Yield the public classes and functions that a module defines."""
     for name, value in vars(module).items():
         if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
             continue
@@ -43,7 +42,7 @@ def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_everything_public_has_a_description(name: str) -> None:
-    """Names without a description would be missing from the page."""
+    """A name without a description would be missing from its page."""
     module = importlib.import_module(name)
     assert module.__doc__, name
     # The description that a dataclass makes up is its signature.
@@ -56,9 +55,11 @@ def test_everything_public_has_a_description(name: str) -> None:
 
 
 def resolve(name: str) -> bool:
-    """True if a module, a class, or an attribute or parameter (in brackets) is there."""
+    """Return whether a module, a class, an attribute or a parameter (in brackets) exists."""
     path, _, parameter = name.removesuffix(")").partition("(")
-    module = max((it for it in MODULES if f"{path}.".startswith(f"{it}.")), key=len, default="")
+    module = max(
+        (known for known in MODULES if f"{path}.".startswith(f"{known}.")), key=len, default=""
+    )
     if not module:
         return False
     value: Any = importlib.import_module(module)
@@ -73,7 +74,7 @@ def resolve(name: str) -> bool:
 
 
 def annotations(value: Any) -> set[str]:
-    """The fields of a class."""
+    """Return the annotated fields of a class."""
     classes = value.__mro__ if inspect.isclass(value) else ()
     return {name for each in classes for name in inspect.get_annotations(each)}
 
@@ -112,28 +113,28 @@ def test_links_to_the_library_lead_somewhere(page: Path) -> None:
 
 def test_every_command_is_on_its_page() -> None:
     (commands,) = cli.parser_of_commands()._subparsers._group_actions
-    page = (API / "commands.md").read_text()
+    page = (REFERENCE / "commands.md").read_text()
     assert sorted(re.findall(r"`dpol ([\w-]+)`", page)) == sorted(commands.choices)
 
 
 def arguments(description: str) -> list[str]:
-    """The names in the section `Args:`."""
+    """Return the names in the section `Args:`."""
     section = re.search(r"^Args:\n((?:    .*\n|\n)*)", inspect.cleandoc(description) + "\n", re.M)
     return re.findall(r"^    (\w+):", section[1], re.M) if section else []
 
 
 def callables(module: ModuleType) -> Iterator[Any]:
-    """All that a module defines and one can call, methods included."""
+    """Yield the classes, functions and methods that a module defines."""
     for _, value in public(module):
         yield value
         if inspect.isclass(value):
             functions = filter(inspect.isfunction, vars(value).values())
-            yield from (it for it in functions if it.__module__ == module.__name__)
+            yield from (value for value in functions if value.__module__ == module.__name__)
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_described_arguments_are_those_there_are(name: str) -> None:
-    """All of them or none, in their order."""
+    """A docstring describes all arguments, in their order, or none."""
     for value in callables(importlib.import_module(name)):
         if found := arguments(value.__doc__ or ""):
             there = inspect.signature(value).parameters
