@@ -26,7 +26,7 @@ paper: $(VENV)/.run ## fetch the HHS table and reproduce the paper's Table 2 and
 verify: $(VENV)/.run ## compare a cut of the experiments with the values expected of them (4 minutes on two cores, no network)
 	$(VENV)/bin/dpol verify
 
-cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/how-to/slurm.md)
+cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/how-to/elsewhere.md)
 
 image: ## build the container image localhost/dpol (3 minutes; podman, buildah or docker)
 	@engine=$$(command -v podman || command -v buildah || command -v docker) || { \

@@ -120,7 +120,7 @@ def test_lock_names_no_host(kind):
 
 def test_documentation_of_clusters_names_the_locked_plugin():
     plugin = "snakemake-executor-plugin-slurm"
-    page = (ROOT / "docs/how-to/slurm.md").read_text()
+    page = (ROOT / "docs/how-to/elsewhere.md").read_text()
     assert f"plugin {versions('cluster')[plugin]})" in page
 
 

@@ -87,7 +87,7 @@ def test_a_scheduler_killed_for_long_comes_back(
         time.sleep(0.5)
     one_node.kill(one_node.processes(project.cluster, "slurmctld"))
     assert one_node.node_state(project.cluster) == ""
-    # Away until Snakemake has asked in vain: now it waits for ever (docs/how-to/slurm.md).
+    # Away until Snakemake has asked in vain: now it waits for ever (docs/how-to/elsewhere.md).
     one_node.wait_until(lambda: "Falling back to 'sacct'" in project.log.read_text(), "a question")
     one_node.run(project.cluster, "/usr/sbin/slurmctld")
     one_node.kill(held, signal.SIGCONT)
@@ -117,7 +117,7 @@ def test_killed_snakemake_continues(project: Project, expected: dict[str, bytes]
     project.jobs()
     started.kill()
     started.wait()
-    # What was submitted runs on: end it, as docs/how-to/slurm.md says.
+    # What was submitted runs on: end it, as docs/how-to/elsewhere.md says.
     (run,) = re.findall(r"SLURM run ID: (\S+)", project.log.read_text())
     one_node.run(project.cluster, "scancel", f"--name={run}")
     assert "--unlock" in project.fail(*TARGETS)
@@ -142,5 +142,6 @@ def test_a_truncated_file_is_never_taken_for_a_result(
 
 
 def test_code_blocks_of_the_manual_run(cluster: Path, tmp_path: Path) -> None:
-    page = ROOT / "docs/how-to/slurm.md"
-    run_page(page, Reader(copy_project(tmp_path), one_node.environment(cluster), QUICK))
+    page = ROOT / "docs/how-to/elsewhere.md"
+    reader = Reader(copy_project(tmp_path), one_node.environment(cluster), QUICK)
+    run_page(page, reader, left_out="tests/slurm runs it on a cluster")
