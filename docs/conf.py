@@ -1,4 +1,4 @@
-"""Configuration of Sphinx, which builds these pages: `make docs`. A warning is an error."""
+"""Configure Sphinx, which builds these pages: `make docs`. A warning is an error."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ html_show_sphinx = False
 
 
 def keep_colon(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Napoleon takes what precedes a colon for the type of an attribute: hide the colon."""
+    """Hide the colon before which Napoleon expects the type of an attribute."""
     if what in ("attribute", "data", "property"):
         lines.insert(0, "\\")  # joined with the next line, and not shown
 
@@ -86,7 +86,7 @@ def keep_colon(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines:
 def plain_signature(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str
 ) -> tuple[str, str] | None:
-    """No parameters of what nobody calls; aliases by their names; no long defaults."""
+    """Show no parameters of classes that nobody calls, alias names, and no long defaults."""
     if isinstance(obj, type) and (
         issubclass(obj, BaseModel) or getattr(obj, "_is_protocol", False)
     ):
@@ -101,14 +101,14 @@ def plain_signature(
 
 
 def skip_keys(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Models of a config without their keys, which the manual of the config explains."""
+    """Leave out the keys of config models: the manual of the config explains them."""
     models = app.env.current_document.autodoc_module.split(".")[:2] == ["dpol", "config"]
     key = what == "class" and not isinstance(obj, (property, FunctionType))
     return True if models and key else None
 
 
 def cut_values(app: Sphinx, page: document) -> None:
-    """No long values of constants; what they are, their descriptions tell."""
+    """Cut long values of constants, which their descriptions explain."""
     for node in page.findall(desc_annotation):
         if node.astext().startswith(" = ") and len(node.astext()) > LONGEST_VALUE:
             node.children = [Text(" = ...")]
@@ -117,7 +117,7 @@ def cut_values(app: Sphinx, page: document) -> None:
 def name_role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Inliner, *more: Any, **options: Any
 ) -> tuple[list[Node], list[system_message]]:
-    """Names become links if there is something to link to; all else is code."""
+    """Make a link of a name if something has that name, and code of all else."""
     role = PyXRefRole() if re.fullmatch(r"[A-Za-z_][\w.]*", text) else code_role
     return role("py:obj", rawtext, text, lineno, inliner, *more, **options)
 
@@ -125,7 +125,7 @@ def name_role(
 def link_field(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: TextElement
 ) -> reference | None:
-    """Fields are described with their class: what names a field leads there."""
+    """Link the name of a field to its class, where fields are described."""
     owner = node["reftarget"].rpartition(".")[0]
     found = env.domains.python_domain.objects.get(owner) if node.get("refdomain") == "py" else None
     if found is None or found.objtype != "class":

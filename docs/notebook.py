@@ -11,8 +11,8 @@
 # %% [markdown]
 # # dpol in sixty seconds
 #
-# Which of ten hospitals will be the fullest next week? Every week an algorithm names one, and sees
-# counts with noise only. What does the noise cost? First: `pip install dpol matplotlib`.
+# Which of ten hospitals will be the fullest next week? Every week an algorithm names one, and it
+# sees only noisy counts. What does the noise cost? First: `pip install dpol matplotlib`.
 
 # %%
 import numpy as np
@@ -21,7 +21,7 @@ from matplotlib import pyplot as plt
 import dpol
 
 # %% [markdown]
-# One year of made-up occupancy: each hospital drifts around its own level. 60 beds each.
+# One year of made-up occupancy: each hospital has 60 beds and drifts around its own level.
 
 # %%
 rng = np.random.default_rng(1)
@@ -36,20 +36,20 @@ stream = dpol.GainStream(
 )
 
 # %% [markdown]
-# Each level of privacy: the hospitals add noise (small μ: much), and RW-Meta plays 50 times.
+# At each privacy level the hospitals add noise (much if μ is small), and RW-Meta plays 50 times.
 
 # %%
 levels = [2, 1, 0.5, 0.25, 0.1]
-chance, best = occupancy.mean(axis=1).sum(), occupancy.max(axis=1).sum()
+uniform, best = occupancy.mean(axis=1).sum(), occupancy.max(axis=1).sum()
 shares = []
 for mu in levels:
     noisy = dpol.privatize(stream, noise="capacity", mu=mu, seed=1, replicates=50)
     games = dpol.play(dpol.RWMeta(), noisy)
     totals = games.gains(stream).sum(axis=1)
-    shares.append((totals.mean() - chance) / (best - chance))
+    shares.append((totals.mean() - uniform) / (best - uniform))
 
 # %% [markdown]
-# 0% is a hospital drawn by chance every week, 100% the fullest one of every week.
+# 0% is a hospital drawn at random every week, 100% the fullest hospital of every week.
 
 # %%
 figure, axes = plt.subplots()
