@@ -1,9 +1,8 @@
-"""Keep what README.md and docs/ say of a whole run: the numbers behind their sentences.
+"""Record the numbers of a whole run that README.md and docs/ show.
 
     python verify/record.py results/simulated  (or panel, beyond, states, held-out, after its run)
 
-Writes verify/runs/<run>/*.csv. verify/sentences.py makes the sentences of these numbers, and a test
-compares them with the pages.
+Writes verify/runs/<run>/*.csv, from which tools/recorded_numbers.py makes the tables of the pages.
 """
 
 from __future__ import annotations
