@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpol.studies.claims.headline import roots
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
@@ -76,7 +78,7 @@ def aims() -> str:
                 of_aim = every[(every["kind"] == kind) & (every["mu"] == mu)]
                 counts = of_aim.drop_duplicates("stream")["aim_verdict"].value_counts()
                 verdicts = ("reached", "not reached", "undecided")
-                cells.append(" / ".join(str(counts.get(verdict, 0)) for verdict in verdicts))
+                cells.append("/".join(str(counts.get(verdict, 0)) for verdict in verdicts))
             rows.append((title, f"{other} at μ = 1", *cells))
     header = ("states", "compared with", "ours at μ = 0.25", "at μ = 0.15", "at μ = 0.1")
     return table(header, rows, words=2)
@@ -142,9 +144,45 @@ def lazy_regret() -> str:
     for d, epsilon in ((300, 4), (300, 1), (10, 4), (10, 1)):
         found = every[(every["d"] == d) & (every["epsilon"] == epsilon)].set_index("algorithm")
         found = found.loc[list(names), ["mean_regret", "ci_half_width"]]
-        cells = [amount(mean, half, digits=0) for mean, half in found.to_numpy()]
-        rows.append((f"{d}, {epsilon}", *cells))
-    return table(("d, ε", *names.values()), rows)
+        cells = [amount(int(mean + 0.5), half, digits=0) for mean, half in found.to_numpy()]
+        uniform = every[every["d"] == d]["uniform_regret"].iloc[0]
+        rows.append((f"{d}, {epsilon}", *cells, f"{uniform:.0f}"))
+    return table(("d, ε", *names.values(), "uniform random"), rows)
+
+
+def california() -> str:
+    """Mean total gain in California, by algorithm, noise and level."""
+    systems = {
+        "RW-Meta": ("rw-meta", "isotropic"),
+        "RW-FTPL": ("rw-ftpl", "isotropic"),
+        "central tree, least noise": ("tree-ftpl-min-noise", "isotropic"),
+        "empirical Bayes †": ("empirical-bayes", "isotropic"),
+        "RW-Meta, `capacity` noise †": ("rw-meta", "capacity"),
+        "empirical Bayes †, `capacity` noise †": ("empirical-bayes", "capacity"),
+    }
+    mus = (math.inf, 1.0, 0.25)
+    every = recorded("beyond", "summary").query("stream == 'CA'")
+    gains = every.set_index(["algorithm", "noise", "mu"])["mean_gain"]
+    rows = [
+        (title, *(f"{gains[(*system, mu)]:.1f}" for mu in mus)) for title, system in systems.items()
+    ]
+    return table(("total gain", "no noise", "μ = 1", "μ = 0.25"), rows)
+
+
+def correlated_noise() -> str:
+    """Share of the possible gain on fifteen states in percent, with two kinds of noise."""
+    every = recorded("states", "summary").query("algorithm == 'random-effects'")
+    rows = []
+    for noise, title in (("capacity", "independent"), ("capacity-memory", "correlated")):
+        shares = every[every["noise"] == noise].groupby("mu")["gain_share"].mean()
+        rows.append((title, *(f"{100 * shares[mu]:.1f}" for mu in (1.0, 0.5, 0.25, 0.1))))
+    return table(("noise", "μ = 1", "μ = 0.5", "μ = 0.25", "μ = 0.1"), rows)
+
+
+def slips() -> str:
+    """Roots of the statements that do not hold as printed, worst kind first."""
+    found = roots(recorded("simulated", "claims"))
+    return "".join(f"- {row.root} ({row.kind}): {row.mend}\n" for row in found.itertuples())
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -153,6 +191,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "three-states": three_states,
     "rivals": rivals,
     "lazy-regret": lazy_regret,
+    "california": california,
+    "correlated-noise": correlated_noise,
+    "slips": slips,
 }
 
 
