@@ -1,7 +1,7 @@
 """Speed, as ratios measured side by side in this run: `make bench`.
 
-1. RW-Meta (n = 293, m = 13) against a plain implementation of the paper, one replicate at a time with a
-   warm-started LOBPCG and learners refitted every round; and against drawing the noise alone,
+1. RW-Meta (n = 293, m = 13) against a plain implementation of the paper (one replicate at a time,
+   a warm-started LOBPCG, learners refitted every round), and against drawing the noise alone,
    which no implementation can avoid.
 2. How a whole country, and how more learners, rounds and replicates scale (scale.py).
 3. The paper-sized grid of config/simulated.yaml, from clean panel to table and figure, on two
@@ -11,7 +11,7 @@ What the numbers mean: benchmarks/README.md. Writes results.json and results.md 
 to this file.
 
     python run.py                   # everything
-    python run.py rw_meta scaling   # these parts; what is known of the others stays
+    python run.py rw_meta scaling   # these parts; the others keep their numbers
 """
 
 from __future__ import annotations
