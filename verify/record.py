@@ -53,8 +53,8 @@ KEPT = {
     "lazy": EVERY,
     "claims": EVERY,
 }
-"""Queries that keep a few rows: of single learners the best; of comparisons aims, and ours with
-noise that has memory."""
+"""Queries for the rows to keep: the best of the single learners; the aims, and ours with
+correlated noise."""
 _NAMED = "['random-effects', 'rw-meta', 'mf-ftpl', 'persistence']"
 OF_RUN = {
     "states": {
@@ -65,11 +65,11 @@ OF_RUN = {
     },
     "held-out": {name: KEPT[name] for name in ("summary", "comparison")},
 }
-"""The tables that are recorded of a run in place of all, with their queries."""
+"""Tables to record for a run instead of all, with their queries."""
 
 
 def main(base: Path) -> None:
-    """Write the recorded columns of the results of a run, and what its jobs took."""
+    """Write the recorded columns of a run's results, and the time of its jobs."""
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in OF_RUN.get(base.name, KEPT).items():
