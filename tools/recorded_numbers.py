@@ -156,7 +156,6 @@ def california() -> str:
         "RW-Meta": ("rw-meta", "isotropic"),
         "RW-FTPL": ("rw-ftpl", "isotropic"),
         "central tree, least noise": ("tree-ftpl-min-noise", "isotropic"),
-        "empirical Bayes †": ("empirical-bayes", "isotropic"),
         "RW-Meta, `capacity` noise †": ("rw-meta", "capacity"),
         "empirical Bayes †, `capacity` noise †": ("empirical-bayes", "capacity"),
     }
