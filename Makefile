@@ -57,12 +57,13 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/snakemake --lint
 
-format: $(VENV)/.dev ## format the code, renew what is generated from the config models
+format: $(VENV)/.dev ## format the code, renew the generated parts of pages and configs
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/snakefmt Snakefile workflow .test
 	$(VENV)/bin/dpol config write
 	$(VENV)/bin/python tools/contributing.py
+	$(VENV)/bin/python tools/recorded_numbers.py
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py

@@ -1,4 +1,4 @@
-"""How far a run goes: memory of what collects games, and the time that planning takes.
+"""How far a run goes: the memory of the collecting job and the time of planning.
 
 python far.py collect REPLICATES    # peak of one collection, in a process of its own
 """
@@ -42,13 +42,13 @@ RUNS = 300
 
 
 def plan_of(replicates: int) -> Plan:
-    """The plan of config/demo.yaml with so many replicates."""
+    """Return the plan of config/demo.yaml with another number of replicates."""
     config = load_experiment(DEMO).config.model_copy(update={"replicates": replicates})
     return Plan(config=config, place="", name="", text="")
 
 
 def write_games(folder: Path, replicates: int) -> None:
-    """Scores of its games with random gains, below a folder: no game is played."""
+    """Write scores of its games from random gains into a folder; no game is played."""
     plan = plan_of(replicates)
     rng = np.random.default_rng(1)
     for label, n in HOSPITALS.items():
@@ -86,10 +86,10 @@ def write_games(folder: Path, replicates: int) -> None:
 
 
 def collect(replicates: int) -> dict[str, float]:
-    """The peak of the job that makes the result tables of the demo's games."""
+    """Return the peak memory of the job that makes the result tables of the demo's games."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        # In a process of its own: the gains that it draws would be the peak of this one.
+        # In another process, so that the gains drawn here do not count in the peak.
         in_own_process(partial(write_games, folder, replicates))
         plan = plan_of(replicates)
         inputs = {
@@ -102,7 +102,7 @@ def collect(replicates: int) -> dict[str, float]:
             plan.config.games.model_dump(mode="json"),
             plan.config.facts,
             inputs=inputs,
-            files={it: str(folder / f"{it}.parquet") for it in tables},
+            files={name: str(folder / f"{name}.parquet") for name in tables},
         )
         scores = inputs["scores"]
         read = sum(Path(path).stat().st_size for path in scores) / 2**20
@@ -115,18 +115,18 @@ def collect(replicates: int) -> dict[str, float]:
 
 
 def time_collecting() -> list[dict[str, float]]:
-    """`collect` for more and more replicates."""
-    return [in_own_process(partial(collect, it)) for it in REPLICATES]
+    """Run `collect` for growing numbers of replicates."""
+    return [in_own_process(partial(collect, count)) for count in REPLICATES]
 
 
 def time_planning() -> list[dict[str, Any]]:
-    """Time of `snakemake --dry-run` for so many points, and for a sweep of so many runs."""
+    """Time `snakemake --dry-run` for growing numbers of points and of runs in a sweep."""
     snakemake = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     sweep = [sys.executable, "-m", "dpol", "run", "config.yaml", "--sweep", f"seed=1..{RUNS}"]
     found = []
     for points, together in itertools.product(POINTS, (1, 10)):
         config = SMALL | {
-            "privacy": {"levels": {f"mu-{it}": it for it in range(1, 11)}},
+            "privacy": {"levels": {f"mu-{mu}": mu for mu in range(1, 11)}},
             "suites": {"local": {"noises": ["isotropic", "capacity"], "algorithms": ["rw-meta"]}},
             "replicates": points // 20,
             "block_replicates": 1,

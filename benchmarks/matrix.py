@@ -15,7 +15,7 @@ _ROUNDS, _EXPERTS, _REPLICATES, _REPEATS = 148, 293, 100, 9
 
 
 def time_matrix() -> dict[str, float]:
-    """CPU time of the noise of all prefix sums over that of the draws, medians side by side."""
+    """Return median CPU times of correlated prefix-sum noise and of its draws, with their ratio."""
     changes = np.full((_ROUNDS, _EXPERTS), 0.01)
     mechanism = scaled_to(prefix_sums(_ROUNDS), changes, _EXPERTS, 1.0, by_capacity=True)
 

@@ -1,4 +1,4 @@
-"""The page results.md of what `make bench` and `benchmarks/full.py` measured."""
+"""Write results.md, the page of the measurements of `make bench` and `benchmarks/full.py`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _full(full: Mapping[str, Any]) -> list[str]:
         "|---|---:|---:|---:|---|",
         *(
             _rule_line(name, rule, full.get("before", {}).get("rules", {}).get(name))
-            for name, rule in sorted(now["rules"].items(), key=lambda it: -it[1]["wall_s"])
+            for name, rule in sorted(now["rules"].items(), key=lambda rule: -rule[1]["wall_s"])
             if rule["wall_s"] > SHORT
         ),
         "",
@@ -70,11 +70,13 @@ def _total_line(name: str, row: Mapping[str, Any]) -> str:
 
 
 def _rule_line(name: str, now: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
-    longest = sorted(now["points"].items(), key=lambda it: -it[1])[: LONGEST * (now["jobs"] > 1)]
+    longest = sorted(now["points"].items(), key=lambda point: -point[1])[
+        : LONGEST * (now["jobs"] > 1)
+    ]
     earlier = f"{before['wall_s']:.0f}" if before else "-"
     return (
         f"| `{name}` | {now['jobs']} | {earlier}"
-        f" | {now['wall_s']:.0f} | {', '.join(f'{it} {s:.0f}' for it, s in longest)} |"
+        f" | {now['wall_s']:.0f} | {', '.join(f'{point} {s:.0f}' for point, s in longest)} |"
     )
 
 
@@ -91,7 +93,7 @@ def _head(found: Mapping[str, Any]) -> list[str]:
 
 
 def _meta(rows: Mapping[str, Any]) -> list[str]:
-    """RW-Meta compared with the paper's own way."""
+    """RW-Meta compared with an implementation straight from the paper."""
     return [
         "RW-Meta, n = 293, T = 148, m = 13, 100 replicates at once, CPU time per replicate and"
         " round:",
@@ -100,7 +102,7 @@ def _meta(rows: Mapping[str, Any]) -> list[str]:
         "|---|---:|---:|---:|---:|---:|",
         *(
             f"| {mu} | {row['noise_us']:.1f} μs | {row['ours_us']:.1f} μs"
-            f" | {row['paper_way_us']:.0f} μs | {row['speedup_over_paper_way']:.0f}×"
+            f" | {row['plain_us']:.0f} μs | {row['speedup_over_plain']:.0f}×"
             f" | {row['cost_over_noise_alone']:.1f} |"
             for mu, row in rows.items()
         ),
@@ -220,6 +222,6 @@ def _country(row: Mapping[str, Any]) -> str:
 
 
 def _sweep_line(name: str, row: Mapping[str, Any]) -> str:
-    values = ", ".join(f"{it:,}" for it in row["values"])
-    times = ", ".join(f"{it / row['cpu_s'][0]:.2f}" for it in row["cpu_s"])
+    values = ", ".join(f"{value:,}" for value in row["values"])
+    times = ", ".join(f"{seconds / row['cpu_s'][0]:.2f}" for seconds in row["cpu_s"])
     return f"| {name} | {values} | {times} | {row['slope']:.2f} |"

@@ -1,7 +1,7 @@
 """Speed, as ratios measured side by side in this run: `make bench`.
 
-1. RW-Meta (n = 293, m = 13) against the paper's own way, one replicate at a time with a
-   warm-started LOBPCG and learners refitted every round; and against drawing the noise alone,
+1. RW-Meta (n = 293, m = 13) against a plain implementation of the paper (one replicate at a time,
+   a warm-started LOBPCG, learners refitted every round), and against drawing the noise alone,
    which no implementation can avoid.
 2. How a whole country, and how more learners, rounds and replicates scale (scale.py).
 3. The paper-sized grid of config/simulated.yaml, from clean panel to table and figure, on two
@@ -11,7 +11,7 @@ What the numbers mean: benchmarks/README.md. Writes results.json and results.md 
 to this file.
 
     python run.py                   # everything
-    python run.py rw_meta scaling   # these parts; what is known of the others stays
+    python run.py rw_meta scaling   # these parts; the others keep their numbers
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from far import time_collecting, time_planning
 from machine import ROOT, busy_seconds, children_seconds, in_own_process
 from matrix import time_matrix
 from page import renew_page
-from paper_way import rw_meta_paper_way
+from plain_rw_meta import plain_rw_meta
 from scale import (
     cpu_seconds,
     time_country,
@@ -108,22 +108,24 @@ def time_meta(stream: GainStream, mu: float) -> dict[str, float]:
         noisy = privatize(stream, "isotropic", mu, seed=1, replicates=range(REPLICATES))
         play_rounds(RWMeta(), noisy, replicate_generators(1, ("bench",), range(REPLICATES), "own"))
 
-    def paper_way(rng: np.random.Generator | None) -> np.ndarray:
+    def plain(rng: np.random.Generator | None) -> np.ndarray:
         game = stream, one.noise_scale, one.gains[0], one.initial[0]
-        return rw_meta_paper_way(*game, WINDOWS, tuple(PENALTIES.values()), 2.0, rng)[0]
+        return plain_rw_meta(*game, WINDOWS, tuple(PENALTIES.values()), 2.0, rng)[0]
 
     own = replicate_generators(1, ("bench",), [0], "own")
     without_fresh_noise = play_rounds(RWMeta(decorrelate=False), one, own)[0]
-    assert (paper_way(None) == without_fresh_noise).all(), "the two ways play different games"
-    times: dict[str, list[float]] = {"noise": [], "ours": [], "paper_way": []}
+    assert (plain(None) == without_fresh_noise).all(), (
+        "the two implementations play different games"
+    )
+    times: dict[str, list[float]] = {"noise": [], "ours": [], "plain": []}
     for _ in range(REPEATS):
         times["noise"].append(cpu_seconds(noise_alone, 1) / REPLICATES)
         times["ours"].append(cpu_seconds(ours, 1) / REPLICATES)
-        times["paper_way"].append(cpu_seconds(lambda: paper_way(np.random.default_rng(0)), 1))
+        times["plain"].append(cpu_seconds(lambda: plain(np.random.default_rng(0)), 1))
     median = {name: statistics.median(values) for name, values in times.items()}
     return {
         **{f"{name}_us": 1e6 * value / stream.n_rounds for name, value in median.items()},
-        "speedup_over_paper_way": median["paper_way"] / median["ours"],
+        "speedup_over_plain": median["plain"] / median["ours"],
         "cost_over_noise_alone": median["ours"] / median["noise"],
     }
 
@@ -218,7 +220,7 @@ def snakemake(folder: Path, *targets: str) -> None:
 def time_grid() -> dict[str, float]:
     """Wall time of the grid after cleaning, CPU time, and the largest process.
 
-    CPU time is that of all processes, Snakemake's included. What other processes of the machine
+    CPU time covers all processes, Snakemake's included. What other processes of the machine
     took of its two cores meanwhile is reported, and taken off in `free_wall_over_half_cpu`.
     """
     with tempfile.TemporaryDirectory() as name:

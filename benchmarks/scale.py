@@ -42,10 +42,10 @@ MEMORY_MB = 1_500
 
 BANKS = {
     13: RidgeBank(),
-    50: RidgeBank((4, 8, 12, 16, 24, 32, 64), {f"{it:.2f}": it for it in np.geomspace(0.1, 10, 7)}),
-    200: RidgeBank(tuple(range(5, 60, 6)), {f"{it:.2f}": it for it in np.geomspace(0.1, 10, 20)}),
+    50: RidgeBank((4, 8, 12, 16, 24, 32, 64), {f"{k:.2f}": k for k in np.geomspace(0.1, 10, 7)}),
+    200: RidgeBank(tuple(range(5, 60, 6)), {f"{k:.2f}": k for k in np.geomspace(0.1, 10, 20)}),
 }
-"""Ridge learners; about so many learners together with RW-FTPL."""
+"""Ridge learners by the approximate number of learners, RW-FTPL included."""
 
 
 def suite() -> list[Member]:
@@ -92,11 +92,13 @@ SWEEPS: dict[str, tuple[tuple[int, int, int], ...]] = {
 
 
 def time_scaling() -> dict[str, Any]:
-    """CPU time of the suite, and the slope of its logarithm against that of n, T and R."""
+    """Return the CPU time of the suite and its log-log slope in n, T and R."""
     found: dict[str, Any] = {}
     for axis, (name, points) in enumerate(SWEEPS.items()):
         # Point by point in turn, so that a slow spell of the machine hits all of them.
-        times = np.min([[cpu_seconds(play_all(*it), 1) for it in points] for _ in range(2)], axis=0)
+        times = np.min(
+            [[cpu_seconds(play_all(*point), 1) for point in points] for _ in range(2)], axis=0
+        )
         steps = [point[axis] for point in points]
         slope = np.polyfit(np.log(steps), np.log(times), 1)[0]
         found[name] = {"values": steps, "cpu_s": times.tolist(), "slope": float(slope)}
@@ -104,7 +106,7 @@ def time_scaling() -> dict[str, Any]:
 
 
 def time_country(n: int, n_rounds: int, memory_mb: int = MEMORY_MB) -> dict[str, float]:
-    """One job of so many hospitals and weeks, 100 replicates, in a process of its own."""
+    """Measure one job with 100 replicates in a fresh process."""
     members, numbers = suite(), range(100)
     settings = {"noise": "capacity", "mu": 0.25, "seed": 1, "memory_mb": memory_mb}
     with tempfile.TemporaryDirectory() as folder:
@@ -163,7 +165,7 @@ def _time_bank(stream: GainStream, bank: RidgeBank, replicates: int) -> dict[str
 
 
 def time_starts() -> dict[str, Any]:
-    """CPU seconds until the imports of each script are done, and those of NumPy alone."""
+    """Return the CPU seconds that the imports of each script take, and NumPy's alone."""
     numpy_alone = _start("import numpy")
     scripts = {
         path.stem: _start(_imports(path)) for path in (ROOT / "workflow/scripts").glob("*.py")
@@ -182,7 +184,9 @@ def time_starts() -> dict[str, Any]:
 def _imports(script: Path) -> str:
     """The imports at the top of a script."""
     body = ast.parse(script.read_text(encoding="utf-8")).body
-    return "\n".join(ast.unparse(it) for it in body if isinstance(it, ast.Import | ast.ImportFrom))
+    return "\n".join(
+        ast.unparse(line) for line in body if isinstance(line, ast.Import | ast.ImportFrom)
+    )
 
 
 def _start(code: str) -> float:

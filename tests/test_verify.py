@@ -1,4 +1,4 @@
-"""`make verify` notices what differs, and pages say what the recorded runs found."""
+"""`make verify` notices what differs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import expect
 import pandas as pd
 import pytest
-import sentences
 import verify
 
 from pipeline import ROOT
@@ -110,21 +109,3 @@ def test_every_check_has_values_tolerances_and_a_page() -> None:
         assert columns == set(check["values"])
         pages = check["claim"].split(": ")[0].replace(" and ", ", ").split(", ")
         assert all((ROOT / page).is_file() for page in pages), check["claim"]
-
-
-@pytest.mark.parametrize("page", sentences.PAGES)
-def test_pages_say_what_the_recorded_runs_found(page: str) -> None:
-    assert list(sentences.PAGES[page]())
-    assert sentences.missing(page) == [], "see verify/record.py"
-
-
-def test_a_number_that_no_run_wrote_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = "docs/explanation/locality.md"
-    (tmp_path / page).parent.mkdir(parents=True)
-    (tmp_path / page).write_text((ROOT / page).read_text().replace("1.21 to 1.55", "1.5 to 3"))
-    found = list(sentences.of_locality())
-    monkeypatch.setattr(sentences, "ROOT", tmp_path)
-    monkeypatch.setitem(sentences.PAGES, page, lambda: iter(found))
-    assert len(sentences.missing(page)) == 1

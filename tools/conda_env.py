@@ -14,7 +14,7 @@ PYTHON = ">=3.11,<3.14"
 
 
 def environment() -> str:
-    """The file, made of pyproject.toml and the lock."""
+    """Return the text of the file, from pyproject.toml and the lock."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     lock = (ROOT / "requirements/run.txt").read_text()
     pins = re.findall(r"^([a-z0-9][^\\\n]*?) *\\$", lock, re.MULTILINE)
@@ -28,7 +28,7 @@ def environment() -> str:
         f"  - conda-forge::python{PYTHON}",
         "  - pip",
         "  - pip:",
-        *(f"      - {it}" for it in [f"dpol[pipeline]=={project['version']}", *pins]),
+        *(f"      - {pin}" for pin in [f"dpol[pipeline]=={project['version']}", *pins]),
     ]
     return "\n".join([*lines, ""])
 

@@ -1,4 +1,4 @@
-"""The generated parts of CONTRIBUTING.md: `python tools/contributing.py` renews them."""
+"""Renew the generated parts of CONTRIBUTING.md: `python tools/contributing.py`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PAGE = ROOT / "CONTRIBUTING.md"
 
 
 def rooms() -> str:
-    """The rooms and the imports between them, as a Mermaid flowchart.
+    """Return the rooms and the imports between them as a Mermaid flowchart.
 
-    A room is a package or a module in `dpol`. An arrow means "imports". It is left out where a
-    longer way leads from the one room to the other.
+    A room is a package or a module in `dpol`. An arrow means "imports". Arrows that a longer path
+    implies are left out.
     """
     graph = grimp.build_graph("dpol")
     names = sorted(name for name in graph.find_children("dpol") if "__" not in name)
@@ -37,7 +37,7 @@ def rooms() -> str:
 
 
 def targets() -> str:
-    """The targets of the Makefile, as a table."""
+    """Return the targets of the Makefile as a table."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     rows = re.findall(r"^([a-z-]+):.*## (.*)", makefile, re.MULTILINE)
     lines = [f"| `make {name}` | {meaning} |" for name, meaning in rows]
@@ -45,7 +45,7 @@ def targets() -> str:
 
 
 def renewed(page: str) -> str:
-    """A page with what is so today between its marks."""
+    """Return the page with its marked parts made new."""
     for name, part in {"rooms": rooms(), "targets": targets()}.items():
         start, end = f"<!-- {name}: made by tools/contributing.py -->\n", f"<!-- end of {name} -->"
         before, rest = page.split(start)
@@ -58,7 +58,7 @@ def _room(name: str) -> str:
 
 
 def _reached(names: Iterable[str], imports: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """All pairs of rooms of which the first imports the second, or one that does."""
+    """Return the transitive closure of the imports: pairs (importer, imported)."""
     reached = set(imports)
     for via in names:
         reached |= {

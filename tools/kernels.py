@@ -23,14 +23,14 @@ TESTS = (
     "tests/lazy",
     "tests/studies/claims",
 )
-"""What sums, products of matrices and searches decide."""
+"""Tests whose results depend on sums, matrix products and searches."""
 PLAIN, WIDE = {"X86_V2"}, {"X86_V2", "X86_V3"}
-"""What NumPy may use: without AVX2, and with it but without AVX-512."""
+"""Kernels that NumPy may use: without AVX2, and with AVX2 but without AVX-512."""
 
 
 def kernels() -> dict[str, Mapping[str, str]]:
-    """The variables that choose each kernel, by its name; none on other processors than x86."""
-    there = {it for it in built.__cpu_dispatch__ if built.__cpu_features__[it]}
+    """Return the variables that select each kernel; empty on processors other than x86."""
+    there = {name for name in built.__cpu_dispatch__ if built.__cpu_features__[name]}
     if "X86_V3" not in there:
         return {}
     found = {"Haswell": _variables("Haswell", there - WIDE)}
@@ -44,7 +44,7 @@ def _variables(core: str, disabled: set[str]) -> dict[str, str]:
 
 
 def main(words: list[str]) -> int:
-    """Run pytest, and without words `dpol verify`, once for each kernel."""
+    """Run pytest once for each kernel, and `dpol verify` if no arguments are given."""
     runs = [["pytest", *words]]
     if not words:
         runs = [["pytest", "--numprocesses", str(os.cpu_count()), "--dist", "worksteal", *TESTS]]
@@ -58,8 +58,8 @@ def main(words: list[str]) -> int:
     for name, variables in chosen.items() or [("the only one", {})]:
         print(f"Kernel: {name}", flush=True)
         env = {**os.environ, **variables}
-        done = [subprocess.run([sys.executable, "-m", *it], env=env, check=False) for it in runs]
-        if any(it.returncode for it in done):
+        done = [subprocess.run([sys.executable, "-m", *run], env=env, check=False) for run in runs]
+        if any(process.returncode for process in done):
             failed.append(name)
     if failed:
         print(f"Failed under: {', '.join(failed)}")

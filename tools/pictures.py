@@ -1,4 +1,4 @@
-"""The pictures of the documentation: `python tools/pictures.py results/demo results/panel ...`.
+"""Renew the pictures of the documentation: `python tools/pictures.py results/demo ...`.
 
 Copies figures of finished runs to docs/images/RUN-FIGURE.png, as wide as a page shows them on a
 fine screen. Without a run it only draws the workflow again.
@@ -25,12 +25,12 @@ FIGURES = {
     "panel": ("rivals",),
     "beyond": ("memory",),
 }  # fmt: skip
-"""The figures shown, by their run."""
+"""Figures that the documentation shows, by run."""
 WIDEST = 1470  # pixels: twice the column of text
 
 
 def copied(figure: Path, picture: Path) -> None:
-    """A figure at the size of a page, with 256 colours, which no figure here exceeds to the eye."""
+    """Return a figure at page size, reduced to 256 colours."""
     with Image.open(figure) as whole:
         image = whole.convert("RGB")
     if image.width > WIDEST:
@@ -41,9 +41,9 @@ def copied(figure: Path, picture: Path) -> None:
 
 
 def main(folders: list[Path]) -> int:
-    """Renew the pictures of these runs; 1 if a run is unknown or a figure is missing."""
+    """Renew the pictures of these runs; return 1 if a run is unknown or a figure is missing."""
     workflow.PICTURE.write_text(workflow.drawn(), encoding="utf-8")
-    if unknown := [str(it) for it in folders if it.name not in FIGURES]:
+    if unknown := [str(folder) for folder in folders if folder.name not in FIGURES]:
         print(f"error: {', '.join(unknown)}: known are {', '.join(FIGURES)}", file=sys.stderr)
         return 1
     wanted = [
@@ -62,4 +62,4 @@ def main(folders: list[Path]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main([Path(it) for it in sys.argv[1:]]))
+    sys.exit(main([Path(name) for name in sys.argv[1:]]))

@@ -19,19 +19,19 @@ COMPUTED = {
     'f"{study.name}_results"': ("games_results", "STUDY_results"),
     "rule_of_section(section)": ("SECTION_shown",),
 }
-"""Names of rules that the workflow computes, by their code; the main experiment has its own."""
+"""Rule names that the workflow computes, by the code that computes them."""
 TARGETS = ("data", "streams", "games", "results")
-"""Rules that only name what others make, to stop there."""
+"""Target rules: they only name the outputs of others."""
 WIDTH, HEIGHT, GAP, MARGIN = 560, 76, 24, 10
 
 
 @dataclass(frozen=True)
 class Box:
-    """Rules that do one thing.
+    """A box of the picture: rules with one purpose.
 
     Args:
         title: what they make.
-        says: a line about it.
+        says: one line about the box.
         rules: their names.
         row: from 0, from top to bottom.
         column: 0 left, 1 right, None for both.
@@ -88,7 +88,7 @@ DARK = {"paper": "#15181b", "box": "#22303d", "edge": "#8aa8c4", "ink": "#e8ebee
 
 
 def rules(folder: Path) -> set[str]:
-    """The names of the rules of a workflow, computed ones as in COMPUTED.
+    """Return the rule names of a workflow, computed ones as in COMPUTED.
 
     Raises:
         KeyError: a name is computed in a way that COMPUTED lacks.
@@ -101,12 +101,12 @@ def rules(folder: Path) -> set[str]:
 
 
 def drawn(boxes: tuple[Box, ...] = BOXES) -> str:
-    """The picture as SVG."""
+    """Return the picture as SVG."""
     by_title = {box.title: box for box in boxes}
     height = max(box.top for box in boxes) + HEIGHT + MARGIN
     colours = [
-        f":root {{ {'; '.join(f'--{name}: {value}' for name, value in it.items())} }}"
-        for it in (LIGHT, DARK)
+        f":root {{ {'; '.join(f'--{name}: {value}' for name, value in theme.items())} }}"
+        for theme in (LIGHT, DARK)
     ]
     lines = [
         '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title"'
@@ -130,7 +130,7 @@ def drawn(boxes: tuple[Box, ...] = BOXES) -> str:
 
 
 def _way(start: Box, end: Box) -> str:
-    """A line between two boxes: to the right, down, or up in the middle."""
+    """Return a line between two boxes: to the right, down, or up in the middle."""
     right, middle = start.left + start.width, (start.left + start.width + end.left) / 2
     if start.row == end.row:
         return f"M{right:g},{start.top + HEIGHT / 2:g} H{end.left - 1:g}"
@@ -146,7 +146,7 @@ def _box(box: Box) -> Iterator[str]:
         f'<rect class="box" x="{box.left:g}" y="{box.top:g}" width="{box.width:g}"'
         f' height="{HEIGHT}" rx="6"/>'
     )
-    names = ", ".join(it for it in box.rules if it not in TARGETS)
+    names = ", ".join(rule for rule in box.rules if rule not in TARGETS)
     for down, kind, text in (
         (22, "title", box.title),
         (43, "says", box.says),

@@ -51,7 +51,7 @@ NAMES = (
     "-",
 )
 
-# What is written into a cell of a column, by the rule that counts it.
+# The text written into a cell, by the cleaning rule that counts it and the column.
 DIRT = {
     "missing_counts": (ALL_COVID, ("", "NA", "NaN", "null")),
     "negative_counts": (ALL_COVID, ("-2.0", "-3", "-0.5")),
@@ -74,7 +74,7 @@ Hospital = tuple[str, str]
 
 
 class DirtyTable:
-    """The rows of hospitals by state, identifier and week, and what was put into them."""
+    """Rows of hospitals by state, identifier and week, with a count of the dirt in them."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
@@ -106,7 +106,7 @@ class DirtyTable:
         self.outside = self._soil_elsewhere()
 
     def frame(self) -> pd.DataFrame:
-        """All rows as text; those that a later one corrects come first, repeated ones last."""
+        """Return all rows as text: corrected rows first, repeated ones last."""
         middle = self._shuffled(self.rows.values())
         return pd.DataFrame([*self.before, *middle, *self.after], dtype=str)
 
@@ -115,7 +115,7 @@ class DirtyTable:
         return [rows[i] for i in self.rng.permutation(len(rows))]
 
     def _add(self, state: str, name: str, weeks: Iterable[int] = range(WEEKS)) -> Hospital:
-        """A hospital of 50 to 200 beds, a tenth of them taken, and 6 suspected cases a week."""
+        """Add a hospital: 50 to 200 beds, a tenth of them taken, 6 suspected cases a week."""
         beds = int(self.rng.integers(50, 200))
         for week in weeks:
             self.rows[state, name, week] = {
@@ -131,7 +131,7 @@ class DirtyTable:
         return state, name
 
     def _drop(self, stream: str, state: str) -> None:
-        """One hospital without cases, and one without beds, whose other dirt is not counted."""
+        """Add a hospital without cases and one without beds; their other dirt is not counted."""
         few, bedless = self._add(state, f"{state}-few"), self._add(state, f"{state}-bedless")
         for week in range(WEEKS):
             self.rows[*few, week] |= {ADULT_SUSPECTED: "0", CHILD_SUSPECTED: "0"}
@@ -142,14 +142,14 @@ class DirtyTable:
         }
 
     def _lose(self, state: str, week: int, keep: str = "") -> None:
-        """Take the rows of a state in a week out; hospitals that are dropped may keep theirs."""
+        """Remove the rows of a state in a week; dropped hospitals may keep theirs."""
         kept = {keep, *self.dropped.get(state, {})}
-        for key in [it for it in self.rows if it[0] == state and it[2] == week]:
+        for key in [row for row in self.rows if row[0] == state and row[2] == week]:
             if key[1] not in kept:
                 del self.rows[key]
 
     def _count_absences(self, stream: str) -> None:
-        """Plainly, hospital by hospital: which weeks it lacks, and what fills them."""
+        """Count, hospital by hospital, the missing weeks and what fills them."""
         counts, weeks_of = self.counts[stream], dict[str, set[int]]()
         for state, name, week in self.rows:
             if state in STREAMS[stream] and name not in self.dropped[stream]:
@@ -157,7 +157,7 @@ class DirtyTable:
         weeks = set().union(*weeks_of.values())
         for present in weeks_of.values():
             for week in weeks - present:
-                last = max((it for it in present if it < week), default=None)
+                last = max((earlier for earlier in present if earlier < week), default=None)
                 recent = last is not None and week - last <= MAX_CARRY
                 counts["absent_rows"] += 1
                 counts["carried_counts" if recent else "zero_counts"] += 1
@@ -165,7 +165,7 @@ class DirtyTable:
         counts["moved_entities"] = sum(name.endswith("-moves") for name in weeks_of)
 
     def _rename(self, stream: str, own: list[Hospital]) -> None:
-        """Some hospitals get another name half-way."""
+        """Rename some hospitals half-way."""
         for hospital in own[: FEWEST[stream]]:
             self.counts[stream]["renamed_entities"] += 1
             for week in range(WEEKS // 2, WEEKS):
@@ -175,8 +175,10 @@ class DirtyTable:
     def _soil(self, stream: str, own: list[Hospital]) -> None:
         """Put each kind of dirt into cells of regular hospitals, at least three weeks apart."""
         closed, counts = {SPARSE_WEEK, *MISSING_WEEK.values()}, self.counts[stream]
-        weeks = [it for it in range(3, WEEKS, 3) if not closed & {it - 1, it, it + 1}]
-        places = iter(self._shuffled(self.rows[*it, week] for it in own for week in weeks))
+        weeks = [week for week in range(3, WEEKS, 3) if not closed & {week - 1, week, week + 1}]
+        places = iter(
+            self._shuffled(self.rows[*hospital, week] for hospital in own for week in weeks)
+        )
         for kind, (rule, (column, texts)) in enumerate(DIRT.items()):
             number = CLIPPED[stream] if rule == "clipped_densities" else FEWEST[stream] + kind
             for i in range(number):
@@ -196,10 +198,10 @@ class DirtyTable:
             counts["conflicting_duplicates"] += 1
 
     def _soil_elsewhere(self) -> int:
-        """Mistakes in other states, and before the first period of the config; their rows."""
+        """Return rows with mistakes in other states, and before the first period of the config."""
         others = self._shuffled(row for key, row in self.rows.items() if key[0] in OTHER_STATES)
         for row, change in zip(others, ELSEWHERE, strict=False):
             row |= change
         early = [row for key, row in self.rows.items() if key[0] == "NM" and key[2] == 5]
-        self.before += [{**it, "collection_week": "2020-08-07", ALL_COVID: "n/a"} for it in early]
+        self.before += [{**row, "collection_week": "2020-08-07", ALL_COVID: "n/a"} for row in early]
         return len(others) + len(early)

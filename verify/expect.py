@@ -1,4 +1,4 @@
-"""Write verify/expected.json from a new run, for a change of values that is meant.
+"""Write verify/expected.json from a new run, after an intended change of values.
 
     python verify/expect.py
 
@@ -14,7 +14,7 @@ from verify import EXPECTED, Values, differences, read_expected, run_checks
 
 
 def main() -> None:
-    """Run all configs of this folder and write what they found."""
+    """Run all configs of this folder and write their values."""
     before = read_expected() if EXPECTED.exists() else {}
     after: dict[str, Values] = {}
     for check, found in run_checks():
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def written(checks: Mapping[str, Values]) -> str:
-    """Values of checks as JSON with a line for each row, floats with twelve digits."""
+    """Return the values of checks as JSON: one line for each row, floats with twelve digits."""
     return "{\n" + ",\n".join(_check(name, rows) for name, rows in checks.items()) + "\n}\n"
 
 

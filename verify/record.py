@@ -1,9 +1,8 @@
-"""Keep what README.md and docs/ say of a whole run: the numbers behind their sentences.
+"""Record the numbers of a whole run that README.md and docs/ show.
 
     python verify/record.py results/simulated  (or panel, beyond, states, held-out, after its run)
 
-Writes verify/runs/<run>/*.csv. verify/sentences.py makes the sentences of these numbers, and a test
-compares them with the pages.
+Writes verify/runs/<run>/*.csv, from which tools/recorded_numbers.py makes the tables of the pages.
 """
 
 from __future__ import annotations
@@ -54,8 +53,8 @@ KEPT = {
     "lazy": EVERY,
     "claims": EVERY,
 }
-"""Queries that keep a few rows: of single learners the best; of comparisons aims, and ours with
-noise that has memory."""
+"""Queries for the rows to keep: the best of the single learners; the aims, and ours with
+correlated noise."""
 _NAMED = "['random-effects', 'rw-meta', 'mf-ftpl', 'persistence']"
 OF_RUN = {
     "states": {
@@ -66,11 +65,11 @@ OF_RUN = {
     },
     "held-out": {name: KEPT[name] for name in ("summary", "comparison")},
 }
-"""The tables that are recorded of a run in place of all, with their queries."""
+"""Tables to record for a run instead of all, with their queries."""
 
 
 def main(base: Path) -> None:
-    """Write the recorded columns of the results of a run, and what its jobs took."""
+    """Write the recorded columns of a run's results, and the time of its jobs."""
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in OF_RUN.get(base.name, KEPT).items():

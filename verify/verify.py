@@ -1,8 +1,8 @@
-"""Compare a cut of the experiments with the values that are expected: `dpol verify`.
+"""Compare a cut of the experiments with the expected values: `dpol verify`.
 
 Runs the configs of this folder from nothing, on two cores and without network, in a temporary
-folder. Prints which claims of README.md and docs/ the values confirm, what differs and by how much,
-and which claims are not checked here. The exit status is 1 if anything differs.
+folder. Prints the claims of README.md and docs/ that the values confirm, the differences with their
+sizes, and the claims that are not checked here. The exit status is 1 if anything differs.
 
 Processors round differently, so each value has a tolerance. Where an algorithm chooses, rounding
 can turn a near tie; in each check at most one row in `NEAR_TIES` may differ by as much as one other
@@ -36,7 +36,7 @@ NEAR_TIES = 20
 MOST_SHOWN = 5
 
 Values = dict[str, dict[str, Any]]
-"""Values of a check: row, column, value."""
+"""Values of a check by row and column."""
 
 
 def main() -> int:
@@ -60,16 +60,18 @@ def main() -> int:
 
 
 def read_expected() -> dict[str, Values]:
-    """The expected values by check."""
+    """Return the expected values by check."""
     written = json.loads(EXPECTED.read_text(encoding="utf-8"))
     return {
-        name: {key: dict(zip(it["columns"], row, strict=True)) for key, row in it["rows"].items()}
-        for name, it in written.items()
+        name: {
+            key: dict(zip(table["columns"], row, strict=True)) for key, row in table["rows"].items()
+        }
+        for name, table in written.items()
     }
 
 
 def run_checks() -> Iterator[tuple[dict[str, Any], Values]]:
-    """Every check, with what a new run of its config found."""
+    """Yield every check with the values of a new run of its config."""
     with tempfile.TemporaryDirectory() as name:
         for config in CONFIGS:
             print(f"Running verify/{config}.yaml ...", flush=True)
@@ -77,7 +79,7 @@ def run_checks() -> Iterator[tuple[dict[str, Any], Values]]:
 
 
 def checks_of(config: str, base: Path) -> Iterator[tuple[dict[str, Any], Values]]:
-    """The checks of a config, with the values in the results of its run."""
+    """Yield the checks of a config with the values in the results of its run."""
     for check in SPECIFIED["checks"]:
         if check["run"] == config:
             parts = [read_result(base / name) for name in as_list(check["result"])]
@@ -85,7 +87,7 @@ def checks_of(config: str, base: Path) -> Iterator[tuple[dict[str, Any], Values]
 
 
 def differing(config: str, base: Path) -> list[str]:
-    """All that differs in the results of a run of a config."""
+    """Return all differences in the results of a run of a config."""
     expected = read_expected()
     return [
         f"{check['check']}: {line}"
@@ -95,10 +97,10 @@ def differing(config: str, base: Path) -> list[str]:
 
 
 def run_config(config: str, folder: Path) -> Path:
-    """Run a config of this folder from nothing; the folder of its results.
+    """Run a config of this folder from nothing and return the folder of its results.
 
     Raises:
-        SystemExit: the run failed; it has printed why.
+        SystemExit: the run failed; its output is printed.
     """
     table = folder / "data" / "raw" / "dirty.csv.gz"
     table.parent.mkdir(parents=True, exist_ok=True)
@@ -106,9 +108,9 @@ def run_config(config: str, folder: Path) -> Path:
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
     where = ["--directory", folder, "--configfile", HERE / f"{config}.yaml"]
     base = f"results/verify-{config}"
-    checks = [it for it in SPECIFIED["checks"] if it["run"] == config]
-    own = dict.fromkeys(name for it in checks for name in as_list(it["result"]))
-    wanted = [f"{base}/{it}.{'json' if it == 'data/cleaning' else 'parquet'}" for it in own]
+    checks = [check for check in SPECIFIED["checks"] if check["run"] == config]
+    names = dict.fromkeys(name for check in checks for name in as_list(check["result"]))
+    wanted = [f"{base}/{name}.{'json' if name == 'data/cleaning' else 'parquet'}" for name in names]
     done = subprocess.run(
         [*command, *wanted, *where, "--cores", "2", "--show-failed-logs"],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
@@ -123,7 +125,7 @@ def run_config(config: str, folder: Path) -> Path:
 
 
 def read_result(path: Path) -> pd.DataFrame:
-    """A result of a run, named without its suffix; of cleaning, a row for each stream."""
+    """Read a result, named without its suffix; the cleaning report has a row per stream."""
     if (report := path.with_suffix(".json")).is_file():
         streams = json.loads(report.read_text(encoding="utf-8"))["streams"]
         return pd.DataFrame([{**stream, **stream["cells"]} for stream in streams])
@@ -131,7 +133,7 @@ def read_result(path: Path) -> pd.DataFrame:
 
 
 def values_of(check: Mapping[str, Any], frame: pd.DataFrame) -> Values:
-    """The values that a check compares, row by row.
+    """Return the values that a check compares, row by row.
 
     Raises:
         ValueError: two rows have the same key.
@@ -150,12 +152,12 @@ def values_of(check: Mapping[str, Any], frame: pd.DataFrame) -> Values:
 
 
 def as_list(value: Any) -> list[Any]:
-    """A list, or a list of one."""
+    """Return a list as it is, and anything else as a list of one."""
     return value if isinstance(value, list) else [value]
 
 
 def differences(check: Mapping[str, Any], expected: Values, found: Values) -> Iterator[str]:
-    """Differences, a line for each value: what was found, what was expected, the tolerance."""
+    """Yield a line for each value that differs: the value, the expected value, the tolerance."""
     if not expected:
         yield "nothing is expected: verify/expected.json has no such check"
     near: dict[str, list[str]] = {}
@@ -180,7 +182,7 @@ def differences(check: Mapping[str, Any], expected: Values, found: Values) -> It
 
 
 def _difference(expected: Any, found: Any, tolerance: Mapping[str, Any]) -> str:
-    """The difference in words; empty if there is none."""
+    """Return the difference in words, or an empty text."""
     text = f"found {found!r}, expected {expected!r}"
     if type(found) is not type(expected):
         return f"{text}, which is of another type"

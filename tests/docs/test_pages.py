@@ -34,8 +34,8 @@ PROSE = re.compile(r"^```.*?^```", re.M | re.S)
 KINDS = ("figures", "tables")
 TERMS = (
     "`rw-meta`", "`rw-ftpl`", "`l2p`", "`tree-ftpl-min-noise`", "`tree-ftpl-min-regret`",
-    "`mf-ftpl`", "`isotropic`", "`isotropic-worst-case`", "`capacity`", "`capacity-memory`",
-    "`ridge-w8-weak`", "capacity", "foresight", "chance", "best fixed expert", "mu", "epsilon",
+    "`mf-ftpl`", "`isotropic`", "`isotropic-worst-case`", "`capacity`", "correlated noise",
+    "`ridge-w8-weak`", "capacity", "oracle", "uniform random", "best fixed expert", "mu", "epsilon",
     "delta", "adjacency", "replicate", "stream", "suite", "level", "unit", "game", "run",
 )  # fmt: skip
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s#:]+\.md)\)")

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import lobpcg
 from dpol.data.stream import GainStream
 
 
-def rw_meta_paper_way(
+def plain_rw_meta(
     stream: GainStream,
     noise_scale: np.ndarray,
     noisy_gains: np.ndarray,

@@ -1,0 +1,206 @@
+"""Write the tables of recorded numbers into README.md and docs/.
+
+A page marks the place of a table with `<!-- numbers: NAME -->` and `<!-- /numbers -->`. The numbers
+come from verify/runs, which verify/record.py writes after a run.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+
+from dpol.studies.claims.headline import roots
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
+
+QUESTIONS = ("share", "large", "patients")
+ROLES = {"baseline": "baseline", "tuned": "tuned baseline", "ours": "ours"}
+STATES = {"NM": "New Mexico", "PA": "Pennsylvania", "CA": "California"}
+
+
+@cache
+def recorded(run: str, name: str) -> pd.DataFrame:
+    """Return a result table of a recorded run."""
+    return pd.read_csv(ROOT / "verify" / "runs" / run / f"{name}.csv")
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
+    """Return a Markdown table whose columns after the first `words` are aligned to the right."""
+    line = f"|{'---|' * words}{'---:|' * (len(header) - words)}"
+    head, *body = (f"| {' | '.join(cells)} |" for cells in (header, *rows))
+    return "".join(f"{row}\n" for row in (head, line, *body))
+
+
+def amount(value: float, half_width: float, digits: int = 1) -> str:
+    """Return a number with half the width of its interval, if it has one."""
+    bar = f" ± {half_width:.{digits}f}" if half_width > 1e-9 else ""
+    return f"{value:.{digits}f}{bar}"
+
+
+def questions() -> str:
+    """Share of the possible gain on fifteen states in percent, by system, question and level."""
+    means = recorded("states", "questions")
+    rows = []
+    for role, name in ROLES.items():
+        cells = []
+        for question, mu in product(QUESTIONS, (math.inf, 0.25)):
+            of_role = means[(means["role"] == role) & (means["question"] == question)]
+            systems = of_role[of_role["mu"] == mu]
+            best = systems.loc[systems["gain_share"].idxmax()]
+            share, half = best[["gain_share", "gain_share_half_width"]]
+            cells.append(amount(100 * share, 100 * half))
+        rows.append((name, *cells))
+    fixed = means.drop_duplicates("question").set_index("question")["best_fixed_share"]
+    both = [f"{100 * fixed[question]:.1f}" for question in QUESTIONS for _ in range(2)]
+    rows.append(("best fixed expert in hindsight", *both))
+    titles = ("share", "large", "most")
+    header = [f"{title}, μ = {mu}" for title, mu in product(titles, ("∞", "0.25"))]
+    return table(("", *header), rows)
+
+
+def aims() -> str:
+    """Number of states in which ours at a strict level gains more than others at μ = 1."""
+    rows = []
+    for run, title in (("states", "fifteen states"), ("held-out", "eight held-out states")):
+        every = recorded(run, "comparison")
+        every = every[~every["stream"].str.contains("-(?:large|patients)$")]
+        for kind, other in (("aim-baseline", "baseline"), ("aim-tuned", "best tuned baseline")):
+            cells = []
+            for mu in (0.25, 0.15, 0.1):
+                of_aim = every[(every["kind"] == kind) & (every["mu"] == mu)]
+                counts = of_aim.drop_duplicates("stream")["aim_verdict"].value_counts()
+                verdicts = ("reached", "not reached", "undecided")
+                cells.append("/".join(str(counts.get(verdict, 0)) for verdict in verdicts))
+            rows.append((title, f"{other} at μ = 1", *cells))
+    header = ("states", "compared with", "ours at μ = 0.25", "at μ = 0.15", "at μ = 0.1")
+    return table(header, rows, words=2)
+
+
+def three_states() -> str:
+    """Total gain of the baseline, the tuned baseline and ours on three states."""
+    every = recorded("beyond", "summary")
+    tuned = ["rw-meta-floor-0", "rw-meta-short", "rw-meta-short-floor-0"]
+    systems = [
+        ("baseline", ["rw-meta"], "isotropic", (1.0, 0.25)),
+        ("tuned baseline", tuned, "isotropic", (1.0,)),
+        ("ours", ["random-effects"], "capacity", (0.25, 0.15, 0.1)),
+    ]
+    rows = []
+    for name, algorithms, noise, mus in systems:
+        for mu in mus:
+            cells = []
+            for state in STATES:
+                found = every[(every["stream"] == state) & (every["mu"] == mu)]
+                found = found[found["algorithm"].isin(algorithms) & (found["noise"] == noise)]
+                best = found.loc[found["mean_gain"].idxmax()]
+                cells.append(amount(best["mean_gain"], best["ci_half_width"]))
+            rows.append((f"{name}, μ = {mu:g}", *cells))
+    return table(("total gain", *STATES.values()), rows)
+
+
+def rivals() -> str:
+    """Gain of RW-Meta over that of central rivals: smallest and largest ratio."""
+    titles = {
+        "tree": "the better tree",
+        "fresh noise": "`noisy-max` (8 weeks)",
+        "factorised prefix sums": "`mf-ftpl`",
+        "factorised window sums": "best `mf-window`",
+        "factorised decayed sums": "best `mf-discounted`",
+    }
+    every = recorded("panel", "ranking")
+    every = every[(every["source"] == "run") & every["mu"].isin((math.inf, 1.0, 0.5, 0.25))]
+    rows = []
+    for rival, title in titles.items():
+        cells = []
+        for noise in ("isotropic", "capacity"):
+            ratio = every[(every["rival"] == rival) & (every["noise"] == noise)]["ratio"]
+            cells.append(f"{ratio.min():.2f} to {ratio.max():.2f}")
+        rows.append((title, *cells))
+    return table(("RW-Meta compared with", "isotropic noise", "capacity noise"), rows)
+
+
+def lazy_regret() -> str:
+    """Regret of L2P and its rivals on stochastic losses, T = 10,000."""
+    names = {
+        "l2p-sound": "L2P, ours",
+        "l2p-one-round": "batches of one round",
+        "l2p-published": "L2P, published",
+        "l2p-theorem-3.10": "Theorem 3.10",
+        "tree-ftpl-min-noise": "tree, least noise",
+        "mf-ftpl": "factorised sums",
+        "multiplicative-weights": "no privacy",
+    }
+    every = recorded("simulated", "lazy")
+    every = every[(every["adversary"] == "stochastic") & (every["T"] == 10_000)]
+    rows = []
+    for d, epsilon in ((300, 4), (300, 1), (10, 4), (10, 1)):
+        found = every[(every["d"] == d) & (every["epsilon"] == epsilon)].set_index("algorithm")
+        found = found.loc[list(names), ["mean_regret", "ci_half_width"]]
+        cells = [amount(int(mean + 0.5), half, digits=0) for mean, half in found.to_numpy()]
+        uniform = every[every["d"] == d]["uniform_regret"].iloc[0]
+        rows.append((f"{d}, {epsilon}", *cells, f"{uniform:.0f}"))
+    return table(("d, ε", *names.values(), "uniform random"), rows)
+
+
+def california() -> str:
+    """Mean total gain in California, by algorithm, noise and level."""
+    systems = {
+        "RW-Meta": ("rw-meta", "isotropic"),
+        "RW-FTPL": ("rw-ftpl", "isotropic"),
+        "central tree, least noise": ("tree-ftpl-min-noise", "isotropic"),
+        "RW-Meta, `capacity` noise †": ("rw-meta", "capacity"),
+        "empirical Bayes †, `capacity` noise †": ("empirical-bayes", "capacity"),
+    }
+    mus = (math.inf, 1.0, 0.25)
+    every = recorded("beyond", "summary").query("stream == 'CA'")
+    gains = every.set_index(["algorithm", "noise", "mu"])["mean_gain"]
+    rows = [
+        (title, *(f"{gains[(*system, mu)]:.1f}" for mu in mus)) for title, system in systems.items()
+    ]
+    return table(("total gain", "no noise", "μ = 1", "μ = 0.25"), rows)
+
+
+def correlated_noise() -> str:
+    """Share of the possible gain on fifteen states in percent, with two kinds of noise."""
+    every = recorded("states", "summary").query("algorithm == 'random-effects'")
+    rows = []
+    for noise, title in (("capacity", "independent"), ("capacity-memory", "correlated")):
+        shares = every[every["noise"] == noise].groupby("mu")["gain_share"].mean()
+        rows.append((title, *(f"{100 * shares[mu]:.1f}" for mu in (1.0, 0.5, 0.25, 0.1))))
+    return table(("noise", "μ = 1", "μ = 0.5", "μ = 0.25", "μ = 0.1"), rows)
+
+
+def slips() -> str:
+    """Roots of the statements that do not hold as printed, worst kind first."""
+    found = roots(recorded("simulated", "claims"))
+    return "".join(f"- {row.root} ({row.kind}): {row.mend}\n" for row in found.itertuples())
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "questions": questions,
+    "aims": aims,
+    "three-states": three_states,
+    "rivals": rivals,
+    "lazy-regret": lazy_regret,
+    "california": california,
+    "correlated-noise": correlated_noise,
+    "slips": slips,
+}
+
+
+def renewed(page: str) -> str:
+    """Return a page with its marked tables made from the recorded numbers."""
+    return MARKED.sub(lambda mark: f"{mark[1]}{TABLES[mark[2]]()}{mark[3]}", page)
+
+
+if __name__ == "__main__":
+    for path in PAGES:
+        path.write_text(renewed(path.read_text(encoding="utf-8")), encoding="utf-8")
