@@ -88,6 +88,17 @@ onetwo
     run_page(write(tmp_path, text), Reader(project))
 
 
+def test_blocks_that_are_left_out_for_a_reason_are_run_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = copy_project(tmp_path / "project")
+    monkeypatch.setattr("code_blocks.ROOT", tmp_path)
+    text = "<!-- code: not run: needs a cluster -->\n```sh\ntouch one\n```\n```sh\ntouch two\n```"
+    run_page(write(tmp_path, text), Reader(project), left_out="needs a cluster")
+    assert (project / "one").exists()
+    assert not (project / "two").exists()
+
+
 def test_unknown_languages_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="language 'bash'"):
         blocks(write(tmp_path, "```bash\ntrue\n```"))
