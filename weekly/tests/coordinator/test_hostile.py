@@ -59,7 +59,7 @@ def rewritten(path, **changed):
 
 NUMBER = "is not a number as dpol privatize writes it"
 RANGE, FOLLOWS = "its noisy count is out of range", "does not follow from its count and capacity"
-AGREED = "its mu and count sensitivity are not those of the agreement"
+AGREED = "its mu and count sensitivity differ from the agreement"
 # A cell of a row of X, what is put there, and why the row is refused.
 CELLS = [
     ("noisy_count", ["1" + "0" * 300, "1e300", "nan", "٥.000000", "5.0", "-0.000000"], NUMBER),
@@ -243,7 +243,7 @@ def test_one_bad_mail_stops_nobody(world):
 def test_91_rows_about_another_hospital_are_found_and_set_aside(world, capsys):
     assert world.put(X0, ("V", 0, "19"), name="x.zip").taken == 2
     (line,) = world.put(V0, V1, ledger="V").refused
-    assert "2 rows of V: the ledger of this report is not that of the first one about V" in line
+    assert "2 rows of V: this report comes from another ledger than the first one about V" in line
     assert "(x.zip, collected on 20" in line
     assert "--new-ledger V" in line
     assert "dpol set-aside" in line
@@ -255,7 +255,7 @@ def test_91_rows_about_another_hospital_are_found_and_set_aside(world, capsys):
     # The hostile table comes again, and changes nothing.
     again = world.put(X0, ("V", 0, "19"), X1, ("V", 1, "18"), name="x.zip")
     assert (again.taken, again.known, again.set_aside) == (1, 2, 1)
-    assert "is not that of the first one about V (" in again.refused[-1]
+    assert "comes from another ledger than the first one about V (" in again.refused[-1]
     assert decide(world.folder).spent.corrections == 0
 
 
@@ -270,14 +270,14 @@ def test_92_the_id_of_another_ledger_binds_nobody_else(world):
 def test_a_key_binds_from_the_first_report_or_from_the_agreement_on(world):
     world.put(V0, ledger="V")
     (line,) = world.put(V0, V1, ledger="V", key="X").refused
-    assert "the key of this report is not that of the earlier ones (1.zip, " in line
+    assert "this report has another key than the earlier ones (1.zip, " in line
     assert "--new-ledger V" in line
     assert world.put(V0, V1, ledger="V", key="W", new_ledgers=["V"]).taken == 1
     assert world.put(V0, V1, V2, ledger="V").taken == 0, "the old key is gone"
     world.folder = world.base / "agreed"
     world.agree({"V": {"key": public("V")}, "X": {}})
     (line,) = world.put(V0, ledger="V", key="X", new_ledgers=["V"]).refused
-    assert "signed with another key than that of V in the agreement" in line
+    assert "not signed with the key of V in the agreement" in line
     assert world.put(V0, X0, ledger="V").taken == 2
     table, facts = parts(world.file(V0, V1, ledger="V"))
     stolen = signed(world.base / "stolen.zip", table, facts | {"key": public("V")}, key="X")

@@ -154,7 +154,7 @@ def test_midnight_is_accepted(read, time):
         ("NM,A,x,<4\nx,y,1,2\n", "; its header has no such column, or is missing"),
         (HEADER.encode("utf-16"), 'set in hospital.yaml: format: {encoding: "utf-16"}'),
         (HEADER.encode() + b"NM,\xe9,2021-01-08,1,5\n", "is not UTF-8 text"),
-        (HEADER + "NM,D,2021-01-08,1,5\n", "line 2: its entity is none of those in the file"),
+        (HEADER + "NM,D,2021-01-08,1,5\n", "line 2: its entity is neither in the file"),
         (HEADER + "NM,A,2021-01-08,1.230,5\n", 'column covid must .* or {thousands: ".'),
     ],
 )
