@@ -78,7 +78,7 @@ CELLS = [
 
 
 @pytest.mark.parametrize(
-    ("column", "text", "message"), [(it[0], text, it[2]) for it in CELLS for text in it[1]]
+    ("column", "text", "message"), [(cell[0], text, cell[2]) for cell in CELLS for text in cell[1]]
 )
 def test_a_cell_that_privatize_does_not_write_is_refused_and_nobody_else(
     world, column, text, message
@@ -300,7 +300,7 @@ def test_a_lost_ledger_is_accepted_by_name_and_once(world):
     assert world.put(V1, ledger="W", output="W", new_ledgers=["C"]).taken == 0
     assert world.put(V1, ledger="W", output="W", new_ledgers=["V"]).taken == 1
     assert world.put(V1, V2, ledger="W", output="W").taken == 1, "bound to the new ledger"
-    assert [it.reports for it in decide(world.folder).outlooks] == [1, 3, 0]
+    assert [outlook.reports for outlook in decide(world.folder).outlooks] == [1, 3, 0]
     assert world.put(V0, ("V", 3, "7"), ledger="V").taken == 0, "and not to the old one"
     with open_log(world.folder) as log:
         (act,) = log.connection.execute("SELECT * FROM act").fetchall()
@@ -322,7 +322,7 @@ def test_what_is_set_aside_is_ignored_named_and_paid_for(world):
     before = decide(world.folder, date(3))
     set_aside(world.folder, "X", "counted <twice>", date(1))
     after = decide(world.folder)
-    assert [it.reports for it in after.outlooks] == [4, 4, 3]
+    assert [outlook.reports for outlook in after.outlooks] == [4, 4, 3]
     assert (after.releases, before.set_aside) == (11, ())
     aside = SetAside(entity="X", period=day(1), version=1, reason="counted <twice>")
     assert after.set_aside == (aside,)
@@ -365,7 +365,7 @@ def test_only_what_is_there_is_set_aside(world, capsys, words, message):
     assert main(["set-aside", str(world.folder), "--entity", "X", "--reason", "a\nb"]) == 1
     assert main(["set-aside", str(world.folder / "none"), *words, "--reason", "r"]) == 1
     assert not (world.folder / "none").exists()
-    assert [it["set_aside"] for it in world.rows()] == [None]
+    assert [row["set_aside"] for row in world.rows()] == [None]
 
 
 # What was spent.

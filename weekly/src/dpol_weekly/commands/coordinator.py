@@ -216,7 +216,7 @@ def _decide(options: argparse.Namespace) -> None:
     lines.append(f"The head of the log is {decision.log_head}")
     answer(options, lines, decision.facts())
     least = options.fail_on_missing or math.inf
-    if long := [it for it in decision.outlooks if it.silent >= least]:
+    if long := [outlook for outlook in decision.outlooks if outlook.silent >= least]:
         told = ", ".join(f"{it.entity} ({it.silent})" for it in long)
         raise DpolError(
             f"silent for {counted(int(least), 'period')} or more: {told}; ask for their"

@@ -29,7 +29,7 @@ def check_guarantee(report: Report, agreed: Deployment) -> None:
     Raises:
         DataError: the record states another guarantee.
     """
-    releases = Counter((it.cells.entity, it.cells.period) for it in report.rows)
+    releases = Counter((row.cells.entity, row.cells.period) for row in report.rows)
     noise, mu = agreed.count_noise(), agreed.mu * math.sqrt(max(releases.values(), default=1))
     stated = {key: it for key, it in report.guarantee.items() if key != "noise"}
     if isinstance(of_noise := report.guarantee.get("noise"), dict):
@@ -95,9 +95,10 @@ def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.d
     count, capacity = check_cells(row, noise)
     # A holder that has not taken an amendment yet releases by the agreement before it.
     held = [
-        it.entities[row.entity].capacity
-        for it in agreements
-        if row.entity in it.entities and not (it.amends and period < it.amends.since)
+        agreement.entities[row.entity].capacity
+        for agreement in agreements
+        if row.entity in agreement.entities
+        and not (agreement.amends and period < agreement.amends.since)
     ]
     if held and not {"reported", capacity} & {*held}:
         raise DataError(

@@ -159,7 +159,7 @@ def set_aside(
                 " it holds"
             )
         log.add_act(kind="set aside", entity=entity, period=number, reason=reason)
-        done = [(deployment.period_of(it["period"]).isoformat(), it["version"]) for it in rows]
+        done = [(deployment.period_of(row["period"]).isoformat(), row["version"]) for row in rows]
         return done, log.head
 
 
@@ -229,8 +229,12 @@ def sort_rows(report: Report, log: Log, may_change: Collection[str], today: date
         of_entity.setdefault(row.cells.entity, {}).setdefault(key, row)
     for entity, own in of_entity.items():
         logged = {
-            (day_of(it["period"]).isoformat(), it["noisy_count"], it["capacity"]): it
-            for it in log.releases("entity = ?", entity)
+            (
+                day_of(release["period"]).isoformat(),
+                release["noisy_count"],
+                release["capacity"],
+            ): release
+            for release in log.releases("entity = ?", entity)
         }
         rows.known.extend(logged[key] for key in own if key in logged)
         new = {key: row for key, row in own.items() if key not in logged}
@@ -324,7 +328,11 @@ def _another_ledger(
             f"this report comes from another ledger than the first one about {entity}"
             f" ({_origin(first)}); ask the holder. If it lost that ledger, {lost}"
         )
-    keys = [it.entities[entity].key for it in log.agreements if entity in it.entities]
+    keys = [
+        agreement.entities[entity].key
+        for agreement in log.agreements
+        if entity in agreement.entities
+    ]
     if last["key"] not in (report.key, *keys) and report.key not in keys[-1:]:
         return (
             f"this report has another key than the earlier ones ({_origin(last)}); ask the"

@@ -114,12 +114,12 @@ class Decision:
     @property
     def missing(self) -> tuple[str, ...]:
         """Identifiers of the entities whose report for the last period is missing."""
-        return tuple(it.entity for it in self.outlooks if it.silent)
+        return tuple(outlook.entity for outlook in self.outlooks if outlook.silent)
 
     @property
     def all_named(self) -> bool:
         """True if every entity that may be chosen is named."""
-        ranked = [it for it in self.outlooks if it.rank is not None]
+        ranked = [outlook for outlook in self.outlooks if outlook.rank is not None]
         return all(it.named for it in ranked) and (len(self.named) > 1 or bool(ranked))
 
     @property
@@ -142,7 +142,7 @@ class Decision:
     def as_csv(self) -> str:
         """A table with a row for each entity; no title is a formula for a spreadsheet."""
         text = io.StringIO(newline="")
-        fields = [it.name for it in dataclasses.fields(Outlook)]
+        fields = [field.name for field in dataclasses.fields(Outlook)]
         writer = csv.DictWriter(text, ["period", *fields], lineterminator="\n")
         writer.writeheader()
         for it in self.outlooks:

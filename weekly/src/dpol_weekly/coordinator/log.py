@@ -70,7 +70,7 @@ class Log:
     @cached_property
     def hashes(self) -> list[str]:
         """The hashes of its agreements."""
-        return [it.sha256() for it in self.agreements]
+        return [agreement.sha256() for agreement in self.agreements]
 
     @property
     def head(self) -> str:
@@ -113,12 +113,12 @@ class Log:
             [
                 (
                     number,
-                    it.cells.entity,
-                    deployment.number_of(datetime.date.fromisoformat(it.cells.period)),
-                    it.cells.noisy_count,
-                    it.cells.capacity,
+                    row.cells.entity,
+                    deployment.number_of(datetime.date.fromisoformat(row.cells.period)),
+                    row.cells.noisy_count,
+                    row.cells.capacity,
                 )
-                for it in rows
+                for row in rows
             ],
         )
         _link(base, number)

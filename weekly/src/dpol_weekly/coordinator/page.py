@@ -47,7 +47,7 @@ def day_of(period: str) -> str:
 
 def ranking(decision: Decision) -> list[Outlook]:
     """The entities that have reported: those named, the others by rank, those not in the choice."""
-    there = [it for it in decision.outlooks if it.reports]
+    there = [outlook for outlook in decision.outlooks if outlook.reports]
     return sorted(there, key=lambda it: (not it.named, it.rank is None, it.rank or 0))
 
 
@@ -99,7 +99,7 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
         decision: the one that is shown first.
         earlier: the decisions before it, the newest first.
     """
-    titles = {it.entity: it.title for it in decision.outlooks}
+    titles = {outlook.entity: outlook.title for outlook in decision.outlooks}
     ranked, counts = ranking(decision), decision.gain.of == "count"
     named = [it for it in ranked if it.named]
     others = [it for it in ranked if not it.named and (it.rank or it.chance is not None)]
@@ -108,7 +108,9 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
     chances = [it.chance for it in named if it.chance is not None]
     start, before = map(datetime.date.fromisoformat, (decision.period, decision.last_period))
     unit = "week" if (start - before).days == 7 else "period"
-    silent = sorted((it for it in decision.outlooks if it.silent), key=lambda it: -it.silent)
+    silent = sorted(
+        (outlook for outlook in decision.outlooks if outlook.silent), key=lambda it: -it.silent
+    )
     spent = decision.spent
     return load_template("decisions.html.j2", "dpol_weekly.coordinator").render(
         decision=decision,
@@ -116,7 +118,7 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
         named=named,
         to=f"{', '.join(first)} and {last}" if first else last,
         others=others,
-        likelier=[it for it in others if chances and (it.chance or 0.0) > min(chances)],
+        likelier=[other for other in others if chances and (other.chance or 0.0) > min(chances)],
         of_those=of_those(decision),
         ranked=ranked,
         silent=[it for it in silent if it.silent > 1 or not it.reports],

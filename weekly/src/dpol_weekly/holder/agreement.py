@@ -56,7 +56,7 @@ def confirm(ledger: Ledger, request: Request) -> None:
             released periods.
     """
     deployment = request.deployment
-    confirmed = {it.sha256(): it for it in agreements(ledger)}
+    confirmed = {agreement.sha256(): agreement for agreement in agreements(ledger)}
     if deployment.sha256() in confirmed:
         return
     of_this_name = [it for it in confirmed.values() if it.name == deployment.name]

@@ -124,7 +124,11 @@ def _with_beds_of_then(
     Raises:
         DataError: a row is older than an amendment, and the ledger lacks the earlier agreement.
     """
-    before = {it.sha256(): it for it in agreements(ledger)} if deployment.amends else {}
+    before = (
+        {agreement.sha256(): agreement for agreement in agreements(ledger)}
+        if deployment.amends
+        else {}
+    )
     for count in counts:
         then = deployment
         while then.amends and count.period < then.amends.since.isoformat():

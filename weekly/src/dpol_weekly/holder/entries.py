@@ -109,14 +109,17 @@ def outputs(ledger: Ledger) -> list[Output]:
 def output_at(ledger: Ledger, base: Path, deployment: Deployment) -> Output | None:
     """Return the output of an agreement at the path in the holder's file; None if there is none."""
     seen, origin = seen_from(ledger, base), _origin(ledger, deployment)
-    return next((it for it in outputs(ledger) if (it.base, it.origin) == (seen, origin)), None)
+    return next(
+        (output for output in outputs(ledger) if (output.base, output.origin) == (seen, origin)),
+        None,
+    )
 
 
 def registered(ledger: Ledger, base: Path, deployment: Deployment) -> Output:
     """Return the output of an agreement at a path; enter it if it is new."""
     if known := output_at(ledger, base, deployment):
         return known
-    seen, taken = seen_from(ledger, base), {it.path for it in outputs(ledger)}
+    seen, taken = seen_from(ledger, base), {output.path for output in outputs(ledger)}
     further = (f"{seen}-{number}" for number in itertools.count(2))
     path = next(it for it in itertools.chain([seen], further) if it not in taken)
     insert = "INSERT INTO output (id, base, path, origin) VALUES (?, ?, ?, ?)"

@@ -94,7 +94,7 @@ def compared(
 
 def _hashed(ledger: Ledger, counts: Sequence[Count]) -> Iterator[tuple[tuple[int, str], str]]:
     """Yield the entity and period of each count, and its hash."""
-    hashed, numbers = _hasher(ledger), entities_of(ledger, {it.entity for it in counts})
+    hashed, numbers = _hasher(ledger), entities_of(ledger, {count.entity for count in counts})
     for it in counts:
         entity, period = key = numbers[it.entity], it.period
         yield key, hashed(f"{entity}/{period}/{Decimal(it.count).normalize():f}")

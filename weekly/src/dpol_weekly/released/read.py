@@ -109,10 +109,10 @@ def read_report(parts: Parts) -> Report:
 def _heads(file: Path, runs: object) -> dict[int, str]:
     """Return the heads that a record states, by the number of the run."""
     try:
-        heads = {int(it["number"]): it["head"] for it in runs}  # type: ignore[attr-defined]
-        numbers = [int(it["number"]) for it in runs]  # type: ignore[attr-defined]
-        good = all(HEAD.fullmatch(it) for it in heads.values())
-        good &= numbers == sorted(heads) and all(0 < it < 2**53 for it in numbers)
+        heads = {int(run["number"]): run["head"] for run in runs}  # type: ignore[attr-defined]
+        numbers = [int(run["number"]) for run in runs]  # type: ignore[attr-defined]
+        good = all(HEAD.fullmatch(head) for head in heads.values())
+        good &= numbers == sorted(heads) and all(0 < number < 2**53 for number in numbers)
     except (LookupError, TypeError, ValueError, OverflowError):
         good = False
     if not good:
