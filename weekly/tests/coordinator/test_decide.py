@@ -90,7 +90,7 @@ def test_another_question_is_asked_of_the_same_reports(tmp_path, capsys, options
     ranked = sorted(
         (outlook for outlook in decision.outlooks if outlook.rank), key=lambda it: it.rank
     )
-    assert "".join(it.entity for it in ranked) == named
+    assert "".join(outlook.entity for outlook in ranked) == named
     for it, share in zip(decision.outlooks, (0.7, 0.5, 0.3), strict=True):
         assert (it.share, it.capacity) == (pytest.approx(share, abs=0.03), world.beds[it.entity])
         assert it.low < share < it.high

@@ -86,7 +86,7 @@ def test_a_cell_that_privatize_does_not_write_is_refused_and_nobody_else(
     bad = forged(world.file(X0), **{column: text})
     others = world.file(V0, ledger="V"), world.file(("C", 0, "4"), ledger="C")
     done = world.collect(bad, *others, today=TODAY)
-    assert [it.taken for it in done] == [0, 1, 1]
+    assert [report.taken for report in done] == [0, 1, 1]
     (line,) = done[0].refused
     assert message in line
 
@@ -122,7 +122,7 @@ RECORDS = [
 def test_a_damaged_record_loses_its_own_report_only(world, changed, message):
     bad = rewritten(world.file(X0, X1), **changed)
     done = world.collect(bad, world.file(V0, ledger="V"))
-    assert [it.taken for it in done] == [0, 1]
+    assert [report.taken for report in done] == [0, 1]
     assert message in done[0].refused[0]
 
 
@@ -174,7 +174,7 @@ def test_what_nobody_foresaw_loses_one_report_only(world, monkeypatch):
     unread, bad = world.file(X0, name="unread.zip"), world.file(X0, V1, ledger="W")
     good = world.file(V1, ledger="W", output="P")
     done = world.collect(unread, bad, good, new_ledgers=["V"])
-    assert [it.taken for it in done] == [0, 0, 1], "the new ledger is still to be accepted"
+    assert [report.taken for report in done] == [0, 0, 1], "the new ledger is still to be accepted"
     assert "unread.zip: cannot be read (MemoryError)" in done[0].refused[0]
     assert "cannot be taken (MemoryError)" in done[1].refused[0]
     with open_log(world.folder) as log:

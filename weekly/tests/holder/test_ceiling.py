@@ -142,7 +142,7 @@ def plain_rows(made):
         agreed, day = json.loads(agreement), datetime.date.fromisoformat(period).toordinal()
         days = range(day, day + agreed["periods"].get("days", 7))
         length, first = made.periods.days, made.periods.first.toordinal()
-        rows.append((entity, {(it - first) // length for it in days}, float(agreed["mu"])))
+        rows.append((entity, {(day - first) // length for day in days}, float(agreed["mu"])))
     return rows
 
 

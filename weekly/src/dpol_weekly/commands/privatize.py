@@ -121,7 +121,7 @@ def _privatize(options: argparse.Namespace) -> None:
         "marked": done.marked,
         "outside": done.outside,
         "periods": done.periods,
-        "differ": [{"entity": it.entity, "period": it.period} for it in done.differ],
+        "differ": [{"entity": count.entity, "period": count.period} for count in done.differ],
         "mu_of_stay": done.worst.mu,
     }
     try:

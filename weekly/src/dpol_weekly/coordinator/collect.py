@@ -203,7 +203,7 @@ def _take(log: Log, report: Report, may_change: set[str], today: datetime.date) 
         file=report.file,
         taken=len(rows.fresh),
         known=len(rows.known),
-        set_aside=sum(it["set_aside"] is not None for it in rows.known),
+        set_aside=sum(row["set_aside"] is not None for row in rows.known),
         corrections=len(rows.corrections),
         refused=tuple(map(escaped, rows.refused)),
         above_budget=tuple(_above(log, number)),
@@ -322,7 +322,7 @@ def _another_ledger(
     last = max(standing.values(), key=lambda it: int(it["report"]))
     lost = f"collect with --new-ledger {entity}. {_SET_ASIDE}"
     if last["ledger"] != report.ledger:
-        of_last = [it for it in standing.values() if it["ledger"] == last["ledger"]]
+        of_last = [row for row in standing.values() if row["ledger"] == last["ledger"]]
         first = min(of_last, key=lambda it: int(it["report"]))
         return (
             f"this report comes from another ledger than the first one about {entity}"

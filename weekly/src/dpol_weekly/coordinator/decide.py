@@ -53,7 +53,7 @@ def decide(folder: Path, period: datetime.date | None = None, **changes: Any) ->
         with locked(folder / "decisions"):
             written = _written(log, folder / "decisions")
             decision = _write(log, _path(folder, decision.period), decision)
-            shown = {it.period: it for it in [*written, decision]}
+            shown = {each.period: each for each in [*written, decision]}
             write_page(folder, *sorted(shown.values(), key=lambda it: it.period, reverse=True))
     return decision
 
@@ -131,7 +131,7 @@ def _written(log: Log, folder: Path) -> list[Decision]:
         DataError: one is damaged, or was made from another log.
     """
     # A killed run may have left half of a file, under a hidden name.
-    files = sorted(it for it in folder.glob("*.json") if _PERIOD.fullmatch(it.stem))
+    files = sorted(file for file in folder.glob("*.json") if _PERIOD.fullmatch(file.stem))
     read = {path: read_decision(path) for path in files[-1 - EARLIER :]}
     for path, decision in read.items():
         _log_of(log, path, decision)
@@ -182,7 +182,7 @@ def _write(log: Log, path: Path, decision: Decision) -> Decision:
             f"{path}: is decided already, and stays: {since}; that counts from the next decision on"
         )
     if before.coordination != decision.coordination:
-        was, now = (it.coordination.model_dump() for it in (before, decision))
+        was, now = (made.coordination.model_dump() for made in (before, decision))
         keys = ", ".join(key for key in was if was[key] != now[key])
         raise DataError(
             f"{path}: is decided already, and stays; it was decided with other choices ({keys})."

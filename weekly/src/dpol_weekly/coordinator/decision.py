@@ -120,7 +120,7 @@ class Decision:
     def all_named(self) -> bool:
         """True if every entity that may be chosen is named."""
         ranked = [outlook for outlook in self.outlooks if outlook.rank is not None]
-        return all(it.named for it in ranked) and (len(self.named) > 1 or bool(ranked))
+        return all(outlook.named for outlook in ranked) and (len(self.named) > 1 or bool(ranked))
 
     @property
     def asked(self) -> str:
@@ -145,8 +145,8 @@ class Decision:
         fields = [field.name for field in dataclasses.fields(Outlook)]
         writer = csv.DictWriter(text, ["period", *fields], lineterminator="\n")
         writer.writeheader()
-        for it in self.outlooks:
-            cells = {"period": self.period, **vars(it)}
+        for outlook in self.outlooks:
+            cells = {"period": self.period, **vars(outlook)}
             texts = {key: spreadsheet_text(cells[key]) for key in ("entity", "title")}
             writer.writerow(cells | texts)
         return text.getvalue()

@@ -51,7 +51,9 @@ class Reports:
 
     def of(self, places: NDArray[np.bool_]) -> Reports:
         """Return the reports of the entities with (n,) flags."""
-        share, capacity, noise = (it[:, places] for it in (self.share, self.capacity, self.noise))
+        share, capacity, noise = (
+            array[:, places] for array in (self.share, self.capacity, self.noise)
+        )
         return Reports(share=share, capacity=capacity, noise=noise)
 
     def as_counts(self, bound: float) -> Reports:

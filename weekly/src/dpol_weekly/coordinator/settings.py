@@ -127,7 +127,11 @@ def algorithm_of(spec: AlgorithmSpec) -> LocalAlgorithm[Any]:
             raise ValueError(wrong)
     except ValueError as error:
         made = map(make_members, REGISTRY)
-        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm)]
+        able = [
+            members[0].family
+            for members in made
+            if len(members) == 1 and not unfit(members[0].algorithm)
+        ]
         raise ValueError(f"{error}; these can decide: {', '.join(able)}") from None
     return cast("LocalAlgorithm[Any]", members[0].algorithm)
 

@@ -78,7 +78,9 @@ def spent_of(deployment: Deployment, released: NDArray[Any], *, corrections: int
     stay, names = deployment.longest_stay, list(deployment.entities)
     # A person loses most at the two entities that released most often.
     pairs = np.sort(released, axis=1)[:, -2:].sum(axis=1)
-    worst = max(int(pairs[it : it + stay].sum()) for it in range(max(1, len(pairs) - stay + 1)))
+    worst = max(
+        int(pairs[start : start + stay].sum()) for start in range(max(1, len(pairs) - stay + 1))
+    )
     return Spent(
         mu=deployment.mu * math.sqrt(released.max()),
         mu_of_stay=deployment.mu * math.sqrt(worst / 2),

@@ -59,7 +59,9 @@ def confirm(ledger: Ledger, request: Request) -> None:
     confirmed = {agreement.sha256(): agreement for agreement in agreements(ledger)}
     if deployment.sha256() in confirmed:
         return
-    of_this_name = [it for it in confirmed.values() if it.name == deployment.name]
+    of_this_name = [
+        agreement for agreement in confirmed.values() if agreement.name == deployment.name
+    ]
     before = of_this_name[-1] if of_this_name else None
     amended = confirmed.get(deployment.amends.agreement) if deployment.amends else None
     if amended and amended.name == deployment.name:

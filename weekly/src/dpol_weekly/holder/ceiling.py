@@ -60,15 +60,18 @@ def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
     Raises:
         DataError: a row exceeds the share of this agreement, or of another one in the ledger.
     """
-    numbers = entities_of(ledger, {it.entity for it in counts})
+    numbers = entities_of(ledger, {count.entity for count in counts})
     square = Fraction(str(deployment.mu)) ** 2
-    known = {it.name: it for it in deployments(ledger)} | {deployment.name: deployment}
+    known = {other.name: other for other in deployments(ledger)} | {deployment.name: deployment}
     for judged in known.values():
         share, before = _share(judged), spent(ledger, judged)
         now = defaultdict(Fraction, before)
         keys = [
-            [(numbers[it.entity], number) for number in _overlapped(judged, it.period, deployment)]
-            for it in counts
+            [
+                (numbers[count.entity], number)
+                for number in _overlapped(judged, count.period, deployment)
+            ]
+            for count in counts
         ]
         for key in itertools.chain(*keys):
             now[key] += square

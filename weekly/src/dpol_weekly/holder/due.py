@@ -48,7 +48,7 @@ def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -
     """
     deployment, correct = request.deployment, request.correct
     _refuse_other_periods(ledger, deployment)
-    numbers = entities_of(ledger, {it.entity for it in counts})
+    numbers = entities_of(ledger, {count.entity for count in counts})
     here, released = seen_from(ledger, base), released_for(ledger, deployment.name)
     marked = {(row["entity"], row["period"]) for row in marked_for(ledger, deployment.name)}
     last: dict[int, str] = {}
@@ -107,7 +107,9 @@ def _refuse_out_of_turn(count: Count, last: str | None, request: Request) -> Non
             f"{count.where}: this period was not released, and a later one was; correct the date,"
             f" leave the row out, or add --correct {period} to release it now"
         )
-    first, second = (deployment.number_on(datetime.date.fromisoformat(it)) for it in (last, period))
+    first, second = (
+        deployment.number_on(datetime.date.fromisoformat(day)) for day in (last, period)
+    )
     if second - first > LONGEST_GAP and not request.gap:  # its date may be mistyped
         raise DataError(
             f"{count.where}: its entity released no period after that from {last},"

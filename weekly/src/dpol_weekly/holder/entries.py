@@ -121,7 +121,9 @@ def registered(ledger: Ledger, base: Path, deployment: Deployment) -> Output:
         return known
     seen, taken = seen_from(ledger, base), {output.path for output in outputs(ledger)}
     further = (f"{seen}-{number}" for number in itertools.count(2))
-    path = next(it for it in itertools.chain([seen], further) if it not in taken)
+    path = next(
+        candidate for candidate in itertools.chain([seen], further) if candidate not in taken
+    )
     insert = "INSERT INTO output (id, base, path, origin) VALUES (?, ?, ?, ?)"
     identity, origin = new_id(), _origin(ledger, deployment)
     number = ledger.insert(insert, identity, seen, path, origin)
@@ -216,7 +218,10 @@ def add_rows(
         deployment: the agreement; it defines a step of the noise.
         steps: noise on each count in steps.
     """
-    numbers, noise = entities_of(ledger, {it.entity for it in counts}), deployment.count_noise()
+    numbers, noise = (
+        entities_of(ledger, {count.entity for count in counts}),
+        deployment.count_noise(),
+    )
     versions = "(SELECT COUNT(*) + 1 FROM release WHERE entity = ? AND period = ?)"
     rows = []
     for count, noisy in zip(counts, steps, strict=True):

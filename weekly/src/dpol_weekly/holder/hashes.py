@@ -59,7 +59,7 @@ def refuse_renamed(
         DataError: a cell was released for another entity.
     """
     of_cell = _hash_of_cells(ledger, hospital)
-    numbers = entities_of(ledger, {it.entity for it in counts})
+    numbers = entities_of(ledger, {count.entity for count in counts})
     apart = {(row["one"], row["other"]) for row in select(ledger, "SELECT * FROM split")}
     for count in counts:
         own = numbers[count.entity]

@@ -257,9 +257,9 @@ def _entities(
         if name != period and not number_formats({*cells})
     }
     for name, held in texts.items():
-        if own := [it for it in ids if it in held]:
+        if own := [identifier for identifier in ids if identifier in held]:
             draft.names["entity"] = name
-            return {"entities": {it: it for it in own}}
+            return {"entities": {identifier: identifier for identifier in own}}
     several = [name for name, held in texts.items() if len(held) > 1]
     dates = columns.get(period, [])
     if not several or len({*dates}) == len(dates) > 1:  # no date twice: rows of one entity

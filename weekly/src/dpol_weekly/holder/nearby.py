@@ -57,7 +57,7 @@ def releases_near(ledger: Ledger, base: Path) -> Iterator[Report]:
     folders = {base.parent, ledger.path.parent}
     folders |= {path_of(ledger, output).parent for output in outputs(ledger)}
     # Each folder once, however its path is written.
-    for folder in sorted({it.resolve(): it for it in folders}.values()):
+    for folder in sorted({near.resolve(): near for near in folders}.values()):
         for file in sorted(folder.glob("[!.]*.zip")):
             try:
                 if parts := read_parts(file):

@@ -231,7 +231,7 @@ class Releaser:
         )
         rows = add_rows(ledger, run, new, self.deployment, steps)
         remember_counts(ledger, rows, new)
-        remember_cells(ledger, self.hospital, ((it.entity, it.period) for it in new))
+        remember_cells(ledger, self.hospital, ((count.entity, count.period) for count in new))
 
     def _signer(self) -> Key:
         assert self.key, "confirm() comes first"
@@ -274,11 +274,11 @@ def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:
 
 def _key(path: Path, agreed: Sequence[str | None]) -> Key | None:
     """Return the signing key, checked against the agreement; None if it has to be made."""
-    wanted = [it for it in agreed if it]
+    wanted = [public for public in agreed if public]
     if not (_is_there(path) or wanted):
         return None
     key = Key(path)
-    if wrong := [it for it in wanted if key.public != it]:
+    if wrong := [public for public in wanted if key.public != public]:
         raise DataError(
             f"{path}: is not the key in the agreement ({wrong[0][:12]}...); name its file in key"
         )

@@ -98,7 +98,7 @@ def release_files(ledger: Ledger, output: Output) -> list[Path]:
     """Return the files named like releases of an output."""
     path = path_of(ledger, output)
     name = re.compile(rf"{re.escape(path.name)}-{_DATE}\.zip")
-    return sorted(it for it in path.parent.glob("*.zip") if name.fullmatch(it.name))
+    return sorted(file for file in path.parent.glob("*.zip") if name.fullmatch(file.name))
 
 
 def _table(rows: Sequence[Released]) -> bytes:
