@@ -53,8 +53,8 @@ def _recompute(options: argparse.Namespace) -> None:
     except ValueError as error:
         raise DataError(f"{error}; ask for the release again, and do not rely on it") from None
     lines = [
-        f"{proof.file}: {counted(proof.rows, 'row')}, mu = {rounded_up(proof.mu, 4)} for a person in"
-        f" one period; over these files at most mu = {rounded_up(proof.stay_mu, 4)} for a stay of"
+        f"{proof.file}: {counted(proof.rows, 'row')}, mu = {rounded_up(proof.mu, 4)} for a person"
+        f" in one period; over these files at most mu = {rounded_up(proof.stay_mu, 4)} for a stay of"
         f" {counted(proof.stay, 'period')}, within budget_mu {proof.budget:g}"
         for proof in found
     ]
