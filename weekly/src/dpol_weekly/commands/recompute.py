@@ -54,8 +54,8 @@ def _recompute(options: argparse.Namespace) -> None:
         raise DataError(f"{error}; ask for the release again, and do not rely on it") from None
     lines = [
         f"{proof.file}: {counted(proof.rows, 'row')}, mu = {rounded_up(proof.mu, 4)} for a person"
-        f" in one period; over these files at most mu = {rounded_up(proof.stay_mu, 4)} for a stay of"
-        f" {counted(proof.stay, 'period')}, within budget_mu {proof.budget:g}"
+        f" in one period; over these files at most mu = {rounded_up(proof.stay_mu, 4)} for a stay"
+        f" of {counted(proof.stay, 'period')}, within budget_mu {proof.budget:g}"
         for proof in found
     ]
     lines.append("Noise, sums and ceiling follow from the files and the agreement, as stated.")
