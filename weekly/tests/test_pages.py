@@ -20,7 +20,7 @@ END = "--- the block ends ---"
 
 def anchors(page):
     heads = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", it).lower().replace(" ", "-") for it in heads}
+    return {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda it: it.name)

@@ -16,9 +16,9 @@ def used():
     for file in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Import):
-                assert not any(it.name.split(".")[0] == "dpol" for it in node.names), file
+                assert not any(name.name.split(".")[0] == "dpol" for name in node.names), file
             elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "dpol":
-                names.setdefault(node.module, set()).update(it.name for it in node.names)
+                names.setdefault(node.module, set()).update(name.name for name in node.names)
     return names
 
 
@@ -28,4 +28,6 @@ def lines():
 
 
 def test_the_page_lists_what_is_imported():
-    assert lines() == [it for it in PAGE.read_text().splitlines() if it.startswith("| `dpol")]
+    assert lines() == [
+        splitline for splitline in PAGE.read_text().splitlines() if splitline.startswith("| `dpol")
+    ]

@@ -1,7 +1,7 @@
 """The agreement of hospitals and a coordinator: `deployment.yaml`, public, the same for all.
 
-It holds what touches the guarantee, and nothing else. All of it is hashed. The coordinator's own
-choices are in `dpol_weekly.coordinator.settings`.
+It holds everything that the guarantee depends on, and nothing else. All of it is hashed. The
+coordinator's own choices are in `dpol_weekly.coordinator.settings`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MuDecimal = Annotated[float, Field(ge=0.001, le=100)]
 
 
 def _capacity(value: object) -> object:
-    """A number in range, or `reported`. Raises ValueError for anything else."""
+    """Return a number in range, or `reported`. Raises ValueError for anything else."""
     with suppress(TypeError, ValueError):
         if value == "reported" or _LEAST_BEDS <= float(str(value)) <= _MOST_BEDS:
             return value
@@ -41,7 +41,7 @@ def _capacity(value: object) -> object:
 
 
 def _affirmed(value: object) -> object:
-    """True. Raises ValueError for anything else."""
+    """Return True. Raises ValueError for anything else."""
     if value is not True:
         raise ValueError(
             "must be true: no person is counted by two entities in one period, as by a hospital"
@@ -70,12 +70,12 @@ class Entity(Settings):
         return f"{Decimal(str(self.capacity)).normalize():f}"
 
     def takes_part(self, period: datetime.date) -> bool:
-        """True if it reports, and may be chosen, in a period that starts at a date."""
+        """Return True if the entity takes part in a period that starts at a date."""
         return (self.since or period) <= period and (self.until is None or period < self.until)
 
 
 class Periods(Settings):
-    """The periods in which counts are taken."""
+    """The reporting periods."""
 
     first: Annotated[
         datetime.date, Field(ge=datetime.date(1900, 1, 1), le=datetime.date(2100, 12, 31))
@@ -86,7 +86,7 @@ class Periods(Settings):
 
 
 class Amendment(Settings):
-    """The agreement that another one takes the place of."""
+    """The agreement that this one supersedes."""
 
     agreement: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     """Its hash, as `dpol deployment check` shows it."""
@@ -108,7 +108,7 @@ class Deployment(Settings):
     count_sensitivity: Annotated[float, Field(ge=0.001, le=1000)] = 1.0
     """Largest change of one count by one person."""
     longest_stay: Annotated[int, Field(ge=1, le=520)] = 8
-    """Number of periods in which the budget has to protect one person."""
+    """Number of periods over which the budget protects one person."""
     budget_mu: MuDecimal
     """Ceiling of the mu of a person of the longest stay, over all outputs of all holders."""
     corrections: bool = False
@@ -119,7 +119,7 @@ class Deployment(Settings):
     """The agreement whose place this one takes from some period on; only `entities` may differ."""
 
     def rules(self) -> Iterator[Problem]:
-        """The rules across keys that are broken."""
+        """Yield the broken rules that involve several keys."""
         places = {("name",): self.name} | {("entities", name): name for name in self.entities}
         for place, name in places.items():
             if name == "TODO":
@@ -156,19 +156,19 @@ class Deployment(Settings):
             )
 
     def squared_budget(self) -> Fraction:
-        """The square of the least budget_mu: it pays for one release of each entity and period."""
+        """The square of the least budget: it pays for one release of each entity and period."""
         return self.longest_stay * Fraction(str(self.mu)) ** 2
 
     def agreement(self) -> str:
-        """All of it as JSON in one way only."""
+        """Return the agreement as canonical JSON."""
         return canonical_text(self.model_dump(mode="json", exclude_none=True))
 
     def sha256(self) -> str:
-        """Checksum of the agreement: no spelling, order or comment of the file matters."""
+        """Return the hash of the agreement; order, comments and 1 or 1.0 do not matter."""
         return hashlib.sha256(self.agreement().encode()).hexdigest()
 
     def count_noise(self) -> CountNoise:
-        """The noise of every count."""
+        """Return the noise on every count."""
         return CountNoise(Decimal(str(self.mu)), Decimal(str(self.count_sensitivity)))
 
     @property
@@ -177,26 +177,26 @@ class Deployment(Settings):
         return decimal_text(Decimal(str(self.count_sensitivity)))
 
     def period_of(self, number: int) -> datetime.date:
-        """The start of a period, counted from 0."""
+        """Return the start of the period with a number, counted from 0."""
         return self.periods.first + datetime.timedelta(days=number * self.periods.days)
 
     def number_of(self, period: datetime.date) -> int | None:
-        """Number of the period that begins at a date, counted from 0; None if none does."""
+        """Return the number of the period that begins at a date, from 0; None if none does."""
         number, rest = divmod((period - self.periods.first).days, self.periods.days)
         return None if rest or number < 0 else number
 
     def number_on(self, day: datetime.date) -> int:
-        """Number of the period of the grid that holds a day; below 0 before the first one."""
+        """Return the number of the period that contains a day; below 0 before the first period."""
         return (day - self.periods.first).days // self.periods.days
 
 
 def short(sha256: str) -> str:
-    """The first digits of a hash, for eyes; nothing is confirmed by them."""
+    """Return the first digits of a hash, for display only."""
     return sha256[:12]
 
 
 def canonical_text(plain: Mapping[str, Any]) -> str:
-    """Plain values as JSON in one way only: keys sorted, 1.0 written as 1.
+    """Return plain values as canonical JSON: keys sorted, 1.0 written as 1.
 
     >>> canonical_text({"mu": 1.0, "days": 7}) == canonical_text({"days": 7.0, "mu": 1})
     True
@@ -224,7 +224,7 @@ def read_deployment(path: Path | str) -> Deployment:
 
 
 def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
-    """A deployment of plain values; `place` says in messages where they are from.
+    """Check plain values as an agreement; `place` says in messages where they are from.
 
     Raises:
         ConfigError: it breaks rules; all are listed.
@@ -240,19 +240,19 @@ def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
 
 
 def refuse_amendment(before: Deployment, now: Deployment, place: str) -> None:
-    """Refuse an agreement that cannot take the place of another one.
+    """Refuse an agreement that cannot supersede another one.
 
-    Only `entities` may differ, and only from the first period of the new one on: holders join,
-    close, and get other beds or keys. So mu, unit and budget hold for a person whose stay crosses
-    that period.
+    Only `entities` may differ, and only from the first period of the new agreement on: holders
+    join, close, and get other beds or keys. So mu, unit and budget also hold for a stay across that
+    period.
 
     Args:
-        before: the one in whose place it would be.
-        now: the other one.
-        place: of the other one, for messages.
+        before: the superseded agreement.
+        now: the new agreement.
+        place: where the new agreement is from, for messages.
 
     Raises:
-        ConfigError: it does not amend that one, or changes something else.
+        ConfigError: the new agreement does not amend the other, or changes something else.
     """
     if not (now.amends and now.amends.agreement == before.sha256()):
         raise ConfigError(

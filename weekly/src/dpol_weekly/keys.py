@@ -14,10 +14,10 @@ from dpol.core.errors import DataError, OutputError
 
 
 def make_key(path: Path) -> str:
-    """Write a new private key, readable for nobody else; its public half.
+    """Write a new private key that nobody else can read, and return its public half.
 
     Raises:
-        OutputError: the file exists already, or cannot be written.
+        OutputError: the file exists, or cannot be written.
     """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -47,7 +47,7 @@ class Key:
         path: its file.
 
     Raises:
-        DataError: it cannot be read, or holds no such key.
+        DataError: the file cannot be read, or holds no such key.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,7 +71,7 @@ class Key:
         return self._key.public_key().public_bytes_raw().hex()
 
     def sign(self, checksum: str) -> str:
-        """The signature of a checksum, 128 hex digits."""
+        """Return the signature of a checksum, 128 hex digits."""
         return self._key.sign(checksum.encode()).hex()
 
 
@@ -87,7 +87,7 @@ Under such a key one signature fits any text.
 
 
 def verify(public: str, signature: str, checksum: str) -> bool:
-    """True if the key with a public half signed a checksum; False for a key of small order."""
+    """Return True if the key signed a checksum; False for a key of small order."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 

@@ -24,15 +24,15 @@ from functools import cached_property
 from dpol.core.errors import DataError
 from dpol.core.intervals import NORMAL_95
 
-_FINEST = 2**20  # The scale is at least so many steps: the grid is far finer than the noise.
+_FINEST = 2**20  # The scale is at least this many steps: the grid is far finer than the noise.
 
 
 @dataclass(frozen=True)
 class CountNoise:
-    """Noise on counts, N(0, 2 s^2 / mu^2): of which `capacity` noise is made.
+    """Noise on counts, N(0, 2 s^2 / mu^2), the basis of `capacity` noise.
 
     Args:
-        mu: privacy of one person in one period, from 0.001 to 100.
+        mu: Gaussian-DP parameter for one person in one period, from 0.001 to 100.
         count_sensitivity: s, how far one person can move one count, from 0.001 to 1000 with at
             most 6 decimals.
 
@@ -67,7 +67,7 @@ class CountNoise:
 
     @cached_property
     def scale(self) -> int:
-        """k, in steps: the least integer that is at least sqrt(2) S / mu + 1."""
+        """k in steps: the smallest integer that is at least sqrt(2) S / mu + 1."""
         return math.isqrt(math.ceil(self._variance(self.decimals)) - 1) + 2
 
     @property
@@ -84,17 +84,17 @@ class CountNoise:
 
 
 def share_of(noisy_count: str, capacity: str) -> str:
-    """The noisy share, as it is written."""
+    """Return the noisy share as a row writes it."""
     return f"{float(noisy_count) / float(capacity):.9g}"
 
 
 def deviation_of_share(deviation: float, capacity: str) -> str:
-    """The standard deviation of the noise on a share, as it is written, from that on the count."""
+    """Return the standard deviation of the noise on a share, from the count's, as text."""
     return f"{deviation / float(capacity):.6g}"
 
 
 def interval(noisy: str, deviation: str) -> list[str]:
-    """The ends of a 95% interval, not cut off at 0; their rounding is far below the noise.
+    """Return the ends of a 95% interval, not cut off at 0; rounding is far below the noise.
 
     >>> interval("0.126016260", "0.0114977")
     ['0.10348', '0.14855']
@@ -105,7 +105,7 @@ def interval(noisy: str, deviation: str) -> list[str]:
 
 
 def in_steps(number: str, decimals: int) -> int:
-    """Decimal text in steps of 10^-decimals, rounded half up, exactly.
+    """Return decimal text in steps of 10^-decimals, rounded half up, exactly.
 
     >>> in_steps("3.4", 6), in_steps("0.25", 1), in_steps("7", 0)
     (3400000, 3, 7)
@@ -117,5 +117,5 @@ def in_steps(number: str, decimals: int) -> int:
 
 
 def decimal_text(number: Decimal) -> str:
-    """A number without exponent and without zeros at its end."""
+    """Return a number without an exponent and without trailing zeros."""
     return f"{number.normalize():f}"

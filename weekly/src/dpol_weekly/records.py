@@ -1,19 +1,18 @@
 """The guarantee of released counts, recomputed from release files alone.
 
-For a third party that trusts neither `dpol privatize` nor the record that it wrote. This module is
-independent of both: it needs Python alone, and all numbers are integers and fractions. It may be
-copied and read by itself. Formulas and proofs are those of `dpol_weekly.noise` and
-`dpol_weekly.budget`, written down a second time.
+For a third party that trusts neither `dpol privatize` nor its records. This module depends on
+neither: it needs only Python, and all numbers are integers and fractions, so it may be copied and
+read by itself. It states the formulas and proofs of `dpol_weekly.noise` and `dpol_weekly.budget` a
+second time.
 
-Noise of integer scale k, in steps of 10^-m people, protects a person who moves a count by s people:
+Noise of integer scale k, in steps of 10^-m people, protects a person who can move a count by s:
 
 - S = s 10^m steps is an integer, and k - 1 >= sqrt(2) S / mu, by less than 1.
 - Releases of one entity whose periods overlap add up: their squares of mu sum to s(i, p).
-- A person in one period has mu = sqrt(max s(i, p)), and one who stays L periods has at most
-  sqrt(L) times that. No s(i, p) exceeds budget^2 / L, over all files.
+- A person in one period has mu = sqrt(max s(i, p)), and a stay of L periods at most sqrt(L) times
+  as much. No s(i, p) exceeds budget^2 / L, over all files.
 
-The files of a holder are cumulative: a row of a ledger that stands in several of them is counted
-once.
+The files of a holder are cumulative: a row that several files repeat counts once.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ _MOST = 64 << 20  # bytes of a member
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """The numbers of an agreement on which a guarantee depends.
+    """The numbers of an agreement that a guarantee depends on.
 
     Args:
-        mu: of a person in one period.
-        count_sensitivity: the largest change of one count by one person.
+        mu: mu of a person in one period.
+        count_sensitivity: largest change of one count by one person.
         first: first day of the first period.
-        days: of a period.
-        longest_stay: in periods.
-        budget_mu: ceiling of the mu of a person of the longest stay.
+        days: days of a period.
+        longest_stay: longest stay in periods.
+        budget_mu: largest mu of a person of the longest stay.
     """
 
     mu: Fraction
@@ -63,12 +62,12 @@ class Recomputed:
     """The guarantee that a release file proves.
 
     Args:
-        file: of the release.
-        rows: how many it has.
-        mu: of a person in one period, by this file.
-        stay: the longest stay of the agreement, in periods.
-        stay_mu: of a person of that stay, over all files, at most.
-        budget: the ceiling of the agreement.
+        file: file of the release.
+        rows: number of rows.
+        mu: mu of a person in one period, by this file.
+        stay: longest stay of the agreement in periods.
+        stay_mu: upper bound on the mu of that stay, over all files.
+        budget: budget_mu of the agreement.
     """
 
     file: Path
@@ -90,15 +89,16 @@ class _Row:
 
 
 def recompute(files: Sequence[Path], agreed: Mapping[str, Terms]) -> list[Recomputed]:
-    """Recompute what records state, from their noise and tables, under what was agreed.
+    """Recompute the guarantees of records from their noise, their tables and the agreements.
 
     Args:
-        files: of releases; all outputs of the same people together, for the ceiling.
-        agreed: the terms of each agreement, by its SHA-256.
+        files: release files; for the ceiling, all outputs about the same people.
+        agreed: terms of each agreement by its SHA-256.
 
     Raises:
-        ValueError: something else than stated follows, a file is damaged, or its agreement is not
-            among those; the text says what.
+        ValueError: a record states another guarantee than follows, a file is damaged, or its
+        agreement
+            is missing; the text says what.
     """
     found: list[tuple[Path, int, Terms, list[_Row]]] = []
     for file in files:
@@ -137,7 +137,7 @@ def recompute(files: Sequence[Path], agreed: Mapping[str, Terms]) -> list[Recomp
 
 
 def _read(file: Path) -> tuple[bytes, dict[str, Any]]:
-    """Table and record; the checksum must be that of both."""
+    """Return table and record, if the checksum covers both."""
     with zipfile.ZipFile(file) as archive:
         if any(archive.getinfo(name).file_size > _MOST for name in ("table.csv", "record.json")):
             raise ValueError("it is too large for a release")
@@ -150,7 +150,7 @@ def _read(file: Path) -> tuple[bytes, dict[str, Any]]:
 
 
 def _rows(table: bytes, facts: Mapping[str, Any], terms: Terms) -> list[_Row]:
-    """The rows of a release, if all that its record states follows from them and the agreement."""
+    """Return the rows of a release, if its record follows from them and the agreement."""
     stated, ledger = facts["guarantee"], str(facts["ledger"]["id"])
     for name in ("longest_stay", "budget_mu"):
         _same(name, Fraction(str(stated[name])) == getattr(terms, name))
@@ -174,7 +174,7 @@ def _rows(table: bytes, facts: Mapping[str, Any], terms: Terms) -> list[_Row]:
 
 
 def _check_noise(noise: Mapping[str, Any], terms: Terms) -> None:
-    """Check that the noise has the scale that the agreement's mu and sensitivity ask for."""
+    """Check that the noise has the scale that the mu and sensitivity of the agreement require."""
     _same("noise: mu", Fraction(noise["mu"]) == terms.mu > 0)
     _same("sensitivity", Fraction(noise["count_sensitivity"]) == terms.count_sensitivity)
     steps, scale = terms.count_sensitivity * 10 ** int(noise["decimals"]), noise["scale"]
@@ -184,7 +184,7 @@ def _check_noise(noise: Mapping[str, Any], terms: Terms) -> None:
 
 
 def _most(rows: Sequence[_Row], terms: Terms) -> Fraction:
-    """The largest sum of squares of mu of an entity in a period of an agreement."""
+    """Return the largest sum of squares of mu of an entity in a period of an agreement."""
     first, days = terms.first.toordinal(), terms.days
     spent = defaultdict[tuple[str, int], Fraction](Fraction)
     for row in rows:

@@ -1,9 +1,9 @@
 """Integer Gaussian noise behind one interface: reproducible for experiments, secure for releases.
 
-The law is the discrete Gaussian: P(k) proportional to exp(-k^2 / (2 scale^2)) over all integers k
-(Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy"). Noise added in
-floating point is not Gaussian in its last bits, and those can give the value away; noise added to
-integers has no last bits.
+The distribution is the discrete Gaussian: P(k) proportional to exp(-k^2 / (2 scale^2)) over all
+integers k (Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy"). Noise
+added in floating point is not Gaussian in its last bits, and those can give the value away; noise
+added to integers has no last bits.
 
 A value moved by a shift is shift / (scale - 1)-GDP: slightly above the shift / scale of continuous
 noise. Proof: the best tests of a shift are thresholds m, their errors P(Y >= m) = Phi(-z_m) and
@@ -35,7 +35,7 @@ class NoiseSampler(Protocol):
         """Name of the sampler in a guarantee."""
 
     def discrete_gaussian(self, scale: int, size: int) -> list[int]:
-        """Independent draws of scale `scale`, at least 1 and at most 2^53.
+        """Return independent draws with scale `scale`, from 1 to 2^53.
 
         Raises:
             ValueError: the scale or the size is out of range.
@@ -44,7 +44,7 @@ class NoiseSampler(Protocol):
 
 @dataclass(frozen=True)
 class SeededNoise:
-    """Noise of a NumPy generator: reproducible, so anyone who has the seed can remove it."""
+    """Noise from a NumPy generator: reproducible, so anyone with the seed can remove it."""
 
     name: ClassVar[Literal["seeded"]] = "seeded"
     generator: np.random.Generator
@@ -68,7 +68,7 @@ class SeededNoise:
 
 @dataclass(frozen=True)
 class SecureNoise:
-    """Exact noise from the operating system's entropy, by opendp; it cannot be repeated."""
+    """Exact noise from the operating system's entropy, drawn by OpenDP; it cannot be repeated."""
 
     name: ClassVar[Literal["secure"]] = "secure"
 
@@ -84,7 +84,7 @@ class SecureNoise:
 
 
 def gaussian_measurement(scale: int) -> Any:
-    """OpenDP's measurement that adds discrete Gaussian noise to a vector of 64-bit integers.
+    """Return OpenDP's measurement that adds discrete Gaussian noise to a vector of 64-bit integers.
 
     It maps an L2 distance d to rho = d^2 / (2 scale^2) of zero-concentrated DP.
 

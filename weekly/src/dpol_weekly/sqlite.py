@@ -1,4 +1,4 @@
-"""Databases of SQLite that runs share: one file, its tables from a script, one writer at a time."""
+"""SQLite databases that runs share: one file, tables from a script, one writer at a time."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Kind:
 
     Args:
         name: what messages call it.
-        script: file of the statements that make its tables.
-        application: number in the header of its files.
-        version: of its tables.
-        foreign: why any other file is refused, and the remedy.
-        damaged: likewise, for one that is damaged.
+        script: SQL file that makes the tables.
+        application: application number in the header of the files.
+        version: version of the tables.
+        foreign: message for any other file, with the remedy.
+        damaged: message for a damaged file, with the remedy.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Kind:
 
 @contextmanager
 def opened(path: Path, kind: Kind, *, in_memory: bool = False) -> Iterator[sqlite3.Connection]:
-    """A connection to a database, which is made if it is missing.
+    """Open a database, and make it if it is missing.
 
     Args:
-        path: its file.
-        kind: of the database.
+        path: file of the database.
+        kind: kind of the database.
         in_memory: open an empty one in memory, to try something out.
 
     Raises:
@@ -81,12 +81,12 @@ def opened(path: Path, kind: Kind, *, in_memory: bool = False) -> Iterator[sqlit
 def transaction(
     base: sqlite3.Connection, *, write: bool = True, settings: Sequence[str] = ()
 ) -> Iterator[None]:
-    """All that is written in the block, or nothing; one block that writes at a time, others wait.
+    """Write all of the block or nothing; one writer at a time, others wait.
 
     Args:
         base: an open database.
         write: whether the block may write.
-        settings: pragmas that are set before.
+        settings: pragmas to set first.
     """
     # EXTRA is FULL that also syncs the folder: a power failure undoes nothing that others have.
     for setting in ("synchronous = EXTRA", *settings):
@@ -102,10 +102,10 @@ def transaction(
 
 
 def prepare(base: sqlite3.Connection, path: Path, kind: Kind, *, new: bool = True) -> bool:
-    """Make the tables of a database that is nobody's yet, if it may be `new`; True if it was.
+    """Make the tables of an empty database if it may be `new`; return True if they were made.
 
     Raises:
-        DataError: it is of another kind or version.
+        DataError: the database is of another kind or version.
     """
     (application,) = base.execute("PRAGMA application_id").fetchone()
     (version,) = base.execute("PRAGMA user_version").fetchone()
@@ -131,7 +131,7 @@ def prepare(base: sqlite3.Connection, path: Path, kind: Kind, *, new: bool = Tru
 
 
 def _patiently(base: sqlite3.Connection, statement: str) -> None:
-    """Execute, and wait while another run holds the database, so that Ctrl-C still works."""
+    """Execute a statement; wait for another run in a way that Ctrl-C can interrupt."""
     end = time.monotonic() + PATIENCE
     while True:
         try:

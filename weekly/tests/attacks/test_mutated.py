@@ -83,7 +83,7 @@ def day(number):
 
 
 def raw_rows(weeks):
-    rows = [[it, day(t), COUNTS[it][t], BEDS[it]] for t in range(weeks) for it in COUNTS]
+    rows = [[name, day(t), COUNTS[name][t], BEDS[name]] for t in range(weeks) for name in COUNTS]
     return [["entity", "period", "count", "capacity"], *rows]
 
 

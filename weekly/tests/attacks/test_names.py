@@ -25,7 +25,7 @@ def single(name):
 
 
 def play(made, own, *weeks, refused=None, **options):
-    rows = [("x", WEEK[it], "3") for it in weeks]
+    rows = [("x", WEEK[week], "3") for week in weeks]
     if refused:
         return refuse(refused, *rows, made=made, own=own, **options)
     return put(*rows, made=made, own=own, **options)

@@ -48,7 +48,7 @@ def privatize(*rows, to=NOISY, **keys):
     return run("privatize", *options)
 
 
-ROWS = [("north", it, "3") for it in DATES] + [(it, FIRST, "3") for it in NAMES]
+ROWS = [("north", date, "3") for date in DATES] + [(name, FIRST, "3") for name in NAMES]
 
 
 @pytest.mark.parametrize("row", ROWS)

@@ -84,7 +84,7 @@ def test_one_entity_needs_no_column_of_a_capacity_that_is_agreed():
 @pytest.mark.parametrize(
     ("rows", "own", "more", "message"),
     [
-        (["C,2024-01-07,3,20"], BOTH, [], "line 2: its entity is none of those in the file"),
+        (["C,2024-01-07,3,20"], BOTH, [], "line 2: its entity is neither in the file"),
         (["B,2024-01-08,3,20"], BOTH, [], "line 2: no period begins on its date in the deployment"),
         (["B,2023-12-31,3,20"], BOTH, [], "line 2: no period begins on its date in the deployment"),
         (ROWS, {"entity": "b"}, [], "no entity 'b'"),

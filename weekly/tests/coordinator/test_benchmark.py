@@ -12,5 +12,5 @@ LIVE = Path(__file__).parents[2] / "benchmarks" / "live.py"
 def test_a_peak_is_that_of_its_own_process_and_not_the_largest_so_far():
     measured = runpy.run_path(str(LIVE))["measured"]
     programs = "large = bytearray(900 << 20)", "pass"
-    (_, large), (_, small) = (measured(sys.executable, "-c", it) for it in programs)
+    (_, large), (_, small) = (measured(sys.executable, "-c", program) for program in programs)
     assert small < 700 < 900 < large

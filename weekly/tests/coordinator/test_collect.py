@@ -31,7 +31,7 @@ def test_new_rows_are_taken_once_as_they_were_released(world):
     assert world.put(A0, B0).taken == 2
     again = world.put(A0, B0, A1)
     assert (again.taken, again.known, again.refused) == (1, 2, ())
-    assert [(it["entity"], it["period"], it["noisy_count"]) for it in world.rows()] == [
+    assert [(row["entity"], row["period"], row["noisy_count"]) for row in world.rows()] == [
         ("A", day(0), "3.500000"),
         ("A", day(1), "-2.250000"),
         ("B", day(0), "7.000000"),
@@ -79,7 +79,7 @@ def test_a_correction_supersedes_where_it_is_agreed_and_counts(world):
     # A copy of the older report brings nothing back.
     done = world.put(A0, A1)
     assert (done.taken, done.known) == (0, 2)
-    versions = [(it["version"], it["noisy_count"]) for it in world.rows("period = 0")]
+    versions = [(row["version"], row["noisy_count"]) for row in world.rows("period = 0")]
     assert versions == [(1, "3.500000"), (2, "4.000000")]
 
 
@@ -167,8 +167,8 @@ def test_log_and_reports_go_on_over_an_amendment(world):
     (line,) = world.put(B0, ("B", 2, "4"), ledger="B").refused
     assert f"B does not take part in {day(2)}" in line
     after = decide(world.folder)
-    assert [it.entity for it in after.outlooks] == ["A", "B", "C", "D"]
-    assert {it.entity for it in after.outlooks if it.rank} == {"A", "C", "D"}
+    assert [outlook.entity for outlook in after.outlooks] == ["A", "B", "C", "D"]
+    assert {outlook.entity for outlook in after.outlooks if outlook.rank} == {"A", "C", "D"}
     assert check(world.folder, datetime.date.fromisoformat(before.period)) == before
     assert check(world.folder) == after
 

@@ -39,7 +39,8 @@ class Weeks(Coordinator):
         for entity in entities:
             rng = np.random.default_rng([seed, ord(entity)])
             rows = [
-                (entity, it, f"{200 * SHARES[entity] + rng.normal():.3f}", "200") for it in weeks
+                (entity, week, f"{200 * SHARES[entity] + rng.normal():.3f}", "200")
+                for week in weeks
             ]
             done = self.put(*rows, output=f"{entity}{weeks}{seed}")
             assert done.taken == len(weeks), done
@@ -86,8 +87,10 @@ def test_another_question_is_asked_of_the_same_reports(tmp_path, capsys, options
     assert ("Which entity" in said) == (asked is not None)
     assert (asked or "") in said
     decision = read_decision(world.written(6))
-    ranked = sorted((it for it in decision.outlooks if it.rank), key=lambda it: it.rank)
-    assert "".join(it.entity for it in ranked) == named
+    ranked = sorted(
+        (outlook for outlook in decision.outlooks if outlook.rank), key=lambda it: it.rank
+    )
+    assert "".join(outlook.entity for outlook in ranked) == named
     for it, share in zip(decision.outlooks, (0.7, 0.5, 0.3), strict=True):
         assert (it.share, it.capacity) == (pytest.approx(share, abs=0.03), world.beds[it.entity])
         assert it.low < share < it.high
@@ -317,7 +320,7 @@ def test_silence_is_counted_and_may_fail_the_command(world, capsys):
     world.report(0, 1, 2, entities="C")
     assert main(["decide", str(world.folder), "--fail-on-missing", "3"]) == 0
     decision = read_decision(world.written(5))
-    assert [it.silent for it in decision.outlooks] == [0, 0, 2, 2]
+    assert [outlook.silent for outlook in decision.outlooks] == [0, 0, 2, 2]
     assert decision.missing == ("C", "D")
     page = (world.folder / "index.html").read_bytes()
     (world.folder / "index.html").unlink()
@@ -334,7 +337,9 @@ def test_who_never_reported_is_not_named(world, algorithm):
     world.report(*range(4))
     decision = decide(world.folder)
     assert "W" not in decision.named
-    assert [(it.rank, it.chance) for it in decision.outlooks if it.entity == "W"] == [(None, None)]
+    assert [
+        (outlook.rank, outlook.chance) for outlook in decision.outlooks if outlook.entity == "W"
+    ] == [(None, None)]
     assert "never reported" in (world.folder / "index.html").read_text()
 
 
@@ -386,7 +391,7 @@ def test_a_correction_is_read_and_counted(world):
     assert decision.spent.corrections == 1
     assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
     assert decision.spent.mu_of_stay == pytest.approx(0.5 * (2 + 3 / 2) ** 0.5)
-    assert [it.reports for it in decision.outlooks] == [3, 3, 3]
+    assert [outlook.reports for outlook in decision.outlooks] == [3, 3, 3]
     rng = np.random.default_rng([9, ord("A")])
     assert decision.outlooks[0].noisy_share == pytest.approx(0.2 + rng.normal() / 200, abs=1e-5)
 

@@ -59,7 +59,7 @@ def rewritten(path, **changed):
 
 NUMBER = "is not a number as dpol privatize writes it"
 RANGE, FOLLOWS = "its noisy count is out of range", "does not follow from its count and capacity"
-AGREED = "its mu and count sensitivity are not those of the agreement"
+AGREED = "its mu and count sensitivity differ from the agreement"
 # A cell of a row of X, what is put there, and why the row is refused.
 CELLS = [
     ("noisy_count", ["1" + "0" * 300, "1e300", "nan", "٥.000000", "5.0", "-0.000000"], NUMBER),
@@ -78,7 +78,7 @@ CELLS = [
 
 
 @pytest.mark.parametrize(
-    ("column", "text", "message"), [(it[0], text, it[2]) for it in CELLS for text in it[1]]
+    ("column", "text", "message"), [(cell[0], text, cell[2]) for cell in CELLS for text in cell[1]]
 )
 def test_a_cell_that_privatize_does_not_write_is_refused_and_nobody_else(
     world, column, text, message
@@ -86,7 +86,7 @@ def test_a_cell_that_privatize_does_not_write_is_refused_and_nobody_else(
     bad = forged(world.file(X0), **{column: text})
     others = world.file(V0, ledger="V"), world.file(("C", 0, "4"), ledger="C")
     done = world.collect(bad, *others, today=TODAY)
-    assert [it.taken for it in done] == [0, 1, 1]
+    assert [report.taken for report in done] == [0, 1, 1]
     (line,) = done[0].refused
     assert message in line
 
@@ -122,7 +122,7 @@ RECORDS = [
 def test_a_damaged_record_loses_its_own_report_only(world, changed, message):
     bad = rewritten(world.file(X0, X1), **changed)
     done = world.collect(bad, world.file(V0, ledger="V"))
-    assert [it.taken for it in done] == [0, 1]
+    assert [report.taken for report in done] == [0, 1]
     assert message in done[0].refused[0]
 
 
@@ -174,7 +174,7 @@ def test_what_nobody_foresaw_loses_one_report_only(world, monkeypatch):
     unread, bad = world.file(X0, name="unread.zip"), world.file(X0, V1, ledger="W")
     good = world.file(V1, ledger="W", output="P")
     done = world.collect(unread, bad, good, new_ledgers=["V"])
-    assert [it.taken for it in done] == [0, 0, 1], "the new ledger is still to be accepted"
+    assert [report.taken for report in done] == [0, 0, 1], "the new ledger is still to be accepted"
     assert "unread.zip: cannot be read (MemoryError)" in done[0].refused[0]
     assert "cannot be taken (MemoryError)" in done[1].refused[0]
     with open_log(world.folder) as log:
@@ -243,7 +243,7 @@ def test_one_bad_mail_stops_nobody(world):
 def test_91_rows_about_another_hospital_are_found_and_set_aside(world, capsys):
     assert world.put(X0, ("V", 0, "19"), name="x.zip").taken == 2
     (line,) = world.put(V0, V1, ledger="V").refused
-    assert "2 rows of V: the ledger of this report is not that of the first one about V" in line
+    assert "2 rows of V: this report comes from another ledger than the first one about V" in line
     assert "(x.zip, collected on 20" in line
     assert "--new-ledger V" in line
     assert "dpol set-aside" in line
@@ -255,7 +255,7 @@ def test_91_rows_about_another_hospital_are_found_and_set_aside(world, capsys):
     # The hostile table comes again, and changes nothing.
     again = world.put(X0, ("V", 0, "19"), X1, ("V", 1, "18"), name="x.zip")
     assert (again.taken, again.known, again.set_aside) == (1, 2, 1)
-    assert "is not that of the first one about V (" in again.refused[-1]
+    assert "comes from another ledger than the first one about V (" in again.refused[-1]
     assert decide(world.folder).spent.corrections == 0
 
 
@@ -270,14 +270,14 @@ def test_92_the_id_of_another_ledger_binds_nobody_else(world):
 def test_a_key_binds_from_the_first_report_or_from_the_agreement_on(world):
     world.put(V0, ledger="V")
     (line,) = world.put(V0, V1, ledger="V", key="X").refused
-    assert "the key of this report is not that of the earlier ones (1.zip, " in line
+    assert "this report has another key than the earlier ones (1.zip, " in line
     assert "--new-ledger V" in line
     assert world.put(V0, V1, ledger="V", key="W", new_ledgers=["V"]).taken == 1
     assert world.put(V0, V1, V2, ledger="V").taken == 0, "the old key is gone"
     world.folder = world.base / "agreed"
     world.agree({"V": {"key": public("V")}, "X": {}})
     (line,) = world.put(V0, ledger="V", key="X", new_ledgers=["V"]).refused
-    assert "signed with another key than that of V in the agreement" in line
+    assert "not signed with the key of V in the agreement" in line
     assert world.put(V0, X0, ledger="V").taken == 2
     table, facts = parts(world.file(V0, V1, ledger="V"))
     stolen = signed(world.base / "stolen.zip", table, facts | {"key": public("V")}, key="X")
@@ -300,7 +300,7 @@ def test_a_lost_ledger_is_accepted_by_name_and_once(world):
     assert world.put(V1, ledger="W", output="W", new_ledgers=["C"]).taken == 0
     assert world.put(V1, ledger="W", output="W", new_ledgers=["V"]).taken == 1
     assert world.put(V1, V2, ledger="W", output="W").taken == 1, "bound to the new ledger"
-    assert [it.reports for it in decide(world.folder).outlooks] == [1, 3, 0]
+    assert [outlook.reports for outlook in decide(world.folder).outlooks] == [1, 3, 0]
     assert world.put(V0, ("V", 3, "7"), ledger="V").taken == 0, "and not to the old one"
     with open_log(world.folder) as log:
         (act,) = log.connection.execute("SELECT * FROM act").fetchall()
@@ -322,7 +322,7 @@ def test_what_is_set_aside_is_ignored_named_and_paid_for(world):
     before = decide(world.folder, date(3))
     set_aside(world.folder, "X", "counted <twice>", date(1))
     after = decide(world.folder)
-    assert [it.reports for it in after.outlooks] == [4, 4, 3]
+    assert [outlook.reports for outlook in after.outlooks] == [4, 4, 3]
     assert (after.releases, before.set_aside) == (11, ())
     aside = SetAside(entity="X", period=day(1), version=1, reason="counted <twice>")
     assert after.set_aside == (aside,)
@@ -365,7 +365,7 @@ def test_only_what_is_there_is_set_aside(world, capsys, words, message):
     assert main(["set-aside", str(world.folder), "--entity", "X", "--reason", "a\nb"]) == 1
     assert main(["set-aside", str(world.folder / "none"), *words, "--reason", "r"]) == 1
     assert not (world.folder / "none").exists()
-    assert [it["set_aside"] for it in world.rows()] == [None]
+    assert [row["set_aside"] for row in world.rows()] == [None]
 
 
 # What was spent.

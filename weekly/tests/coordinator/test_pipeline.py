@@ -65,8 +65,8 @@ def compared(template, folder, algorithm, noisy, capacity, weeks):
     coordinates(state, algorithm=algorithm)
     (member,) = make_members(algorithm)
     played = played_by(member.algorithm, noisy_gains(noisy, capacity))
-    named = [names.index(decide(state, date(it)).named[0]) for it in weeks]
-    return named, [played[it] for it in weeks]
+    named = [names.index(decide(state, date(week)).named[0]) for week in weeks]
+    return named, [played[week] for week in weeks]
 
 
 def played_by(algorithm, source):

@@ -229,7 +229,7 @@ def test_a_confirmed_agreement_stays_confirmed_if_its_rows_are_refused():
 def test_rows_that_are_refused_come_before_the_question():
     agreed()
     table(ROWS + "C,2024-01-07,1,1,1\n")
-    assert "line 4: its entity is none of those" in privatize()[2]
+    assert "line 4: its entity is neither in" in privatize()[2]
     assert not LEDGER.exists()
 
 

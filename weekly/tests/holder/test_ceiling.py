@@ -142,7 +142,7 @@ def plain_rows(made):
         agreed, day = json.loads(agreement), datetime.date.fromisoformat(period).toordinal()
         days = range(day, day + agreed["periods"].get("days", 7))
         length, first = made.periods.days, made.periods.first.toordinal()
-        rows.append((entity, {(it - first) // length for it in days}, float(agreed["mu"])))
+        rows.append((entity, {(day - first) // length for day in days}, float(agreed["mu"])))
     return rows
 
 
@@ -208,7 +208,7 @@ def check(agreed, before, rng):
         assert plain_loss(agreed, rng) <= agreed.budget_mu**2 * (1 + 1e-9)
     entities = {it for it, _ in spent}
     sums = [
-        sum(sum(sorted(spent.get((it, p), 0) for it in entities)[-2:]) / 2
+        sum(sum(sorted(spent.get((entity, p), 0) for entity in entities)[-2:]) / 2
             for p in range(start, start + stay))
         for _, start in spent
     ]  # fmt: skip

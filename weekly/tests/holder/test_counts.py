@@ -154,7 +154,7 @@ def test_midnight_is_accepted(read, time):
         ("NM,A,x,<4\nx,y,1,2\n", "; its header has no such column, or is missing"),
         (HEADER.encode("utf-16"), 'set in hospital.yaml: format: {encoding: "utf-16"}'),
         (HEADER.encode() + b"NM,\xe9,2021-01-08,1,5\n", "is not UTF-8 text"),
-        (HEADER + "NM,D,2021-01-08,1,5\n", "line 2: its entity is none of those in the file"),
+        (HEADER + "NM,D,2021-01-08,1,5\n", "line 2: its entity is neither in the file"),
         (HEADER + "NM,A,2021-01-08,1.230,5\n", 'column covid must .* or {thousands: ".'),
     ],
 )
@@ -385,10 +385,14 @@ def test_a_first_file_says_what_is_missing_and_no_more(folder, table, still):
     """An empty column holds no dates, and a column named count is the one that is read."""
     Path("a.csv").write_text(table)
     begin(Path("h.yaml"), Path("a.csv"), Path("d.yaml"), AGREED)
-    comments = [it for it in Path("h.yaml").read_text().splitlines() if "Still to be set" in it]
+    comments = [
+        splitline
+        for splitline in Path("h.yaml").read_text().splitlines()
+        if "Still to be set" in splitline
+    ]
     assert len(comments) == (still is not None)
-    assert all(str(still) in it for it in comments)
-    assert not any("\ue000" in it for it in comments)
+    assert all(str(still) in comment for comment in comments)
+    assert not any("\ue000" in comment for comment in comments)
 
 
 def test_nothing_that_could_mean_two_things_is_guessed(folder):

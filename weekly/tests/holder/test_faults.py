@@ -79,7 +79,7 @@ def wrong_after(said, before):
 
 def wrong_files():
     """Faults of the files: table and record fit the ledger."""
-    wrong = [str(it) for it in files() if not FILE.fullmatch(str(it))]
+    wrong = [str(file) for file in files() if not FILE.fullmatch(str(file))]
     ledger = ask("SELECT name, period, noisy_count FROM release ORDER BY number")
     if [(row["entity"], row["period"], row["noisy_count"]) for row in output()] != ledger:
         wrong.append("table and ledger differ")
@@ -104,7 +104,7 @@ def outcomes(before):
             shutil.copytree(template, case)
             patch.chdir(case)
             said, changes = in_child(lambda: release_week(WEEKS[1]), how, k)
-            sizes = [it.stat().st_size for it in files()]
+            sizes = [file.stat().st_size for file in files()]
             wrong = wrong_after(said, before)
             patch.chdir(template)
             shutil.rmtree(case)

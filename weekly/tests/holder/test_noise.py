@@ -129,7 +129,8 @@ def test_19_of_20_intervals_hold_the_count():
 
     def held(factor):
         ends = [
-            map(float, interval(it.noisy_share, f"{factor * float(it.noise_sd)}")) for it in cells
+            map(float, interval(cell.noisy_share, f"{factor * float(cell.noise_sd)}"))
+            for cell in cells
         ]
         return sum(low <= 7.3 / 40 <= high for low, high in ends)
 

@@ -187,7 +187,7 @@ def test_a_count_that_differs_from_what_was_released_is_named():
     assert put(*same, sampler=Halted()).differ == []
     changed = ("A", A1[1], "4"), A2, ("B", B1[1], "1")
     done = put(*changed, sampler=Halted())
-    assert [(it.entity, it.period) for it in done.differ] == [("A", A1[1]), ("B", B1[1])]
+    assert [(count.entity, count.period) for count in done.differ] == [("A", A1[1]), ("B", B1[1])]
     told = "\n".join(describe(done, deployment()))
     assert "2 counts differ from what was released (2021-01-01, 2021-01-01)" in told
     put(*changed, correct=[A1[1]])

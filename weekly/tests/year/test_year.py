@@ -164,7 +164,7 @@ class Year:
 
     def known(self, week: int) -> int:
         """The agreement of a week."""
-        return sum(week >= it for it in self.changes) - 1
+        return sum(week >= change for change in self.changes) - 1
 
     # Hospitals.
 
@@ -487,4 +487,4 @@ def folder(monkeypatch):
 def test_a_year(folder):
     """Nothing is lost or released twice; ceilings hold; decisions are made again."""
     happened = Year(folder, 13, holders=12, weeks=60).play()
-    assert {it for it in EVENTS if not happened[it]} == set()
+    assert {event for event in EVENTS if not happened[event]} == set()

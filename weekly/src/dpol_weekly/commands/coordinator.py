@@ -137,7 +137,7 @@ def _collect(options: argparse.Namespace) -> None:
         done = collect(
             options.reports, options.into, options.deployment, new_ledgers=options.new_ledger
         )
-    reports, lines = [it for it in done if not it.ignored], []
+    reports, lines = [report for report in done if not report.ignored], []
     for report in reports:
         file = escaped(str(report.file))
         if options.check:
@@ -148,7 +148,7 @@ def _collect(options: argparse.Namespace) -> None:
             aside = f", {report.set_aside} of them set aside" if report.set_aside else ""
             lines.append(f"{file}: {report.taken} new{more}, {report.known} known{aside}")
     lines += [line for report in reports for line in report.above_budget]
-    ignored = [escaped(str(it.file)) for it in done if it.ignored]
+    ignored = [escaped(str(report.file)) for report in done if report.ignored]
     if ignored:
         told = f"ignored, not a release: {listed(ignored)}"
         lines.append(f"{counted(len(ignored), 'other file')} {told}")
@@ -157,13 +157,13 @@ def _collect(options: argparse.Namespace) -> None:
     head = None if options.check or not done else done[-1].head
     if head:
         lines.append(f"The head of the log is {head}")
-    facts = [asdict(it) | {"file": escaped(str(it.file))} for it in reports]
+    facts = [asdict(report) | {"file": escaped(str(report.file))} for report in reports]
     answer(options, lines, {"reports": facts, "ignored": ignored, "log_head": head})
     refused = [line for report in reports for line in report.refused]
     if refused:
         sys.stdout.flush()
         print(*map(printable, refused), sep="\n", file=sys.stderr)
-        new, known = sum(it.taken for it in done), sum(it.known for it in done)
+        new, known = sum(report.taken for report in done), sum(report.known for report in done)
         rest = "" if options.check else f"; collected: {new} new, {known} known"
         raise DpolError(f"refused: {len(refused)}, see above{rest}")
 
@@ -216,8 +216,8 @@ def _decide(options: argparse.Namespace) -> None:
     lines.append(f"The head of the log is {decision.log_head}")
     answer(options, lines, decision.facts())
     least = options.fail_on_missing or math.inf
-    if long := [it for it in decision.outlooks if it.silent >= least]:
-        told = ", ".join(f"{it.entity} ({it.silent})" for it in long)
+    if long := [outlook for outlook in decision.outlooks if outlook.silent >= least]:
+        told = ", ".join(f"{outlook.entity} ({outlook.silent})" for outlook in long)
         raise DpolError(
             f"silent for {counted(int(least), 'period')} or more: {told}; ask for their"
             " reports. The decision is written"

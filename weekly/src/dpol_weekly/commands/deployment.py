@@ -85,7 +85,7 @@ def _cost(options: argparse.Namespace) -> None:
         within = f"±{NORMAL_95 * points:.3g}"
         beds = entity.beds or "reported"
         print(f"{name:20} {beds:>10} {points:>17.3g} points {within:>9} points")
-    if any(it.beds is None for it in deployment.entities.values()):
+    if any(entity.beds is None for entity in deployment.entities.values()):
         print(f"Where the capacity is reported, {USUAL_CAPACITY} is taken.")
     print(f"On a count of people the noise has a standard deviation of {deviation:.3g}.")
     one, stay = (

@@ -121,7 +121,7 @@ def _privatize(options: argparse.Namespace) -> None:
         "marked": done.marked,
         "outside": done.outside,
         "periods": done.periods,
-        "differ": [{"entity": it.entity, "period": it.period} for it in done.differ],
+        "differ": [{"entity": count.entity, "period": count.period} for count in done.differ],
         "mu_of_stay": done.worst.mu,
     }
     try:
@@ -158,7 +158,7 @@ def _init(options: argparse.Namespace) -> None:
 
 
 def _chosen(question: str, choices: Sequence[str]) -> str | None:
-    """The choice of a person on a terminal; None for none of them."""
+    """Return a person's choice on a terminal; None for none."""
     for number, choice in enumerate(choices, start=1):
         print(f"  {number}: {printable(choice)}")
     print(f"{question} Type a number, or nothing: ", end="", flush=True)
@@ -167,13 +167,13 @@ def _chosen(question: str, choices: Sequence[str]) -> str | None:
 
 
 def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: bool) -> Release:
-    """Release, and before the first release under an agreement show it and have it confirmed.
+    """Release; before the first release under an agreement, show it and ask for confirmation.
 
     Args:
-        request: what is to be released.
-        sampler: where the noise comes from.
-        file: of the holder.
-        apart: whether the agreement is shown as errors are, for the answer stands alone.
+        request: the holder's request.
+        sampler: source of the noise.
+        file: the holder's file.
+        apart: show the agreement on standard error, because the answer stands alone.
     """
     from dpol_weekly.holder.agreement import NotConfirmedError
     from dpol_weekly.holder.release import release
@@ -203,7 +203,7 @@ def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: boo
 
 
 def _how_to_confirm(question: NotConfirmedError, file: Path) -> str:
-    """The last lines under an agreement: its whole hash, and the line for a script."""
+    """Return the last lines under an agreement: its whole hash, and the line for a script."""
     if question.in_person:
         return f"Its hash is {question.sha256}. Only a person on a terminal can confirm it."
     line = shlex.join(["dpol", "privatize", str(file), "--agree", question.sha256])
@@ -211,7 +211,7 @@ def _how_to_confirm(question: NotConfirmedError, file: Path) -> str:
 
 
 def _answer(sha256: str) -> str | None:
-    """The hash if the holder agrees on a terminal; None where there is none to ask on."""
+    """Return the hash if the holder agrees on a terminal; None without a terminal."""
     if not _on_terminal():
         return None
     print("Type yes to agree, and anything else to stop: ", end="", flush=True)

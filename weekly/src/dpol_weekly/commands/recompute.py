@@ -53,10 +53,10 @@ def _recompute(options: argparse.Namespace) -> None:
     except ValueError as error:
         raise DataError(f"{error}; ask for the release again, and do not rely on it") from None
     lines = [
-        f"{it.file}: {counted(it.rows, 'row')}, mu = {rounded_up(it.mu, 4)} for a person in one"
-        f" period; over these files at most mu = {rounded_up(it.stay_mu, 4)} for a stay of"
-        f" {counted(it.stay, 'period')}, within budget_mu {it.budget:g}"
-        for it in found
+        f"{proof.file}: {counted(proof.rows, 'row')}, mu = {rounded_up(proof.mu, 4)} for a person"
+        f" in one period; over these files at most mu = {rounded_up(proof.stay_mu, 4)} for a stay"
+        f" of {counted(proof.stay, 'period')}, within budget_mu {proof.budget:g}"
+        for proof in found
     ]
     lines.append("Noise, sums and ceiling follow from the files and the agreement, as stated.")
-    answer(options, lines, {"records": [dataclasses.asdict(it) for it in found]})
+    answer(options, lines, {"records": [dataclasses.asdict(proof) for proof in found]})

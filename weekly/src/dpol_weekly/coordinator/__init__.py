@@ -1,1 +1,1 @@
-"""Running it every week: reports are collected into a log, decisions are replayed from it."""
+"""The coordinator's side: collect reports into a log, replay decisions from it."""

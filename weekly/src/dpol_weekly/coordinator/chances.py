@@ -1,10 +1,10 @@
-"""Chances to be among the k largest of independent normal numbers.
+"""Probabilities of being among the k largest of independent normal numbers.
 
-With f_i and F_i the density and the distribution function of number i, it is among the k largest
-with the chance of the integral of f_i(x) P(fewer than k others lie above x). The number of those
-above x is a sum of independent events. Its law without i is made of those of the numbers before i
-and behind it, as sums of positive terms. The trapezoidal rule is exact up to 1e-6 for such
-integrands, if its step is below every deviation.
+Let f_i be the density of number i. The number is among the k largest with probability equal to the
+integral of f_i(x) P(fewer than k others lie above x). The count of numbers above x is a sum of
+independent events. Its distribution without i combines the numbers before i with the numbers after
+i, and all terms are positive. The trapezoidal rule is exact up to 1e-6 for such integrands if its
+step is below every deviation.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _CELLS = 4_000_000
 
 
 def chances_of(mean: Floats, deviation: Floats, k: int) -> Floats:
-    """The chance of each number to be among the k largest.
+    """Return the (n,) probabilities that each number is among the k largest.
 
-    Deviations below two steps of the rule are taken as these, 1/1000 of the range that matters for
-    few numbers and 1/100 for thousands.
+    Deviations below two steps of the rule are raised to two steps: 1/1000 of the range that matters
+    for few numbers, 1/100 for thousands.
 
     Args:
-        mean: (n,) of independent normal numbers.
-        deviation: (n,) above 0.
-        k: from 1; if there are not more numbers, all are among them.
+        mean: (n,) means of independent normal numbers.
+        deviation: (n,) standard deviations, above 0.
+        k: number of places, from 1; with n <= k every probability is 1.
 
     >>> [round(float(it), 6) for it in chances_of(np.zeros(4), np.ones(4), 1)]
     [0.25, 0.25, 0.25, 0.25]
@@ -72,7 +72,7 @@ def chances_of(mean: Floats, deviation: Floats, k: int) -> Floats:
 def _range(
     mean: Floats, deviation: Floats, k: int
 ) -> tuple[float, float, NDArray[Any], NDArray[np.bool_]]:
-    """The ends of what matters; which numbers (n,) matter, and which are among the k for sure."""
+    """Return the ends of the relevant range, and (n,) flags of relevant and of sure numbers."""
     low, high = mean - _REACH * deviation, mean + _REACH * deviation
     # Below the k-th lower end lies no number that matters; above the next upper end, all are in.
     start, sure = np.partition(low, -k)[-k], low > np.partition(high, -k - 1)[-k - 1]
@@ -85,14 +85,14 @@ def _range(
 
 
 def _none(k: int, points: int) -> Floats:
-    """(k, G) chances of 0 to k - 1 events, if there are none."""
+    """Return (k, G) probabilities of 0 to k - 1 events when no event is possible."""
     counts = np.zeros((k, points))
     counts[0] = 1.0
     return counts
 
 
 def _with(counts: Floats, own: Floats) -> Floats:
-    """(k, G) chances of 0 to k - 1 events, one more event with chance (G,) included."""
+    """Return (k, G) probabilities of 0 to k - 1 events with one more event of probability (G,)."""
     more = counts * (1 - own)
     more[1:] += counts[:-1] * own
     return more

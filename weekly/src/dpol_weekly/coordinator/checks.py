@@ -1,4 +1,4 @@
-"""Checks of what was reported: exactly what `dpol privatize` writes, and what was agreed."""
+"""Check that a report is what `dpol privatize` writes, and what was agreed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dpol_weekly.released.read import Report
 from dpol_weekly.released.row import Released, check_cells
 
 MOST_DEVIATIONS = 40
-"""A noisy count is at most the capacity and so many standard deviations of its noise.
+"""A noisy count exceeds its capacity by at most this many standard deviations of its noise.
 
-Noise reaches so far with a probability below 1e-340.
+Noise exceeds them with a probability below 1e-340.
 """
 
 _CLOSE = 1e-9
@@ -27,9 +27,9 @@ def check_guarantee(report: Report, agreed: Deployment) -> None:
     """Refuse a report whose record states another guarantee than its agreement and table give.
 
     Raises:
-        DataError: it does.
+        DataError: the record states another guarantee.
     """
-    releases = Counter((it.cells.entity, it.cells.period) for it in report.rows)
+    releases = Counter((row.cells.entity, row.cells.period) for row in report.rows)
     noise, mu = agreed.count_noise(), agreed.mu * math.sqrt(max(releases.values(), default=1))
     stated = {key: it for key, it in report.guarantee.items() if key != "noise"}
     if isinstance(of_noise := report.guarantee.get("noise"), dict):
@@ -53,19 +53,19 @@ def check_guarantee(report: Report, agreed: Deployment) -> None:
 
 
 def _is(stated: object, due: float) -> bool:
-    """True if what a record states is a number, up to rounding."""
+    """Return True if a record states this number, up to rounding."""
     with suppress(TypeError, ValueError, OverflowError):
         return abs(float(stated) - due) <= _CLOSE * due  # type: ignore[arg-type]
     return False
 
 
 def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.date) -> None:
-    """Refuse a row that `dpol privatize` does not write under what was agreed.
+    """Refuse a row that `dpol privatize` would not write under the agreement.
 
     Args:
         row: as it was reported.
-        agreements: that are known, each an amendment of the one before.
-        today: the date.
+        agreements: the known agreements; each amends the one before.
+        today: today's date.
 
     Raises:
         DataError: the row breaks a rule; the text says which, without its count.
@@ -95,9 +95,10 @@ def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.d
     count, capacity = check_cells(row, noise)
     # A holder that has not taken an amendment yet releases by the agreement before it.
     held = [
-        it.entities[row.entity].capacity
-        for it in agreements
-        if row.entity in it.entities and not (it.amends and period < it.amends.since)
+        agreement.entities[row.entity].capacity
+        for agreement in agreements
+        if row.entity in agreement.entities
+        and not (agreement.amends and period < agreement.amends.since)
     ]
     if held and not {"reported", capacity} & {*held}:
         raise DataError(
@@ -112,7 +113,7 @@ def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.d
 
 
 def _period(text: str) -> datetime.date | None:
-    """The date in a cell, if it is written as a date is."""
+    """Return the date in a cell if it is written as YYYY-MM-DD."""
     with suppress(ValueError):
         if (day := datetime.date.fromisoformat(text)).isoformat() == text:
             return day

@@ -1,4 +1,4 @@
-"""Playing again what was reported: what an algorithm chooses for a period."""
+"""Replay the reports: what an algorithm chooses for a period."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Choice:
     """The choice for a period.
 
     Args:
-        ranked: places of the entities that may be chosen, best first; one only where the algorithm
-            does not rank.
-        ordered: whether they are in an order at all.
-        law: of the true shares; None where the algorithm predicts none.
+        ranked: indices of the entities that may be chosen, best first; a single one if the
+            algorithm does not rank.
+        ordered: whether the algorithm ranks.
+        law: predicted distribution of the true shares; None if the algorithm predicts none.
         coverage: how well earlier predictions fitted; None if there were none.
     """
 
@@ -37,20 +37,20 @@ class Choice:
 def choose(
     deployment: Deployment, coordination: Coordination, reports: Reports, number: int
 ) -> Choice:
-    """The choice for a period, from the reports before it.
+    """Return the choice for a period, from the reports before it.
 
-    An algorithm that does not rank plays with the entities only that may be chosen.
+    An algorithm that does not rank plays only with the entities that may be chosen.
 
     Args:
         deployment: the entities, and the key of all random numbers.
-        coordination: the algorithm, the question, and how many are named. Asked for counts, the
-            game is played with counts / bound, and so are the predicted shares of its choice.
-        reports: of all periods before.
-        number: of the period.
+        coordination: the algorithm, the question, and the number of entities to name. For the
+            count question, the game and the predicted shares use counts / bound.
+        reports: the reports of all earlier periods.
+        number: number of the period.
 
     Raises:
-        ValueError: as `algorithm_of`; fewer than two have reported; nobody may be chosen; or the
-            algorithm does not rank, and several entities are to be named.
+        ValueError: as `algorithm_of`; fewer than two entities have reported; no entity may be
+            chosen; or several are to be named and the algorithm does not rank.
     """
     count = int(reports.there.any(axis=0).sum())
     if count < 2:
@@ -83,9 +83,9 @@ def choose(
 def may_be_chosen(
     deployment: Deployment, coordination: Coordination, reports: Reports, number: int
 ) -> NDArray[np.bool_]:
-    """(n,) flags of the entities that take part in a period, have reported, and may be chosen.
+    """Return (n,) flags of entities that take part in a period, have reported and may be chosen.
 
-    They are large enough in all reports.
+    A chosen entity is large enough in all its reports.
     """
     day, never = deployment.period_of(number), coordination.cannot_be_chosen
     entities = deployment.entities.items()
@@ -96,7 +96,7 @@ def may_be_chosen(
 
 
 def _played(deployment: Deployment, coordination: Coordination, reports: Reports) -> Played:
-    """The game after all reports; somebody must have reported."""
+    """Return the game after all reports; at least one entity must have reported."""
     algorithm = algorithm_of(coordination.algorithm)
     game = play(algorithm, reports, seed=coordination.seed, name=deployment.name)
     return deque(game, maxlen=1).pop()

@@ -1,7 +1,7 @@
-"""Collecting what holders report: checked against its record, the deployment and the log.
+"""Collect the reports of holders, checked against their records, the agreement and the log.
 
-Reports are taken one by one, and an entity's rows apart from those of others: what is wrong with
-one changes nothing for the others.
+Reports are taken one by one, and each entity's rows on their own: a fault in one changes nothing
+for the others.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Collected:
 
     Args:
         file: the file.
-        taken: how many rows were new.
-        known: how many were collected before.
-        set_aside: how many of the known rows were set aside, and stay so.
-        corrections: how many of the new rows supersede another one.
-        refused: why rows, or all of the report, were refused; empty if nothing was.
-        above_budget: what the new rows have spent above the budget, a sentence for each period.
-        ignored: whether it was found in a folder, and is no release.
-        head: of the log's hash chain afterwards.
+        taken: number of new rows.
+        known: number of rows that were collected before.
+        set_aside: number of known rows that were set aside, and stay set aside.
+        corrections: number of new rows that supersede another row.
+        refused: why rows, or the whole report, were refused; empty if nothing was.
+        above_budget: a sentence for each period in which the new rows exceed the budget.
+        ignored: whether the file was found in a folder and is no release.
+        head: head of the log's hash chain afterwards.
     """
 
     file: Path
@@ -57,15 +57,14 @@ class Collected:
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The rows of a report, sorted by what becomes of them.
+    """The rows of a report, sorted by what happens to them.
 
     Args:
-        known: rows of the log that it repeats.
-        fresh: those that are new.
-        corrections: those of the new ones that supersede another one.
-        refused: why others are not taken.
-        moved: entities whose new rows are from another ledger, or signed with another key, as was
-            allowed.
+        known: rows that the log already holds.
+        fresh: new rows.
+        corrections: new rows that supersede another row.
+        refused: why the other rows are not taken.
+        moved: entities whose new rows come, with permission, from another ledger or key.
     """
 
     known: list[sqlite3.Row]
@@ -83,14 +82,14 @@ def collect(
     new_ledgers: Collection[str] = (),
     today: datetime.date | None = None,
 ) -> list[Collected]:
-    """Take the new rows of reports into the log of a folder; what cannot be taken is refused.
+    """Take the new rows of reports into the log of a folder, and refuse the others.
 
     Args:
-        reports: files that `dpol privatize` wrote, and folders that hold some, see `find_releases`.
-        folder: of the coordinator; made if it is missing.
-        deployment: the deployment's file, the first time, or that of an amendment.
-        new_ledgers: entities that may report from another ledger than so far, from now on.
-        today: only periods that ended before it are taken; None: the computer's date.
+        reports: files that `dpol privatize` wrote, or folders with such files; see `find_releases`.
+        folder: the coordinator's folder; made if it is missing.
+        deployment: the file of the agreement, the first time or after an amendment.
+        new_ledgers: entities that may report from a new ledger from now on.
+        today: only periods that ended before this date are taken; None: the computer's date.
 
     Raises:
         DataError, OutputError: as `open_log`; or one of `new_ledgers` is not an entity.
@@ -105,11 +104,11 @@ def collect(
 def check_reports(
     reports: Sequence[Path], deployment: Path, today: datetime.date | None = None
 ) -> list[Collected]:
-    """Check all that can be checked of reports without a log: a new one takes them, and is gone.
+    """Check reports without a log: a temporary one takes them.
 
     Args:
         reports: as in `collect`.
-        deployment: the file that all hospitals share.
+        deployment: the file of the agreement.
         today: the date; None: the computer's.
 
     Raises:
@@ -122,16 +121,16 @@ def check_reports(
 def set_aside(
     folder: Path, entity: str, reason: str, period: datetime.date | None = None
 ) -> tuple[list[tuple[str, int]], str]:
-    """Let nothing count that the log holds of an entity, or of one period of it.
+    """Exclude what the log holds of an entity, or of one of its periods.
 
-    It stays in the log, with the reason, and what it cost is still counted. The same rows stay set
-    aside if they are collected again; other ones may be reported for these periods.
+    The rows stay in the log, with the reason, and their privacy cost still counts. They stay set
+    aside if they are collected again; other rows may be reported for these periods.
 
     Args:
-        folder: of the coordinator.
-        entity: its identifier.
-        reason: for the log, the decisions and the page.
-        period: its start; None: all that was collected so far.
+        folder: the coordinator's folder.
+        entity: identifier of the entity.
+        reason: shown in the log, the decisions and the page.
+        period: start of the period; None: everything collected so far.
 
     Returns:
         The period and the version of each row, and the head of the log's hash chain.
@@ -160,14 +159,14 @@ def set_aside(
                 " it holds"
             )
         log.add_act(kind="set aside", entity=entity, period=number, reason=reason)
-        done = [(deployment.period_of(it["period"]).isoformat(), it["version"]) for it in rows]
+        done = [(deployment.period_of(row["period"]).isoformat(), row["version"]) for row in rows]
         return done, log.head
 
 
 def _collect(
     log: Log, file: Path, found: Parts | str | None, may_change: set[str], today: datetime.date
 ) -> Collected:
-    """One file, see `find_releases`; entities whose new ledger is taken leave `may_change`."""
+    """Collect one file; entities whose new ledger is taken leave `may_change`."""
     left, why = set(may_change), found if isinstance(found, str) else ""
     if isinstance(found, Parts):
         try:
@@ -186,7 +185,7 @@ def _collect(
 
 
 def _take(log: Log, report: Report, may_change: set[str], today: datetime.date) -> Collected:
-    """Enter the new rows of a report, as `_collect`."""
+    """Enter the new rows of a report."""
     if report.agreement not in log.hashes:
         raise DataError(
             f"{report.file}: is of another deployment ({printable(shortened(report.deployment))}),"
@@ -204,7 +203,7 @@ def _take(log: Log, report: Report, may_change: set[str], today: datetime.date) 
         file=report.file,
         taken=len(rows.fresh),
         known=len(rows.known),
-        set_aside=sum(it["set_aside"] is not None for it in rows.known),
+        set_aside=sum(row["set_aside"] is not None for row in rows.known),
         corrections=len(rows.corrections),
         refused=tuple(map(escaped, rows.refused)),
         above_budget=tuple(_above(log, number)),
@@ -213,12 +212,12 @@ def _take(log: Log, report: Report, may_change: set[str], today: datetime.date) 
 
 
 def sort_rows(report: Report, log: Log, may_change: Collection[str], today: datetime.date) -> Rows:
-    """Sort the rows of a report into those that are known, new, and refused.
+    """Sort the rows of a report into known, new and refused rows.
 
     Args:
-        report: whose guarantee was checked.
-        log: that it is collected into.
-        may_change: entities that may report from another ledger than so far.
+        report: a report with a checked guarantee.
+        log: the log that collects it.
+        may_change: entities that may report from a new ledger.
         today: the date.
     """
     rows = Rows(known=[], fresh=[], corrections=[], refused=[], moved=[])
@@ -230,8 +229,12 @@ def sort_rows(report: Report, log: Log, may_change: Collection[str], today: date
         of_entity.setdefault(row.cells.entity, {}).setdefault(key, row)
     for entity, own in of_entity.items():
         logged = {
-            (day_of(it["period"]).isoformat(), it["noisy_count"], it["capacity"]): it
-            for it in log.releases("entity = ?", entity)
+            (
+                day_of(release["period"]).isoformat(),
+                release["noisy_count"],
+                release["capacity"],
+            ): release
+            for release in log.releases("entity = ?", entity)
         }
         rows.known.extend(logged[key] for key in own if key in logged)
         new = {key: row for key, row in own.items() if key not in logged}
@@ -270,22 +273,22 @@ def _origin(row: sqlite3.Row) -> str:
 
 
 def _unsigned(report: Report, entity: str, log: Log) -> str:
-    """The reason why a report about an entity is nobody's; empty if its holder signed it."""
+    """Return why a report about an entity is not its holder's; empty if the holder signed it."""
     agreed = log.deployment.entities.get(entity)
     if agreed is None or agreed.key in (None, report.key):
         return ""
     return (
-        f"the report is signed with another key than that of {entity} in the agreement; ask the"
-        " holder, who names the file of that key in its own file"
+        f"the report is not signed with the key of {entity} in the agreement; ask the holder to"
+        " name the file of that key in its own file"
     )
 
 
 def _put_back(report: Report, known: Mapping[int, str]) -> str:
-    """The reason why the ledger of a report is an older copy, or was changed; or empty.
+    """Return why the ledger of a report is an older copy, or was changed; empty if it is neither.
 
     Args:
-        report: with the heads of its ledger's hash chain.
-        known: those that earlier reports stated, by the number of their run.
+        report: holds the heads of its ledger's hash chain.
+        known: the heads that earlier reports stated, by the number of the run.
     """
     others = [run for run, head in known.items() if report.heads.get(run) != head]
     if not others:
@@ -304,32 +307,35 @@ def _another_ledger(
     standing: Mapping[tuple[str, str, str], sqlite3.Row],
     log: Log,
 ) -> str:
-    """The reason why a report is of another ledger, or of an older copy of it; or empty.
+    """Return why a report is of another ledger, or of an older copy; empty if it is of neither.
 
     Args:
-        report: that brings the rows.
-        entity: that they are about.
-        rows: those of it, by period, count and capacity.
-        standing: what counts of it in the log, likewise.
-        log: its agreements may name a key; one that they name or named binds no longer than they
-            do.
+        report: the report that brings the rows.
+        entity: the entity of the rows.
+        rows: its rows in the report, by period, count and capacity.
+        standing: its rows in the log that count, likewise.
+        log: the log; a key that its agreements name binds as long as they name it.
     """
     if not standing:
         return ""
-    # Those of another ledger that was accepted later are the last ones.
+    # Rows of a ledger that was accepted later come last.
     last = max(standing.values(), key=lambda it: int(it["report"]))
     lost = f"collect with --new-ledger {entity}. {_SET_ASIDE}"
     if last["ledger"] != report.ledger:
-        of_last = [it for it in standing.values() if it["ledger"] == last["ledger"]]
+        of_last = [row for row in standing.values() if row["ledger"] == last["ledger"]]
         first = min(of_last, key=lambda it: int(it["report"]))
         return (
-            f"the ledger of this report is not that of the first one about {entity}"
+            f"this report comes from another ledger than the first one about {entity}"
             f" ({_origin(first)}); ask the holder. If it lost that ledger, {lost}"
         )
-    keys = [it.entities[entity].key for it in log.agreements if entity in it.entities]
+    keys = [
+        agreement.entities[entity].key
+        for agreement in log.agreements
+        if entity in agreement.entities
+    ]
     if last["key"] not in (report.key, *keys) and report.key not in keys[-1:]:
         return (
-            f"the key of this report is not that of the earlier ones ({_origin(last)}); ask the"
+            f"this report has another key than the earlier ones ({_origin(last)}); ask the"
             f" holder. If it lost that key, {lost}"
         )
     for key, it in standing.items():
@@ -342,7 +348,7 @@ def _another_ledger(
 
 
 def _above(log: Log, report: int | None) -> Iterator[str]:
-    """Sentences on periods in a report in which an entity is above its part of the budget."""
+    """Yield a sentence for each period in which an entity exceeds its part of the budget."""
     deployment = log.deployment
     found = log.connection.execute(
         "SELECT entity, period, COUNT(*) FROM release WHERE (entity, period) IN"

@@ -1,4 +1,4 @@
-"""Deciding for a period: all that was reported before it is played again."""
+"""Decide for a period by replaying all earlier reports."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def decide(folder: Path, period: datetime.date | None = None, **changes: Any) -> Decision:
-    """Decide for a period, and write that to `decisions/PERIOD.json` and `.csv` in the folder.
+    """Decide for a period and write `decisions/PERIOD.json` and `.csv` in the folder.
 
     The page `index.html` shows the decision for the latest period.
 
     Args:
-        folder: of the coordinator.
-        period: its start, at most `LONGEST_GAP` periods after the last report; None: the first one
-            after it.
-        changes: of the coordinator's own choices, for this decision.
+        folder: the coordinator's folder.
+        period: start of the period, at most `LONGEST_GAP` periods after the last report; None: the
+            first period after the last report.
+        changes: changes of the coordinator's choices for this decision.
 
     Raises:
         ConfigError: as `open_log` and `changed`.
-        DataError: as `open_log`; no decision can be made; the log is not that of the decisions so
-            far; or the period was decided already, from other reports or with other choices.
+        DataError: as `open_log`; no decision can be made; earlier decisions come from another log;
+            or the period was decided already, from other reports or with other choices.
         OutputError: the decision cannot be written.
     """
     with open_log(folder) as log:
@@ -53,21 +53,21 @@ def decide(folder: Path, period: datetime.date | None = None, **changes: Any) ->
         with locked(folder / "decisions"):
             written = _written(log, folder / "decisions")
             decision = _write(log, _path(folder, decision.period), decision)
-            shown = {it.period: it for it in [*written, decision]}
+            shown = {each.period: each for each in [*written, decision]}
             write_page(folder, *sorted(shown.values(), key=lambda it: it.period, reverse=True))
     return decision
 
 
 def check(folder: Path, period: datetime.date | None = None) -> Decision:
-    """Make a decision again from the log as it was then, and compare.
+    """Repeat a decision from the log as it was then, and compare.
 
     Args:
-        folder: of the coordinator.
+        folder: the coordinator's folder.
         period: as for `decide`.
 
     Raises:
-        DataError: as `open_log`; there is no such decision, the log is not the one that it was
-            made from, or it is not what comes out.
+        DataError: as `open_log`; there is no such decision, it comes from another log, or the
+            repeated decision differs.
     """
     with open_log(folder) as log:
         period = period or log.deployment.period_of(number_of(log))
@@ -86,7 +86,7 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
 
 
 def number_of(log: Log, period: datetime.date | None = None) -> int:
-    """The number of a period to decide for; None: the first one after the last reported.
+    """Return the number of the period to decide for; None: the first one after the last report.
 
     Raises:
         DataError: nothing was collected, or no period begins at that date.
@@ -116,7 +116,7 @@ def number_of(log: Log, period: datetime.date | None = None) -> int:
 
 
 def _number(log: Log, decision: Decision) -> int:
-    """The number of its period, however long ago the last report is that still counts."""
+    """Return the number of the period of a decision, however old its last report is."""
     return log.deployment.number_of(datetime.date.fromisoformat(decision.period)) or 0
 
 
@@ -125,13 +125,13 @@ def _path(folder: Path, period: str) -> Path:
 
 
 def _written(log: Log, folder: Path) -> list[Decision]:
-    """The latest decisions, as many as the page shows; tables that differ are written again.
+    """Return the latest decisions, as many as the page shows, and rewrite tables that differ.
 
     Raises:
         DataError: one is damaged, or was made from another log.
     """
     # A killed run may have left half of a file, under a hidden name.
-    files = sorted(it for it in folder.glob("*.json") if _PERIOD.fullmatch(it.stem))
+    files = sorted(file for file in folder.glob("*.json") if _PERIOD.fullmatch(file.stem))
     read = {path: read_decision(path) for path in files[-1 - EARLIER :]}
     for path, decision in read.items():
         _log_of(log, path, decision)
@@ -140,7 +140,7 @@ def _written(log: Log, folder: Path) -> list[Decision]:
 
 
 def _log_of(log: Log, path: Path, decision: Decision) -> Log:
-    """The log as it was when a decision was made from it."""
+    """Return the log as it was when a decision was made."""
     try:
         return log.at(decision.log_head)
     except DataError as error:
@@ -162,10 +162,10 @@ def _holds(path: Path, text: str) -> bool:
 
 
 def _write(log: Log, path: Path, decision: Decision) -> Decision:
-    """The decision that is there now: this one, or an equal one that was there before.
+    """Write a decision unless an equal one is there, and return the one that is there now.
 
     Raises:
-        DataError: another one is there, which stays.
+        DataError: another decision is there; it stays.
     """
     if not path.exists():
         # Its table first: a decision that is there has one.
@@ -182,7 +182,7 @@ def _write(log: Log, path: Path, decision: Decision) -> Decision:
             f"{path}: is decided already, and stays: {since}; that counts from the next decision on"
         )
     if before.coordination != decision.coordination:
-        was, now = (it.coordination.model_dump() for it in (before, decision))
+        was, now = (made.coordination.model_dump() for made in (before, decision))
         keys = ", ".join(key for key in was if was[key] != now[key])
         raise DataError(
             f"{path}: is decided already, and stays; it was decided with other choices ({keys})."
@@ -195,7 +195,7 @@ def _write(log: Log, path: Path, decision: Decision) -> Decision:
 
 
 def _since(log: Log, then: Log, number: int) -> str:
-    """What the log holds of the periods before one, and did not hold then; empty if nothing."""
+    """Return what the log has learned since a decision about earlier periods; or an empty text."""
     deployment, base, told = log.deployment, log.connection, []
     came = base.execute(
         "SELECT entity, period FROM release WHERE report > ? AND period < ?", (then.last, number)
@@ -217,7 +217,7 @@ def _since(log: Log, then: Log, number: int) -> str:
 
 
 def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
-    """The decision for a period, from the reports before it."""
+    """Return the decision for a period, from the reports before it."""
     deployment, evidence = log.deployment, read_evidence(log, number)
     reports = evidence.reports
     try:
@@ -245,7 +245,7 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
 def _outlooks(
     deployment: Deployment, coordination: Coordination, reports: Reports, choice: Choice
 ) -> tuple[Outlook, ...]:
-    """The outlooks of all entities; asked for counts, the choice is one of counts / bound."""
+    """Return the outlooks of all entities; for the count question, shares are counts / bound."""
     bound, law, there = coordination.question.bound, choice.law, reports.there
     last_of, named = reports.last.tolist(), choice.ranked[: coordination.names]
     ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
@@ -285,12 +285,12 @@ def _outlooks(
 
 
 def _known(number: float) -> float | None:
-    """A number of an array; None for NaN."""
+    """Return a number of an array; None for NaN."""
     return None if math.isnan(number) else float(number)
 
 
 def _difference(before: Any, again: Any, place: str = "") -> str:
-    """The first difference of two plain values, numbers up to rounding; empty if there is none."""
+    """Return the first difference of two plain values, up to rounding; empty if there is none."""
     if isinstance(before, list | tuple) and isinstance(again, list | tuple):
         before, again = dict(enumerate(before)), dict(enumerate(again))
     if isinstance(before, dict) and isinstance(again, dict) and before.keys() == again.keys():

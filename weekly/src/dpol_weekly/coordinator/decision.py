@@ -1,4 +1,4 @@
-"""A decision: whom to choose for a period, what it rests on, and how it is written."""
+"""A decision: the choice for a period, its reasons, and its files."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class Outlook:
     Args:
         entity: its identifier.
         title: a name to show.
-        rank: 1 for the best; None for who is not in the choice, and where the algorithm does not
+        rank: 1 for the best; None for an entity outside the choice, or if the algorithm does not
             rank.
         named: whether the decision names it.
-        chance: that it is the one with the largest true share of those that may be chosen, or, if
-            several are named, one of so many; None where the algorithm predicts none.
-        share: predicted true share in the period; None where the algorithm predicts none.
+        chance: probability that its true share is the largest among the entities that may be
+            chosen (among the k largest if k are named); None if the algorithm predicts none.
+        share: predicted true share in the period; None if the algorithm predicts none.
         low: lower end of the 90% interval of the true share; None likewise.
-        high: its upper end.
-        noisy_share: what it reported last, noise included; None before its first report.
-        noise: standard deviation of the noise on that.
-        capacity: that it reported last, likewise.
-        last_report: start of the period that it reported last, YYYY-MM-DD.
-        reports: how many periods it has reported.
-        silent: how many periods in a row, up to the last one, it was to report, and did not.
+        high: upper end of that interval.
+        noisy_share: last reported share, noise included; None before the first report.
+        noise: standard deviation of the noise on that share.
+        capacity: last reported capacity; None before the first report.
+        last_report: start of the last reported period, YYYY-MM-DD.
+        reports: number of reported periods.
+        silent: number of periods in a row, up to the last one, with a missing report.
     """
 
     entity: str
@@ -61,11 +61,11 @@ class Outlook:
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """How often later noisy reports lay where they were predicted, noise included.
+    """How often later noisy reports lay inside their predicted intervals, noise included.
 
     Args:
-        reports: how many were compared: all but the first one of each entity.
-        inside: how many of them lay inside their 90% interval.
+        reports: number of compared reports: all but the first one of each entity.
+        inside: number of these inside their 90% interval.
     """
 
     reports: int
@@ -74,22 +74,22 @@ class Coverage:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """The choice of entities for a period, and all that is needed to check it.
+    """The choice of entities for a period, with everything needed to check it.
 
     Args:
-        deployment: its name.
-        deployment_sha256: of its content.
-        period: start of the period that is decided, YYYY-MM-DD.
-        last_period: start of the last period whose reports were read, the one before.
-        named: identifiers of who is chosen, best first.
-        outlooks: of all entities, in the order of the deployment.
+        deployment: name of the agreement.
+        deployment_sha256: hash of the agreement.
+        period: start of the decided period, YYYY-MM-DD.
+        last_period: start of the period before, the last one with reports.
+        named: identifiers of the chosen entities, best first.
+        outlooks: outlooks of all entities, in the order of the agreement.
         coverage: how well earlier predictions fitted; None if there were none.
-        spent: what the releases cost a person.
-        coordination: the coordinator's own choices that were used.
+        spent: privacy cost of the releases for one person.
+        coordination: the coordinator's choices.
         dpol: version of dpol.
-        releases: how many releases counted, superseded ones included.
-        set_aside: those that did not count.
-        log_head: head of the log's hash chain: it says what could be read.
+        releases: number of releases that counted, superseded ones included.
+        set_aside: releases that did not count.
+        log_head: head of the log's hash chain: it fixes what was read.
     """
 
     deployment: str
@@ -108,19 +108,19 @@ class Decision:
 
     @property
     def gain(self) -> Gain:
-        """The question that was asked."""
+        """The question of the decision."""
         return self.coordination.question
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Identifiers of who was to report for the last period, and did not."""
-        return tuple(it.entity for it in self.outlooks if it.silent)
+        """Identifiers of the entities whose report for the last period is missing."""
+        return tuple(outlook.entity for outlook in self.outlooks if outlook.silent)
 
     @property
     def all_named(self) -> bool:
         """True if every entity that may be chosen is named."""
-        ranked = [it for it in self.outlooks if it.rank is not None]
-        return all(it.named for it in ranked) and (len(self.named) > 1 or bool(ranked))
+        ranked = [outlook for outlook in self.outlooks if outlook.rank is not None]
+        return all(outlook.named for outlook in ranked) and (len(self.named) > 1 or bool(ranked))
 
     @property
     def asked(self) -> str:
@@ -131,7 +131,7 @@ class Decision:
         return f"Which entity{of_size} will have the largest {self.gain.of}?"
 
     def facts(self) -> dict[str, Any]:
-        """All that the decision states, as plain values."""
+        """The contents of the decision as plain values."""
         chosen = self.coordination.model_dump(exclude_none=True)
         return dataclasses.asdict(self) | {"coordination": chosen, "missing": self.missing}
 
@@ -142,18 +142,18 @@ class Decision:
     def as_csv(self) -> str:
         """A table with a row for each entity; no title is a formula for a spreadsheet."""
         text = io.StringIO(newline="")
-        fields = [it.name for it in dataclasses.fields(Outlook)]
+        fields = [field.name for field in dataclasses.fields(Outlook)]
         writer = csv.DictWriter(text, ["period", *fields], lineterminator="\n")
         writer.writeheader()
-        for it in self.outlooks:
-            cells = {"period": self.period, **vars(it)}
+        for outlook in self.outlooks:
+            cells = {"period": self.period, **vars(outlook)}
             texts = {key: spreadsheet_text(cells[key]) for key in ("entity", "title")}
             writer.writerow(cells | texts)
         return text.getvalue()
 
 
 def read_decision(path: Path) -> Decision:
-    """A decision that was written as JSON.
+    """Read a decision from its JSON file.
 
     Raises:
         DataError: the file cannot be read, or is not a decision.

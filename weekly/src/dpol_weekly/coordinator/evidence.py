@@ -20,13 +20,13 @@ from dpol_weekly.coordinator.spent import Spent, spent_of
 
 @dataclass(frozen=True, kw_only=True)
 class SetAside:
-    """A release that does not count.
+    """A release that the coordinator set aside.
 
     Args:
         entity: its identifier.
         period: YYYY-MM-DD.
-        version: of the release.
-        reason: the coordinator's.
+        version: version of the release.
+        reason: the coordinator's reason.
     """
 
     entity: str
@@ -37,11 +37,11 @@ class SetAside:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Reports:
-    """What entities reported, (T, n) each, NaN without a report; of corrections the last one.
+    """Reports as (T, n) arrays: NaN where there is none, the last one after a correction.
 
     Args:
         share: noisy count / capacity.
-        capacity: as it was reported.
+        capacity: reported capacity.
         noise: standard deviation of the noise on the share.
     """
 
@@ -50,12 +50,14 @@ class Reports:
     noise: Floats
 
     def of(self, places: NDArray[np.bool_]) -> Reports:
-        """The reports of some entities, (n,) flags."""
-        share, capacity, noise = (it[:, places] for it in (self.share, self.capacity, self.noise))
+        """Return the reports of the entities with (n,) flags."""
+        share, capacity, noise = (
+            array[:, places] for array in (self.share, self.capacity, self.noise)
+        )
         return Reports(share=share, capacity=capacity, noise=noise)
 
     def as_counts(self, bound: float) -> Reports:
-        """The counts as shares of a public bound, which takes the place of the capacities."""
+        """Return the counts as shares of a public bound instead of the capacities."""
         factor = self.capacity / bound
         capacity = np.where(self.there, bound, np.nan)
         return Reports(share=self.share * factor, capacity=capacity, noise=self.noise * factor)
@@ -67,25 +69,25 @@ class Reports:
 
     @property
     def last(self) -> NDArray[np.intp]:
-        """(n,) the last period that each entity reported; -1 for none."""
+        """(n,) last reported period of each entity; -1 for none."""
         periods = np.arange(len(self.share))[:, None]
         return np.asarray(np.where(self.there, periods, -1).max(axis=0))
 
     def first_capacity(self) -> Floats:
-        """(n,) first capacities; their median for entities that have not reported."""
+        """(n,) first reported capacities; their median for entities that never reported."""
         first = self.capacity[self.there.argmax(axis=0), np.arange(self.capacity.shape[1])]
         return np.asarray(np.where(np.isnan(first), np.nanmedian(first), first))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
-    """All that was reported before a period.
+    """All reports before a period.
 
     Args:
-        reports: those that count.
+        reports: the reports that count.
         set_aside: releases that do not count.
-        releases: how many do, superseded ones included.
-        spent: what all of them cost a person.
+        releases: number of releases that count, superseded ones included.
+        spent: privacy cost of all releases for one person.
     """
 
     reports: Reports
@@ -95,14 +97,14 @@ class Evidence:
 
 
 def read_evidence(log: Log, periods: int) -> Evidence:
-    """The evidence of the first periods.
+    """Return the evidence of the first periods.
 
     Args:
-        log: what is read.
-        periods: their number T.
+        log: the log to read.
+        periods: number T of periods.
 
     Raises:
-        DataError: nothing was reported that counts.
+        DataError: no report counts.
     """
     deployment = log.deployment
     reasons = _set_aside(log, periods)
@@ -138,7 +140,7 @@ def read_evidence(log: Log, periods: int) -> Evidence:
 
 
 def _set_aside(log: Log, periods: int) -> dict[tuple[str, int, int], str]:
-    """The reasons why releases do not count, by entity, period and version, in their order."""
+    """Return why releases do not count, by entity, period and version, in order."""
     found = log.connection.execute(
         "SELECT release.entity, release.period, version, reason, MIN(number)"
         " FROM act JOIN release ON release.entity = act.entity AND number > report"
@@ -153,7 +155,7 @@ def _set_aside(log: Log, periods: int) -> dict[tuple[str, int, int], str]:
 def _rows(
     log: Log, periods: int, ignored: Mapping[tuple[str, int, int], str]
 ) -> tuple[NDArray[np.intp], Floats, NDArray[np.bool_]]:
-    """The releases of the first periods, later versions after those that they supersede.
+    """Return the releases of the first periods, later versions after the versions they supersede.
 
     Returns:
         (2, rows) periods and places of entities, (2, rows) noisy counts and capacities, and (rows,)

@@ -1,4 +1,4 @@
-"""The log as a table for anybody: it holds public numbers only."""
+"""Export the log as a table for anybody: it holds public numbers only."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ COLUMNS = (
 
 
 def export(folder: Path, to: Path) -> int:
-    """Write all releases of a log to a CSV table, superseded ones included; how many.
+    """Write all releases of a log, superseded ones too, to a CSV table; return their number.
 
-    Besides the cells that were released there are the `version` (one above 1 supersedes those
-    before), the id of the holder's `ledger`, the number of the `report`, and `set_aside`, the
-    reason why a row does not count, empty if it does. Numbers are the text that was released, and
-    no other text is a formula for a spreadsheet.
+    Besides the released cells, a row has the `version` (a higher one supersedes the lower ones),
+    the id of the holder's `ledger`, the number of the `report`, and `set_aside`: why the row does
+    not count, empty if it does. Numbers are the released text; no other text is a spreadsheet
+    formula.
 
     Raises:
         DataError: as `open_log`, or the name of the table is not one of CSV.
@@ -56,10 +56,10 @@ def export(folder: Path, to: Path) -> int:
 
 
 def verify(folder: Path, noted: str = "") -> str:
-    """Make sure that a log is what was collected, in the order of arrival; the head of its chain.
+    """Check that a log is unchanged since it was collected; return the head of its chain.
 
     Args:
-        folder: of the coordinator.
+        folder: the coordinator's folder.
         noted: a head that was noted earlier.
 
     Raises:

@@ -1,7 +1,7 @@
-"""A game that goes on: an algorithm that learns a period at a time, with whatever was reported.
+"""A live game: an algorithm learns period by period from the reports that arrive.
 
-The steps are those of experiments (`dpol.experts.play`), with one replicate. How many rounds there
-will be is not known.
+The steps are the same as in experiments (`dpol.experts.play`), with one replicate. The number of
+rounds is not known.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _LEAST_NOISE = 1e-9
 
 @dataclass(frozen=True)
 class Law:
-    """The joint law of the true shares of a period, as a filter predicts it.
+    """The joint distribution of the true shares of a period, as a filter predicts it.
 
-    All shares lie above one level, whose change is the same for all: it moves them together, so it
-    widens every interval and changes no rank. Around the level they are independent and normal, for
-    a filter of each expert reads no other's reports but through the level.
+    All shares move with one common level, which widens every interval and changes no rank. Around
+    the level they are independent and normal, because the filter of an expert sees the reports of
+    others only through the level.
 
     Args:
         share: (n,) means.
@@ -42,7 +42,7 @@ class Law:
     deviation: Floats
 
     def interval(self, place: int) -> tuple[float, float, float]:
-        """The predicted share of an expert, and the ends of its 90% interval."""
+        """Return the predicted share of an expert, and the ends of its 90% interval."""
         share, width = float(self.share[place]), NORMAL_90 * float(self.deviation[place])
         return share, share - width, share + width
 
@@ -52,12 +52,11 @@ class Played:
     """A game after a period.
 
     Args:
-        action: the expert that is chosen for the next one.
-        scores: (n,) by which experts are ranked; None where the algorithm does not rank.
-        law: of the true shares of the next period; None where the algorithm predicts none.
-        compared: how many reports the laws so far were compared with: all but the first one of each
-            expert.
-        inside: how many of them lay inside their 90% interval, noise included.
+        action: the expert chosen for the next period.
+        scores: (n,) scores that rank the experts; None if the algorithm does not rank.
+        law: distribution of the true shares in the next period; None if the algorithm has none.
+        compared: number of reports compared with predictions: all but each expert's first one.
+        inside: number of these inside their 90% interval, noise included.
     """
 
     action: int
@@ -70,11 +69,11 @@ class Played:
 def play(
     algorithm: LocalAlgorithm[Any], reports: Reports, *, seed: int = 0, name: str = "live"
 ) -> Iterator[Played]:
-    """Play a game, from the first period on in which anybody reported.
+    """Play a game from the first period with a report.
 
-    Who reports nothing in a period is left out by learners that filter. For all others the gain is
-    filled with the precision-weighted mean of those who report, and the noise with that mean's. A
-    period without any report keeps the last mean.
+    Filters skip an expert without a report. For other algorithms its gain is filled with the
+    precision-weighted mean of the reports, and its noise with the noise of that mean. A period
+    without any report keeps the last mean.
 
     Args:
         algorithm: one that does not need to know the number of rounds.

@@ -70,7 +70,7 @@ class Log:
     @cached_property
     def hashes(self) -> list[str]:
         """The hashes of its agreements."""
-        return [it.sha256() for it in self.agreements]
+        return [agreement.sha256() for agreement in self.agreements]
 
     @property
     def head(self) -> str:
@@ -97,9 +97,9 @@ class Log:
         return replace(self, agreements=self.agreements[:known], last=found["number"])
 
     def add_report(self, report: Report, file: str, rows: Sequence[Reported]) -> int:
-        """Enter a report with those of its rows that are new, and the heads of its ledger that are.
+        """Enter a report with its new rows and the new heads of its ledger.
 
-        A further row for a period supersedes those before. Returns the number of the report.
+        A further row for a period supersedes the earlier ones. Returns the number of the report.
         """
         base, deployment = self.connection, self.deployment
         known = self.ledger_heads(report.ledger, report.output)
@@ -113,19 +113,19 @@ class Log:
             [
                 (
                     number,
-                    it.cells.entity,
-                    deployment.number_of(datetime.date.fromisoformat(it.cells.period)),
-                    it.cells.noisy_count,
-                    it.cells.capacity,
+                    row.cells.entity,
+                    deployment.number_of(datetime.date.fromisoformat(row.cells.period)),
+                    row.cells.noisy_count,
+                    row.cells.capacity,
                 )
-                for it in rows
+                for row in rows
             ],
         )
         _link(base, number)
         return number
 
     def ledger_heads(self, ledger: str, output: str) -> dict[int, str]:
-        """The heads of a ledger after its runs for an output, as reports that count state them."""
+        """Return the heads of a ledger by run of an output, as stated by reports that count."""
         found = self.connection.execute(
             "SELECT report, run, head FROM report JOIN ledger_head ON report = report.number"
             " WHERE ledger = ? AND output = ? AND EXISTS (SELECT 1 FROM released"
@@ -139,11 +139,11 @@ class Log:
         return heads
 
     def add_act(self, *, kind: str, entity: str, reason: str, period: int | None = None) -> None:
-        """Note what is done about an entity, see log.sql; None: about all its periods."""
+        """Note an act about an entity (see log.sql); without a period, about all its periods."""
         _link(self.connection, _add(self.connection, "act", kind, entity, period, reason))
 
     def releases(self, where: str = "1", *values: str | int | None) -> sqlite3.Cursor:
-        """Rows by entity, period and version, those that were set aside included.
+        """Return the rows by entity, period and version, with the rows that were set aside.
 
         A row has the columns of `released` (log.sql), and `ledger`, `output`, `file` and `received`
         of the report that brought it, and the `key` that signed that.
@@ -157,7 +157,7 @@ class Log:
 
     @contextmanager
     def as_a_whole(self) -> Iterator[None]:
-        """Add all that the block adds, or nothing if it raises."""
+        """Add everything that the block adds, or nothing if it raises."""
         self.connection.execute("SAVEPOINT whole")
         try:
             yield

@@ -47,7 +47,7 @@ def day_of(period: str) -> str:
 
 def ranking(decision: Decision) -> list[Outlook]:
     """The entities that have reported: those named, the others by rank, those not in the choice."""
-    there = [it for it in decision.outlooks if it.reports]
+    there = [outlook for outlook in decision.outlooks if outlook.reports]
     return sorted(there, key=lambda it: (not it.named, it.rank is None, it.rank or 0))
 
 
@@ -56,7 +56,8 @@ def scaled(one: Outlook, counts: bool) -> tuple[float, float, float] | None:
     if one.share is None or one.low is None or one.high is None or one.capacity is None:
         return None
     share, low, high = (
-        max(0.0, it * (one.capacity if counts else 1.0)) for it in (one.share, one.low, one.high)
+        max(0.0, share * (one.capacity if counts else 1.0))
+        for share in (one.share, one.low, one.high)
     )
     return share, low, high
 
@@ -74,7 +75,7 @@ def people(one: Outlook) -> str:
     found = scaled(one, counts=True)
     if found is None:
         return ""
-    count, low, high = (f"{it:.0f}" for it in found)
+    count, low, high = (f"{number:.0f}" for number in found)
     return f"about {count} people ({low} to {high}) in {one.capacity:g} beds"
 
 
@@ -99,16 +100,22 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
         decision: the one that is shown first.
         earlier: the decisions before it, the newest first.
     """
-    titles = {it.entity: it.title for it in decision.outlooks}
+    titles = {outlook.entity: outlook.title for outlook in decision.outlooks}
     ranked, counts = ranking(decision), decision.gain.of == "count"
-    named = [it for it in ranked if it.named]
-    others = [it for it in ranked if not it.named and (it.rank or it.chance is not None)]
-    *first, last = [it.title for it in named]
-    ends = [found[2] for it in ranked[:SHOWN] if (found := scaled(it, counts))]
-    chances = [it.chance for it in named if it.chance is not None]
+    named = [outlook for outlook in ranked if outlook.named]
+    others = [
+        outlook
+        for outlook in ranked
+        if not outlook.named and (outlook.rank or outlook.chance is not None)
+    ]
+    *first, last = [outlook.title for outlook in named]
+    ends = [found[2] for outlook in ranked[:SHOWN] if (found := scaled(outlook, counts))]
+    chances = [outlook.chance for outlook in named if outlook.chance is not None]
     start, before = map(datetime.date.fromisoformat, (decision.period, decision.last_period))
     unit = "week" if (start - before).days == 7 else "period"
-    silent = sorted((it for it in decision.outlooks if it.silent), key=lambda it: -it.silent)
+    silent = sorted(
+        (outlook for outlook in decision.outlooks if outlook.silent), key=lambda it: -it.silent
+    )
     spent = decision.spent
     return load_template("decisions.html.j2", "dpol_weekly.coordinator").render(
         decision=decision,
@@ -116,11 +123,11 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
         named=named,
         to=f"{', '.join(first)} and {last}" if first else last,
         others=others,
-        likelier=[it for it in others if chances and (it.chance or 0.0) > min(chances)],
+        likelier=[other for other in others if chances and (other.chance or 0.0) > min(chances)],
         of_those=of_those(decision),
         ranked=ranked,
-        silent=[it for it in silent if it.silent > 1 or not it.reports],
-        missed=[it.title for it in silent if it.silent == 1 and it.reports],
+        silent=[outlook for outlook in silent if outlook.silent > 1 or not outlook.reports],
+        missed=[outlook.title for outlook in silent if outlook.silent == 1 and outlook.reports],
         earlier=earlier[:EARLIER],
         shown=SHOWN,
         most_listed=LISTED,

@@ -1,6 +1,6 @@
 """The coordinator's own file: `coordinator.yaml` in the folder of the log.
 
-Nothing in it touches a guarantee, so it may change on any day. A decision states what it used.
+No guarantee depends on it, so it may change on any day. A decision states the choices it used.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from dpol.experts.registry import REGISTRY, label_of, make_members
 from dpol_weekly.deployment import Deployment
 
 FILE = "coordinator.yaml"
-"""Its name in the coordinator's folder."""
+"""Name of the file in the coordinator's folder."""
 TEMPLATE = Path(__file__).with_name(FILE)
-"""A file in which every key is a comment, with its default: a line may be put anywhere."""
+"""A template with every key as a comment with its default."""
 MANUAL = "The file that dpol collect writes"
 
 
@@ -46,7 +46,7 @@ class Coordination(Settings):
     """Root of the random numbers of a randomised algorithm; public."""
 
     def rules(self, deployment: Deployment) -> Iterator[Problem]:
-        """The rules across keys that are broken, for a deployment."""
+        """Yield the broken rules that involve several keys, for an agreement."""
         for key, named in (("titles", self.titles), ("cannot_be_chosen", self.cannot_be_chosen)):
             for name in named:
                 if name not in deployment.entities:
@@ -62,10 +62,10 @@ class Coordination(Settings):
 
 
 def read_coordination(folder: Path, deployment: Deployment) -> Coordination:
-    """The file of a coordinator's folder; the defaults if there is none.
+    """Read the file in a coordinator's folder; without one, return the defaults.
 
     Raises:
-        ConfigError: it cannot be read, or breaks rules; all are listed.
+        ConfigError: the file cannot be read, or breaks rules; all are listed.
     """
     path = folder / FILE
     raw = read_yaml(path) if path.exists() else None
@@ -81,7 +81,7 @@ def changed(
     without: Sequence[str] = (),
     **changes: Any,
 ) -> Coordination:
-    """A coordinator's choices, some of them changed for one decision.
+    """Return a coordinator's choices with changes for one decision.
 
     Args:
         coordination: the choices.
@@ -90,7 +90,7 @@ def changed(
         changes: other keys.
 
     Raises:
-        ConfigError: they break rules; all are listed.
+        ConfigError: the changed choices break rules; all are listed.
     """
     whole = coordination.model_dump() | changes
     whole["cannot_be_chosen"] = list(dict.fromkeys([*whole["cannot_be_chosen"], *without]))
@@ -108,11 +108,12 @@ def _checked(raw: Mapping[str, Any], deployment: Deployment, place: str) -> Coor
 
 
 def algorithm_of(spec: AlgorithmSpec) -> LocalAlgorithm[Any]:
-    """The algorithm of a coordinator's choice, an entry of a suite, if it can decide.
+    """Return the algorithm that a coordinator chose, written as in a suite, if it can decide.
 
     Raises:
-        ValueError: it is unknown or several, or cannot play a live game; the text lists those that
-            can.
+        ValueError: it is unknown, stands for several, or cannot play a live game; the text lists
+        the
+            algorithms that can.
     """
     name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
     try:
@@ -126,13 +127,17 @@ def algorithm_of(spec: AlgorithmSpec) -> LocalAlgorithm[Any]:
             raise ValueError(wrong)
     except ValueError as error:
         made = map(make_members, REGISTRY)
-        able = [it[0].family for it in made if len(it) == 1 and not unfit(it[0].algorithm)]
+        able = [
+            members[0].family
+            for members in made
+            if len(members) == 1 and not unfit(members[0].algorithm)
+        ]
         raise ValueError(f"{error}; these can decide: {', '.join(able)}") from None
     return cast("LocalAlgorithm[Any]", members[0].algorithm)
 
 
 def unfit(algorithm: Algorithm[Any, Any]) -> str:
-    """The reason why an algorithm cannot play a live game; empty if it can."""
+    """Return why an algorithm cannot play a live game; empty if it can."""
     why = ""
     if not isinstance(algorithm, LocalAlgorithm):
         why = "needs raw counts; take a local algorithm, such as empirical-bayes"

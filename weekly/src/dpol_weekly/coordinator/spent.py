@@ -1,9 +1,9 @@
-"""Privacy that releases spend, compared with the budget of the deployment.
+"""Privacy spent by releases, compared with the budget of the agreement.
 
-Every ledger sees its own releases only. If no entity spends more in a period than its part of the
-budget (`dpol_weekly.budget`), then nobody who stays the longest stay spends more than the budget,
-wherever they are counted. Each release costs a person in that count mu^2 / 2, and a person who
-moves changes at most two counts in each period.
+Every ledger sees its own releases only. If no entity spends more than its part of the budget in any
+period (`dpol_weekly.budget`), then a person of the longest stay loses at most the budget, wherever
+the person is counted. Each release costs a person in that count mu^2 / 2, and a person who moves
+changes at most two counts in each period.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from dpol_weekly.deployment import Deployment
 
 @dataclass(frozen=True, kw_only=True)
 class AboveBudget:
-    """A period in which an entity spent more than its part of the budget.
+    """An entity that spent more than its part of the budget in a period.
 
     Args:
-        entity: its identifier.
-        period: YYYY-MM-DD.
-        mu_of_stay: of a person of the longest stay, if all periods were like this one.
+        entity: identifier of the entity.
+        period: start of the period, YYYY-MM-DD.
+        mu_of_stay: mu of the longest stay if all its periods were like this one.
     """
 
     entity: str
@@ -40,12 +40,12 @@ class Spent:
     """The most that the releases behind a decision cost one person, in Gaussian DP.
 
     Args:
-        mu: of a person in one period.
-        mu_of_stay: of a person of the longest stay, in all releases so far.
-        longest_stay: in periods.
-        budget_mu: the most that this should be, says the deployment.
-        above_budget: where more was spent than that allows.
-        corrections: releases that superseded another one; they are counted.
+        mu: mu of a person in one period.
+        mu_of_stay: mu of a person of the longest stay, over all releases so far.
+        longest_stay: longest stay in periods.
+        budget_mu: largest mu that the agreement allows for that stay.
+        above_budget: entities and periods above their part of the budget.
+        corrections: number of releases that superseded another one; they count.
     """
 
     mu: float
@@ -57,28 +57,30 @@ class Spent:
 
 
 def most_releases(deployment: Deployment) -> int:
-    """How often the budget allows an entity to release a period."""
+    """Return how often the budget allows an entity to release a period."""
     most = most_in_a_period(Fraction(str(deployment.budget_mu)), deployment.longest_stay)
     return int(most / Fraction(str(deployment.mu)) ** 2)
 
 
 def mu_of_stay(deployment: Deployment, times: int) -> float:
-    """The mu of the longest stay if two entities had released each of its periods so often."""
+    """Return the mu of the longest stay if two entities released each of its periods this often."""
     return mu_of_such_stay(times * Fraction(str(deployment.mu)) ** 2, deployment.longest_stay)
 
 
 def spent_of(deployment: Deployment, released: NDArray[Any], *, corrections: int) -> Spent:
-    """The privacy cost of releases for one person.
+    """Return the privacy cost of releases for one person.
 
     Args:
-        deployment: mu, the budget, and the longest stay.
-        released: (T, n) how often each entity released each period.
-        corrections: releases that superseded another one.
+        deployment: the agreement: mu, the budget and the longest stay.
+        released: (T, n) number of releases of each entity and period.
+        corrections: number of releases that superseded another one.
     """
     stay, names = deployment.longest_stay, list(deployment.entities)
     # A person loses most at the two entities that released most often.
     pairs = np.sort(released, axis=1)[:, -2:].sum(axis=1)
-    worst = max(int(pairs[it : it + stay].sum()) for it in range(max(1, len(pairs) - stay + 1)))
+    worst = max(
+        int(pairs[start : start + stay].sum()) for start in range(max(1, len(pairs) - stay + 1))
+    )
     return Spent(
         mu=deployment.mu * math.sqrt(released.max()),
         mu_of_stay=deployment.mu * math.sqrt(worst / 2),

@@ -1,4 +1,4 @@
-"""Words of messages about files and entities that others have named."""
+"""Words for files and entities that others have named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LISTED = 20
 
 
 def escaped(text: str) -> str:
-    r"""A text that can be stored and shown: bytes of file names that are no UTF-8 as their codes.
+    r"""Return a text that can be stored and shown: bytes that are not UTF-8 become their codes.
 
     >>> escaped("\udcfcbersicht.zip")
     '\\udcfcbersicht.zip'
@@ -18,7 +18,7 @@ def escaped(text: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first names, and how many more there are.
+    """Return the first names, and the number of the others.
 
     >>> listed(["a", "b"]), listed([str(number) for number in range(22)])[-17:]
     ('a, b', '18, 19 and 2 more')

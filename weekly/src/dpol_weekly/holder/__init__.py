@@ -1,1 +1,1 @@
-"""The command `dpol privatize`: counts get noise before anybody else sees them."""
+"""The holder's side, `dpol privatize`: add noise to counts before anybody else sees them."""

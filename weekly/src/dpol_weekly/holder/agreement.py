@@ -1,7 +1,7 @@
-"""The agreement of a deployment: in words, and confirmed by a holder.
+"""Put an agreement into words, and have the holder confirm it.
 
-It is what touches the guarantee. Its author decides what becomes public of a holder's table,
-so nothing is released before the holder has confirmed what it says.
+The guarantee depends on it, and its author decides which parts of a holder's table become public.
+So nothing is released before the holder has confirmed it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NotConfirmedError(DataError):
     """The holder has not confirmed an agreement yet.
 
     Args:
-        statement: the agreement in words, to be shown.
+        statement: the agreement in words, to show.
         deployment: the deployment.
         in_person: whether only a person on a terminal may confirm it.
     """
@@ -48,18 +48,20 @@ class NotConfirmedError(DataError):
 
 
 def confirm(ledger: Ledger, request: Request) -> None:
-    """Make sure that the holder has confirmed the agreement of a deployment.
+    """Check that the holder has confirmed the agreement, and enter a new confirmation.
 
     Raises:
-        NotConfirmedError: the agreement is not confirmed, or by a hash where a person has to.
-        ConfigError: it amends an agreement that was confirmed, and changes more than it may, or
-            periods that were released.
+        NotConfirmedError: the agreement is not confirmed, or a script confirms what a person must.
+        ConfigError: it amends a confirmed agreement and changes more than it may, or changes
+            released periods.
     """
     deployment = request.deployment
-    confirmed = {it.sha256(): it for it in agreements(ledger)}
+    confirmed = {agreement.sha256(): agreement for agreement in agreements(ledger)}
     if deployment.sha256() in confirmed:
         return
-    of_this_name = [it for it in confirmed.values() if it.name == deployment.name]
+    of_this_name = [
+        agreement for agreement in confirmed.values() if agreement.name == deployment.name
+    ]
     before = of_this_name[-1] if of_this_name else None
     amended = confirmed.get(deployment.amends.agreement) if deployment.amends else None
     if amended and amended.name == deployment.name:
@@ -73,12 +75,12 @@ def confirm(ledger: Ledger, request: Request) -> None:
 def refuse_unconfirmed(
     request: Request, *, before: Deployment | None = None, new_ledger: Path | None = None
 ) -> None:
-    """Refuse to release for a deployment whose agreement is not confirmed.
+    """Refuse to release under an agreement that is not confirmed.
 
     Args:
-        request: of the holder; it may confirm the agreement.
-        before: the agreement of that name that was confirmed last.
-        new_ledger: the ledger, if it is still to be made.
+        request: the holder's request; it may confirm the agreement.
+        before: the last confirmed agreement of that name.
+        new_ledger: path of the ledger if it does not exist yet.
 
     Raises:
         NotConfirmedError: the agreement is not confirmed.
@@ -92,13 +94,13 @@ def refuse_unconfirmed(
 
 
 def _refuse_past(ledger: Ledger, request: Request, before: Deployment) -> None:
-    """Refuse an amendment that concerns the holder in periods that it has released.
+    """Refuse an amendment that changes the holder's entities in released periods.
 
-    They could be released again, under another name. An amendment that leaves the holder's own
-    entities as they were may be read late.
+    The periods could be released again under another name. An amendment of other entities may be
+    read late.
 
     Raises:
-        ConfigError: it does.
+        ConfigError: the amendment changes them.
     """
     deployment = request.deployment
     released = [period for _, period in released_for(ledger, deployment.name)]
@@ -120,7 +122,7 @@ def _refuse_past(ledger: Ledger, request: Request, before: Deployment) -> None:
 def _statement(
     request: Request, before: Deployment | None, new_ledger: Path | None, *, in_person: bool
 ) -> str:
-    """The agreement in plain words; guarantees rounded to the safe side."""
+    """Return the agreement in plain words; guarantees are rounded to the safe side."""
     deployment = request.deployment
     # A person who is counted in full changes a count by 1.
     whole = max(1.0, 1 / deployment.count_sensitivity)
@@ -140,7 +142,7 @@ def _statement(
 
 
 def changes(before: str, now: str) -> Iterator[str]:
-    """Lines that say what differs between two agreements, such as `budget_mu: 0.71 -> 100`."""
+    """Yield the differences between two agreements, such as `budget_mu: 0.71 -> 100`."""
     old, new = (dict(_flat(json.loads(text))) for text in (before, now))
     for key in sorted({*old, *new}):
         was, will_be = _shown(old.get(key)), _shown(new.get(key))

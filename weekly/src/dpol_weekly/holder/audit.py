@@ -1,17 +1,17 @@
-"""An audit of an installation: whether `dpol privatize` draws the noise that its guarantee needs.
+"""Audit an installation: does `dpol privatize` draw the noise that its guarantee needs?
 
-A table of canaries, people who are made up, goes through the installed command in a folder of its
-own, in two runs. Their counts are known, so the noise of each cell is known too. By the claim it is
-independent and normal, with a deviation of sqrt(2) s / mu.
+A table of canaries (made-up people) goes through the installed command in a temporary folder, in
+two runs. The counts are known, so the noise of each cell is known too. It should be independent and
+normal, with a standard deviation of sqrt(2) s / mu.
 
-The guesses are the game of Gaussian differential privacy, in each cell at once: its count is one of
-two, g people apart, chosen by a coin, and an attacker names the likelier one. With the claimed
-deviation sigma the likelihood ratio is right with probability Phi(g / (2 sigma)), and no test of
-one cell does better. The noise is independent, so the right guesses of a run are binomial. Their
-interval gives a lower bound on mu, whatever the law of the noise. Many canaries in one run are the
+Each cell is a game of Gaussian differential privacy: a coin chooses one of two counts, g people
+apart, and an attacker names the likelier one. With the claimed deviation sigma the likelihood ratio
+is right with probability Phi(g / (2 sigma)), and no test of one cell does better. The noise is
+independent, so the number of right guesses is binomial. Its interval gives a lower bound on mu for
+any distribution of the noise. Many canaries in one run are the
 idea of Mahloujifar, Melis and Chaudhuri, "Auditing f-Differential Privacy in One Run", and of Xiang
-et al., "Tight Privacy Audit in One Run". Their canaries share one model. Each of ours has noise of
-its own, so that the bound is exact.
+et al., "Tight Privacy Audit in One Run". Their canaries share one model. Each of ours has its own
+noise, so the bound is exact.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from dpol_weekly.deployment import read_deployment
 from dpol_weekly.released.read import read_release
 
 ERROR = 1e-4
-"""The chance that a sound installation fails an audit, at most."""
+"""Largest probability that a sound installation fails an audit."""
 ENTITIES, PERIODS = 200, 100
-"""The number of entities with canaries, and of periods."""
+"""Numbers of entities with canaries and of periods."""
 _FIRST = datetime.date(2000, 1, 2)
 _APART = 3.2  # In deviations: guesses between worlds this far apart tell most about mu.
 
@@ -50,11 +50,11 @@ class Audit:
     """The outcome of an audit.
 
     Args:
-        mu: the claim.
-        cells: the number of cells that were released.
-        failed: in words, the tests that a sound installation passes and this one fails.
-        least_mu: a lower bound on mu by the guesses; it fails with probability `ERROR` at most.
-        shortfall: noise too small by this share is noticed with a chance of 99%.
+        mu: the claimed mu.
+        cells: number of released cells.
+        failed: names of the failed tests.
+        least_mu: lower bound on mu from the guesses, wrong with probability at most `ERROR`.
+        shortfall: the audit notices noise that is too small by this share with probability 99%.
     """
 
     mu: float
@@ -65,10 +65,10 @@ class Audit:
 
 
 def installed(arguments: Sequence[str]) -> None:
-    """Run `dpol` with some arguments, by this Python, as a command of its own.
+    """Run `dpol` with these arguments in a new process of this Python.
 
     Raises:
-        DpolError: it fails; the text has its last line.
+        DpolError: the command failed; the text has its last line.
     """
     command = [sys.executable, "-m", "dpol", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -81,14 +81,14 @@ def audit(
     mu: float,
     command: Callable[[Sequence[str]], None] = installed,
 ) -> Audit:
-    """Release canaries, and test the noise that they got.
+    """Release canaries and test their noise.
 
     Args:
-        mu: with which they are released, from 0.001 to 10.
-        command: runs `dpol` with some arguments.
+        mu: mu of the release, from 0.001 to 10.
+        command: runs `dpol` with arguments.
 
     Raises:
-        DpolError: they cannot be released.
+        DpolError: the canaries cannot be released.
     """
     with tempfile.TemporaryDirectory(prefix="dpol-audit-") as folder:
         draws, shifts, scale = _released(Path(folder), mu, command)
@@ -106,24 +106,24 @@ def audit(
 
 
 def shortfall(cells: int, error: float) -> float:
-    """The share by which noise must be too small to be noticed with a chance of 99%.
+    """Return the share by which noise must be too small to be noticed with probability 99%.
 
-    By the test of the total of squares, a chi-squared variable, alone; other tests may add to it.
+    This counts only the chi-squared test of the sum of squares; other tests may notice more.
 
     Args:
-        cells: how many have noise.
-        error: of the test.
+        cells: number of cells with noise.
+        error: error probability of the test.
     """
     return float(1 - math.sqrt(special.chdtri(cells, 1 - error) / special.chdtri(cells, 0.01)))
 
 
 def tests(draws: Floats, shifts: Floats, scale: float) -> dict[str, float]:
-    """The chance, for each test, that a sound installation looks as odd as this one.
+    """Return the p-value of each test of the noise.
 
     Args:
         draws: (cells,) noise in units of the claimed deviation, in the order of the rows.
-        shifts: (cells,) the count of the other world of each cell less the true one, in that unit.
-        scale: the claimed deviation in steps of the grid of the noise.
+        shifts: (cells,) the other possible count minus the true one, in the same unit.
+        scale: the claimed deviation in steps of the noise's grid.
     """
     cells, total = draws.size, float((draws**2).sum())
     right = int(_right(draws, shifts).sum())
@@ -154,14 +154,14 @@ def tests(draws: Floats, shifts: Floats, scale: float) -> dict[str, float]:
 
 
 def _right(draws: Floats, shifts: Floats) -> Floats:
-    """(cells,) 1 where the noisy count is nearer to the true world."""
+    """Return (cells,) 1 where the noisy count is nearer to the true count than to the other."""
     return np.asarray(draws * np.sign(shifts) < np.abs(shifts) / 2, dtype=float)
 
 
 def _released(
     folder: Path, mu: float, command: Callable[[Sequence[str]], None]
 ) -> tuple[Floats, Floats, float]:
-    """The noise of canaries, the other worlds and the scale, as in `tests`."""
+    """Return the noise of canaries, the shifts and the scale, as in `tests`."""
     gap = math.ceil(_APART * math.sqrt(2) / mu)
     names = [f"canary-{number}" for number in range(ENTITIES)]
     agreement, own = folder / "deployment.yaml", folder / "hospital.yaml"
@@ -207,7 +207,7 @@ def _released(
 
 
 def describe(found: Audit) -> list[str]:
-    """The outcome in plain words; numbers rounded to the safe side."""
+    """Return the outcome in plain words; numbers are rounded to the safe side."""
     times = f"{1 / ERROR:,.0f}"
     return [
         f"{found.cells:,} canaries were released: their noise is consistent with mu ="

@@ -1,8 +1,8 @@
-"""The ceiling: what a person may lose over all outputs of a ledger; `dpol_weekly.budget` proves it.
+"""The ceiling on a person's loss over all outputs of a ledger; proved in `dpol_weekly.budget`.
 
-s(i, p) is the sum of mu^2 over all rows of entity i whose days overlap period p, over the rows that
-the ledger released and the periods that it marked. Each deployment of the ledger has a grid of
-periods and a share of its own, and no release raises an s(i, p) above the share.
+s(i, p) is the sum of mu^2 over all rows of entity i whose days overlap period p, released or marked
+by the ledger. Each agreement of the ledger has its own grid of periods and its own share, and no
+release raises any s(i, p) above the share.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Spent = Mapping[tuple[int, int], Fraction]
 
 @dataclass(frozen=True, kw_only=True)
 class Worst:
-    """The stay that loses most.
+    """The stay with the largest loss.
 
     Args:
-        squared_mu: at most the square of its mu.
-        start: of its first period.
+        squared_mu: upper bound on its squared mu.
+        start: start of its first period.
         kept: whether every period of every entity is within its share of the budget.
     """
 
@@ -45,30 +45,33 @@ class Worst:
 
     @property
     def mu(self) -> float:
-        """An upper bound on the mu of a person who stays so."""
+        """An upper bound on the mu of this stay."""
         return math.sqrt(self.squared_mu)
 
 
 def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]) -> None:
-    """Refuse counts that take a period of an entity above its share of a deployment's budget.
+    """Refuse counts that would exceed an entity's share of the budget in a period.
 
     Args:
-        ledger: has released none of them yet.
-        deployment: for which they are to be released.
-        counts: in the order of the rows.
+        ledger: the ledger, before it releases the counts.
+        deployment: the agreement of the release.
+        counts: the counts in the order of the rows.
 
     Raises:
-        DataError: a row passes the share of this deployment, or of another one of the ledger.
+        DataError: a row exceeds the share of this agreement, or of another one in the ledger.
     """
-    numbers = entities_of(ledger, {it.entity for it in counts})
+    numbers = entities_of(ledger, {count.entity for count in counts})
     square = Fraction(str(deployment.mu)) ** 2
-    known = {it.name: it for it in deployments(ledger)} | {deployment.name: deployment}
+    known = {other.name: other for other in deployments(ledger)} | {deployment.name: deployment}
     for judged in known.values():
         share, before = _share(judged), spent(ledger, judged)
         now = defaultdict(Fraction, before)
         keys = [
-            [(numbers[it.entity], number) for number in _overlapped(judged, it.period, deployment)]
-            for it in counts
+            [
+                (numbers[count.entity], number)
+                for number in _overlapped(judged, count.period, deployment)
+            ]
+            for count in counts
         ]
         for key in itertools.chain(*keys):
             now[key] += square
@@ -87,7 +90,7 @@ def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
 
 
 def worst_stay(ledger: Ledger, deployment: Deployment) -> Worst:
-    """The longest stay that loses most by what a ledger released."""
+    """Return the stay of full length with the largest loss from the releases of a ledger."""
     entities: defaultdict[int, list[Fraction]] = defaultdict(list)
     found = spent(ledger, deployment)
     for (_, number), squares in found.items():
@@ -107,12 +110,12 @@ def worst_stay(ledger: Ledger, deployment: Deployment) -> Worst:
 
 
 def spent(ledger: Ledger, deployment: Deployment, output: Output | None = None) -> Spent:
-    """What was spent in the periods of a deployment.
+    """Return the sums of mu^2 spent, by entity and period of an agreement.
 
     Args:
         ledger: the ledger.
-        deployment: says what a period is.
-        output: whose rows count; None: all rows count, and all that is marked.
+        deployment: the agreement; it defines the periods.
+        output: count only the rows of this output; None: all rows and all marked periods.
     """
     statement = "SELECT entity, period, agreement, COUNT(*) AS times FROM released"
     rows = " GROUP BY entity, period, deployment"
@@ -133,7 +136,7 @@ def spent(ledger: Ledger, deployment: Deployment, output: Output | None = None) 
 
 
 def _overlapped(deployment: Deployment, period: str, made: Deployment) -> range:
-    """The numbers of a deployment's periods that share a day with a period of another one."""
+    """Return the numbers of an agreement's periods that overlap a period of another agreement."""
     first = datetime.date.fromisoformat(period)
     last = first + datetime.timedelta(days=made.periods.days - 1)
     return range(deployment.number_on(first), deployment.number_on(last) + 1)

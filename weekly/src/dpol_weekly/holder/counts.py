@@ -1,7 +1,6 @@
-"""Reading the counts to which a data holder wants to add noise.
+"""Read and check the counts that a data holder wants to release with noise.
 
-Everything is checked before anything is done with it, and no message repeats what a cell holds:
-messages end up in logs.
+Messages end up in logs, so no message repeats the contents of a cell.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Count:
     """One count, still raw.
 
     Args:
-        where: it was read, such as `counts.csv, line 3`.
+        where: its place, such as `counts.csv, line 3`.
         entity: identifier.
         period: date, YYYY-MM-DD.
         count: decimal text.
@@ -54,12 +53,12 @@ def read_counts(
     over_capacity: bool = False,
     no_final_newline: bool = False,
 ) -> list[Count]:
-    """The rows of a holder's table for a deployment, each checked.
+    """Read the rows of a holder's table for an agreement, and check each.
 
     Args:
-        hospital: the table.
-        deployment: its capacities replace the capacities in the table.
-        over_capacity: counts above the capacity are right.
+        hospital: the holder's table.
+        deployment: the agreement; its capacities replace those in the table.
+        over_capacity: counts above the capacity are correct.
         no_final_newline: the table is complete although its last line has no line end.
 
     Raises:
@@ -91,15 +90,15 @@ def read_counts(
 def in_time(
     counts: list[Count], deployment: Deployment, today: datetime.date | None = None
 ) -> list[Count]:
-    """The counts of periods in which their entity takes part, in the order of their periods.
+    """Return the counts in periods when their entity takes part, in the order of the periods.
 
     Args:
-        counts: of a table.
-        deployment: says who takes part, and how long a period is.
-        today: the date; None: the date of the machine.
+        counts: counts of a table.
+        deployment: the agreement: who takes part, and how long a period is.
+        today: today's date; None: the computer's.
 
     Raises:
-        DataError: a period is not over, or no count is of a period in which its entity takes part.
+        DataError: a period is not over, or no count belongs to a period of its entity.
     """
     today, kept = today or datetime.date.today(), []
     for count in counts:
@@ -164,7 +163,7 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
 
 
 def _table(hospital: Hospital, deployment: Deployment) -> PlainTable:
-    """The columns that are read, without the rows to leave out and blanks around cells."""
+    """Return the columns to read, without the rows to leave out and without surrounding blanks."""
     use = hospital.use(deployment)
     names = [*use.keys, *use.counts, *use.capacities, *hospital.drop_where]
     plain = read_plain(hospital.table, names, hospital.format, KEYS)
@@ -181,7 +180,7 @@ def _table(hospital: Hospital, deployment: Deployment) -> PlainTable:
 def _cells(
     hospital: Hospital, deployment: Deployment, table: PlainTable
 ) -> Iterator[tuple[str, Count]]:
-    """The counts of the holder's entities, as they are written, and their columns, row by row."""
+    """Yield the counts of the holder's entities as they are written, with their columns."""
     columns, wide = hospital.columns, hospital.wide
     place_of = {name: place for place, name in enumerate(table.header)}
     names = {text: name for name, text in hospital.texts.items()}
@@ -197,7 +196,7 @@ def _cells(
             members = [(names[text], columns.count)] if text in names else []
             if not members and text not in deployment.entities:
                 raise DataError(
-                    f"{where}: its entity is none of those in the file of this holder or of the"
+                    f"{where}: its entity is neither in the file of this holder nor in the"
                     f" deployment {deployment.name}; name it in entities, or leave out such rows"
                     " with drop_where"
                 )
@@ -238,7 +237,7 @@ def _no_number(
 
 
 def _set(choices: Sequence[str]) -> str:
-    """The remedy that sets keys of the format; none is proposed where several may be right."""
+    """Return the remedy that sets keys of the format, with a choice if several may be right."""
     each = " or ".join(f"{{{keys}}}" for keys in choices)
     which = ", whichever the table means" if len(choices) > 1 else ""
     return f"set format: {each} in {KEYS.place}{which}"

@@ -1,4 +1,4 @@
-"""The counts of a table that are due: no period twice unless it is corrected, and one quantity.
+"""Find the counts that are due: each period once unless it is corrected, and one quantity.
 
 A column that is a count in one release and a capacity in another would be published in full.
 """
@@ -28,26 +28,27 @@ from dpol_weekly.holder.restored import marked_for
 from dpol_weekly.holder.settings import ColumnUse
 
 LONGEST_GAP = 8
-"""The most periods between two releases of an entity, without a question."""
+"""Largest number of periods between two releases of an entity without a confirmation."""
 
 
 def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -> list[Count]:
-    """The counts that are to be released: new ones, and corrections.
+    """Return the counts to release: new ones and corrections.
 
     Args:
         ledger: the ledger.
-        request: of the holder.
-        counts: of the table, in the order of their periods.
-        base: the path of the releases.
+        request: the holder's request.
+        counts: counts of the table in the order of their periods.
+        base: path of the releases.
 
     Raises:
-        DataError: a row was released for the deployment at another path, or is of a period before
-            the last one released and is not to be corrected, or long after it; or what is to be
-            corrected is not in the table, or must not be.
+        DataError: a row was released for the agreement at another path; a row is from before the
+        last
+            released period without a correction, or long after it; or a correction is not in the
+            table, or not allowed.
     """
     deployment, correct = request.deployment, request.correct
     _refuse_other_periods(ledger, deployment)
-    numbers = entities_of(ledger, {it.entity for it in counts})
+    numbers = entities_of(ledger, {count.entity for count in counts})
     here, released = seen_from(ledger, base), released_for(ledger, deployment.name)
     marked = {(row["entity"], row["period"]) for row in marked_for(ledger, deployment.name)}
     last: dict[int, str] = {}
@@ -93,10 +94,10 @@ def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -
 
 
 def _refuse_out_of_turn(count: Count, last: str | None, request: Request) -> None:
-    """Refuse a new row before the last period of its entity, or long after it, unless it is meant.
+    """Refuse an unconfirmed new row before the last period of its entity, or long after it.
 
     Raises:
-        DataError: it is.
+        DataError: the row is out of turn.
     """
     deployment, period = request.deployment, count.period
     if last is None:
@@ -106,7 +107,9 @@ def _refuse_out_of_turn(count: Count, last: str | None, request: Request) -> Non
             f"{count.where}: this period was not released, and a later one was; correct the date,"
             f" leave the row out, or add --correct {period} to release it now"
         )
-    first, second = (deployment.number_on(datetime.date.fromisoformat(it)) for it in (last, period))
+    first, second = (
+        deployment.number_on(datetime.date.fromisoformat(day)) for day in (last, period)
+    )
     if second - first > LONGEST_GAP and not request.gap:  # its date may be mistyped
         raise DataError(
             f"{count.where}: its entity released no period after that from {last},"
@@ -118,12 +121,16 @@ def _refuse_out_of_turn(count: Count, last: str | None, request: Request) -> Non
 def _with_beds_of_then(
     ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
 ) -> Iterator[Count]:
-    """Counts with the beds agreed for their periods; an amendment may have other ones.
+    """Yield the counts with the beds agreed for their periods; an amendment may change beds.
 
     Raises:
-        DataError: a row is of a period before an amendment, and the agreement of then is not known.
+        DataError: a row is older than an amendment, and the ledger lacks the earlier agreement.
     """
-    before = {it.sha256(): it for it in agreements(ledger)} if deployment.amends else {}
+    before = (
+        {agreement.sha256(): agreement for agreement in agreements(ledger)}
+        if deployment.amends
+        else {}
+    )
     for count in counts:
         then = deployment
         while then.amends and count.period < then.amends.since.isoformat():
@@ -139,10 +146,10 @@ def _with_beds_of_then(
 
 
 def _refuse_other_periods(ledger: Ledger, deployment: Deployment) -> None:
-    """Refuse a deployment that was released for with other periods: none could be compared.
+    """Refuse an agreement with other periods than its earlier releases.
 
     Raises:
-        DataError: it was.
+        DataError: the periods differ, so releases could not be compared.
     """
     for before in deployments(ledger):
         if before.name == deployment.name and before.periods != deployment.periods:
@@ -154,10 +161,10 @@ def _refuse_other_periods(ledger: Ledger, deployment: Deployment) -> None:
 
 
 def refuse_mixed_columns(ledger: Ledger, use: ColumnUse) -> None:
-    """Refuse a capacity that is or was a count, and the reverse.
+    """Refuse a capacity column that is or was a count column, and the reverse.
 
     Raises:
-        DataError: such a column is to be read.
+        DataError: a column has both roles.
     """
     with_noise, in_clear = {*map(folded, use.counts)}, set[str]()
     for counts, capacities in ledger.execute("SELECT DISTINCT counts, capacities FROM run"):

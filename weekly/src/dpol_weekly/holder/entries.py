@@ -1,4 +1,4 @@
-"""Entries of a ledger and queries of them: agreements, outputs, runs, entities, rows."""
+"""Entries of a ledger: agreements, outputs, runs, entities, rows, and queries of them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Output:
     """An output that a ledger knows; see ledger.sql.
 
     Args:
-        number: in the ledger.
-        id: chosen at random; its record tells it.
-        base: the path that the holder's file asks for, relative to the folder of the ledger.
-        path: likewise, the path that the names of its releases begin with.
-        origin: the number of the agreement that it began with.
-        written: the last run whose release file was written, or 0.
+        number: number in the ledger.
+        id: random identifier, stated in the record.
+        base: path in the holder's file, relative to the folder of the ledger.
+        path: path prefix of its releases, relative to the folder of the ledger.
+        origin: number of its first agreement.
+        written: last run with a written release file, or 0.
     """
 
     number: int
@@ -43,7 +43,7 @@ class Output:
 
 
 def select(ledger: Ledger, statement: str, *values: str | int) -> list[sqlite3.Row]:
-    """The rows of a query, each with its columns by name."""
+    """Return the rows of a query, with columns by name."""
     cursor = ledger.connection.cursor()
     cursor.row_factory = sqlite3.Row
     return cursor.execute(statement, values).fetchall()
@@ -53,7 +53,7 @@ def select(ledger: Ledger, statement: str, *values: str | int) -> list[sqlite3.R
 
 
 def add_deployment(ledger: Ledger, deployment: Deployment) -> None:
-    """Remember that the holder has confirmed the agreement of a deployment."""
+    """Enter an agreement that the holder has confirmed."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     amended = deployment.amends.agreement if deployment.amends else ""
     ledger.execute(
@@ -65,7 +65,7 @@ def add_deployment(ledger: Ledger, deployment: Deployment) -> None:
 
 
 def agreements(ledger: Ledger, which: str = "") -> list[Deployment]:
-    """The agreements that were confirmed, all or the ones that fit, by their last run."""
+    """Return the confirmed agreements, all or by a condition, in the order of their last run."""
     found = select(
         ledger,
         "SELECT agreement FROM deployment LEFT JOIN run ON run.deployment = deployment.number"
@@ -76,20 +76,20 @@ def agreements(ledger: Ledger, which: str = "") -> list[Deployment]:
 
 
 def deployments(ledger: Ledger) -> list[Deployment]:
-    """The deployments that were released for, also by a lost ledger; each as in its last run."""
+    """Return the agreements with releases (also of a lost ledger), each as in its last run."""
     lost = "deployment.number IN (SELECT deployment FROM marked)"
     released = agreements(ledger, f"WHERE run.number IS NOT NULL OR {lost}")
     return list({deployment.name: deployment for deployment in released}.values())
 
 
 def deployment_of(ledger: Ledger, output: Output) -> Deployment:
-    """The deployment that an output was released for last."""
+    """Return the agreement of the last release of an output."""
     return agreements(ledger, f"WHERE run.output = {output.number}")[-1]
 
 
 @functools.cache
 def agreed(agreement: str) -> Deployment:
-    """The deployment of an agreement in canonical form."""
+    """Return the agreement with this canonical text."""
     return Deployment.model_validate(json.loads(agreement))
 
 
@@ -102,23 +102,28 @@ def _noise(agreement: str) -> CountNoise:
 
 
 def outputs(ledger: Ledger) -> list[Output]:
-    """All outputs."""
+    """Return all outputs."""
     return [Output(**row) for row in select(ledger, "SELECT * FROM output ORDER BY number")]
 
 
 def output_at(ledger: Ledger, base: Path, deployment: Deployment) -> Output | None:
-    """The output of a deployment at the path that a holder asks for."""
+    """Return the output of an agreement at the path in the holder's file; None if there is none."""
     seen, origin = seen_from(ledger, base), _origin(ledger, deployment)
-    return next((it for it in outputs(ledger) if (it.base, it.origin) == (seen, origin)), None)
+    return next(
+        (output for output in outputs(ledger) if (output.base, output.origin) == (seen, origin)),
+        None,
+    )
 
 
 def registered(ledger: Ledger, base: Path, deployment: Deployment) -> Output:
-    """The output of a deployment at a path; a new one becomes known."""
+    """Return the output of an agreement at a path; enter it if it is new."""
     if known := output_at(ledger, base, deployment):
         return known
-    seen, taken = seen_from(ledger, base), {it.path for it in outputs(ledger)}
+    seen, taken = seen_from(ledger, base), {output.path for output in outputs(ledger)}
     further = (f"{seen}-{number}" for number in itertools.count(2))
-    path = next(it for it in itertools.chain([seen], further) if it not in taken)
+    path = next(
+        candidate for candidate in itertools.chain([seen], further) if candidate not in taken
+    )
     insert = "INSERT INTO output (id, base, path, origin) VALUES (?, ?, ?, ?)"
     identity, origin = new_id(), _origin(ledger, deployment)
     number = ledger.insert(insert, identity, seen, path, origin)
@@ -126,12 +131,12 @@ def registered(ledger: Ledger, base: Path, deployment: Deployment) -> Output:
 
 
 def path_of(ledger: Ledger, output: Output) -> Path:
-    """The path that the names of an output's releases begin with."""
+    """Return the path prefix of an output's releases."""
     return ledger.path.parent / output.path
 
 
 def seen_from(ledger: Ledger, path: Path) -> str:
-    """A path relative to the folder of the ledger."""
+    """Return a path relative to the folder of the ledger."""
     return os.path.relpath(path.resolve(), ledger.path.parent.resolve())
 
 
@@ -152,15 +157,15 @@ def add_run(
     use: ColumnUse,
     key: str,
 ) -> int:
-    """Begin a run for a deployment that was confirmed; its number.
+    """Begin a run for a confirmed agreement and return its number.
 
     Args:
         ledger: the ledger.
-        output: which gets its rows.
-        deployment: as it was confirmed.
-        sampler: where the noise comes from.
-        use: the columns that were read.
-        key: the public half of the holder's key.
+        output: the output that gets the rows.
+        deployment: the confirmed agreement.
+        sampler: source of the noise.
+        use: columns of the table by use.
+        key: public half of the holder's key.
     """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     return ledger.insert(
@@ -172,7 +177,7 @@ def add_run(
 
 
 def runs_of(ledger: Ledger, output: Output) -> list[sqlite3.Row]:
-    """The runs of an output: number, date, sampler, head, rows, first and last period, again."""
+    """Return the runs of an output: number, date, sampler, head, rows, first, last, again."""
     return select(
         ledger,
         "SELECT run.number, run.date, sampler, head, COUNT(*) AS rows, MIN(period) AS first,"
@@ -184,7 +189,7 @@ def runs_of(ledger: Ledger, output: Output) -> list[sqlite3.Row]:
 
 
 def heads_of(ledger: Ledger) -> dict[int, str]:
-    """The heads of the ledger's hash chain, by the number of the run."""
+    """Return the heads of the ledger's hash chain by the number of the run."""
     return dict(ledger.execute("SELECT number, head FROM run").fetchall())
 
 
@@ -192,7 +197,7 @@ def heads_of(ledger: Ledger) -> dict[int, str]:
 
 
 def entities_of(ledger: Ledger, names: Iterable[str]) -> dict[str, int]:
-    """The numbers of entities by their names; new entities are registered."""
+    """Return the numbers of entities by their names; enter new entities."""
     folds = {name: folded(name) for name in names}
     insert = "INSERT OR IGNORE INTO entity (folded) VALUES (?)"
     ledger.connection.executemany(insert, ((fold,) for fold in folds.values()))
@@ -204,16 +209,19 @@ def entities_of(ledger: Ledger, names: Iterable[str]) -> dict[str, int]:
 def add_rows(
     ledger: Ledger, run: int, counts: Sequence[Count], deployment: Deployment, steps: Sequence[int]
 ) -> list[int]:
-    """Release counts with noise; the numbers of their rows.
+    """Enter counts with noise as released, and return the numbers of their rows.
 
     Args:
         ledger: the ledger.
-        run: its number.
-        counts: in the order of their periods.
-        deployment: says what a step of the noise is.
-        steps: the noise on each count.
+        run: number of the run.
+        counts: counts in the order of their periods.
+        deployment: the agreement; it defines a step of the noise.
+        steps: noise on each count in steps.
     """
-    numbers, noise = entities_of(ledger, {it.entity for it in counts}), deployment.count_noise()
+    numbers, noise = (
+        entities_of(ledger, {count.entity for count in counts}),
+        deployment.count_noise(),
+    )
     versions = "(SELECT COUNT(*) + 1 FROM release WHERE entity = ? AND period = ?)"
     rows = []
     for count, noisy in zip(counts, steps, strict=True):
@@ -230,7 +238,7 @@ def add_rows(
 
 
 def released_for(ledger: Ledger, name: str) -> Mapping[tuple[int, str], set[str]]:
-    """Entities and periods released for the deployment of a name: the bases of their outputs."""
+    """Return the bases of the outputs by entity and period, for agreements of a name."""
     found: dict[tuple[int, str], set[str]] = {}
     periods = "SELECT DISTINCT entity, period, base FROM released WHERE deployment_name = ?"
     for row in select(ledger, periods, name):
@@ -239,7 +247,7 @@ def released_for(ledger: Ledger, name: str) -> Mapping[tuple[int, str], set[str]
 
 
 def table_rows(ledger: Ledger, output: Output) -> list[Released]:
-    """The rows of an output, in the order of their release."""
+    """Return the rows of an output in the order of their release."""
     rows = "SELECT * FROM released WHERE output = ? ORDER BY number"
     return [
         released_row(

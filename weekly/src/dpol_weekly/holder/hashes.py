@@ -1,12 +1,11 @@
-"""Keyed hashes of what a holder's table has: counts that changed, and cells under another name.
+"""Keyed hashes of a holder's table: they show changed counts, and cells under another name.
 
-A hash is an HMAC-SHA256 under a secret key of the ledger. Without the key nobody learns anything
-from hashes, not even which counts are equal. The key is in the ledger too, and there are few
-possible counts. So a person who has the ledger can find the counts by trying all: it is as secret
-as the raw table.
+A hash is an HMAC-SHA256 under a secret key of the ledger. Without the key, hashes reveal nothing,
+not even which counts are equal. The key is in the ledger too, and few counts are possible, so
+anybody with the ledger can find the counts by trying all: it is as secret as the raw table.
 
-The hash of a cell is of its column, of the text that marks its rows, and of its period; not of the
-entity, whose name others choose. So the ledger knows a cell again that comes under another name.
+The hash of a cell covers its column, the text that marks its rows, and its period; not the entity,
+whose name others choose. So the ledger recognises a cell under another name.
 """
 
 from __future__ import annotations
@@ -48,19 +47,19 @@ _OTHERS = "SELECT entity FROM cell WHERE hash = ?"
 def refuse_renamed(
     ledger: Ledger, hospital: Hospital, counts: Sequence[Count], *, split: bool
 ) -> None:
-    """Refuse cells that were released as another entity, unless both count different people.
+    """Refuse cells that were released for another entity, unless the two count different people.
 
     Args:
-        ledger: remembers which entities the holder has told apart.
+        ledger: the ledger; it remembers the entities that the holder has confirmed as different.
         hospital: the holder's table.
-        counts: that are to be released.
-        split: the holder tells the entities apart now.
+        counts: counts to release.
+        split: the holder confirms that the entities are different.
 
     Raises:
-        DataError: a cell was released as another entity.
+        DataError: a cell was released for another entity.
     """
     of_cell = _hash_of_cells(ledger, hospital)
-    numbers = entities_of(ledger, {it.entity for it in counts})
+    numbers = entities_of(ledger, {count.entity for count in counts})
     apart = {(row["one"], row["other"]) for row in select(ledger, "SELECT * FROM split")}
     for count in counts:
         own = numbers[count.entity]
@@ -72,8 +71,8 @@ def refuse_renamed(
             if not split:
                 raise DataError(
                     f"{count.where}: this cell was released before under another name of its"
-                    f" entity than {count.entity}, so its people would pay twice; keep the name of"
-                    " then. Only if these are other people, in another table, add --split once"
+                    f" entity than {count.entity}, so its people would pay twice; keep that name."
+                    " Only if these are other people, in another table, add --split once"
                 )
             ledger.execute("INSERT INTO split VALUES (?, ?)", *pair)
             apart.add(pair)
@@ -82,7 +81,7 @@ def refuse_renamed(
 def compared(
     ledger: Ledger, output: Output, counts: Sequence[Count]
 ) -> Iterator[tuple[Count, bool | None]]:
-    """Counts, each with whether it is the one released last in an output; None: none was."""
+    """Yield each count with True if it equals its last release in an output; None without one."""
     rows = (
         "SELECT entity, period, hash FROM released JOIN counted ON counted.release = number"
         " WHERE output = ? ORDER BY version"
@@ -94,15 +93,15 @@ def compared(
 
 
 def _hashed(ledger: Ledger, counts: Sequence[Count]) -> Iterator[tuple[tuple[int, str], str]]:
-    """The entity and period of each count, and its hash."""
-    hashed, numbers = _hasher(ledger), entities_of(ledger, {it.entity for it in counts})
+    """Yield the entity and period of each count, and its hash."""
+    hashed, numbers = _hasher(ledger), entities_of(ledger, {count.entity for count in counts})
     for it in counts:
         entity, period = key = numbers[it.entity], it.period
         yield key, hashed(f"{entity}/{period}/{Decimal(it.count).normalize():f}")
 
 
 def _hash_of_cells(ledger: Ledger, hospital: Hospital) -> Callable[[str, str], str]:
-    """The hash of the cell of an entity and a period."""
+    """Return a function that hashes the cell of an entity and a period."""
     hashed = _hasher(ledger)
     cells = {name: [*map(folded, hospital.cell_of(name))] for name in hospital.texts}
     return lambda entity, period: hashed(json.dumps(["cell", *cells[entity], period]))

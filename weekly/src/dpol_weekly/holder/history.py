@@ -1,4 +1,4 @@
-"""History of a ledger: its releases, their times and cost. No count is in it."""
+"""The history of a ledger: its releases with dates and privacy cost, without counts."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from dpol_weekly.released.read import read_release
 
 
 def history(path: Path) -> dict[str, Any]:
-    """The releases of a ledger as plain values, and what they cost.
+    """Return the releases of a ledger and their privacy cost as plain values.
 
     Raises:
         DataError: there is no ledger, or the file is not one.
-        OutputError: it cannot be read.
+        OutputError: the ledger cannot be read.
     """
     with _opened(path) as ledger:
         return {
@@ -45,7 +45,7 @@ def history(path: Path) -> dict[str, Any]:
 
 
 def _of_stays(ledger: Ledger, deployment: Deployment) -> dict[str, Any]:
-    """What a person may have lost over all outputs, in a period and in the worst stay."""
+    """Return the largest loss of a person over all outputs, in a period and in the worst stay."""
     worst = worst_stay(ledger, deployment)
     return {
         "deployment": deployment.name,
@@ -60,7 +60,7 @@ def _of_stays(ledger: Ledger, deployment: Deployment) -> dict[str, Any]:
 
 
 def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
-    """The runs of an output, and the mu of a person in one of its periods."""
+    """Return the runs of an output, and the mu of a person in one of its periods."""
     deployment = deployment_of(ledger, output)
     keys = "number", "date", "rows", "first", "last", "again"
     runs = [{key: run[key] for key in keys} for run in runs_of(ledger, output)]
@@ -69,7 +69,7 @@ def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
 
 
 def describe(found: dict[str, Any]) -> list[str]:
-    """The history line by line, in plain words; guarantees rounded to the safe side."""
+    """Yield the history line by line; guarantees are rounded to the safe side."""
     text = load_template("history.txt.j2", "dpol_weekly.holder").render(
         **found,
         printable=printable,
@@ -81,14 +81,14 @@ def describe(found: dict[str, Any]) -> list[str]:
 
 
 def verify(path: Path) -> str:
-    """Make sure that a ledger is as its runs left it, and that the release files nearby are of it.
+    """Check that a ledger is as its runs left it, and that nearby release files belong to it.
 
     Returns:
-        What was compared, in words.
+        A text that says what was compared.
 
     Raises:
         DataError: as `history`; a row was changed, removed or reordered; a file was changed or
-            forged; or a file knows a run that the ledger does not, which was put back.
+            forged; or a file has a run that the ledger lacks: an older copy was restored.
     """
     files = runs = 0
     with _opened(path) as ledger:
@@ -119,7 +119,7 @@ def verify(path: Path) -> str:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Ledger]:
-    """A ledger that exists, in a transaction."""
+    """Open an existing ledger in a transaction."""
     if not path.exists() or (path.is_file() and not path.stat().st_size):
         raise DataError(f"{path}: there is no ledger; name it with --ledger")
     with open_ledger(path) as ledger, transaction(ledger):

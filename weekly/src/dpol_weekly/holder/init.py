@@ -1,4 +1,4 @@
-"""A first `hospital.yaml` for a table: what its cells prove; the rest is asked, or left to be set.
+"""Write a first `hospital.yaml` from the cells of a table; ask for the rest, or leave it open.
 
 A number or date that could mean two things is never guessed.
 """
@@ -38,13 +38,13 @@ _MOST_SUMS = 2  # rows without a date at the end of a table
 
 @dataclass
 class _Draft:
-    """The file so far.
+    """A draft of the file.
 
     Args:
-        ask: asks a person; None: nobody is there.
-        form: the keys of its block `format`.
-        names: the keys of its block `columns`.
-        open: the keys that are still to be set, with what may be right.
+        ask: asks a person; None in a script.
+        form: keys of the block `format`.
+        names: keys of the block `columns`.
+        open: keys that are still to be set, with possible values.
     """
 
     ask: Ask | None
@@ -53,7 +53,7 @@ class _Draft:
     open: dict[str, list[str]] = field(default_factory=dict)
 
     def name(self, key: str, choices: Sequence[str], question: str, *, guess: bool = True) -> str:
-        """Set a key of the block `columns`, as `choose` does; its column, or ''."""
+        """Set a key of the block `columns` as `choose` does; return its column, or ''."""
         if chosen := self.choose(f"columns.{key}", choices, question, guess=guess):
             self.names[key] = chosen
         return chosen or ""
@@ -61,7 +61,7 @@ class _Draft:
     def choose(
         self, key: str, choices: Sequence[str], question: str, *, guess: bool = True
     ) -> str | None:
-        """The only choice, or the one that a person takes; without any the key stays open."""
+        """Return the only choice, or a person's choice; without one the key stays open."""
         if guess and len(choices) == 1:
             return choices[0]
         chosen = self.ask(question, choices) if self.ask and choices else None
@@ -79,19 +79,20 @@ def begin(
     entity: str | None = None,
     ask: Ask | None = None,
 ) -> str:
-    """Write a holder's file for a table, and a key; a line that says what is still to be set.
+    """Write a holder's file for a table, and a key; return a line with the keys left to set.
 
     Args:
-        file: to be written.
-        table: the raw counts.
-        agreed: the file of the deployment.
-        deployment: the deployment.
-        entity: the holder's identifier in it; None: it is found, or asked for.
-        ask: asks a person; None: nobody is there.
+        file: the file to write.
+        table: the table of raw counts.
+        agreed: the file of the agreement.
+        deployment: the agreement.
+        entity: the holder's identifier in it; None: found in the table, or asked for.
+        ask: asks a person; None in a script.
 
     Raises:
-        DataError: the table cannot be read, the deployment lacks the entity, or a key is there
-            already that is none.
+        DataError: the table cannot be read, the agreement lacks the entity, or the existing key
+        file
+            holds no key.
         OutputError: the file or the key cannot be written.
     """
     if entity is not None and entity not in deployment.entities:
@@ -138,7 +139,7 @@ def begin(
 
 
 def _plain(value: object) -> str:
-    """A value, or a block, in one line of YAML."""
+    """Return a value or a block as one line of YAML."""
     if not isinstance(value, Mapping):
         return json.dumps(value, ensure_ascii=False)
     keys = {key if key.isidentifier() else _plain(key): it for key, it in value.items()}
@@ -146,7 +147,7 @@ def _plain(value: object) -> str:
 
 
 def _form_of(table: Path) -> dict[str, Any]:
-    """The encoding, the delimiter and the lines above the header, as far as a file shows them."""
+    """Return the encoding, the delimiter and the number of lines above the header."""
     if table.suffix == ".parquet" or not table.is_file():
         return {}
     if table.suffix == ".xlsx":
@@ -182,7 +183,7 @@ def _form_of(table: Path) -> dict[str, Any]:
 
 
 def _below_titles(rows: Sequence[Sequence[str]], skipped: Sequence[int]) -> dict[str, Any]:
-    """The key that skips titles: the header has a name in every column that the rows below fill."""
+    """Return the key that skips titles: the header names every column that the rows below fill."""
     width = max(map(len, rows), default=0)
     for row, above in zip(rows[:MOST_TITLES], skipped, strict=False):
         if len(row) == width and all(cell.strip() for cell in row):
@@ -191,7 +192,7 @@ def _below_titles(rows: Sequence[Sequence[str]], skipped: Sequence[int]) -> dict
 
 
 def _period(draft: _Draft, plain: PlainTable, columns: Mapping[str, list[str]]) -> str:
-    """The column of periods, or ''; the format gets its dates."""
+    """Return the column of periods, or ''; the format gets its dates."""
     dates = {name: _dates(cells) for name, cells in columns.items()}
     dated = [name for name, formats in dates.items() if formats]
     period = draft.name("period", dated, "Which column holds the start of the period?")
@@ -208,7 +209,7 @@ def _period(draft: _Draft, plain: PlainTable, columns: Mapping[str, list[str]]) 
 
 
 def _dates(cells: Sequence[str]) -> list[str]:
-    """The formats in which all cells are dates, but for empty ones and sums at the end."""
+    """Return the formats that read all cells as dates, except empty cells and sums at the end."""
     body = cells
     for _ in range(_MOST_SUMS + 1):
         if any(body) and (formats := date_formats({*filter(None, body)})):
@@ -220,9 +221,9 @@ def _dates(cells: Sequence[str]) -> list[str]:
 def _without_sums(
     columns: dict[str, list[str]], period: str
 ) -> tuple[dict[str, list[str]], dict[str, object]]:
-    """The columns without rows at their end that have no date; a column and texts to know them by.
+    """Return the columns without undated rows at the end, and what marks such rows.
 
-    No text that begins with a digit is taken: it might be a count.
+    No text that begins with a digit is used: it might be a count.
     """
     if not period:
         return columns, {}
@@ -242,10 +243,10 @@ def _without_sums(
 def _entities(
     draft: _Draft, ids: Sequence[str], columns: Mapping[str, list[str]], period: str
 ) -> dict[str, Any]:
-    """The key that says whose the rows are, as far as cells show it or a person tells.
+    """Return the key that assigns rows to entities, from the cells or from a person's answer.
 
-    A table is wide if entities have columns of their own; long if a column says whose a row is;
-    otherwise all rows are of one entity.
+    A table is wide if each entity has a column, and long if a column names the entity of a row;
+    otherwise all rows belong to one entity.
     """
     if own := [name for name in ids if name in columns]:
         draft.form["layout"] = "wide"
@@ -256,9 +257,9 @@ def _entities(
         if name != period and not number_formats({*cells})
     }
     for name, held in texts.items():
-        if own := [it for it in ids if it in held]:
+        if own := [identifier for identifier in ids if identifier in held]:
             draft.names["entity"] = name
-            return {"entities": {it: it for it in own}}
+            return {"entities": {identifier: identifier for identifier in own}}
     several = [name for name, held in texts.items() if len(held) > 1]
     dates = columns.get(period, [])
     if not several or len({*dates}) == len(dates) > 1:  # no date twice: rows of one entity
@@ -276,7 +277,7 @@ def _entities(
 
 
 def _set_signs(draft: _Draft, cells: Collection[str]) -> None:
-    """Set the signs of the numbers, if they can mean one thing only or a person says which."""
+    """Set the decimal and thousands signs if only one reading is possible, or a person chooses."""
     signs = number_formats(cells)
     shown = [_plain(keys) for keys in signs]
     open_key, question = "format.decimal or format.thousands", "How are its numbers written?"
@@ -287,7 +288,7 @@ def _set_signs(draft: _Draft, cells: Collection[str]) -> None:
 def _numbers(
     draft: _Draft, columns: Mapping[str, list[str]], period: str, *, reported: bool
 ) -> Collection[str]:
-    """The columns of counts, and of capacities where they are reported; all that may be some."""
+    """Return the possible columns of counts, and of reported capacities."""
     numbers = [name for name, it in columns.items() if name != period and number_formats({*it})]
     counts = ["count"] if "count" in numbers else numbers
     found = [draft.name("count", counts, "Which column holds the counts of people?")]

@@ -1,8 +1,8 @@
-"""The ledger: all that a holder has released, in one SQLite file.
+"""The ledger: all releases of a holder, in one SQLite file.
 
 It is the truth; release files are views of it. A release is one transaction, so it is in the ledger
-as a whole or not at all. It is as secret as the raw counts: it holds keyed hashes of them, and the
-key.
+as a whole or not at all. The ledger is as secret as the raw counts: it holds keyed hashes of them,
+and the key.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Ledger:
     """An open ledger.
 
     Args:
-        path: its file.
-        connection: to the database; `transaction` begins and ends what is written.
+        path: file of the ledger.
+        connection: connection to the database; `transaction` begins and ends a write.
     """
 
     path: Path
@@ -54,25 +54,25 @@ class Ledger:
         return str(self.execute("SELECT id FROM ledger").fetchone()[0])
 
     def execute(self, statement: str, *values: str | int | None) -> sqlite3.Cursor:
-        """Execute one SQL statement with the values of its question marks."""
+        """Execute one SQL statement with values for its question marks."""
         return self.connection.execute(statement, values)
 
     def insert(self, statement: str, *values: str | int | None) -> int:
-        """Insert one row; its number."""
+        """Insert one row and return its number."""
         return int(self.execute(statement, *values).lastrowid or 0)
 
 
 @contextmanager
 def open_ledger(path: Path, *, in_memory: bool = False) -> Iterator[Ledger]:
-    """Open a ledger; if there is none, it is made, readable for nobody else.
+    """Open a ledger; a missing one is made, readable only by its owner.
 
     Args:
-        path: its file.
+        path: file of the ledger.
         in_memory: open an empty one in memory, to try something out.
 
     Raises:
         DataError: the file is not a ledger, of another version, or damaged.
-        OutputError: it cannot be opened, read or written, here or in the block.
+        OutputError: the file cannot be opened, read or written, here or in the block.
     """
     if not in_memory:
         _make(path)
@@ -82,7 +82,7 @@ def open_ledger(path: Path, *, in_memory: bool = False) -> Iterator[Ledger]:
 
 @contextmanager
 def transaction(ledger: Ledger) -> Iterator[None]:
-    """All that is written in the block, or nothing; one block at a time, the others wait.
+    """Write all of the block or nothing; one block at a time, the others wait.
 
     Raises:
         DataError, OutputError: as `open_ledger`.
@@ -102,12 +102,12 @@ def transaction(ledger: Ledger) -> Iterator[None]:
 
 
 def new_id() -> str:
-    """A text that nothing else has."""
+    """Return a new random identifier."""
     return secrets.token_hex(8)
 
 
 def _make(path: Path) -> None:
-    """Make an empty file that nobody else can read, or take that right away."""
+    """Make an empty file that only its owner can read, or restrict an existing one."""
     if path.is_dir():
         raise DataError(f"{path}: is a folder; choose another file in ledger")
     try:

@@ -1,7 +1,7 @@
-"""Judging the release files near a ledger: whether they show that it is not the newest.
+"""Judge the release files near a ledger: do they show that it is an older copy?
 
-Anybody may have put a file there. So only a file that a key of the holder has signed can stop a
-run, or, where the ledger is new, a release of the same entities. Everything else is ignored.
+Anybody may have put a file there. So only a file signed by a key of the holder can stop a run, or,
+for a new ledger, a release of the same entities. Everything else is ignored.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from dpol_weekly.released.read import Report, read_report
 
 
 def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None:
-    """Make sure that the ledger knows what the releases near it tell.
+    """Check that the ledger knows the releases near it.
 
     Args:
         ledger: the ledger.
-        request: of the holder.
-        base: the path of the releases.
-        key: the public half of the holder's key; earlier keys are in the ledger.
+        request: the holder's request.
+        base: path of the releases.
+        key: public half of the holder's key; earlier keys are in the ledger.
 
     Raises:
-        DataError: a release shows that the ledger is older, or that another ledger released the
-            same entities and periods.
+        DataError: a release is newer than the ledger, or another ledger released the same entities
+            and periods.
     """
     heads, name = heads_of(ledger), request.deployment.name
     keys = {key, *(it for (it,) in ledger.execute("SELECT key FROM run"))}
@@ -53,11 +53,11 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
 
 
 def releases_near(ledger: Ledger, base: Path) -> Iterator[Report]:
-    """The releases in the folders of all outputs and of the ledger."""
+    """Yield the releases in the folders of all outputs and of the ledger."""
     folders = {base.parent, ledger.path.parent}
     folders |= {path_of(ledger, output).parent for output in outputs(ledger)}
     # Each folder once, however its path is written.
-    for folder in sorted({it.resolve(): it for it in folders}.values()):
+    for folder in sorted({near.resolve(): near for near in folders}.values()):
         for file in sorted(folder.glob("[!.]*.zip")):
             try:
                 if parts := read_parts(file):
@@ -67,7 +67,7 @@ def releases_near(ledger: Ledger, base: Path) -> Iterator[Report]:
 
 
 def _unknown(report: Report, request: Request, ledger: Ledger, *, anything_marked: bool) -> str:
-    """The message about a release whose rows the ledger does not know."""
+    """Return the message about a release with rows that the ledger lacks."""
     if anything_marked:
         return (
             f"{report.file}: holds periods of your entities that the coordinator's table lacks, and"

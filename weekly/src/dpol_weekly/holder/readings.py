@@ -1,4 +1,4 @@
-"""The formats in which all cells of a column can be read."""
+"""Formats that can read all cells of a column."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SIGNS = (
 
 
 def date_formats(cells: Collection[str]) -> list[str]:
-    """The values of `date` with which every cell is a date."""
+    """Return the values of `date` that read every cell as a date."""
     forms = {date: Format.model_validate({"date": date}) for date in DATES}
     return [
         date
@@ -33,7 +33,7 @@ def date_formats(cells: Collection[str]) -> list[str]:
 
 
 def number_formats(cells: Collection[str]) -> list[dict[str, str]]:
-    """The keys with which every cell is a number, one choice for each meaning of the cells."""
+    """Return the keys that read every cell as a number, one choice for each meaning."""
     meanings: dict[tuple[str | None, ...], dict[str, str]] = {}
     for decimal, thousands in _SIGNS:
         keys = {"decimal": decimal, "thousands": thousands}

@@ -1,4 +1,4 @@
-"""The record of a release, and its statement in words; `dpol_weekly.released.format` says what."""
+"""The record of a release and its statement in words; see `dpol_weekly.released.format`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _NOT_PROTECTED = "the entities, the periods, the capacities, and which rows were
 def facts_of(
     ledger: Ledger, output: Output, deployment: Deployment, rows: Sequence[Released]
 ) -> dict[str, Any]:
-    """All that a record states, but the key, the checksum and the signature.
+    """Return the contents of a record without key, checksum and signature.
 
     Args:
         ledger: the ledger.
-        output: it has rows.
-        deployment: of its last run.
-        rows: of its table.
+        output: an output with rows.
+        deployment: agreement of its last run.
+        rows: rows of its table.
     """
     runs = runs_of(ledger, output)
     most = max(spent(ledger, deployment, output).values())
@@ -47,7 +47,7 @@ def facts_of(
 
 
 def _guarantee(deployment: Deployment, most: Fraction) -> dict[str, Any]:
-    """What an output guarantees in which no entity has spent more than `most` in a period."""
+    """Return the guarantee of an output if no entity spent more than `most` in a period."""
     noise = deployment.count_noise()
     return {
         "mechanism": "discrete Gaussian noise on every count, drawn once for each release",
@@ -70,13 +70,13 @@ def _guarantee(deployment: Deployment, most: Fraction) -> dict[str, Any]:
 def statement_of(
     facts: Mapping[str, Any], rows: Sequence[Released], deployment: Deployment, marked: int
 ) -> str:
-    """The release in plain words; guarantees rounded to the safe side.
+    """Return the release in plain words; guarantees are rounded to the safe side.
 
     Args:
-        facts: of its record.
-        rows: of its table.
-        deployment: of its last run.
-        marked: the number of periods that a lost ledger released.
+        facts: contents of its record.
+        rows: rows of its table.
+        deployment: agreement of its last run.
+        marked: number of periods that a lost ledger released.
     """
     return load_template("statement.txt.j2", "dpol_weekly.holder").render(
         facts=facts,

@@ -1,4 +1,4 @@
-"""Releasing noisy counts: into the ledger first, then into the file that is shared."""
+"""Release noisy counts: into the ledger first, then into the shared file."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ from dpol_weekly.sampler import NoiseSampler
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """The result of a release; it knows no counts.
+    """The result of a release, without counts.
 
     Args:
-        file: of the last release; None: the output has no rows yet.
-        ledger: the ledger.
-        first: whether the ledger was begun.
-        new_key: the key, if it was made.
-        added: rows that this release added to the table.
-        skipped: rows of the raw table that were released before.
-        marked: periods that this release marked as released.
-        differ: rows of the raw table whose count is another one than was released.
-        outside: rows of the raw table outside the dates in which their entity takes part.
-        periods: that this release added.
-        worst: the stay that loses most by the ledger, of all that the deployment protects.
+        file: file of the last release; None if the output has no rows yet.
+        ledger: path of the ledger.
+        first: whether this release began the ledger.
+        new_key: path of the key if it was made.
+        added: number of rows that this release added.
+        skipped: number of rows of the raw table that were released before.
+        marked: number of periods that this release marked as released.
+        differ: rows of the raw table with another count than the released one.
+        outside: number of rows outside the dates of their entity.
+        periods: periods that this release added.
+        worst: stay with the largest loss, among the stays that the agreement protects.
     """
 
     file: Path | None
@@ -73,18 +73,18 @@ class Release:
 def release(request: Request, sampler: NoiseSampler) -> Release:
     """Add noise to the counts of a table and release them, with a record of the guarantee.
 
-    Noisy counts may be negative. Nothing is released unless every row is good. What is released is
-    in the ledger first, in one transaction; its file is written after that, and again by any
-    further run that finds it older than the ledger, before that run judges its own rows.
+    Noisy counts may be negative. Nothing is released unless every row is good. A release enters the
+    ledger first, in one transaction; its file is written afterwards. A later run that finds the
+    file older than the ledger writes it again before it judges its own rows.
 
     Args:
-        request: what is to be released.
-        sampler: where the noise comes from.
+        request: the holder's request.
+        sampler: source of the noise.
 
     Raises:
-        DataError: a row or file breaks a rule, or something has to be asked (`NotConfirmedError`).
+        DataError: a row or file breaks a rule, or a confirmation is missing (`NotConfirmedError`).
         OutputError: ledger or output cannot be written; the message says what is released.
-        KeyboardInterrupt: with a text that says what is released.
+        KeyboardInterrupt: the text says what is released.
     """
     releaser = Releaser(request, sampler)
     releaser.check()
@@ -95,14 +95,14 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
 
 
 class Releaser:
-    """The four steps of a release, in their order.
+    """The four steps of a release, in order.
 
     Args:
-        request: what is to be released.
-        sampler: where the noise comes from.
+        request: the holder's request.
+        sampler: source of the noise.
 
     Raises:
-        DataError: the files cannot be what they are for, or the key is not the agreed one.
+        DataError: a path cannot be used for its file, or the key is not the agreed one.
     """
 
     def __init__(self, request: Request, sampler: NoiseSampler) -> None:
@@ -119,7 +119,7 @@ class Releaser:
         self.head: str | None = None  # of the run that releases, once it is in the ledger
 
     def check(self) -> None:
-        """Read the table, and refuse what can be refused before a ledger is made.
+        """Read the table, and refuse what can be refused before a ledger exists.
 
         Raises:
             DataError: as `release`.
@@ -149,7 +149,7 @@ class Releaser:
 
     @contextmanager
     def opened(self) -> Iterator[Ledger]:
-        """The ledger; a failure in the block says whether the rows are in it."""
+        """Open the ledger; a failure in the block says whether the rows are in it."""
         with open_ledger(self.book) as ledger:
             try:
                 yield ledger
@@ -157,7 +157,7 @@ class Releaser:
                 raise self._saying_what_is_released(ledger, error) from error
 
     def confirm(self, ledger: Ledger) -> None:
-        """Have the agreement confirmed, and make the key if there is none.
+        """Confirm the agreement, and make the key if there is none.
 
         Both stay if the rows are refused later.
         """
@@ -171,7 +171,7 @@ class Releaser:
                 self.key = Key(self.hospital.key)
 
     def repair(self, ledger: Ledger) -> None:
-        """Let the ledger know what is near it, and write the last release if it is older."""
+        """Compare the ledger with the releases near it; rewrite the last release if it is older."""
         with transaction(ledger):
             self._take_in(ledger)
             if known := output_at(ledger, self.base, self.deployment):
@@ -180,7 +180,7 @@ class Releaser:
                 write_release(ledger, known, self._signer())
 
     def write(self, ledger: Ledger) -> Release:
-        """Release the rows that are due into the ledger, and write the file."""
+        """Enter the due rows into the ledger as released, and write the file."""
         with transaction(ledger):
             if new := self._due(ledger):
                 self._put(ledger, new)
@@ -203,12 +203,12 @@ class Releaser:
             )
 
     def _take_in(self, ledger: Ledger) -> None:
-        """Mark what the export says, and compare the ledger with the releases near it."""
+        """Mark the periods of the export, and compare the ledger with the releases near it."""
         mark(ledger, self.request, self.exported)
         check_nearby(ledger, self.request, self.base, self.key.public if self.key else "")
 
     def _due(self, ledger: Ledger) -> list[Count]:
-        """The counts that are due; all refusals come before the noise."""
+        """Return the counts that are due; all refusals come before the noise."""
         refuse_mixed_columns(ledger, self.use)
         new = due(ledger, self.request, self.counts, self.base)
         if self.unfinished:  # it may have released the same corrections
@@ -219,7 +219,7 @@ class Releaser:
         return new
 
     def _put(self, ledger: Ledger, new: Sequence[Count]) -> None:
-        """Release counts with noise into the ledger."""
+        """Enter counts with noise into the ledger."""
         steps = self.sampler.discrete_gaussian(self.deployment.count_noise().scale, len(new))
         run = add_run(
             ledger,
@@ -231,14 +231,14 @@ class Releaser:
         )
         rows = add_rows(ledger, run, new, self.deployment, steps)
         remember_counts(ledger, rows, new)
-        remember_cells(ledger, self.hospital, ((it.entity, it.period) for it in new))
+        remember_cells(ledger, self.hospital, ((count.entity, count.period) for count in new))
 
     def _signer(self) -> Key:
         assert self.key, "confirm() comes first"
         return self.key
 
     def _saying_what_is_released(self, ledger: Ledger, error: BaseException) -> BaseException:
-        """An error whose text says whether the rows are in the ledger."""
+        """Return an error with a text that says whether the rows are in the ledger."""
         released: bool | None = None
         with suppress(sqlite3.Error):
             released = self.head is not None and self.head in heads_of(ledger).values()
@@ -257,7 +257,7 @@ class Releaser:
 
 
 def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:
-    """The output and the ledger, links resolved, if the files can be what they are for."""
+    """Return the output and the ledger with links resolved, if both paths can be used."""
     try:
         output = _followed(output.parent) / output.name
         book = _followed(book)
@@ -273,12 +273,12 @@ def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:
 
 
 def _key(path: Path, agreed: Sequence[str | None]) -> Key | None:
-    """The key that signs, if it is the one that the agreement names; None: it is to be made."""
-    wanted = [it for it in agreed if it]
+    """Return the signing key, checked against the agreement; None if it has to be made."""
+    wanted = [public for public in agreed if public]
     if not (_is_there(path) or wanted):
         return None
     key = Key(path)
-    if wrong := [it for it in wanted if key.public != it]:
+    if wrong := [public for public in wanted if key.public != public]:
         raise DataError(
             f"{path}: is not the key in the agreement ({wrong[0][:12]}...); name its file in key"
         )
@@ -286,12 +286,12 @@ def _key(path: Path, agreed: Sequence[str | None]) -> Key | None:
 
 
 def _is_there(key: Path) -> bool:
-    """True if a key is there; a run that was killed while it made one leaves an empty file."""
+    """Return True if the key exists; a run killed while it made one leaves an empty file."""
     return key.exists() and (not key.is_file() or key.stat().st_size > 0)
 
 
 def _followed(path: Path) -> Path:
-    """The target of a path that is a symbolic link. Raises RuntimeError for links in a circle."""
+    """Return the target of a symbolic link. Raises RuntimeError for links in a circle."""
     found = path.resolve() if path.is_symlink() else path
     if found.is_symlink():  # of a circle, Python 3.13 says nothing
         raise RuntimeError

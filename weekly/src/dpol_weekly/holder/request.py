@@ -1,4 +1,4 @@
-"""Request of a holder to release counts."""
+"""A holder's request to release counts."""
 
 from __future__ import annotations
 
@@ -15,26 +15,24 @@ _DIGITS = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The counts to release, where to, and what is meant where a release would stop and ask.
+    """The counts to release, their destination, and the holder's confirmations.
 
     Args:
-        hospital: the table, and where releases go.
-        deployment: says with which noise.
-        correct: the periods to release again, or later than their turn, YYYY-MM-DD.
-        agree: the whole hash of the deployment's agreement, by which the holder confirms it; None:
-            it was confirmed before.
-        in_person: a person has read the agreement on a terminal and confirmed it there.
+        hospital: the table, and the destination of releases.
+        deployment: the agreement; it sets the noise.
+        correct: periods to release again, or late, YYYY-MM-DD.
+        agree: whole hash of the agreement, as confirmation; None: it was confirmed before.
+        in_person: a person read the agreement on a terminal and confirmed it there.
         gap: nothing was counted in the many periods before a row.
-        over_capacity: counts above the capacity are right.
+        over_capacity: counts above the capacity are correct.
         no_final_newline: the table is complete although its last line has no line end.
-        split: a new entity counts other people than the entity that its cells were released as.
-        write_again: the ledger is the newest; write again what is gone of the output.
-        continue_from: the ledger is lost; the table that the coordinator of the deployment exported
-            says which periods were released.
-        today: the date; None: the date of the machine.
+        split: a new entity counts other people than the earlier entity of its cells.
+        write_again: the ledger is the newest; write missing files of the output again.
+        continue_from: the ledger is lost; the coordinator's export with the released periods.
+        today: today's date; None: the computer's.
 
     Raises:
-        DataError: the hash is not the whole hash of what the deployment says.
+        DataError: `agree` is not the whole hash of the agreement.
     """
 
     hospital: Hospital

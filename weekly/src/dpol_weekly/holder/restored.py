@@ -1,8 +1,8 @@
-"""Going on after the ledger is lost: a coordinator's export says which periods were released.
+"""Continue after the ledger is lost: a coordinator's export says which periods were released.
 
-A new ledger begins. It marks the exported entities and periods as released, for good: they are
-never drawn again. Nothing else of the export is read, so that no number of a coordinator enters
-anything, and a forged export can only keep periods from being released.
+A new ledger begins. It marks the exported entities and periods as released for good: their noise is
+never drawn again. Nothing else in the export is read, so no number of a coordinator enters
+anything, and a forged export can only prevent releases.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _AGAIN = "ask the coordinator again for the .csv table that dpol export writes"
 
 
 def read_export(request: Request) -> Exported:
-    """The entities and periods of the holder in the export that a request names, if it names one.
+    """Return the holder's entities and periods in the export of a request, if it names one.
 
     Raises:
-        DataError: the file is no export, or a row about an own entity is not of a period of the
-            deployment that is over.
+        DataError: the file is no export, or a row about the holder's entity has no period of the
+            agreement that is over.
     """
     export, found = request.continue_from, Counter[tuple[str, str]]()
     if export is None:
@@ -59,7 +59,7 @@ def read_export(request: Request) -> Exported:
 
 
 def mark(ledger: Ledger, request: Request, exported: Exported) -> None:
-    """Mark what an export says as released.
+    """Mark the periods of an export as released.
 
     Raises:
         DataError: the ledger has released, or marked, periods of this deployment already.
@@ -85,7 +85,7 @@ def mark(ledger: Ledger, request: Request, exported: Exported) -> None:
 
 
 def marked_for(ledger: Ledger, name: str) -> list[sqlite3.Row]:
-    """What is marked for the deployment of a name: entity, its folded name, and period."""
+    """Return the marked rows for agreements of a name: entity, folded name and period."""
     return select(
         ledger,
         "SELECT entity, folded, period FROM marked JOIN entity ON entity.number = marked.entity"
@@ -95,7 +95,7 @@ def marked_for(ledger: Ledger, name: str) -> list[sqlite3.Row]:
 
 
 def _is_over(text: str | None, request: Request) -> bool:
-    """True if a text is the start of a period of the deployment that is over."""
+    """Return True if a text is the start of a period of the agreement that is over."""
     deployment: Deployment = request.deployment
     try:
         period = datetime.date.fromisoformat(text or "")

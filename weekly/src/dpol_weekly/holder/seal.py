@@ -1,9 +1,9 @@
-"""Seals of a ledger: digests by which a run notices that something else changed the ledger.
+"""Seals of a ledger: digests that show a run whether something else changed the ledger.
 
-Each run has a head, the digest of the head before it, of its agreement and of all its rows. So no
-row can be changed, deleted or put into another place. The seal of the ledger is the digest of the
-last head and of everything else. Heads hold no secret. Digests are plain: they show accidents and
-edits. Whoever computes them again is noticed by the heads in release files nearby.
+Each run has a head: the digest of the previous head, its agreement and all its rows. So no row can
+be changed, deleted or moved unnoticed. The seal of the ledger is the digest of the last head and of
+everything else. Heads hold no secret. Digests are not keyed: they show accidents and edits, and the
+heads in nearby release files show digests that somebody computed again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 
 def seal(base: sqlite3.Connection) -> str:
-    """Give new runs their heads, and the ledger its seal; the last head."""
+    """Write the heads of new runs and the seal of the ledger, and return the last head."""
     with _as_bytes(base):
         head = b""
         for number, known, head in _chain(base):
@@ -30,7 +30,7 @@ def seal(base: sqlite3.Connection) -> str:
 
 
 def changed(base: sqlite3.Connection) -> str:
-    """A change by something else than a run of dpol, in words; empty if there is none."""
+    """Return a change that no run of dpol made, in words; empty if there is none."""
     with _as_bytes(base):
         for known, text in base.execute("SELECT sha256, agreement FROM deployment"):
             if hashlib.sha256(text).hexdigest().encode() != known:
@@ -45,7 +45,7 @@ def changed(base: sqlite3.Connection) -> str:
 
 
 def _chain(base: sqlite3.Connection) -> list[tuple[int, bytes | None, bytes]]:
-    """The runs: the number of each, its head as it is in the ledger, and as it has to be."""
+    """Return each run's number, its head in the ledger, and its correct head."""
     rows: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for run, *row in base.execute("SELECT run, * FROM release ORDER BY number"):
         rows[run].append(tuple(row))
@@ -61,7 +61,7 @@ def _chain(base: sqlite3.Connection) -> list[tuple[int, bytes | None, bytes]]:
 
 
 def _whole(base: sqlite3.Connection, head: bytes) -> bytes:
-    """The digest of the last head, of the number of rows, and of all else except runs and rows.
+    """Return the digest of the last head, the number of rows, and all else except runs and rows.
 
     The seal itself is left out.
     """
@@ -81,7 +81,7 @@ def _digest(*parts: object) -> bytes:
 
 @contextmanager
 def _as_bytes(base: sqlite3.Connection) -> Iterator[None]:
-    """Texts are read as bytes: damaged ones need not be UTF-8, and no message may show them."""
+    """Read texts as bytes: damaged ones need not be UTF-8, and no message may show them."""
     base.text_factory = bytes
     try:
         yield

@@ -1,4 +1,4 @@
-"""A holder's own file, `hospital.yaml`: its table, and where its releases go. It is never sent."""
+"""A holder's own file, `hospital.yaml`: its table and the destination of releases. Never sent."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MANUAL = "The page 'Add noise to your own counts' of the documentation"
 
 
 def _by_identifier(value: object) -> object:
-    """A list of identifiers, which the table has as they are, as a block."""
+    """Return a list of identifiers as a block: the table uses the same identifiers."""
     return {name: name for name in value} if isinstance(value, list) else value
 
 
 class Columns(Settings):
-    """The columns of a holder's table, in its own words."""
+    """The columns of a holder's table, as the table names them."""
 
     entity: str | None = None
     """Column that names the entity of a row; not needed for one entity."""
@@ -44,12 +44,12 @@ class Columns(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnUse:
-    """The columns of a table by what becomes of their cells.
+    """The columns of a table by their use.
 
     Args:
-        counts: they get noise.
-        capacities: they are published as they are.
-        keys: they say which entity and period a row is of.
+        counts: columns that get noise.
+        capacities: columns that are published unchanged.
+        keys: columns that name the entity and the period of a row.
     """
 
     counts: tuple[str, ...]
@@ -58,7 +58,7 @@ class ColumnUse:
 
 
 class Hospital(Settings):
-    """A holder's table, and where its releases go; paths are relative to the file."""
+    """A holder's table and the destination of its releases; paths are relative to the file."""
 
     deployment: Path
     """The file that all holders share."""
@@ -82,7 +82,7 @@ class Hospital(Settings):
     """The private key that signs releases; the first release makes it."""
 
     def rules(self) -> Iterator[Problem]:
-        """The rules across keys that are broken."""
+        """Yield the broken rules that involve several keys."""
         if bool(self.entities) == (self.entity is not None):
             yield Problem(("entity",), MISSING, "give entity, or entities if there are several")
         texts = [*self.texts.values()]
@@ -102,7 +102,7 @@ class Hospital(Settings):
 
     @property
     def texts(self) -> dict[str, str]:
-        """The identifiers of the entities, and what the table has for each."""
+        """The identifiers of the entities, and the table's text for each."""
         return self.entities or {str(self.entity): str(self.entity)}
 
     @property
@@ -115,10 +115,10 @@ class Hospital(Settings):
         return tuple(self.texts.values()) if self.wide else (self.columns.count,)
 
     def use(self, deployment: Deployment) -> ColumnUse:
-        """The columns by what becomes of them.
+        """Return the columns by their use.
 
         Raises:
-            DataError: the deployment lacks an entity, or wants capacities that no column holds.
+            DataError: the agreement lacks an entity, or asks for capacities that no column holds.
         """
         for name in self.texts:
             if name not in deployment.entities:
@@ -142,14 +142,14 @@ class Hospital(Settings):
         )
 
     def cell_of(self, entity: str) -> tuple[str, str]:
-        """The column of an entity's counts, and the text that marks its rows: "" if none does."""
+        """Return the column of an entity's counts, and the text that marks its rows, or ""."""
         text = self.texts[entity]
         if self.wide:
             return text, text
         return self.columns.count, text if self.columns.entity else ""
 
     def output_of(self, deployment: Deployment) -> Path:
-        """The path that the names of all releases begin with: the entity's, or the deployment's."""
+        """Return the path prefix of all releases: named after the entity, or the agreement."""
         name = next(iter(self.texts)) if len(self.texts) == 1 else deployment.name
         return self.output / "".join(sign if sign.isalnum() else "-_"[sign != "-"] for sign in name)
 
@@ -158,7 +158,7 @@ def read_hospital(path: Path) -> Hospital:
     """Read and check a holder's file.
 
     Raises:
-        ConfigError: it cannot be read, or breaks rules; all are listed.
+        ConfigError: the file cannot be read, or breaks rules; all are listed.
     """
     raw = read_yaml(path)
     if not isinstance(raw, dict):

@@ -1,4 +1,4 @@
-"""Text on the result of a release, in plain words."""
+"""The result of a release in plain words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpol_weekly.holder.release import Release
 
 
 def describe(done: Release, deployment: Deployment) -> list[str]:
-    """The result, line by line; guarantees rounded to the safe side."""
+    """Return the result line by line; guarantees are rounded to the safe side."""
     text = load_template("done.txt.j2", "dpol_weekly.holder").render(
         done=done,
         deployment=deployment,

@@ -1,7 +1,7 @@
-"""Writing release files: each holds all rows of an output so far, as the ledger has them.
+"""Write release files: each holds all rows of an output so far, as the ledger has them.
 
-Rows are added in the order of their release, and never leave. So a file that is missing or damaged
-can be written at any time.
+Rows are added in the order of their release and never removed. So a missing or damaged file can be
+written again at any time.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
 def refuse_gone(ledger: Ledger, output: Output, *, write_again: bool) -> None:
-    """Refuse to go on where the last release of an output is gone: so may be the newest ledger.
+    """Refuse to go on if the last release of an output is gone: the newest ledger may be gone too.
 
     Raises:
-        DataError: it is, and the holder does not want it written again.
+        DataError: it is gone, and the holder has not asked to write it again.
     """
     if output.written and not write_again:
         file = release_file(ledger, output, output.written)
@@ -51,20 +51,20 @@ def refuse_gone(ledger: Ledger, output: Output, *, write_again: bool) -> None:
 
 
 def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
-    """Write the last release of an output if it is not what the ledger says, and remember that.
+    """Write the last release of an output if it differs from the ledger, and note that.
 
     Temporary files of killed runs are removed. Another file in its place is moved aside.
 
     Args:
         ledger: the ledger.
-        output: it has rows.
-        key: signs it.
+        output: an output with rows.
+        key: key that signs the release.
 
     Returns:
-        Its file.
+        The file of the release.
 
     Raises:
-        OutputError: it cannot be written.
+        OutputError: the file cannot be written.
     """
     path = path_of(ledger, output)
     left = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.zip")
@@ -88,17 +88,17 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
 
 
 def release_file(ledger: Ledger, output: Output, run: int) -> Path:
-    """The file of the release by a run of an output, such as `north-2024-03-31.zip`."""
+    """Return the release file of a run of an output, such as `north-2024-03-31.zip`."""
     path, last = path_of(ledger, output), "SELECT MAX(period) FROM released"
     found = ledger.execute(f"{last} WHERE output = ? AND run <= ?", output.number, run)
     return path.with_name(f"{path.name}-{found.fetchone()[0]}.zip")
 
 
 def release_files(ledger: Ledger, output: Output) -> list[Path]:
-    """The files that have the names of releases of an output."""
+    """Return the files named like releases of an output."""
     path = path_of(ledger, output)
     name = re.compile(rf"{re.escape(path.name)}-{_DATE}\.zip")
-    return sorted(it for it in path.parent.glob("*.zip") if name.fullmatch(it.name))
+    return sorted(file for file in path.parent.glob("*.zip") if name.fullmatch(file.name))
 
 
 def _table(rows: Sequence[Released]) -> bytes:
@@ -110,7 +110,7 @@ def _table(rows: Sequence[Released]) -> bytes:
 def _packed(
     ledger: Ledger, output: Output, table: bytes, rows: Sequence[Released], key: Key
 ) -> bytes:
-    """The bytes of a release."""
+    """Return the bytes of a release."""
     deployment = deployment_of(ledger, output)
     facts = {**facts_of(ledger, output, deployment, rows), "key": key.public}
     facts["sha256"] = checksum(table, facts)
@@ -122,7 +122,7 @@ def _packed(
 
 
 def _is_earlier(file: Path, table: bytes) -> bool:
-    """True if a file is a release whose rows are the first ones of a table."""
+    """Return True if a file is a release with the first rows of a table."""
     with suppress(DataError):
         return bool((parts := read_parts(file)) and table.startswith(parts.table))
     return False

@@ -1,7 +1,7 @@
-"""Finding releases among files that anyone may have sent.
+"""Find releases among files that anyone may have sent.
 
-A release is found by what a file holds, whatever the file is called. Nobody knows who wrote it, so
-its sizes are bounded before anything is unpacked.
+A release is found by its contents, whatever the file is called. Nobody knows who wrote it, so its
+sizes are bounded before anything is unpacked.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _END = struct.Struct("<4s4H2LH")  # the end of a zip: its sixth field is the siz
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """The table and the record of a release, which fit each other.
+    """The table and the record of a release; they fit each other.
 
     Args:
-        file: that holds them.
-        table: the bytes of the table.
-        facts: all that the record states.
+        file: file of the release.
+        table: bytes of the table.
+        facts: contents of the record.
     """
 
     file: Path
@@ -54,10 +54,10 @@ class Parts:
 
 
 def find_releases(paths: Sequence[Path]) -> Iterator[tuple[Path, Parts | str | None]]:
-    """Each of some files, and each file in some folders, and what it holds; one at a time.
+    """Yield each file, and each file in the folders, with what it holds.
 
-    That is a release; or why it is none as it was written, and the remedy; or None for a file in a
-    folder that has nothing to do with releases.
+    That is a release; or the reason why it is not an intact one, with the remedy; or None for a
+    file in a folder that has nothing to do with releases.
     """
     seen = set[Path]()
     for path in paths:
@@ -75,11 +75,12 @@ def find_releases(paths: Sequence[Path]) -> Iterator[tuple[Path, Parts | str | N
 
 
 def read_parts(path: Path) -> Parts | None:
-    """The release in a file; None if the file is something else.
+    """Return the release in a file; None if the file is something else.
 
     Raises:
-        DataError: it cannot be read, is too large, is damaged or cut short, or its table is not
-            the one that its record is about.
+        DataError: the file cannot be read, is too large, damaged or cut short, or its table does
+        not
+            fit its record.
     """
     if not path.is_file():  # a pipe would never end
         raise DataError(f"{path}: is not there, or is not a file; check the path")
@@ -109,7 +110,7 @@ def read_parts(path: Path) -> Parts | None:
 
 
 def _refuse_loose(path: Path) -> None:
-    """Refuse what is cut short, or was a part of a release."""
+    """Refuse a truncated release, or a part of one."""
     if path.suffix == ".zip":
         raise DataError(f"{path}: is damaged or cut short; {ASK}")
     with path.open("rb") as stream:
@@ -120,7 +121,7 @@ def _refuse_loose(path: Path) -> None:
 
 
 def _is_small(path: Path) -> bool:
-    """True if the directory of a zip is as short as that of a release, before it is read."""
+    """Return True if the directory of a zip, still unread, is as short as a release's."""
     with path.open("rb") as stream:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - (1 << 16) - _END.size))
@@ -132,10 +133,10 @@ def _is_small(path: Path) -> bool:
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str, most: int, path: Path) -> bytes:
-    """The content of a member.
+    """Return the content of a member.
 
     Raises:
-        DataError: it is too large, or packed too well to be a member of a release.
+        DataError: the member is too large, or compressed too well for a release.
     """
     member = archive.getinfo(name)
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -38,11 +38,11 @@ HEAD = re.compile("[0-9a-f]{64}")
 
 
 def checksum(table: bytes, record: Mapping[str, Any]) -> str:
-    """SHA-256 of a table and of its record, as JSON with sorted keys, without blanks.
+    """Return the SHA-256 of a table and its record, as JSON with sorted keys and without blanks.
 
     Args:
-        table: its bytes.
-        record: all facts; the checksum itself, `sha256`, and its `signature` are left out.
+        table: bytes of the table.
+        record: contents of the record; `sha256` and `signature` are left out.
     """
     rest = {key: value for key, value in record.items() if key not in ("sha256", "signature")}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
@@ -50,7 +50,7 @@ def checksum(table: bytes, record: Mapping[str, Any]) -> str:
 
 
 def pack(members: Mapping[str, bytes]) -> bytes:
-    """A zip of some files by name; equal contents give equal bytes."""
+    """Return a zip of files by name; equal contents give equal bytes."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, content in members.items():

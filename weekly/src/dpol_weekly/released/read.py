@@ -1,4 +1,4 @@
-"""Reading a release: all of its record and table but the cells is checked."""
+"""Read a release and check everything in its record and table but the cells."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Reported:
     """A row of a report, its cells unchecked.
 
     Args:
-        line: of the table, from 1.
-        cells: as they were written.
+        line: line of the table, from 1.
+        cells: the cells as they were written.
     """
 
     line: int
@@ -31,19 +31,19 @@ class Reported:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """A release as it was received.
+    """A received release.
 
     Args:
-        file: from which it was read.
-        sha256: of the table and its record.
-        deployment: its name.
-        agreement: the SHA-256 of the agreement of its last run.
+        file: file of the release.
+        sha256: hash of the table and its record.
+        deployment: name of the agreement.
+        agreement: SHA-256 of the agreement of the last run.
         ledger: id of the holder's ledger.
-        output: id of the output in it.
-        heads: of the ledger's hash chain after each run of the output, by the run's number.
-        key: public half of the key that signed it.
-        guarantee: that the record states.
-        rows: of the table.
+        output: id of the output in that ledger.
+        heads: heads of the ledger's hash chain by the number of the run.
+        key: public half of the key that signed the release.
+        guarantee: guarantee that the record states.
+        rows: rows of the table.
     """
 
     file: Path
@@ -59,10 +59,10 @@ class Report:
 
 
 def read_release(path: Path) -> Report:
-    """The release in a file.
+    """Read the release in a file.
 
     Raises:
-        DataError: there is none, or it is damaged, or not signed by the key that it names.
+        DataError: there is no release, or it is damaged, or not signed by the key that it names.
     """
     parts = read_parts(path)
     if parts is None:
@@ -71,11 +71,11 @@ def read_release(path: Path) -> Report:
 
 
 def read_report(parts: Parts) -> Report:
-    """A release whose parts fit each other.
+    """Return the report of a release with matching parts.
 
     Raises:
-        DataError: its record or table is damaged, or it is not signed by the key that it names.
-            Cells are not looked at.
+        DataError: the record or the table is damaged, or not signed by the key that it names.
+            Cells are not checked.
     """
     file, facts = parts.file, parts.facts
     agreed, origin, runs = (facts.get(key) for key in ("deployment", "ledger", "runs"))
@@ -107,12 +107,12 @@ def read_report(parts: Parts) -> Report:
 
 
 def _heads(file: Path, runs: object) -> dict[int, str]:
-    """The heads that a record states, by the number of the run."""
+    """Return the heads that a record states, by the number of the run."""
     try:
-        heads = {int(it["number"]): it["head"] for it in runs}  # type: ignore[attr-defined]
-        numbers = [int(it["number"]) for it in runs]  # type: ignore[attr-defined]
-        good = all(HEAD.fullmatch(it) for it in heads.values())
-        good &= numbers == sorted(heads) and all(0 < it < 2**53 for it in numbers)
+        heads = {int(run["number"]): run["head"] for run in runs}  # type: ignore[attr-defined]
+        numbers = [int(run["number"]) for run in runs]  # type: ignore[attr-defined]
+        good = all(HEAD.fullmatch(head) for head in heads.values())
+        good &= numbers == sorted(heads) and all(0 < number < 2**53 for number in numbers)
     except (LookupError, TypeError, ValueError, OverflowError):
         good = False
     if not good:
@@ -121,7 +121,7 @@ def _heads(file: Path, runs: object) -> dict[int, str]:
 
 
 def _rows(file: Path, table: bytes) -> Iterator[Reported]:
-    """The rows of a table."""
+    """Return the rows of a table."""
     try:
         reader = csv.reader(io.StringIO(table.decode(), newline=""), strict=True)
         header = next(reader, None)

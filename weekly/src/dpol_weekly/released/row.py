@@ -1,4 +1,4 @@
-"""A row of a released table: its cells, how each is written, and what must fit what."""
+"""A row of a released table: its cells, their format, and how they must fit each other."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ CAPACITY = re.compile(r"(?=.*[1-9])[0-9]{1,9}(\.[0-9]{0,40})?")
 class Released(NamedTuple):
     """The cells of a released row, all text, in the order of the table's columns.
 
-    Each follows from the first four and the agreement: `noisy_share` is the noisy count over the
-    capacity, `noise_sd` the standard deviation of the noise on it, and `low` and `high` are the
+    The other cells follow from the first four and the agreement: `noisy_share` is the noisy count
+    over the capacity, `noise_sd` the standard deviation of its noise, and `low` and `high` are the
     ends of its 95% interval.
     """
 
@@ -44,21 +44,21 @@ class Released(NamedTuple):
 
 
 def noisy_count(count: str, noise: CountNoise, steps: int) -> str:
-    """A raw count, decimal text, with noise of so many steps of the grid added."""
+    """Return a raw count (decimal text) plus noise in steps of the grid."""
     return f"{Decimal(in_steps(count, noise.decimals) + steps).scaleb(-noise.decimals):f}"
 
 
 def released_row(
     *, entity: str, period: str, noisy_count: str, capacity: str, noise: CountNoise
 ) -> Released:
-    """A whole row, made from the cells that say something new.
+    """Return a whole row from its independent cells.
 
     Args:
-        entity: its identifier, as the agreement writes it.
-        period: the start of the period, YYYY-MM-DD.
+        entity: identifier, as the agreement writes it.
+        period: start of the period, YYYY-MM-DD.
         noisy_count: decimal text on the grid of the noise.
         capacity: decimal text.
-        noise: as agreed.
+        noise: noise of the agreement.
     """
     share = share_of(noisy_count, capacity)
     deviation = deviation_of_share(noise.standard_deviation, capacity)
@@ -78,18 +78,18 @@ def released_row(
 
 
 def check_cells(row: Released, noise: CountNoise) -> tuple[float, float]:
-    """The noisy count and the capacity of a row, if its cells are what `dpol privatize` writes.
+    """Return the noisy count and the capacity of a row that `dpol privatize` could have written.
 
     Args:
-        row: as it was reported; its entity and period are not looked at.
-        noise: as agreed.
+        row: reported row; its entity and period are not checked.
+        noise: noise of the agreement.
 
     Raises:
-        DataError: a cell is not; the text says which, without its number.
+        DataError: a cell differs; the text names it without its number.
     """
     if [row.mu, row.count_sensitivity] != [*map(decimal_text, (noise.mu, noise.count_sensitivity))]:
         raise DataError(
-            f"its mu and count sensitivity are not those of the agreement ({noise.mu} and"
+            f"its mu and count sensitivity differ from the agreement ({noise.mu} and"
             f" {noise.count_sensitivity}); ask for the release that dpol privatize wrote"
         )
     if not CAPACITY.fullmatch(row.capacity):
