@@ -88,7 +88,6 @@ def rw_adabatch(
     eta: float,
     r: float = 1.0,
 ) -> tuple[list[int], list[int]]:
-    """Return actions and planned sizes of the containing batches of one replicate."""
     rounds, n = noisy_gains.shape
     actions: list[int] = []
     sizes: list[int] = []
@@ -139,7 +138,6 @@ def heuristic_exceeding(size: int, t: int, *, n: int, alpha: float, eta: float) 
 
 
 def integral(integrand: Callable[[float], float], low: float, high: float) -> float:
-    """Return the integral by Gauss-Legendre quadrature of eight parts."""
     nodes, weights = np.polynomial.legendre.leggauss(32)
     ends = np.linspace(low, high, 9)
     half = (high - low) / 16

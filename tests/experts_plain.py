@@ -34,7 +34,6 @@ def ridge_prediction(values: Sequence[float], window: int, penalty: float) -> fl
 
 
 def ridge_learner(history: np.ndarray, initial: np.ndarray, *, window: int, penalty: float) -> int:
-    """Return the first expert with the largest prediction; expert 0 in round 1."""
     if len(history) == 0:
         return 0
     predictions = [ridge_prediction(column, window, penalty) for column in history.T]
@@ -42,7 +41,6 @@ def ridge_learner(history: np.ndarray, initial: np.ndarray, *, window: int, pena
 
 
 def play_learner(learner: Learner, noisy_gains: np.ndarray, initial: np.ndarray) -> list[int]:
-    """Return the actions of a learner that plays alone."""
     return [learner(noisy_gains[:t], initial) for t in range(len(noisy_gains))]
 
 

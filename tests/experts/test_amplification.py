@@ -52,7 +52,6 @@ def bound_of(name="reflection", n=2, mu=1.0, t=500, **changes):
 
 
 def exceeds(mixture, size):
-    """Return P(batch > size)."""
     return float(mixture.weights[mixture.sizes > size].sum())
 
 

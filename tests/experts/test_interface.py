@@ -24,7 +24,6 @@ class Functions:
 
 
 def frozen(*bases: type, **attributes: Any) -> type:
-    """Return a frozen dataclass with these class attributes."""
     return dataclass(frozen=True)(type("Mine", (Functions, *bases), attributes))
 
 

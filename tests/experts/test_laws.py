@@ -30,7 +30,6 @@ def test_the_usual_window_of_sums_is_of_eight_rounds(make_stream, crowd, name):
 
 
 def states(bank, noisy):
-    """Return the states of a bank after each round."""
     state, history = bank.init(setup_of(noisy)), []
     for observation in observations(noisy):
         state, _ = bank.step(state, observation)
@@ -40,7 +39,6 @@ def states(bank, noisy):
 
 @pytest.fixture
 def game(draw_noisy):
-    """Return a game of 5 rounds, 6 experts and 2 replicates."""
     return draw_noisy(np.random.default_rng(8).random((5, 6)), 0.2, 2)
 
 

@@ -244,7 +244,6 @@ def test_only_learners_that_see_nothing_keep_the_regret_bound(draw_noisy, crowd,
     noisy, rounds, limit = draw_noisy(raw, 2.0, 50), np.arange(1000), bound(2.0, 1000)
 
     def regret(bank):
-        """Return the (R,) regrets against the best learner."""
         learners = raw[rounds[None, :, None], bank_actions(bank, noisy)].sum(axis=1)
         played = play_rounds(RWMeta(learners=(bank,)), noisy, crowd(50))
         return learners.max(axis=1) - raw[rounds, played].sum(axis=1)

@@ -98,7 +98,6 @@ def test_the_comparison_with_the_truth_rejects_a_bound_without_the_factor_two_or
 
 
 def exact_tail(name, z, n):
-    """Return the bound at 30 digits."""
     with mpmath.workdps(30):
         z = mpmath.mpf(float(z))
         if name == "reflection":

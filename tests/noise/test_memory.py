@@ -23,7 +23,6 @@ PAIR = 0.2, 0.6
 
 @pytest.fixture(scope="module")
 def stream(random_stream):
-    """Return four rounds of two hospitals whose capacities change."""
     return random_stream(ROUNDS, 2)
 
 

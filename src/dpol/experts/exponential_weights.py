@@ -105,7 +105,6 @@ class ExponentialWeights(LocalAlgorithm[WeightsState]):
         return state, actions[np.arange(len(actions)), passed.sum(axis=1)]
 
     def _score(self, state: WeightsState, seen: Observation) -> WeightsState:
-        """Return the state after the gains of its actions are observed."""
         gains = np.take_along_axis(seen.gains, state.actions, axis=1)
         spread = weighted_variance(gains, state.weights)
         noise = unshared_noise(state.actions, state.weights, seen.noise_scale)

@@ -261,7 +261,6 @@ def _guarantee(
 
 
 def _remembered(memory: NoiseMemory | None) -> str:
-    """Describe a memory in the words of a record."""
     if not isinstance(memory, Chains):
         return "" if memory is None else "made for prefix sums"
     ends = (f"{name} = {_span(values)}" for name, values in (("a", memory.a), ("b", memory.b)))
