@@ -56,7 +56,7 @@ def scale_at(level, growth):
 
 
 def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
-    """Return an expert's mean and variance of p + x, mean of u and log density, given rounds 1..t."""
+    """Return an expert's mean and variance of p + x, mean of u, log density, given rounds 1..t."""
     growth, (power, brief), size = model
     t, (a, b) = len(above), memory
     lag = np.subtract.outer(np.arange(t + 1), np.arange(t))

@@ -131,12 +131,15 @@ class CuratorSetup(Setup):
 
 @dataclass(frozen=True)
 class Observation:
-    """Gains of one round as the algorithm sees them: `gains` (R, n), `noise_scale` (n,).
+    """Gains of one round as the algorithm sees them.
 
-    For correlated noise, `fresh_scale` (n,) is the standard deviation of its fresh part.
-
-    For live games: `reported` (n,) is 1 for experts that reported in this round and 0 for the
-    others, whose gain is made up; `joined` (n,) marks experts that have ever reported. None: all.
+    Args:
+        gains: (R, n) gains, noisy for local algorithms.
+        noise_scale: (n,) standard deviation of the noise.
+        fresh_scale: (n,) standard deviation of the fresh part of correlated noise; None: all fresh.
+        reported: for live games, (n,) 1 for experts that reported in this round, 0 for the others,
+            whose gain is made up; None: all did.
+        joined: for live games, (n,) True for experts that have ever reported; None: all have.
     """
 
     gains: Floats
@@ -205,7 +208,7 @@ class Algorithm(ABC, Generic[AnySetup, State]):
 
     An algorithm is a frozen dataclass of parameters: it never changes, and one object plays any
     number of games. Everything that changes in a game is in its state; `step` returns a new state
-    and leaves the old one unchanged. `dpol.play` plays a game with R replicates in four steps:
+    and leaves the old one unchanged. A game with R replicates, as `dpol.play` plays it:
 
     1. **Privatize.** `dpol.privatize` adds noise to the raw gains. It returns `NoisyGains`, which
        hold no raw gain, with the guarantee of every noisy gain. A central algorithm skips this
