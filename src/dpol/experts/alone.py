@@ -47,7 +47,7 @@ _PACKAGE = Path(__file__).parents[1]
 _NEVER = "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "socket.", "subprocess."
 _NOT_IN_A_GAME = "ctypes.", "os.", "resource.", "sqlite3."
 """Prefixes of audit events that are refused: always, and while an algorithm plays."""
-_REMEDY = "it gets its setup, observations and generators, and imports and reads when it is loaded"
+_REMEDY = "it gets only setup, observations and generators; import and read when the module loads"
 _LATE = "numpy.fft", "numpy.ma", "numpy.polynomial", "numpy.random"
 """Parts of NumPy that its functions load at their first call."""
 _LATE_OF_DPOL = "scipy.interpolate"

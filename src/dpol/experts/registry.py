@@ -2,8 +2,7 @@
 
 Algorithms and learners of other packages are named by entry point or as `package.module:Class`.
 
-An entry says where a class is, and imports it only when it is asked for. So no other algorithm is
-loaded to list the names, or to play one algorithm.
+An entry imports its class only when it is asked for, so playing one algorithm loads no other.
 """
 
 from __future__ import annotations

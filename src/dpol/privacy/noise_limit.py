@@ -224,12 +224,12 @@ def least_variance(holder: Holder, accuracy: float = 1e-3) -> LeastVariance:
 def variance_bound(holder: Holder, directions: Floats, weights: Floats) -> float:
     """Return a lower bound on the mean variance of all private linear Gaussian mechanisms.
 
-    It holds for any `directions` and `weights`. For any vectors v_t,
-    f_t >= 2 (v_t)_t - v_t'(S_t^-1 + J_t) v_t. Let D_s be the addition of week s to J, G_s the sum
-    of v_t v_t' over t >= s, and Y the sum of y_p p p' over the stays p. The sum of v_t'J_t v_t
-    equals the sum of <D_s, G_s>. If Y is at least G_s on the first s weeks for all s, this sum is
-    at most <J_T, Y>, which is at most the sum of y_p / sigma^2. Any Y becomes large enough by a
-    factor, and the best factor on all v_t is known. Tight for the multipliers of the program.
+    It holds for all arguments. For any vectors v_t, f_t >= 2 (v_t)_t - v_t'(S_t^-1 + J_t) v_t. Let
+    D_s be the addition of week s to J, G_s the sum of v_t v_t' over t >= s, and Y the sum of
+    y_p p p' over the stays p. The sum of v_t'J_t v_t equals the sum of <D_s, G_s>. If Y is at least
+    G_s on the first s weeks for all s, this sum is at most <J_T, Y>, and so at most the sum of
+    y_p / sigma^2. A factor makes any Y large enough, and the best factor on all v_t is known. The
+    bound is tight for the multipliers of the program.
 
     Args:
         holder: holder of the shares.
