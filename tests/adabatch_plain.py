@@ -17,12 +17,12 @@ Bound = Callable[[float, int, int, float], float]
 
 
 def tail(x: float) -> float:
-    """P(N(0, 1) > x)."""
+    """Return P(N(0, 1) > x)."""
     return math.erfc(x / math.sqrt(2)) / 2
 
 
 def borell_tis(gap: float, steps: int, n: int, eta: float) -> float:
-    """Theorem 1."""
+    """Return the bound of Theorem 1."""
     if gap <= 0:
         return 1.0
     if eta == 0:
@@ -36,7 +36,7 @@ def borell_tis(gap: float, steps: int, n: int, eta: float) -> float:
 
 
 def reflection(gap: float, steps: int, n: int, eta: float) -> float:
-    """A union bound over n - 1 walks with steps N(0, 2 eta^2)."""
+    """Return a union bound over n - 1 walks with steps N(0, 2 eta^2)."""
     if gap <= 0:
         return 1.0
     if eta == 0:
@@ -48,14 +48,14 @@ BOUNDS: dict[str, Bound] = {"borell-tis": borell_tis, "reflection": reflection}
 
 
 def target(size: int, t: int, n: int, alpha: float) -> float:
-    """Largest switching bound that a batch of this size may have before round t."""
+    """Return the largest switching bound that a batch of this size may have before round t."""
     return alpha * math.sqrt(math.log(n) / (t + size))
 
 
 def batch_size(
     bound: Bound, gap: float, t: int, *, n: int, rounds: int, alpha: float, eta: float, r: float
 ) -> int:
-    """The largest allowed B in 1..T, every one of them looked at; 1 if there is none."""
+    """Return the largest allowed B in 1..T, by trying all of them; 1 if there is none."""
     allowed = [
         size
         for size in range(1, rounds + 1)
@@ -67,7 +67,7 @@ def batch_size(
 def required_gap(
     bound: Bound, size: int, t: int, *, n: int, alpha: float, eta: float, r: float
 ) -> float:
-    """The smallest gap at which a batch of `size` is allowed before round t, by bisection."""
+    """Return the smallest gap that allows a batch of `size` before round t, by bisection."""
     limit = target(size, t, n, alpha)
     if limit >= 1:
         return 0.0
@@ -88,7 +88,6 @@ def rw_adabatch(
     eta: float,
     r: float = 1.0,
 ) -> tuple[list[int], list[int]]:
-    """Actions and planned sizes of the containing batches of one replicate."""
     rounds, n = noisy_gains.shape
     actions: list[int] = []
     sizes: list[int] = []
@@ -105,7 +104,7 @@ def rw_adabatch(
 
 
 def gap_density(x: float, n: int) -> float:
-    """Density of leader minus runner-up of n standard normals, at x >= 0."""
+    """Return the density of leader minus runner-up of n standard normals, at x >= 0."""
     if n == 2:
         return math.exp(-x * x / 4) / math.sqrt(math.pi)
 
@@ -116,7 +115,7 @@ def gap_density(x: float, n: int) -> float:
 
 
 def gap_survival(x: float, n: int) -> float:
-    """P(leader minus runner-up >= x)."""
+    """Return P(leader minus runner-up >= x)."""
 
     def integrand(z: float) -> float:
         return math.exp(-z * z / 2) / math.sqrt(2 * math.pi) * tail(x - z) ** (n - 1)
@@ -125,7 +124,7 @@ def gap_survival(x: float, n: int) -> float:
 
 
 def heuristic_exceeding(size: int, t: int, *, n: int, alpha: float, eta: float) -> float:
-    """P(batch > size) as section A.11 guesses it, by bisection for the gap that size + 1 needs."""
+    """Return P(batch > size) as guessed in section A.11, bisecting the gap that size + 1 needs."""
     steps, failure = size + 1, alpha * math.sqrt(math.log(n) / t)
     mean, variance = 2 * eta * math.sqrt(steps * math.log(2 * n - 2) / 2), 2 * eta**2 * steps
 
@@ -133,13 +132,12 @@ def heuristic_exceeding(size: int, t: int, *, n: int, alpha: float, eta: float) 
         return math.exp(-((gap - mean) ** 2) / (2 * variance)) - failure
 
     gap = mean if failure >= 1 else optimize.bisect(excess, mean, mean + 100 * eta * steps)
-    # Two experts are as close as |N(0, 2 eta^2 t)|, whose density is at most that at 0.
+    # The gap of two experts is |N(0, 2 eta^2 t)|, whose density is largest at 0.
     two = gap * 2 / math.sqrt(2 * math.pi * 2 * eta**2 * t)
     return max(0.0, 1 - math.comb(n, 2) * two)
 
 
 def integral(integrand: Callable[[float], float], low: float, high: float) -> float:
-    """Integral by Gauss-Legendre quadrature of eight parts."""
     nodes, weights = np.polynomial.legendre.leggauss(32)
     ends = np.linspace(low, high, 9)
     half = (high - low) / 16
@@ -158,17 +156,17 @@ def exceeding(
     r: float,
     window: int | None = None,
 ) -> float:
-    """q_b for b = `size`: the chance that no gap of the window is less than `needed`.
+    """Return q_b for b = `size`: the probability that no gap of the window is below `needed`.
 
     Args:
-        bound: for the dip within the window.
-        size: b.
-        t: the round.
-        needed: k_b.
+        bound: switching bound for the dip within the window.
+        size: b, batch size.
+        t: round.
+        needed: k_b, required gap.
         n: number of experts.
         eta: noise scale.
         r: range of the gains.
-        window: steps after its start, instead of min(b, t) - 1.
+        window: steps of the window after its start; by default min(b, t) - 1.
     """
     steps = min(size, t) - 1 if window is None else window
     scale = eta * math.sqrt(max(1, t - size + 1))

@@ -91,7 +91,7 @@ def test_gains_are_those_of_the_stream_that_was_played(random_stream):
     games = dpol.play(dpol.FollowTheLeader(), dpol.RawGains(stream, math.inf, 2, seed=1))
     assert games.gains(stream)[1, 8] == stream.gains[8, games.actions[1, 8]]
     for other in (random_stream(8, 4), random_stream(9, 1)):
-        with pytest.raises(ValueError, match="is not the one that follow-the-leader played"):
+        with pytest.raises(ValueError, match="but follow-the-leader played another stream of"):
             games.gains(other)
 
 
@@ -105,9 +105,9 @@ def test_a_source_without_a_seed_is_refused(random_stream, make_noisy):
 @pytest.mark.parametrize(
     ("algorithm", "message"),
     [
-        ("rw-meta", r"RWMeta is local and plays .*; give it dpol\.privatize\(stream, "),
-        (dpol.TreeFTPL(), r"TreeFTPL is central and plays .*; give it dpol\.RawGains\(stream, "),
-        (dpol.RWMeta, r"RWMeta is a class; play an object of it, such as RWMeta\(\)"),
+        ("rw-meta", r"RWMeta is local and cannot play .*; give it dpol\.privatize\(stream, "),
+        (dpol.TreeFTPL(), r"TreeFTPL is central and cannot play .*; give it dpol\.RawGains\("),
+        (dpol.RWMeta, r"RWMeta is a class; play an instance, such as RWMeta\(\)"),
         (object(), r"object is not an algorithm; derive its class from dpol\.LocalAlgorithm, "),
     ],
     ids=["local", "central", "class", "object"],

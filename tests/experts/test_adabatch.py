@@ -1,4 +1,4 @@
-"""RW-AdaBatch: batch sizes, the game, and how much longer reflection makes batches."""
+"""RW-AdaBatch: batch sizes, whole games, and the longer batches of the reflection bound."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def batched(algorithm, noisy, crowd):
 
 games = st.fixed_dictionaries(
     {
-        "alpha": st.floats(-6, 1.5).map(lambda it: 10.0**it),
+        "alpha": st.floats(-6, 1.5).map(lambda x: 10.0**x),
         "n": st.integers(2, 60),
         "rounds": st.integers(1, 90),
-        "eta": st.floats(-2, 1.5).map(lambda it: 10.0**it) | st.just(0.0),
+        "eta": st.floats(-2, 1.5).map(lambda x: 10.0**x) | st.just(0.0),
         "r": st.floats(0.01, 3.0),
     }
 )
@@ -47,13 +47,13 @@ games = st.fixed_dictionaries(
 @NAMES
 @given(game=games, t=st.integers(1, 90), gaps=st.lists(st.floats(0, 150), min_size=1, max_size=4))
 def test_batch_sizes_equal_a_scan_of_all_sizes(name, game, t, gaps):
-    """The scan evaluates the bound itself, so it also shows that the size is the largest.
+    """The scan evaluates the bound itself, so it also shows that no larger size is allowed.
 
-    Where a bound is within 1e-6 of its target, the threshold may be rounded up.
+    If the bound is within 1e-6 of its target, the threshold may be rounded up.
     """
     t, bound = min(t, game["rounds"]), plain.BOUNDS[name]
-    found = rule_of(name, **game).batch_sizes(np.array(gaps), t)
-    for gap, size in zip(gaps, found.tolist(), strict=True):
+    sizes = rule_of(name, **game).batch_sizes(np.array(gaps), t)
+    for gap, size in zip(gaps, sizes.tolist(), strict=True):
         expected = plain.batch_size(bound, gap, t, **game)
         if size != expected:
             assert size == expected - 1
@@ -66,17 +66,17 @@ def test_batch_sizes_equal_a_scan_of_all_sizes(name, game, t, gaps):
 @given(game=games, t=st.integers(1, 90), size=st.integers(1, 90))
 def test_the_required_gap_is_the_root_of_the_bound_or_a_little_above(name, game, t, size):
     t, size = min(t, game["rounds"]), min(size, game["rounds"])
-    found = float(rule_of(name, **game).required_gap(size, t))
+    required = float(rule_of(name, **game).required_gap(size, t))
     if plain.target(size, t, game["n"], game["alpha"]) >= 1:
-        assert found == -math.inf
+        assert required == -math.inf
         return
     if game["eta"] == 0:
-        assert found == pytest.approx(game["r"] * size)
+        assert required == pytest.approx(game["r"] * size)
         return
     facts = {key: game[key] for key in ("n", "alpha", "eta", "r")}
     exact = plain.required_gap(plain.BOUNDS[name], size, t, **facts)
     step = game["eta"] * math.sqrt(2 * size)
-    assert -1e-10 * (1 + exact) <= found - exact <= 1e-6 * step + 1e-10 * exact
+    assert -1e-10 * (1 + exact) <= required - exact <= 1e-6 * step + 1e-10 * exact
 
 
 @NAMES
@@ -90,7 +90,7 @@ def test_required_gaps_grow_with_size_and_round(name):
 @NAMES
 @pytest.mark.parametrize(("alpha", "n", "rounds"), [(2.0, 3, 40), (5.0, 10, 40), (1.3, 8, 9)])
 def test_a_target_of_one_or_more_allows_every_gap(name, alpha, n, rounds):
-    """alpha sqrt(log n / (t + B)) >= 1 for every B up to alpha^2 log n - t."""
+    """The target alpha sqrt(log n / (t + B)) is 1 or more for every B up to alpha^2 log n - t."""
     rule = rule_of(name, alpha=alpha, n=n, rounds=rounds)
     longest = alpha**2 * math.log(n)
     for t in range(1, rounds + 1):
@@ -116,7 +116,7 @@ def test_without_noise_a_batch_lasts_while_its_lead_cannot_be_lost(name):
 
 @NAMES
 def test_a_game_without_noise_by_hand(name, make_noisy, crowd):
-    """A lead of k gives k - 1 rounds, because it may be gone after k."""
+    """A lead of k gives a batch of k - 1 rounds, because it may be lost after k rounds."""
     gains = np.zeros((1, 20, 2))
     gains[:, :, 1] = 1.0
     actions, sizes = batched(RWAdaBatch(0.01, name), make_noisy(gains), crowd)
@@ -137,8 +137,8 @@ def test_the_whole_game_equals_the_plain_one(name, n, alpha, eta, draw_noisy, cr
         plain.rw_adabatch(gains, initial, plain.BOUNDS[name], alpha=alpha, eta=eta)
         for gains, initial in zip(noisy.gains, noisy.initial, strict=True)
     ]
-    assert actions.tolist() == [found[0] for found in games]
-    assert sizes.tolist() == [found[1] for found in games]
+    assert actions.tolist() == [expected[0] for expected in games]
+    assert sizes.tolist() == [expected[1] for expected in games]
 
 
 def test_the_games_above_have_batches_and_changes_of_leader(draw_noisy, crowd):
@@ -180,8 +180,8 @@ def test_the_mean_containing_batch_is_that_of_the_reference(
     noisy = make_noisy(gains.transpose(1, 0, 2), eta, initial)
     for name, (mean, error) in expected.items():
         sizes = batched(RWAdaBatch(0.1, name), noisy, crowd)[1][:, 499]
-        own = sizes.std(ddof=1) / math.sqrt(replicates)
-        limit = -special.ndtri(ERROR / 2) * math.hypot(own, error)
+        sampling = sizes.std(ddof=1) / math.sqrt(replicates)
+        limit = -special.ndtri(ERROR / 2) * math.hypot(sampling, error)
         assert abs(sizes.mean() - mean) < limit
         assert limit < mean / 3
 
@@ -197,12 +197,12 @@ def test_the_amplification_of_a_game_holds_for_each_of_its_rounds(name, make_str
     stream = make_stream(np.zeros((30, 3)), 2.0)
     noisy = privatize(stream, "isotropic-constant", 0.1, seed=1, replicates=[0])
     algorithm = RWAdaBatch(0.3, name)
-    found = amplification_of(algorithm, noisy)
-    assert found.mu == pytest.approx(0.1)
+    mixture = amplification_of(algorithm, noisy)
+    assert mixture.mu == pytest.approx(0.1)
     rule = algorithm.rule(setup_of(noisy))
-    each = [containing_batch(t, rule, found.mu) for t in range(1, 31)]
-    survival = np.array([it.weights[::-1].cumsum()[::-1] for it in each])
-    np.testing.assert_allclose(found.weights[::-1].cumsum()[::-1], survival.min(axis=0), atol=1e-12)
-    assert found.mean() > 1
+    each = [containing_batch(t, rule, mixture.mu) for t in range(1, 31)]
+    least = np.array([one.weights[::-1].cumsum()[::-1] for one in each]).min(axis=0)
+    np.testing.assert_allclose(mixture.weights[::-1].cumsum()[::-1], least, atol=1e-12)
+    assert mixture.mean() > 1
     assert amplification_of(RandomWalkFTPL(), noisy) is None
     assert amplification_of(algorithm, make_noisy(np.zeros((1, 8, 3)))) is None

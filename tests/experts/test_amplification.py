@@ -1,4 +1,4 @@
-"""The guarantee of a random batch size, and the lower bound on RW-AdaBatch's batch sizes."""
+"""The guarantee of a random batch size, and the lower bound on batch sizes of RW-AdaBatch."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ def bound_of(name="reflection", n=2, mu=1.0, t=500, **changes):
 
 
 def exceeds(mixture, size):
-    """P(batch > size)."""
     return float(mixture.weights[mixture.sizes > size].sum())
 
 
@@ -99,15 +98,15 @@ def test_outside_its_support_the_gap_has_no_density():
     ],
 )
 def test_exceeding_equals_a_direct_quadrature(name, n, mu, t, b):
-    """The rule's own gap is used, to nine digits; the exact gap is smaller and never gives less."""
+    """It agrees to nine digits for the rule's gap; the smaller exact gap never gives less."""
     rule = rule_of(name, n, mu)
     size = np.arange(1, 200)
-    found = amplification._exceeding(size, t, rule)[b - 1]
+    exceeding = amplification._exceeding(size, t, rule)[b - 1]
     bound, facts = plain.BOUNDS[name], {"n": n, "eta": rule.noise_scale, "r": 1.0}
     gaps = rule.required_gap(b + 1, t), plain.required_gap(bound, b + 1, t, alpha=0.1, **facts)
-    own, exact = (plain.exceeding(bound, b, t, float(gap), **facts) for gap in gaps)
-    assert found == pytest.approx(own, abs=1e-9)
-    assert exact - 1e-6 < found < exact + 1e-9
+    rounded, exact = (plain.exceeding(bound, b, t, float(gap), **facts) for gap in gaps)
+    assert exceeding == pytest.approx(rounded, abs=1e-9)
+    assert exact - 1e-6 < exceeding < exact + 1e-9
 
 
 @NAMES
@@ -133,7 +132,7 @@ def noise_of(n, replicates, last):
 
 
 def played(name, initial, gains, mu, make_noisy):
-    """Containing batch sizes (1_000, R), drawn as far as there are gains."""
+    """Return (1_000, R) sizes of containing batches, drawn as far as there are gains."""
     last, replicates, n = gains.shape
     game = np.zeros((1_000, replicates, n))
     game[:last] = gains
@@ -142,7 +141,7 @@ def played(name, initial, gains, mu, make_noisy):
 
 
 def refuted(bounds, sample, comparisons):
-    """Sizes b at which lower bounds on P(batch > b) lie above Clopper and Pearson's upper limit.
+    """Return sizes b whose lower bound on P(batch > b) exceeds the upper Clopper-Pearson limit.
 
     All limits of `comparisons` such calls hold together with probability 1 - 1e-6.
     """
@@ -164,7 +163,7 @@ def refuted(bounds, sample, comparisons):
 def test_the_bound_is_stochastically_smaller_than_simulated_batches(
     name, n, replicates, stream, mu, make_noisy
 ):
-    """Clopper-Pearson limits for all sizes, rounds and settings: total error below 1e-6."""
+    """Clopper-Pearson limits for all sizes, rounds and settings have a total error below 1e-6."""
     initial, noise = noise_of(n, replicates, 1_000)
     eta = math.sqrt(n) / mu
     gains = eta * noise + synthetic_gains(1_000, n)[stream][:, None]
@@ -179,11 +178,11 @@ def test_the_bound_is_stochastically_smaller_than_simulated_batches(
 @NAMES
 @pytest.mark.parametrize("b", [16, 24])
 def test_the_window_withstands_the_worst_drift_and_is_needed(name, b, make_noisy):
-    """Round 500 if all but the leader of its window's start gain from there on.
+    """The bound holds in round 500 if all but the leader at the window's start gain from there on.
 
-    Nobody stands out before the window, so what is bounded from the gap at its start holds, for
-    sizes from b on; without the window's dip the bound is refuted. Clopper-Pearson limits, error
-    below 1e-6 in all settings together.
+    No expert stands out before the window, so the bound from the gap at its start holds for sizes
+    from b on; without the window's dip the bound is refuted. Clopper-Pearson limits, error below
+    1e-6 in all settings together.
     """
     rule, start = rule_of(name, 2, 1.0), 500 - b
     initial, noise = noise_of(2, 6_000, 500)
@@ -191,16 +190,16 @@ def test_the_window_withstands_the_worst_drift_and_is_needed(name, b, make_noisy
     leader = (eta * initial + gains[:start].sum(axis=0)).argmax(axis=1)
     gains[start:] += np.arange(2) != leader[:, None]
     sizes = played(name, eta * initial, gains, 1.0, make_noisy)[499]
-    later = [it for it in CHECKED if it >= b]
+    later = [size for size in CHECKED if size >= b]
     reach = amplification._exceeding(np.arange(1, 200), 500, rule)
-    assert refuted({it: reach[it - 1] for it in later}, sizes, 4) == []
+    assert refuted({size: reach[size - 1] for size in later}, sizes, 4) == []
     needed = float(rule.required_gap(b + 1, 500))
     blind = plain.exceeding(plain.BOUNDS[name], b, 500, needed, n=2, eta=eta, r=1.0, window=0)
     assert refuted({b: blind}, sizes, 4) == [b]
 
 
 class Halved(BatchRule):
-    """A wrong rule: half the gap that a batch requires."""
+    """A wrong rule that asks for half the required gap."""
 
     def required_gap(self, size, t):
         return super().required_gap(size, t) / 2
@@ -224,17 +223,17 @@ def test_half_the_required_gap_is_refuted(name, n, make_noisy):
     [(2, 500, 0.1), (2, 20, 3.0), (2, 900, 1.0), (3, 400, 1.0), (10, 1000, 0.1)],
 )
 def test_the_heuristic_equals_one_by_root_finding(n, t, alpha):
-    """The noise scale of the second one is another: it cancels."""
-    found = heuristic_batch(t, rule_of("reflection", n, 0.3, alpha=alpha), 0.3)
+    """The plain version has another noise scale, which cancels."""
+    guess = heuristic_batch(t, rule_of("reflection", n, 0.3, alpha=alpha), 0.3)
     sizes = range(1, 60)
     expected = [plain.heuristic_exceeding(b, t, n=n, alpha=alpha, eta=7.0) for b in sizes]
-    np.testing.assert_allclose(survival_at(found, sizes), expected, atol=1e-9)
-    assert found.mu == 0.3
+    np.testing.assert_allclose(survival_at(guess, sizes), expected, atol=1e-9)
+    assert guess.mu == 0.3
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 50])
 def test_the_heuristic_bounds_the_law_of_the_gap_by_that_of_all_pairs(n):
-    """P(gap < x) <= n (n - 1) / 2 x / sqrt(pi), in units of eta sqrt(t); for n = 2 it is tight."""
+    """P(gap < x) <= n (n - 1) / 2 x / sqrt(pi) in units of eta sqrt(t), and is tight for n = 2."""
     x = np.geomspace(1e-3, 3, 50)
     below, pairs = 1 - gap_survival(x, n), n * (n - 1) / 2 * x / math.sqrt(math.pi)
     assert (below <= pairs + 1e-12).all()
@@ -243,12 +242,12 @@ def test_the_heuristic_bounds_the_law_of_the_gap_by_that_of_all_pairs(n):
 
 @pytest.mark.parametrize(("t", "largest"), [(500, 1.3), (8000, 1.4)])
 def test_its_quantiles_grow_almost_like_the_root_of_t(t, largest):
-    """Four times the rounds multiply the ratio by less than 2: the logarithm takes a part."""
+    """Four times the rounds multiply the ratio by less than 2, because of the logarithm."""
     first, fourth = (
-        np.sqrt(np.interp(0.5, survival_at(it, sizes)[::-1], sizes[::-1]))
+        np.sqrt(np.interp(0.5, survival_at(guess, sizes)[::-1], sizes[::-1]))
         for rounds in (t, 4 * t)
         for sizes in [np.arange(1, 3_000)]
-        for it in [heuristic_batch(rounds, rule_of("borell-tis", 2, 1.0, n_rounds=32_000), 1.0)]
+        for guess in [heuristic_batch(rounds, rule_of("borell-tis", 2, 1.0, n_rounds=32_000), 1.0)]
     )
     assert largest < fourth / first < 2
 
@@ -270,7 +269,7 @@ EACH = pytest.mark.parametrize("mixture", MIXTURES.values(), ids=MIXTURES)
     ("name", "spread"), each_and_corners([*MIXTURES], (0.0, 0.01, 0.3, 1.0, 3.0))
 )
 def test_delta_is_the_conjugate_of_the_trade_off_function(name, spread):
-    """The best threshold is searched for, and turns out to be epsilon."""
+    """The best threshold is searched, and equals epsilon."""
     mixture = MIXTURES[name]
     epsilon = spread * mixture.mu
 
@@ -282,19 +281,19 @@ def test_delta_is_the_conjugate_of_the_trade_off_function(name, spread):
     best = optimize.minimize_scalar(
         lambda c: -advantage(c), bounds=around, method="bounded", options={"xatol": 1e-9}
     )
-    found = float(mixture.delta(epsilon))
-    assert found == pytest.approx(-best.fun, abs=1e-9)
+    delta = float(mixture.delta(epsilon))
+    assert delta == pytest.approx(-best.fun, abs=1e-9)
     apart = np.geomspace(1e-6, 0.06, 1_000) * mixture.mu
     points = mixture.trade_off_at(epsilon + np.concatenate([-apart[::-1], apart]))
-    assert float(delta_of_trade_off(*points, epsilon)) == pytest.approx(found, abs=1e-9)
+    assert float(delta_of_trade_off(*points, epsilon)) == pytest.approx(delta, abs=1e-9)
 
 
 @EACH
 def test_deltas_of_coarse_points_are_never_above_the_truth(mixture):
     points = mixture.trade_off_at(np.linspace(-4, 4, 41) * mixture.mu)
     epsilon = np.linspace(0, 3, 13) * mixture.mu
-    found = delta_of_trade_off(*points, epsilon)
-    assert ((found >= 0) & (found <= mixture.delta(epsilon) + 1e-13)).all()
+    delta = delta_of_trade_off(*points, epsilon)
+    assert ((delta >= 0) & (delta <= mixture.delta(epsilon) + 1e-13)).all()
 
 
 @EACH
@@ -356,12 +355,12 @@ def test_more_tolerance_amplifies_more(name):
 def test_the_weakest_is_stochastically_smaller_than_each_and_the_largest_such():
     mixtures = [bound_of(t=t, n_rounds=300) for t in (20, 40, 300)]
     mixtures.append(dataclasses.replace(mixtures[0], weights=np.eye(300)[5]))
-    found = weakest(mixtures)
+    least = weakest(mixtures)
     sizes = range(301)
-    each = np.array([survival_at(it, sizes) for it in mixtures])
-    np.testing.assert_allclose(survival_at(found, sizes), each.min(axis=0), atol=1e-13)
+    each = np.array([survival_at(mixture, sizes) for mixture in mixtures])
+    np.testing.assert_allclose(survival_at(least, sizes), each.min(axis=0), atol=1e-13)
     epsilon = np.linspace(0, 3, 7)
-    assert all((found.delta(epsilon) >= it.delta(epsilon) - 1e-12).all() for it in mixtures)
+    assert all((least.delta(epsilon) >= one.delta(epsilon) - 1e-12).all() for one in mixtures)
     assert (each.argmin(axis=0)[1:20] != each.argmin(axis=0)[1]).any()
 
 

@@ -30,7 +30,7 @@ def test_the_gain_range_divides_the_learning_rate(make_stream):
 
 
 def test_every_quantile_draws_the_plain_distribution(make_stream):
-    """A uniform grid of 10,000 numbers draws each expert in proportion, to one grid step."""
+    """A uniform grid of 10,000 numbers draws each expert in proportion, up to one grid step."""
     grid = FixedUniform((np.arange(10_000) + 0.5) / 10_000)
     source = RawGains(make_stream(GAINS), math.inf, 10_000)
     actions = play_rounds(MultiplicativeWeights(), source, grid)
@@ -41,7 +41,7 @@ def test_every_quantile_draws_the_plain_distribution(make_stream):
 
 
 def test_actions_of_different_rounds_are_drawn_afresh(make_stream, crowd, checks):
-    """Error probability 1e-6 for the pairs of rounds 1 and 2; reuse of a draw is rejected."""
+    """Pairs of rounds 1 and 2 are tested with error probability 1e-6; a reused draw is rejected."""
     source = RawGains(make_stream(GAINS), math.inf, 20_000)
     first, second, *_ = play_rounds(MultiplicativeWeights(), source, crowd(20_000)).T
     one, two = (plain.weights_distribution(GAINS[:t], 4, 1.0) for t in (0, 1))
@@ -58,7 +58,7 @@ def test_large_totals_do_not_overflow_and_an_expert_without_weight_is_never_draw
 
 
 def test_regret_of_weights_keeps_its_bound(make_stream, crowd):
-    """Alternating gains, where follow the leader fails: mean plus 5 standard errors."""
+    """Mean regret plus 5 standard errors stays below it on alternating gains; the leader fails."""
     gains = np.array([[0.5, 0.0], *[[0.0, 1.0], [1.0, 0.0]] * 100])
     stream = make_stream(gains)
     rounds = len(gains)

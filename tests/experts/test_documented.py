@@ -15,8 +15,8 @@ OF_ALGORITHMS, OF_LEARNERS = algorithms().split("\nLearners, with the parameters
 
 def row(name):
     lines = OF_ALGORITHMS.splitlines()
-    (found,) = [line for line in lines if line.startswith(f"| `{name}` |")]
-    return found.strip("| ").split(" | ")
+    (line,) = [line for line in lines if line.startswith(f"| `{name}` |")]
+    return line.strip("| ").split(" | ")
 
 
 @pytest.mark.parametrize("name", REGISTRY)

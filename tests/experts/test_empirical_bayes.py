@@ -21,7 +21,7 @@ GRID = (SLOW, StateSpaceModel(0.001), FAST, StateSpaceModel(1e-4, transient_vari
 
 @pytest.fixture
 def game(make_noisy):
-    """12 rounds of 5 experts and 3 replicates whose noise differs."""
+    """Return a game of 12 rounds, 5 experts and 3 replicates with noise of different scales."""
     rng = np.random.default_rng(4)
     scale = rng.uniform(0.01, 0.3, (12, 5))
     return make_noisy(0.2 + scale * rng.standard_normal((3, 12, 5)), noise_scale=scale)
@@ -31,7 +31,7 @@ def game(make_noisy):
 
 
 def joint(model, rounds, scale):
-    """Covariance of the noisy deviations 1..T, and of deviation T + 1 with them and with itself.
+    """Return covariances of noisy deviations 1..T, and of deviation T + 1 with them and itself.
 
     Deviation t + 1 is f times deviation t plus a process disturbance.
     """
@@ -44,22 +44,22 @@ def joint(model, rounds, scale):
 
 
 def history(noisy):
-    """(T, R, n) deviations from the shared level."""
-    return np.array([deviations_from_level(it, 1.0) for it in observations(noisy)])
+    """Return the (T, R, n) deviations from the shared level."""
+    return np.array([deviations_from_level(seen, 1.0) for seen in observations(noisy)])
 
 
 def likelihoods_and_predictions(models, noisy):
-    """(K, R, n) each, from the joint Gaussian law of the history."""
-    own = history(noisy)
-    rounds, replicates, n = own.shape
+    """Return (K, R, n) arrays of both, from the joint Gaussian distribution of the history."""
+    deviations = history(noisy)
+    rounds, replicates, n = deviations.shape
     fits, predictions = np.empty((2, len(models), replicates, n))
     for k, model in enumerate(models):
         for i in range(n):
             covariance, (*ahead, _) = joint(model, rounds, noisy.noise_scale[:, i])
             law = stats.multivariate_normal(np.zeros(rounds), covariance)
             for r in range(replicates):
-                fits[k, r, i] = law.logpdf(own[:, r, i])
-                predictions[k, r, i] = np.linalg.solve(covariance, own[:, r, i]) @ ahead
+                fits[k, r, i] = law.logpdf(deviations[:, r, i])
+                predictions[k, r, i] = np.linalg.solve(covariance, deviations[:, r, i]) @ ahead
     return fits, predictions
 
 
@@ -70,9 +70,9 @@ def normalised(logs):
 
 @pytest.mark.parametrize("pooling", ["common", "expert"])
 def test_pooling_equals_plain_loops(make_noisy, game, pooling):
-    """Common: exact Bayesian model averaging, by the joint normal density of all that was seen.
+    """`common` is exact Bayesian model averaging, by the joint normal density of all noisy gains.
 
-    By expert: shares are re-estimated every round from the weights that the last shares gave.
+    `expert` estimates shares anew every round, from the weights of the last shares.
     """
     replicates, rounds, n = game.gains.shape
     shares = np.full((len(GRID), replicates, 1), 1 / len(GRID))
@@ -93,16 +93,16 @@ def test_pooling_equals_plain_loops(make_noisy, game, pooling):
 
 
 def test_a_forecast_has_the_spread_of_the_mixture_of_its_models(game):
-    """The mean of the models' variances, and the variance of their means."""
+    """It is the mean of the models' variances plus the variance of their means."""
     bank, (_, rounds, n) = EmpiricalBayesBank(GRID, "common", 1.0), game.gains.shape
     fits, means = likelihoods_and_predictions(GRID, game)
     weights = normalised(fits.sum(axis=2, keepdims=True))
     within = np.empty((len(GRID), 1, n))
     for k, model in enumerate(GRID):
         for i in range(n):
-            covariance, (*ahead, own) = joint(model, rounds, game.noise_scale[:, i])
+            covariance, (*ahead, prior) = joint(model, rounds, game.noise_scale[:, i])
             told = np.linalg.solve(covariance, ahead) @ ahead
-            within[k, 0, i] = own - told + model.transient_variance
+            within[k, 0, i] = prior - told + model.transient_variance
     apart = (weights * means**2).sum(axis=0) - (weights * means).sum(axis=0) ** 2
     spread = bank.forecast(final_state(bank, game), 0).variance
     np.testing.assert_allclose(spread, (weights * within).sum(axis=0) + apart, rtol=1e-9)
@@ -124,16 +124,16 @@ def test_one_model_is_its_kalman_filter(game, crowd, pooling, model):
 
 @pytest.mark.parametrize("truth", range(4))
 def test_the_model_of_all_experts_is_found(make_noisy, truth):
-    """The data are 60 rounds of 40 experts with noise of 0.1, in each of 4 replicates."""
+    """60 rounds of 40 experts with noise of 0.1 are enough in each of 4 replicates."""
     noisy = make_noisy(simulated((GRID[truth],) * 40, 60, 4, 0.1, seed=0), 0.1)
     weights = normalised(final_state(EmpiricalBayesBank(GRID, "common", 1.0), noisy).weighing.fits)
     assert (weights[truth] > 0.99).all()
 
 
 def test_the_shares_of_two_models_are_found(make_noisy):
-    """A quarter of 200 experts moves fast: 1 / 4 up to 0.05 in each of 4 replicates.
+    """A quarter of 200 experts moves fast: the share is 1 / 4 up to 0.05 in each of 4 replicates.
 
-    Their true variances are told apart well, so an estimate has a standard error of at most
+    The two true variances differ clearly, so the estimate has a standard error of at most
     sqrt(3 / 16 / 200) = 0.03 about the share, which is fixed here, not drawn.
     """
     noisy = make_noisy(simulated((FAST,) * 50 + (SLOW,) * 150, 60, 4, 0.1, seed=0), 0.1)
@@ -144,10 +144,7 @@ def test_the_shares_of_two_models_are_found(make_noisy):
 
 
 def test_it_predicts_better_than_a_wrong_model_and_about_as_well_as_the_truth(make_noisy):
-    """Mean squared error of the last deviations: half fast, half slow experts, noise 0.2.
-
-    Nothing is private about the truth here: the next noisy gains are the yardstick.
-    """
+    """Mean squared errors of the next noisy deviations: half the experts fast, noise 0.2."""
     noisy = make_noisy(simulated((FAST,) * 30 + (SLOW,) * 30, 41, 40, 0.2, seed=0), 0.2)
     past = make_noisy(noisy.gains[:, :40], 0.2)
     target = history(noisy)[-1]

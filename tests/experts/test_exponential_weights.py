@@ -28,7 +28,7 @@ def last(algorithm, noisy, crowd):
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 4))
 def test_unshared_noise_is_the_expected_variance(seed, m, n):
-    """sum_j w_j Sigma_jj - w' Sigma w with Sigma = X diag(eta^2) X'."""
+    """It equals sum_j w_j Sigma_jj - w' Sigma w with Sigma = X diag(eta^2) X'."""
     rng = np.random.default_rng(seed)
     actions, scale = rng.integers(0, n, (1, m)), rng.uniform(0, 3, n)
     weights = rng.dirichlet(np.ones(m), 1)
@@ -42,11 +42,11 @@ def test_unshared_noise_is_the_expected_variance(seed, m, n):
 
 
 def plain_weights(gains, scale, share):
-    """(T, m) weights of learners that always play their own expert; one replicate."""
+    """Return (T, m) weights of learners that always play their own expert, for one replicate."""
     m = gains.shape[1]
-    weights, scores, variance, found = [1 / m] * m, [0.0] * m, 0.0, []
+    weights, scores, variance, history = [1 / m] * m, [0.0] * m, 0.0, []
     for seen, eta in zip(gains, scale, strict=True):
-        found.append(weights)
+        history.append(weights)
         mean = sum(w * g for w, g in zip(weights, seen, strict=True))
         spread = sum(w * (g - mean) ** 2 for w, g in zip(weights, seen, strict=True))
         noise = sum(w * (1 - w) * e**2 for w, e in zip(weights, eta, strict=True))
@@ -56,7 +56,7 @@ def plain_weights(gains, scale, share):
         powers = [math.exp(rate * score) for score in scores]
         weights = [(1 - share) * power / sum(powers) + share / m for power in powers]
         scores = [math.log(weight) / rate for weight in weights]
-    return np.array(found)
+    return np.array(history)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.5])
@@ -64,9 +64,9 @@ def test_fast_equals_plain(make_noisy, crowd, share):
     rng = np.random.default_rng(6)
     gains, scale = rng.standard_normal((3, 30, 4)), rng.uniform(0, 1, (30, 4))
     algorithm = ExponentialWeights(share, (FixedBank([(0, 1, 2, 3)]),))
-    found = states(algorithm, make_noisy(gains, scale), crowd)
+    played = states(algorithm, make_noisy(gains, scale), crowd)
     for r in range(3):
-        weights = np.array([state.weights[r] for state in found])
+        weights = np.array([state.weights[r] for state in played])
         np.testing.assert_allclose(weights, plain_weights(gains[r], scale, share), atol=1e-10)
 
 
@@ -74,7 +74,7 @@ def test_fast_equals_plain(make_noisy, crowd, share):
 
 
 def test_learners_are_drawn_with_their_weights(make_noisy, checks, crowd):
-    """40,000 replicates of one game; error probability 1e-6. Even weights are rejected."""
+    """40,000 replicates of one game, error probability 1e-6; even weights are rejected."""
     noisy = make_noisy(np.tile([[0.3, 0.0, 0.2], [0.0, 0.0, 0.0]], (40_000, 1, 1)), 0.2)
     algorithm = ExponentialWeights(0.1, (FixedBank([(0, 1, 2)]),))
     weights = last(algorithm, noisy, crowd).weights[0]
@@ -84,7 +84,7 @@ def test_learners_are_drawn_with_their_weights(make_noisy, checks, crowd):
 
 
 def test_weights_that_miss_1_by_rounding_draw_the_last_learner(make_noisy):
-    """Ten weights of 1/10 add up to 1 - 2^-53, the largest uniform number there is."""
+    """Ten weights of 1/10 add up to 1 - 2^-53, the largest uniform number of the generator."""
     assert np.full(10, 0.1).cumsum()[-1] == 1 - 2**-53
     algorithm = ExponentialWeights(learners=(FixedBank([range(10)]),))
     drawn = FixedUniform([1 - 2**-53])
@@ -92,7 +92,7 @@ def test_weights_that_miss_1_by_rounding_draw_the_last_learner(make_noisy):
 
 
 def test_fixed_share_follows_a_change_sooner(draw_noisy, crowd):
-    """Learner 0 is better for 60 rounds, then learner 1 for 20; noise of half the difference."""
+    """Learner 0 is better for 60 rounds, then learner 1 for 20; noise is half their difference."""
     raw = np.repeat([[0.5, 0.1], [0.1, 0.5]], (60, 20), axis=0)
     noisy = draw_noisy(raw, 0.2, 200)
     fixed, shared = (ExponentialWeights(share, (FixedBank([(0, 1)]),)) for share in (0.0, 0.02))
@@ -101,9 +101,9 @@ def test_fixed_share_follows_a_change_sooner(draw_noisy, crowd):
 
 
 def test_regret_against_the_best_learner_keeps_its_bound(draw_noisy, crowd):
-    """sqrt(2 V log m) with V the variance counted, doubled for a rate tuned on the way.
+    """The bound is sqrt(2 V log m), V the counted variance, doubled for a rate tuned online.
 
-    Two learners whose gains differ by 0.1 in 500 rounds of noise 0.5; mean of 200 runs.
+    Two learners differ by 0.1 in each of 500 rounds with noise 0.5; mean of 200 runs.
     """
     raw = np.tile([0.2, 0.3], (500, 1))
     noisy = draw_noisy(raw, 0.5, 200)
@@ -111,7 +111,7 @@ def test_regret_against_the_best_learner_keeps_its_bound(draw_noisy, crowd):
     regret = 0.1 * (play_rounds(algorithm, noisy, crowd(200)) == 0).sum(axis=1)
     variance = last(algorithm, noisy, crowd).variance
     assert regret.mean() < 2 * math.sqrt(2 * variance.mean() * math.log(2))
-    assert regret.mean() < 0.5 * 50  # Half of what drawing at random loses.
+    assert regret.mean() < 0.5 * 50  # the regret of uniform random learners
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02])

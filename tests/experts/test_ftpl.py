@@ -42,7 +42,7 @@ def test_fast_equals_plain(draw_noisy, crowd):
 def test_regret_keeps_its_bound_where_one_expert_is_good(draw_noisy, crowd, eta):
     """Mean regret plus 5 standard errors (error below 1e-6) stays below the bound.
 
-    The bound is sharp enough to be broken: by always choosing one bad expert.
+    The bound is sharp enough that a bad expert, always chosen, breaks it.
     """
     rounds, n = 400, 10
     raw = np.zeros((rounds, n))

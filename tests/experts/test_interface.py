@@ -1,4 +1,4 @@
-"""Mistakes in an algorithm or a bank: each error names the class and the remedy."""
+"""Mistakes in an algorithm or a bank give errors that name the class and the remedy."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from dpol.noise import privatize
 
 
 class Functions:
-    """An interface without attributes."""
+    """Functions of an interface, without its attributes."""
 
     init = step = lambda self, *given: None
 
 
 def frozen(*bases: type, **attributes: Any) -> type:
-    """A frozen dataclass with more class attributes."""
     return dataclass(frozen=True)(type("Mine", (Functions, *bases), attributes))
 
 
@@ -74,7 +73,7 @@ class NoStep(LocalAlgorithm[Any]):
         (OriginAsParameter, "origin must not be a parameter, which a config could set; `origin: "),
         (frozen(CentralAlgorithm, origin="ours"), "lacks guarantee; `def guarantee(self, ...)`"),
     ],
-    ids=lambda it: it[:20] if isinstance(it, str) else getattr(it, "__name__", None),
+    ids=lambda x: x[:20] if isinstance(x, str) else getattr(x, "__name__", None),
 )
 def test_what_is_no_algorithm_is_refused_when_it_is_made(kind, message, register):
     register(kind)
@@ -115,7 +114,7 @@ def test_a_bank_without_sound_labels_is_refused_as_family_and_as_learner(labels,
 
 
 def local(step):
-    """RW-FTPL with another step: a function of state and observation, from round 2 on."""
+    """Return RW-FTPL with another step from round 2 on, a function of state and observation."""
 
     @dataclass(frozen=True)
     class Mine(RandomWalkFTPL):
@@ -148,7 +147,7 @@ def test_wrong_actions_are_refused_in_their_round(step, message, noisy):
     with pytest.raises(ValueError, match=rf"^Mine\.step, round 2: {message}") as caught:
         play_rounds(local(step), noisy, noisy.seeds.algorithm("own"))
     assert str(caught.value).endswith(
-        "the actions an array of shape (3,), an expert from 0 to 4 for each replicate, such as"
+        "actions is an array of shape (3,) with an expert from 0 to 4 for each replicate, such as"
         " scores.argmax(axis=1).astype(np.int32)"
     )
 

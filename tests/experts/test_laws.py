@@ -1,4 +1,4 @@
-"""Defaults of algorithms and learners that are easily off by one."""
+"""Defaults of algorithms and learners that could easily be off by one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dpol.experts.play import RawGains, observations, play_rounds, setup_of
 from dpol.experts.registry import make_members
 
 BANKS = {"empirical-bayes": (EmpiricalBayesBank, 0.95), "random-effects": (RandomEffectsBank, 0.97)}
-"""Learners that weigh models, and how much of a round's evidence is left a round later."""
+"""Learners that weigh models, and the share of a round's evidence that is left a round later."""
 
 
 @pytest.mark.parametrize("name", ["mf-window", "noisy-max"])
 def test_the_usual_window_of_sums_is_of_eight_rounds(make_stream, crowd, name):
-    """No noise. Expert 1 gains 0.85 in round 3 only, expert 0 gains 0.1 in each other round.
+    """Without noise, expert 1 gains 0.85 in round 3 only, expert 0 gains 0.1 in all other rounds.
 
-    Expert 1 leads while round 3 counts: in rounds 4 to 11.
+    Expert 1 leads while round 3 counts, in rounds 4 to 11.
     """
     (member,) = make_members(name)
     gains = np.tile([0.1, 0.0], (14, 1))
@@ -30,23 +30,21 @@ def test_the_usual_window_of_sums_is_of_eight_rounds(make_stream, crowd, name):
 
 
 def states(bank, noisy):
-    """The states of a bank after each round."""
-    state, found = bank.init(setup_of(noisy)), []
+    state, history = bank.init(setup_of(noisy)), []
     for observation in observations(noisy):
         state, _ = bank.step(state, observation)
-        found.append(state)
-    return found
+        history.append(state)
+    return history
 
 
 @pytest.fixture
 def game(draw_noisy):
-    """5 rounds of 6 experts and 2 replicates."""
     return draw_noisy(np.random.default_rng(8).random((5, 6)), 0.2, 2)
 
 
 @pytest.mark.parametrize("name", BANKS)
 def test_evidence_is_forgotten_at_the_usual_rate(game, name):
-    """Two rounds with and without forgetting differ by the forgotten part of the first."""
+    """Two rounds with and without forgetting differ by the forgotten part of the first round."""
     bank, left = BANKS[name]
     first, usual = (state.weighing for state in states(bank(), game)[:2])
     whole = states(bank(forgetting=1.0), game)[1].weighing

@@ -1,4 +1,4 @@
-"""Checks of every registered bank of learners; new ones are covered by their line."""
+"""Checks of every registered bank of learners; a new bank needs no test here."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_equal_parameters_make_equal_banks(name):
 
 @every_bank
 def test_selections_play_what_the_learners_say(name, source):
-    """The learners have the names that a config gives. One learner is played in every round."""
+    """Learners are named as in a config, and every action is the action of some learner."""
     said = bank_actions(BANKS[name], source)
     generators = replicate_generators(1, ("learners",), range(REPLICATES), "own")
     for algorithm, kind in (("rw-meta", RWMeta), ("exponential-weights", ExponentialWeights)):
@@ -54,10 +54,10 @@ def test_selections_play_what_the_learners_say(name, source):
         assert member.algorithm.n_learners == len(BANKS[name].labels)
         played = play_rounds(member.algorithm, source, generators)
         assert (said == played[..., None]).any(axis=2).all()
-        for label, own in zip(BANKS[name].labels, np.moveaxis(said, 2, 0), strict=True):
-            one = kind(learners=(FixedBank(own[0][:, None].tolist()),))
+        for label, actions in zip(BANKS[name].labels, np.moveaxis(said, 2, 0), strict=True):
+            one = kind(learners=(FixedBank(actions[0][:, None].tolist()),))
             played = play_rounds(one, source, generators)
-            np.testing.assert_array_equal(played[0], own[0], err_msg=label)
+            np.testing.assert_array_equal(played[0], actions[0], err_msg=label)
 
 
 # ---- what the actions do not depend on -----------------------------------------------------------
@@ -65,7 +65,7 @@ def test_selections_play_what_the_learners_say(name, source):
 
 @pytest.fixture
 def game(make_noisy):
-    """20 rounds of 6 experts and 3 replicates whose noise differs."""
+    """Return a game of 20 rounds, 6 experts and 3 replicates with noise of different scales."""
     rng = np.random.default_rng(4)
     scale = rng.uniform(0.01, 0.5, (20, 6))
     gains = 0.2 + scale * rng.standard_normal((3, 20, 6))
@@ -81,7 +81,7 @@ def test_order_unit_and_a_wave_that_lifts_everybody_change_nothing(bank, game):
         return bank_actions(bank, dataclasses.replace(game, **changes))[:, 1:]
 
     before, wave = actions(), np.sin(np.arange(20))[:, None]
-    # Where the level says how far apart experts lie, a wave is news.
+    # If the level tells how far apart experts lie, a wave is informative.
     of_level = isinstance(bank, RandomEffectsBank)
     assert (actions(gains=game.gains + wave) != before).any() == of_level
     tripled = {key: 3 * getattr(game, key) for key in ("initial", "gains", "noise_scale")}
@@ -124,7 +124,7 @@ def test_extreme_gains_and_noise_give_numbers(make_noisy, bank, noise, size):
 def test_a_learner_as_a_member_of_its_family_plays_its_column_of_the_bank(name, source, crowd):
     bank, members = BANKS[name], make_members(name)
     said = bank_actions(bank, source)
-    assert [(it.label, it.family) for it in members] == [(label, name) for label in bank.labels]
+    assert [(m.label, m.family) for m in members] == [(label, name) for label in bank.labels]
     for place, member in enumerate(members):
         assert LearnerAlone(bank, place).origin == bank.origin
         actions = play_rounds(member.algorithm, source, crowd(REPLICATES))

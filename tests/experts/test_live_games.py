@@ -1,4 +1,4 @@
-"""Live games: experts that report nothing in a round, or that never reported."""
+"""Live games: experts that report nothing in a round, or have never reported."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ KALMAN = {"algorithm": "kalman", "models": [{"process_variance": 1e-3, "persiste
 FILTERS = ["empirical-bayes", "random-effects", KALMAN]
 ALL = np.ones(N)
 SILENT = 7, 2
-"""The round in which an expert may report nothing, and the expert."""
+"""Round in which an expert may report nothing, and the expert."""
 
 
 def forecast(spec, *, made_up=None, reported=ALL, joined=None):
-    """The forecast after all rounds of a game of unknown length, with one replicate."""
+    """Return the forecast after all rounds of a game of unknown length, with one replicate."""
     (member,) = make_members(spec)
     algorithm = member.algorithm
     assert isinstance(algorithm, LocalAlgorithm)
@@ -36,26 +36,26 @@ def forecast(spec, *, made_up=None, reported=ALL, joined=None):
         who = ALL if reported is not None and week != SILENT[0] else reported
         seen = Observation(gains[None, week], noise[week], reported=who, joined=joined)
         state, _ = algorithm.step(state, seen, ())
-    found = algorithm.forecast(state)
-    assert isinstance(found, Forecast)
-    return found
+    ahead = algorithm.forecast(state)
+    assert isinstance(ahead, Forecast)
+    return ahead
 
 
 @pytest.mark.parametrize("spec", FILTERS, ids=str)
 def test_what_an_expert_did_not_report_is_not_learned(spec):
     silent = np.where(np.arange(N) == SILENT[1], 0.0, ALL)
-    low, high = (forecast(spec, made_up=it, reported=silent) for it in (0.1, 0.9))
+    low, high = (forecast(spec, made_up=gain, reported=silent) for gain in (0.1, 0.9))
     np.testing.assert_array_equal(low.scores, high.scores)
     np.testing.assert_array_equal(low.level, high.level)
-    told = [forecast(spec, made_up=it).scores for it in (0.1, 0.9)]
+    told = [forecast(spec, made_up=gain).scores for gain in (0.1, 0.9)]
     assert np.abs(told[0] - told[1]).max() > 1e-3, "a gain that was reported is learned"
 
 
 @pytest.mark.parametrize("spec", FILTERS, ids=str)
 def test_a_round_in_which_nobody_reports_keeps_the_level(spec):
-    made_up = [forecast(spec, made_up=it, reported=0 * ALL) for it in (0.1, 0.9)]
+    made_up = [forecast(spec, made_up=gain, reported=0 * ALL) for gain in (0.1, 0.9)]
     assert np.isfinite(made_up[0].scores).all()
-    np.testing.assert_array_equal(*[it.scores for it in made_up])
+    np.testing.assert_array_equal(*[each.scores for each in made_up])
 
 
 @pytest.mark.parametrize("spec", FILTERS, ids=str)

@@ -21,14 +21,12 @@ from steps import FixedBank, final_state
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
 BANKS = (RidgeBank(WINDOWS, PENALTIES), LeaderBank())
-FORTY = RWMeta(
-    learners=(RidgeBank((3, 5, 8), {str(it): it / 4 for it in range(1, 14)}), LeaderBank())
-)
+FORTY = RWMeta(learners=(RidgeBank((3, 5, 8), {str(k): k / 4 for k in range(1, 14)}), LeaderBank()))
 seeds = st.integers(0, 10_000)
 
 
 def covariances(seed, m, count=4, n=6, rounds=40):
-    """Sigma of learners who choose popular experts more often, with other noise in every round."""
+    """Return Sigma of learners that prefer popular experts, with other noise in every round."""
     rng = np.random.default_rng(seed)
     popular = rng.dirichlet(np.ones(n))
     scales = rng.uniform(0.1, 3.0, size=(rounds, n))
@@ -37,7 +35,7 @@ def covariances(seed, m, count=4, n=6, rounds=40):
 
 
 def factor_of(covariance, least):
-    """The matrix that turns standard normals into y, by feeding it unit vectors."""
+    """Return the matrix that turns standard normals into y, found by unit vectors."""
     m = len(covariance)
     return decorrelating_noise(np.tile(covariance, (m, 1, 1)), least, np.eye(m)).T
 
@@ -47,8 +45,8 @@ def test_shared_noise_is_the_matrix_product(seed, m, n):
     rng = np.random.default_rng(seed)
     actions = rng.integers(0, n, size=(3, m)).astype(np.int32)
     scale = rng.uniform(0, 3, size=n)
-    for own, shared in zip(actions, shared_noise(actions, scale), strict=True):
-        choice = np.eye(n)[own]
+    for chosen, shared in zip(actions, shared_noise(actions, scale), strict=True):
+        choice = np.eye(n)[chosen]
         np.testing.assert_allclose(shared, choice @ np.diag(scale**2) @ choice.T, rtol=1e-14)
 
 
@@ -64,7 +62,7 @@ def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(m, n, round
 def test_learners_that_share_noise_raise_tau_above_the_floor():
     """No learner's variance reaches the floor of 11, but lambda_max(Sigma*) does.
 
-    Two groups of three learners with variance 10: Sigma* = 10 (block ones) - 5 (ones), whose
+    For two groups of three learners with variance 10, Sigma* = 10 (block ones) - 5 (ones). Its
     largest eigenvalue, 30, belongs to the difference of the groups.
     """
     groups = np.repeat([0, 1], 3)
@@ -84,7 +82,7 @@ def test_without_noise_in_the_gains_only_the_floor_remains():
 @pytest.mark.parametrize(
     "covariance",
     [
-        # One needs an eigenvalue, one does not, one is zero.
+        # One matrix needs an eigenvalue, one does not, and one is zero.
         np.stack([0.01 * np.eye(3), np.diag([50.0, 1.0, 1.0]), np.zeros((3, 3))]),
         covariances(0, 40, 7),
     ],
@@ -95,8 +93,8 @@ def test_a_replicate_does_not_depend_on_the_others_of_its_block(covariance):
     normals = np.random.default_rng(0).standard_normal((count, m))
     together = decorrelating_noise(covariance, 4.0, normals)
     for r in range(count):
-        own = decorrelating_noise(covariance[r : r + 1], 4.0, normals[r : r + 1])
-        np.testing.assert_array_equal(own[0], together[r])
+        alone = decorrelating_noise(covariance[r : r + 1], 4.0, normals[r : r + 1])
+        np.testing.assert_array_equal(alone[0], together[r])
 
 
 def test_state_counts_gains_and_covariance_by_hand(make_noisy, crowd):
@@ -150,7 +148,7 @@ def test_normals_drawn_ahead_are_those_of_a_game_without_an_end(random_stream):
 @pytest.mark.parametrize("mu", [0.2, math.inf])
 @pytest.mark.parametrize("noise", ["isotropic", "capacity"])
 def test_fast_equals_plain(random_stream, algorithm, mu, noise):
-    """Exactly the same actions from the same normals, by the plain version of every replicate."""
+    """The plain version of every replicate plays the same actions from the same normals."""
     noisy = privatize(random_stream(25, 5), noise, mu, seed=3, replicates=range(2))
     fast = play_rounds(algorithm, noisy, replicate_generators(3, (), range(2), "y"))
     twins = replicate_generators(3, (), range(2), "y").generators
@@ -171,14 +169,14 @@ def test_fast_equals_plain(random_stream, algorithm, mu, noise):
 
 @pytest.mark.parametrize("algorithm", [RWMeta(), RWMeta(0.0), RWMeta(0.25, learners=BANKS)])
 def test_decisions_do_not_depend_on_the_unit_of_the_gains(random_stream, algorithm):
-    """Gains, noise and range in another unit: the same decisions; not so in the unit of one."""
+    """Gains, noise and range in another unit give the same decisions; without the range, others."""
     noisy = privatize(random_stream(40, 5), "isotropic", 1.0, seed=3, replicates=range(6))
     scaled = {name: 100 * getattr(noisy, name) for name in ("gains", "initial", "noise_scale")}
     other = dataclasses.replace(noisy, **scaled, gain_range=100.0)
     wrong = dataclasses.replace(noisy, **scaled)
     played, again, differs = (
-        play_rounds(algorithm, it, replicate_generators(3, (), range(6), "y"))
-        for it in (noisy, other, wrong)
+        play_rounds(algorithm, source, replicate_generators(3, (), range(6), "y"))
+        for source in (noisy, other, wrong)
     )
     np.testing.assert_array_equal(played, again)
     assert not algorithm.exploration_floor or (played != differs).any()
@@ -191,10 +189,10 @@ SCHEDULE = ((0, 0, 0, 1), (0, 0, 2, 1), (2, 2, 2, 1), (0, 0, 1, 1), (0, 1, 2, 3)
 def test_learner_gains_plus_fresh_noise_are_independent_with_variance_tau(
     make_noisy, checks, floor
 ):
-    """20,000 replicates of learners that see nothing; error probability 1e-6.
+    """20,000 replicates of learners that see nothing, error probability 1e-6.
 
-    X z + y has covariance tau I but for a shift that all learners share; seen in an
-    orthonormal basis of the differences it is tau I. Rejected without y.
+    X z + y has covariance tau I except for a shift that all learners share; in an
+    orthonormal basis of the differences it is tau I. Without y this is rejected.
     """
     rng = np.random.default_rng(2)
     scale = np.array([0.5, 1.0, 1.5, 2.0])
@@ -219,7 +217,7 @@ def test_equal_learners_are_played_equally_often(draw_noisy, crowd, checks, floo
     """All gains are equal, so only noise decides: each of four learners has probability 1/4.
 
     In the last round the learners act differently. 40,000 replicates, error probability
-    1e-6. Without decorrelation the two learners that share their noise are played less.
+    1e-6. Without decorrelation, the two learners with shared noise are played less.
     """
     noisy = draw_noisy(np.full((5, 4), 0.5), 2.0, 40_000)
 
@@ -232,21 +230,20 @@ def test_equal_learners_are_played_equally_often(draw_noisy, crowd, checks, floo
 
 
 def bound(eta, rounds):
-    """Theorem 3 with two learners that always act differently: lambda_max(Sigma*) = eta^2 t."""
+    """Return Theorem 3's bound for learners that always differ: lambda_max(Sigma*) = eta^2 t."""
     return (max(math.sqrt(2), eta) + math.sqrt(2)) * math.sqrt(2 * rounds * math.log(2))
 
 
 def test_only_learners_that_see_nothing_keep_the_regret_bound(draw_noisy, crowd, checks):
-    """Two learners, each always with its own expert: mean regret plus 5 standard errors.
+    """Two learners that keep their own experts: mean regret plus 5 standard errors is below it.
 
-    Where they see the noise and the leader turns to the bad expert, the mean regret is 526 up
-    to chance (error probability 1e-6), far above the bound.
+    If learners see the noise and the leader turns to the bad expert, the mean regret is 526 up
+    to random error (error probability 1e-6), far above the bound.
     """
     raw = np.tile([1.0, 0.0], (1000, 1))
     noisy, rounds, limit = draw_noisy(raw, 2.0, 50), np.arange(1000), bound(2.0, 1000)
 
     def regret(bank):
-        """(R,) regret against the best learner."""
         learners = raw[rounds[None, :, None], bank_actions(bank, noisy)].sum(axis=1)
         played = play_rounds(RWMeta(learners=(bank,)), noisy, crowd(50))
         return learners.max(axis=1) - raw[rounds, played].sum(axis=1)

@@ -1,4 +1,4 @@
-"""Parameters out of range: each refusal once, through the registry as in a config."""
+"""Parameters out of range are refused, each once, through the registry as in a config."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BROKEN = [
     ("rw-adabatch", {"bound": "chernoff"}, "bound must be borell-tis or reflection, got"),
     ("rw-meta", {"exploration_floor": -1}, "exploration_floor must be a number from 0 to 1e6"),
     ("rw-meta", {"decorrelate": 1}, "decorrelate must be true or false, got 1"),
-    *(("rw-meta", {"learners": it}, message) for it, message in [
+    *(("rw-meta", {"learners": banks}, message) for banks, message in [
         ([], "learners must not be empty"),
         ("rw-ftpl", "learners must be a list, got 'rw-ftpl'"),
         (["no-such-learner"], "learner 'no-such-learner' is not one of ridge, "),
@@ -50,12 +50,12 @@ BROKEN = [
     ]),
     ("exponential-weights", {"learners": []}, "learners must not be empty"),
     ("fixed-share", {"share": 1}, "share must be a number in [0, 1), got 1"),
-    *(("ridge", {"windows": it}, "windows must be whole numbers from 1 to 10000") for it in (
+    *(("ridge", {"windows": w}, "windows must be whole numbers from 1 to 10000") for w in (
         [], [0], [-8], [8, 2.5], [math.nan], [math.inf], ["eight"],
     )),
     ("ridge", {"windows": 8}, "windows must be whole numbers from 1 to 10000, such as [4, 8]"),
     ("ridge", {"windows": [8, 8]}, "a window is listed twice"),
-    *(("ridge", {"penalties": it}, "penalties must be named, like") for it in (
+    *(("ridge", {"penalties": p}, "penalties must be named, like") for p in (
         {}, [0.1, 1.0], 0.1,
     )),
     ("ridge", {"penalties": {"weak": 0}}, "penalties.weak must be a number from 1e-9 to 1e9"),
@@ -68,8 +68,8 @@ BROKEN = [
     ("random-effects", {"effect": 0}, "effect must be a number in (0, inf), got 0"),
     ("random-effects", {"persistence": 1}, "persistence must be a number in [0, 1), got 1"),
     ("random-effects", {"forgetting": 1.1}, "forgetting must be a number in (0, 1], got 1.1"),
-    *((family, {"models": it}, message) for family in ("kalman", "empirical-bayes") for it, message
-      in [
+    *((family, {"models": models}, message) for family in ("kalman", "empirical-bayes")
+      for models, message in [
         ([], "models must be a list of state-space models"),
         ([0.1], "models must be a list of state-space models"),
         ("level", "models must be a list"),

@@ -1,4 +1,4 @@
-"""Private blocks: what they play, their exact privacy by enumeration, and variants that lack it."""
+"""Private blocks: their actions, their exact privacy by enumeration, and variants without it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lazy_plain import Tape
 
 
 def plain(gains, uniforms, scale):
-    """The actions of one game; uniform numbers are read block by block, n and then one."""
+    """Return the actions of one game; each block reads n uniform numbers, then one more."""
     T, n = gains.shape
     tape, actions, seen = iter(uniforms), [], np.zeros(n)
     while len(actions) < T:
@@ -39,7 +39,7 @@ def test_it_keeps_an_expert_for_a_block_and_draws_by_a_prefix(make_stream, mu, T
     actions = play_rounds(PrivateBlocks(), source, ReplicateGenerators(tuple(map(Tape, tapes))))
     scale = 2 * setup_of(source).largest_change / pure_epsilon(mu)
     assert actions.tolist() == [plain(gains, tape, scale) for tape in tapes]
-    # No horizon: a shorter game is the beginning of a longer one.
+    # There is no horizon: a shorter game is the beginning of a longer one.
     short = RawGains(make_stream(gains[:5], 5.0, gain_range=r), mu, 30)
     again = play_rounds(PrivateBlocks(), short, ReplicateGenerators(tuple(map(Tape, tapes))))
     np.testing.assert_array_equal(actions[:, :5], again)
@@ -66,13 +66,13 @@ def uniform(block):
 
 
 def widest(block):
-    """Broken: the prefix that tells experts apart most, as the data say."""
+    """Broken: take the prefix that tells experts apart most, which depends on the data."""
     sums = np.cumsum(block, axis=0)
     return [(1.0, 1 + int((sums.max(axis=1) - sums.min(axis=1)).argmax()))]
 
 
 def law(losses, epsilon, exponent, prefixes):
-    """The law of the actions after blocks of 1 and of 2 rounds, losses (3, d)."""
+    """Return the distribution of the actions after blocks of 1 and 2 rounds, losses (3, d)."""
     law = np.ones(1)
     for block in (losses[:1], losses[1:]):
         drawn = np.zeros(losses.shape[1])
@@ -84,7 +84,7 @@ def law(losses, epsilon, exponent, prefixes):
 
 
 def worst_epsilon(exponent, prefixes, d=4, epsilon=1.0):
-    """The largest log ratio over all pairs of binary losses that differ in one of three rounds."""
+    """Return the largest log ratio over pairs of binary losses that differ in one of 3 rounds."""
     cells, worst = np.array(list(itertools.product((0.0, 1.0), repeat=d))), 0.0
     for changed in range(3):
         for others in itertools.product(range(0, len(cells), 3), repeat=2):
@@ -98,7 +98,7 @@ def worst_epsilon(exponent, prefixes, d=4, epsilon=1.0):
 
 
 def test_the_exact_epsilon_of_small_games_is_below_the_claimed_one():
-    """The least by hand: in round 1 one of four experts loses alone, or all the others do."""
+    """The lower limit is by hand: in round 1 one of four experts loses alone, or all others do."""
     root = math.exp(0.5)
     assert math.log((1 + 3 * root) / (1 + 3 / root)) <= worst_epsilon(0.5, uniform) <= 1.0
 
@@ -110,7 +110,7 @@ def test_variants_without_the_factor_or_with_a_prefix_from_the_data_are_refused(
 
 @pytest.mark.parametrize("mu", [0.05, 1.0, 3.0])
 def test_pure_epsilon_is_the_largest_that_implies_mu_gdp(mu):
-    """The exact delta of randomised response at every epsilon is that of mu-GDP or less."""
+    """The exact delta of randomised response is at most the delta of mu-GDP at every epsilon."""
 
     def excess(epsilon):
         right = 1 / (1 + math.exp(-epsilon))

@@ -1,4 +1,4 @@
-"""The learner of random effects: against dense Gaussian conditioning, and its properties."""
+"""The learner of random effects, against dense Gaussian conditioning, and its properties."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHAINS = Chains(np.array([0.0, 0.2, 0.0, -0.3, 0.5]), np.array([0.6, 0.6, 0.9, 0
 
 @pytest.fixture
 def play_with(make_noisy):
-    """6 rounds of 5 hospitals and 2 replicates; capacities differ and change by week."""
+    """Return a maker of games: 6 rounds, 5 hospitals, 2 replicates, capacities that change."""
 
     def made(memory=None):
         rng = np.random.default_rng(4)
@@ -37,9 +37,9 @@ def play_with(make_noisy):
         law = memory or Chains(np.zeros(5), np.zeros(5))
         noise = np.stack([law.noise(rng.standard_normal((6, 5))) for _ in range(2)])
         level = np.array([[0.1], [0.3], [0.2], [0.02], [0.0], [0.1]])
-        own = np.exp(0.3 * rng.standard_normal(5) + 0.2 * rng.standard_normal((6, 5)))
+        factors = np.exp(0.3 * rng.standard_normal(5) + 0.2 * rng.standard_normal((6, 5)))
         return dataclasses.replace(
-            make_noisy(level * own + fresh * noise, fresh * law.deviations(6, 5)),
+            make_noisy(level * factors + fresh * noise, fresh * law.deviations(6, 5)),
             memory=memory,
             fresh_scale=None if memory is None else fresh,
             capacity=capacity,
@@ -56,7 +56,7 @@ def scale_at(level, growth):
 
 
 def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
-    """Law of one expert, given rounds 1..t: mean and variance of p + x, mean of u, log density."""
+    """Return an expert's mean and variance of p + x, mean of u, log density, given rounds 1..t."""
     growth, (power, brief), size = model
     t, (a, b) = len(above), memory
     lag = np.subtract.outer(np.arange(t + 1), np.arange(t))
@@ -64,8 +64,8 @@ def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
     noise = fresh[:, None] * (np.eye(t) + left[:t])
     of_noise, with_left = noise @ noise.T, noise @ left[t]
     if not correlated:  # as if u came from draws of its own
-        own = fresh[:, None] * left[:t]
-        of_noise, with_left = np.diag(fresh**2) + own @ own.T, own @ left[t]
+        older = fresh[:, None] * left[:t]
+        of_noise, with_left = np.diag(fresh**2) + older @ older.T, older @ left[t]
     share = relative ** (-2 * power)
     lag = np.abs(np.subtract.outer(np.arange(t + 1), np.arange(t + 1)))
     law = share * (BANK.effect**2 * size + size**2 * BANK.persistence**lag)
@@ -79,7 +79,7 @@ def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
 
 
 def by_loops(noisy, r, **broken):
-    """Predicted, spread, noise (n,) and shares (K,) of a replicate after all rounds."""
+    """Return predicted, spread and noise, (n,), and shares, (K,), of a replicate at the end."""
     relative = noisy.capacity[0] / np.median(noisy.capacity[0])
     memory = noisy.memory or Chains(np.zeros(5), np.zeros(5))
     rounds, n, count = noisy.n_rounds, noisy.n_experts, len(MODELS)
@@ -87,8 +87,8 @@ def by_loops(noisy, r, **broken):
     gains, levels, densities = noisy.gains[r], [], np.zeros((rounds + 1, count, n))
     predicted, noise, shares = np.zeros(n), np.zeros(n), np.full(count, 1 / count)
     priors = [
-        [conditioned(it, own, [], np.zeros(0), np.zeros(0), (0, 0))[1] for own in relative]
-        for it in MODELS
+        [conditioned(model, size, [], np.zeros(0), np.zeros(0), (0, 0))[1] for size in relative]
+        for model in MODELS
     ]
     first = np.full((count, n), 1 / count)
     spread = (scale_at(LEVEL_BEFORE, np.array(MODELS, dtype=object)[:, 0].astype(float)) ** 2) @ (
@@ -101,15 +101,15 @@ def by_loops(noisy, r, **broken):
         means, variances, lefts = np.empty((3, count, n))
         for k, i in itertools.product(range(count), range(n)):
             above, law = gains[:t, i] - levels, (memory.a[i], memory.b[i])
-            found = conditioned(MODELS[k], relative[i], levels, above, fresh[:t, i], law, **broken)
-            means[k, i], variances[k, i], lefts[k, i], densities[t, k, i] = found
+            known = conditioned(MODELS[k], relative[i], levels, above, fresh[:t, i], law, **broken)
+            means[k, i], variances[k, i], lefts[k, i], densities[t, k, i] = known
         factors = BANK.forgetting ** np.arange(t)[::-1]
         logs = np.tensordot(factors, np.diff(densities[: t + 1], axis=0), 1)
         logs += np.log(shares)[:, None]
         weights = np.exp(logs - logs.max(axis=0))
         weights /= weights.sum(axis=0)
         shares = (weights.sum(axis=1) + 1) / (n + count)
-        scale = np.array([scale_at(levels[-1], it[0]) for it in MODELS])[:, None]
+        scale = np.array([scale_at(levels[-1], model[0]) for model in MODELS])[:, None]
         predicted = (weights * scale * means).sum(axis=0)
         parts = scale**2 * variances + (scale * means - predicted) ** 2
         spread, noise = (weights * parts).sum(axis=0), (weights * lefts).sum(axis=0)
@@ -145,7 +145,7 @@ def test_without_capacities_all_hospitals_are_of_one_size(play_with):
     noisy = play_with()
     alike = dataclasses.replace(noisy, capacity=np.full_like(noisy.capacity, 50.0))
     unknown = dataclasses.replace(noisy, capacity=None)
-    states = [final_state(RandomEffectsBank(), it) for it in (alike, unknown, noisy)]
+    states = [final_state(RandomEffectsBank(), game) for game in (alike, unknown, noisy)]
     np.testing.assert_array_equal(states[0].predicted, states[1].predicted)
     assert (states[1].predicted != states[2].predicted).all()
 
@@ -157,7 +157,7 @@ def test_it_begins_with_the_first_and_follows_the_best_without_noise(make_noisy,
 
 
 def test_scatter_is_averaged_and_what_lasts_is_followed(make_noisy, monkeypatch):
-    """Share of the last round's differences expected again, of scatter and of what lasts."""
+    """It expects a small share of scattered differences again, and most of lasting ones."""
     rng = np.random.default_rng(0)
     scatter = 0.2 * np.exp(0.3 * rng.standard_normal((20, 40, 20)))
     lasting = np.repeat(scatter[:, :1], 40, axis=1)

@@ -1,4 +1,4 @@
-"""Checks of every registered algorithm; new ones are covered by their registration."""
+"""Checks of every registered algorithm; a new algorithm is covered by its registration."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def by_label(label):
 
 
 STREAM = random_stream()
-LOCAL = [it for it in MEMBERS if it.algorithm.model == "local"]
-CENTRAL = [it for it in MEMBERS if it.algorithm.model == "central"]
+LOCAL = [member for member in MEMBERS if member.algorithm.model == "local"]
+CENTRAL = [member for member in MEMBERS if member.algorithm.model == "central"]
 
 
 def label(member):
@@ -94,22 +94,22 @@ def test_the_actions_of_a_central_algorithm_do_not_refute_its_guarantee(member):
     actions_do_not_refute_the_record(member)
 
 
-def play_with_foresight(algorithm, source, own):
-    """A driver with the fault that the check of the past is there to catch."""
+def play_looking_ahead(algorithm, source, generators):
+    """Play with the fault that the look-ahead check must catch."""
     state, actions = algorithm.init(setup_of(source)), []
     for revealed in observations(source):
-        state, chosen = algorithm.step(state, revealed, own)
+        state, chosen = algorithm.step(state, revealed, generators)
         actions.append(chosen)
     return np.stack(actions, axis=1)
 
 
 @every_member
 def test_a_look_ahead_is_caught(member):
-    """The look-ahead lets algorithms that act on the last round's gains move too early."""
+    """With look-ahead, algorithms that act on the last round's gains move too early."""
     known = rounds_moved(member)
     if not any(s + 1 in rounds for s, rounds in enumerate(known)):
         return
-    moved = rounds_moved(member, play_with_foresight)
+    moved = rounds_moved(member, play_looking_ahead)
     assert any((rounds <= s).any() for s, rounds in enumerate(moved))
 
 
@@ -124,33 +124,33 @@ def run(algorithm, source):
 def test_the_wrong_source_is_refused(label):
     algorithm = by_label(label)
     wrong = source_for(by_label("follow-the-leader" if label == "rw-ftpl" else "rw-ftpl"), STREAM)
-    with pytest.raises(TypeError, match="plays other gains"):
+    with pytest.raises(TypeError, match="cannot play"):
         run(algorithm, wrong)
 
 
 @pytest.mark.parametrize("count", [0, 1, 6, 8])
 @pytest.mark.parametrize("label", ["rw-meta", "follow-the-leader"])
 def test_another_number_of_generators_than_replicates_is_refused(label, count):
-    """NumPy would broadcast one generator to seven equal games."""
+    """NumPy would broadcast one generator over seven equal games."""
     algorithm = by_label(label)
     message = f"plays 7 replicates and needs one generator for each, got {count}"
     with pytest.raises(ValueError, match=message):
         play_rounds(algorithm, source_for(algorithm, STREAM), many(count))
 
 
-@pytest.mark.parametrize("member", [it for it in CENTRAL if it.algorithm.scales_noise], ids=label)
+@pytest.mark.parametrize("member", [m for m in CENTRAL if m.algorithm.scales_noise], ids=label)
 def test_a_curator_scales_its_noise_as_the_game_says(member):
-    """Each expert has noise of its own by capacity, at the same mu; it needs capacities."""
+    """Capacity noise gives each expert its own scale at the same mu, and needs capacities."""
     source = source_for(member.algorithm, STREAM, 0.05)
-    own = dataclasses.replace(source, noise="capacity")
-    guarantee = guarantee_of(member.algorithm, own)
+    scaled = dataclasses.replace(source, noise="capacity")
+    guarantee = guarantee_of(member.algorithm, scaled)
     assert "capacity" in guarantee.mechanism
     assert 0 < guarantee.mu <= 0.05 * (1 + 1e-12)
-    assert (run(member.algorithm, own) != run(member.algorithm, source)).any()
+    assert (run(member.algorithm, scaled) != run(member.algorithm, source)).any()
     sensitivity = np.full(STREAM.n_rounds, 0.3)
     given = dataclasses.replace(STREAM, capacity=None, given_sensitivity=sensitivity)
     with pytest.raises(ValueError, match="the noise capacity needs gains with capacities"):
-        run(member.algorithm, dataclasses.replace(own, stream=given))
+        run(member.algorithm, dataclasses.replace(scaled, stream=given))
 
 
 @pytest.mark.parametrize("noise", ["isotropic-constant", "isotropic-worst-case", "none", ""])
@@ -159,12 +159,12 @@ def test_a_noise_that_no_curator_has_is_refused(noise):
         RawGains(STREAM, 0.5, noise=noise)
 
 
-# --- Limits that are more than the same actions ---
+# --- Limits that need more than equal actions ---
 
 
 @pytest.mark.parametrize("label", ["rw-meta-floor-0", "rw-meta-short-floor-0"])
 def test_rw_meta_with_floor_0_and_a_huge_mu_plays_a_leading_learner(label):
-    """Learners tie at mu = inf as long as they have acted alike; any of them may be played."""
+    """At mu = inf learners tie as long as they have acted alike; any of them may be played."""
     algorithm = by_label(label)
     near, limit = limits(algorithm)
     actions = run(algorithm, near)
@@ -174,7 +174,7 @@ def test_rw_meta_with_floor_0_and_a_huge_mu_plays_a_leading_learner(label):
 
 
 def test_l2p_with_a_huge_mu_draws_from_the_same_weights():
-    """Fake switches change when it redraws, but not the law of what it plays in a round."""
+    """Fake switches change when it redraws, but not the distribution of its actions in a round."""
     algorithm = by_label("l2p")
     near, limit = (algorithm.parameters_for(setup_of(source)) for source in limits(algorithm))
     assert (near.batch_size, limit.batch_size) == (1, 1)
@@ -220,7 +220,7 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "algorithm"), MADE, ids=lambda it: str(it)[:60])
+@pytest.mark.parametrize(("spec", "algorithm"), MADE, ids=lambda made: str(made)[:60])
 def test_names_and_parameters_make_the_algorithm(spec, algorithm):
     before = copy.deepcopy(spec)
     (member,) = make_members(spec)
@@ -229,12 +229,12 @@ def test_names_and_parameters_make_the_algorithm(spec, algorithm):
 
 
 def test_one_learner_can_be_given_a_label_and_several_cannot(monkeypatch):
-    """A bank of learners that has no line of its own is a family too."""
+    """A bank of learners without a line of its own is a family too."""
     monkeypatch.setitem(REGISTRY, "leader", LEARNERS["rw-ftpl"])
     (member,) = make_members({"algorithm": "leader", "label": "mine"})
     assert (member.label, member.family) == ("mine", "leader")
     assert member.algorithm == LearnerAlone(LeaderBank())
-    with pytest.raises(ValueError, match="a label cannot be given to ridge, whose members are"):
+    with pytest.raises(ValueError, match="ridge is several algorithms with labels; leave out"):
         make_members({"algorithm": "ridge", "label": "mine"})
 
 

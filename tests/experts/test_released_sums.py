@@ -19,7 +19,7 @@ T, N, R = 12, 4, 50
 
 
 def scores_of(algorithm, gains, noise):
-    """(T, R, n) what the leader of rounds 2, ..., T + 1 has most of, one round after another."""
+    """Return the (T, R, n) scores that choose the leader of rounds 2, ..., T + 1, by rounds."""
     prefix = gains.cumsum(axis=0)[:, None] + noise
     if isinstance(algorithm, NoisyMax):
         sums = [gains[max(0, t + 1 - algorithm.window) : t + 1].sum(axis=0) for t in range(T)]

@@ -20,7 +20,7 @@ def test_round_one_is_expert_zero_even_if_the_initial_noise_says_otherwise(make_
 
 
 def test_ties_go_to_the_lowest_index_and_gains_that_left_the_window_do_not_break_them(make_noisy):
-    """The windows of both experts are all zero from round 12 on in the second game."""
+    """In the second game, the windows of both experts are all zero from round 12 on."""
     gains = np.repeat(np.random.default_rng(0).random((30, 1)), 3, axis=1)
     assert line_actions(make_noisy, gains, 8, 0.1) == [0] * 30
     gains = np.zeros((40, 2))

@@ -29,14 +29,14 @@ KINDS = {
 every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
 
 
-@pytest.mark.parametrize("model", [it for it in MODELS if it.persistence < 1])
+@pytest.mark.parametrize("model", [model for model in MODELS if model.persistence < 1])
 def test_a_deviation_that_reverts_varies_before_round_1_as_it_does_later(model):
     after = model.persistence**2 * model.variance_before + model.process_variance
     assert after == pytest.approx(model.variance_before, rel=1e-12)
 
 
 def filtered(model, deviations, noise_scale, memory=None):
-    """States (T + 1), innovation errors (T, R, n) and variances (T, n)."""
+    """Return T + 1 states, and the innovations' errors, (T, R, n), and variances, (T, n)."""
     rounds, replicates, n = deviations.shape
     setup = LocalSetup(
         n_replicates=replicates,
@@ -61,17 +61,17 @@ def filtered(model, deviations, noise_scale, memory=None):
 
 
 def test_the_shared_level_by_hand():
-    """Weights 1 / (0.03 + 0.01) and 1 / (0 + 0.01) of the gains 1 and 6: the level is 5."""
-    own = deviations_from_level(Observation(np.array([[1.0, 6.0]]), np.sqrt([0.03, 0.0])), 1.0)
-    np.testing.assert_allclose(own, [[-4.0, 1.0]])
-    own = deviations_from_level(Observation(np.array([[1.0, 2.0, 6.0]]), np.zeros(3)), 1.0)
-    np.testing.assert_allclose(own, [[-2.0, -1.0, 3.0]])
+    """Gains 1 and 6 with weights 1 / (0.03 + 0.01) and 1 / (0 + 0.01) have the level 5."""
+    above = deviations_from_level(Observation(np.array([[1.0, 6.0]]), np.sqrt([0.03, 0.0])), 1.0)
+    np.testing.assert_allclose(above, [[-4.0, 1.0]])
+    above = deviations_from_level(Observation(np.array([[1.0, 2.0, 6.0]]), np.zeros(3)), 1.0)
+    np.testing.assert_allclose(above, [[-2.0, -1.0, 3.0]])
 
 
 def test_luck_of_a_noisy_expert_does_not_win(make_noisy):
-    """Expert 0 seems to gain most, but its noise is 100 times that of expert 1."""
-    for own, expected in ((1.0, 1), (0.01, 0)):
-        noisy = make_noisy([[[0.8, 0.3, 0.1], [0.0, 0.0, 0.0]]], noise_scale=[own, 0.01, 0.01])
+    """Expert 0 seems to gain most, but has 100 times the noise of expert 1."""
+    for scale, expected in ((1.0, 1), (0.01, 0)):
+        noisy = make_noisy([[[0.8, 0.3, 0.1], [0.0, 0.0, 0.0]]], noise_scale=[scale, 0.01, 0.01])
         assert (bank_actions(KalmanBank(), noisy)[:, 1] == expected).all()
 
 
@@ -80,7 +80,7 @@ def test_luck_of_a_noisy_expert_does_not_win(make_noisy):
 
 @every_kind
 def test_equals_statsmodels(model):
-    """Means, covariances and innovations of 40 rounds whose noise changes every round."""
+    """Means, covariances and innovations agree over 40 rounds with changing noise."""
     rng = np.random.default_rng(1)
     rounds, n = 40, 3
     seen = rng.standard_normal((rounds, 2, n))
@@ -98,9 +98,10 @@ def test_equals_statsmodels(model):
             theirs.initialize_known(np.zeros(1), np.array([[model.variance_before]]))
             result = theirs.filter()
             means = [state.mean[r, i] for state in states]
-            own = [state.variance[i] for state in states]
+            spread = [state.variance[i] for state in states]
             np.testing.assert_allclose(means, result.predicted_state[0], rtol=1e-9, atol=1e-12)
-            np.testing.assert_allclose(own, result.predicted_state_cov[0, 0], rtol=1e-9, atol=1e-14)
+            expected = result.predicted_state_cov[0, 0]
+            np.testing.assert_allclose(spread, expected, rtol=1e-9, atol=1e-14)
             np.testing.assert_allclose(errors[:, r, i], result.forecasts_error[0], atol=1e-12)
             np.testing.assert_allclose(variances[:, i], result.forecasts_error_cov[0, 0])
 
@@ -109,14 +110,14 @@ MEMORY = Chains(np.array([0.2, 0.0, -0.3]), np.array([0.6, 0.8, 0.4]))
 
 
 def conditioned(model, deviations, fresh, memory):
-    """(R, n) expectation and (n,) variance of the next deviation, given all that was seen."""
+    """Return the (R, n) mean and (n,) variance of the next deviation, given all observations."""
     rounds, _, n = deviations.shape
     means, variances = np.empty(deviations.shape[1:]), np.empty(n)
-    own = [model.variance_before]
+    priors = [model.variance_before]
     for _ in range(rounds):
-        own.append(model.persistence**2 * own[-1] + model.process_variance)
+        priors.append(model.persistence**2 * priors[-1] + model.process_variance)
     s, t = np.indices((rounds + 1, rounds + 1))
-    law = np.array(own)[np.minimum(s, t)] * model.persistence ** np.abs(s - t)
+    law = np.array(priors)[np.minimum(s, t)] * model.persistence ** np.abs(s - t)
     for i in range(n):
         matrix = np.zeros((rounds, rounds))  # noise by draws
         for t in range(rounds):
@@ -141,7 +142,7 @@ def test_noise_with_memory_is_conditioned_on_exactly(model):
         means, variances = conditioned(model, deviations[:rounds], fresh[:rounds], MEMORY)
         np.testing.assert_allclose(states[rounds].mean, means, atol=1e-12)
         np.testing.assert_allclose(states[rounds].variance, variances, rtol=1e-9)
-    # Who takes it for independent, or mistakes a, predicts something else.
+    # A filter that assumes independent noise, or a wrong a, predicts something else.
     other = Chains(MEMORY.a + 0.1, MEMORY.b)
     for wrong in (None, other):
         assert abs(filtered(model, deviations, fresh, wrong)[0][9].mean - means).max() > 1e-4

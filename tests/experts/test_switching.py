@@ -14,7 +14,7 @@ ERROR = 1e-6
 
 
 def of_gap(name):
-    """The bound for a gap, of steps B and noise scale eta; they broadcast."""
+    """Return the bound as a function of gap, steps B, n and noise scale eta, which broadcast."""
     return lambda gap, steps, n, eta: BOUNDS[name].tail(
         np.asarray(gap / (eta * np.sqrt(2 * steps))), n
     )
@@ -39,7 +39,7 @@ sizes = st.integers(2, 500)
 
 
 def overtaken(behind, steps, eta, walks, seed, drift=0.0):
-    """Number of walks whose leader is overtaken; the others catch up by `drift` a step."""
+    """Return the number of walks whose leader is overtaken; others catch up by `drift` a step."""
     behind = np.asarray(behind, dtype=float)
     rng = np.random.default_rng(seed)
     others = np.zeros((walks, len(behind)))
@@ -53,7 +53,7 @@ def overtaken(behind, steps, eta, walks, seed, drift=0.0):
 
 
 def at_least(hits, walks, error):
-    """Lower confidence limit of Clopper and Pearson; too high with probability `error`."""
+    """Return the lower Clopper-Pearson limit; it is too high with probability `error`."""
     return special.betaincinv(hits, walks - hits + 1, error) if hits else 0.0
 
 
@@ -66,7 +66,7 @@ def at_least(hits, walks, error):
     ],
 )
 def test_reference_values(gap, n, steps, truth, walks, paper, ours):
-    """The simulated value is that of `walks` walks: two-sample test, error below 1e-6."""
+    """`truth` was simulated with `walks` walks; a two-sample test has an error below 1e-6."""
     assert round(float(FUNCTIONS["borell-tis"](gap, steps, n, 1.0)), 3) == paper
     assert round(float(FUNCTIONS["reflection"](gap, steps, n, 1.0)), 3) == ours
     mine = overtaken([gap] * (n - 1), steps, 1.0, 4_000, seed=1) / 4_000
@@ -79,8 +79,8 @@ def test_reference_values(gap, n, steps, truth, walks, paper, ours):
 def test_both_bounds_lie_above_the_truth(gap, n, steps, eta, drift):
     """A drift shrinks the gap as fast as gains allow, and the gap starts that much larger.
 
-    Clopper-Pearson limits: a valid bound is rejected somewhere on the grid with probability
-    below 1e-6.
+    By Clopper-Pearson limits, a valid bound is rejected somewhere on the grid with
+    probability below 1e-6.
     """
     start = gap + drift * steps
     hits = overtaken([start] * (n - 1), steps, eta, 4_000, seed=2, drift=drift)
@@ -98,7 +98,6 @@ def test_the_comparison_with_the_truth_rejects_a_bound_without_the_factor_two_or
 
 
 def exact_tail(name, z, n):
-    """The bound at 30 digits."""
     with mpmath.workdps(30):
         z = mpmath.mpf(float(z))
         if name == "reflection":
@@ -116,12 +115,12 @@ def exact_tail(name, z, n):
 @pytest.mark.parametrize("n", [2, 3, 10, 1_000])
 def test_tails_are_right_to_ten_digits_down_to_1e_280(name, n):
     z = np.concatenate([[1e-9, 1e-3, 0.1, 0.5, 0.85, 1.0], np.arange(1.5, 41.0, 0.75)])
-    exact = [exact_tail(name, it, n) for it in z]
-    kept = [(it, value) for it, value in zip(z, exact, strict=True) if value > 1e-280]
+    exact = [exact_tail(name, at, n) for at in z]
+    kept = [(at, value) for at, value in zip(z, exact, strict=True) if value > 1e-280]
     assert kept[-1][1] < 1e-250
-    for it, value in kept:
-        found = float(BOUNDS[name].tail(np.array(it), n))
-        assert abs(found / value - 1) < 1e-10, it
+    for at, value in kept:
+        tail = float(BOUNDS[name].tail(np.array(at), n))
+        assert abs(tail / value - 1) < 1e-10, at
 
 
 @NAMES
@@ -145,7 +144,7 @@ def test_for_at_most_16_experts_reflection_is_never_above_borell_tis(n):
 
 @pytest.mark.parametrize("n", [2, 5, 20, 100, 1_000, 10_000, 100_000, 10_000_000])
 def test_where_both_are_below_one_half_reflection_is_not_above_borell_tis(n):
-    """True up to ten million experts; the next test shows where it ends."""
+    """This holds up to ten million experts; the next test shows where it ends."""
     ours, paper = both_tails(n)
     below = (ours < 0.5) & (paper < 0.5)
     assert (ours <= paper)[below].all()

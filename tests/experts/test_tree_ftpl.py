@@ -39,7 +39,7 @@ def test_levels_are_the_most_nodes_that_a_round_really_enters(rounds, levels):
 @pytest.mark.parametrize("objective", ["min-noise", "min-regret"])
 @pytest.mark.parametrize("rounds", [1, 2, 5, 9, 40])
 def test_fast_equals_plain(random_stream, objective, rounds, noise):
-    """The plain game draws nodes one by one; prefixes share them, and are padded."""
+    """The plain game draws nodes one by one; prefixes share nodes and are padded."""
     stream, replicates = random_stream(rounds, 5), 20
     generators = ReplicateGenerators(tuple(map(np.random.default_rng, range(replicates))))
     source = RawGains(stream, 0.7, replicates, noise=noise)
@@ -92,9 +92,9 @@ def test_min_regret_minimises_the_regret_bound():
 @pytest.mark.parametrize("objective", ["min-noise", "min-regret"])
 @pytest.mark.parametrize("rounds", [2, 5, 21])
 def test_achieved_mu_is_that_of_the_scale_of_the_nodes(random_stream, objective, rounds, noise):
-    """The largest change of all released node sums by one round, over their noise scale.
+    """It is the largest change of all released node sums by one round, over their noise scale.
 
-    With capacities that of the worst pair of experts: one person moves each by 1 over its beds.
+    With capacities the worst pair of experts counts: one person moves each by 1 over its beds.
     """
     stream = random_stream(rounds, 3)
     algorithm, source = TreeFTPL(objective), RawGains(stream, 0.5, noise=noise)

@@ -1,4 +1,4 @@
-"""Correlated noise on a stream: its law, who may learn from it, and sums without a curator."""
+"""Correlated noise on a stream: its distribution, its record, and sums without a curator."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ PAIR = 0.2, 0.6
 
 @pytest.fixture(scope="module")
 def stream(random_stream):
-    """Four rounds of two hospitals whose capacities change."""
     return random_stream(ROUNDS, 2)
 
 
 def noise_of(stream, memory=PAIR, runs=RUNS):
-    """(runs, T, n) noise on counts, over the fresh noise that the paper-and-pencil norm gives."""
+    """Return the (runs, T, n) noise on counts over its fresh scale, with the norm by hand."""
     noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=range(runs), memory=memory)
     a, b = PAIR
     fresh = math.sqrt(2) * stream.count_sensitivity / MU * math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
@@ -36,11 +35,11 @@ def noise_of(stream, memory=PAIR, runs=RUNS):
 
 
 def drawn_by(noise, a, b):
-    """(runs, T) the fresh noise that it is made of, if its memory is (a, b)."""
+    """Return the (runs, T) fresh noise that `noise` is made of, if its memory is (a, b)."""
     u, fresh = 0.0, []
-    for own in noise.T:
-        fresh.append(own - u)
-        u = b * u + (a - b) * own
+    for week in noise.T:
+        fresh.append(week - u)
+        u = b * u + (a - b) * week
     return np.column_stack(fresh)
 
 
@@ -48,17 +47,17 @@ def test_the_noise_has_its_law_and_no_other(stream, checks):
     """Error probability 1e-6; a wrong a or b, and a memory that is never used, are rejected."""
     noise = noise_of(stream)
     for hospital in range(2):
-        own = noise[:, :, hospital]
-        assert checks.columns_are_unit_normals(drawn_by(own, *PAIR))
+        weeks = noise[:, :, hospital]
+        assert checks.columns_are_unit_normals(drawn_by(weeks, *PAIR))
         for wrong in ((0.3, 0.6), (0.2, 0.7), (0.2, 0.2)):
-            assert not checks.columns_are_unit_normals(drawn_by(own, *wrong))
+            assert not checks.columns_are_unit_normals(drawn_by(weeks, *wrong))
     assert checks.columns_are_unit_normals(drawn_by(noise.reshape(RUNS, -1)[:, ::2], *PAIR))
     between = np.column_stack([noise[:, 0, 0], noise[:, 0, 1]])
     assert checks.columns_are_unit_normals(between)
 
 
 def test_its_covariance_over_weeks_is_that_of_the_closed_form(stream, checks):
-    """A chain whose u is never updated protects nearly as well: only this test sees it."""
+    """A chain whose u is never updated protects nearly as well; only this test catches it."""
     a, b = PAIR
     # n_1 = z_1, n_2 = z_2 + (a - b) z_1, n_3 = z_3 + (a - b) (z_2 + a z_1), ...
     matrix = np.eye(ROUNDS)
@@ -72,18 +71,18 @@ def test_its_covariance_over_weeks_is_that_of_the_closed_form(stream, checks):
 
 
 def matrix_norm(a, b):
-    """Norm of the fresh noise of (a, b), over that of independent noise."""
+    """Return the norm of the fresh noise of (a, b) over the norm of independent noise."""
     return math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
 
 
 @pytest.mark.parametrize("week", range(ROUNDS))
 def test_memory_is_designed_from_the_capacities_of_the_first_week_alone(stream, week):
-    """Later ones are not known when it is designed."""
+    """Later capacities are unknown when the memory is designed."""
     capacity = stream.capacity.copy()
     capacity[week] *= 3
     other = dataclasses.replace(stream, capacity=capacity)
     noise = NOISES["capacity-memory"]
-    before, after = (memory_of(noise, it, MU, "designed").b for it in (stream, other))
+    before, after = (memory_of(noise, each, MU, "designed").b for each in (stream, other))
     assert (before == after).all() == (week > 0)
 
 
@@ -104,7 +103,7 @@ def test_without_noise_there_is_nothing_to_remember(stream):
 def test_the_scale_that_learners_see_is_that_of_the_noise(stream, checks):
     noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=range(RUNS))
     standard = (noisy.gains - stream.gains) / noisy.noise_scale
-    # Not independent over weeks, so each week by itself.
+    # Weeks are not independent, so each week is tested by itself.
     assert all(checks.unit_variance(week, 2 * ROUNDS) for week in standard.reshape(RUNS, -1).T)
     fresh = (noisy.gains - stream.gains)[:, 1] / noisy.fresh_scale[1]
     assert not checks.unit_variance(fresh)
@@ -123,7 +122,7 @@ def test_the_record_names_the_memory(stream):
 
 @pytest.mark.parametrize("stay", [1, 3])
 def test_hospitals_release_the_sums_of_a_curator_themselves(make_stream, stay):
-    """The leader of their noisy gains is that of B (C G + Z), if capacities stay the same."""
+    """If capacities do not change, the leader of their noisy gains is the leader of B (C G + Z)."""
     rng, beds = np.random.default_rng(5), np.array([40.0, 15.0, 90.0])
     stream = make_stream(rng.uniform(0, 0.3, (30, 3)), beds)
     stream = dataclasses.replace(stream, stay=stay)

@@ -42,7 +42,7 @@ GIVEN = [0.2, 0.5]
 
 @pytest.fixture(scope="module")
 def given_gains(make_stream):
-    """Any change of a round's gains counts that is no longer than its sensitivity."""
+    """Return gains whose neighbours differ in one round by at most the given L2 sensitivity."""
     return dataclasses.replace(make_stream(GAINS), capacity=None, given_sensitivity=GIVEN)
 
 
@@ -70,7 +70,7 @@ def test_noise_scale_by_hand(request, source, noise, mu, expected):
     np.testing.assert_allclose(noise_scale(stream, noise, mu), expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize("noise", [it.name for it in NOISES.values() if it.none_at_infinity])
+@pytest.mark.parametrize("noise", [name for name in NOISES if NOISES[name].none_at_infinity])
 def test_mu_infinity_means_no_noise(hospitals, given_gains, noise):
     for stream in (hospitals, given_gains):
         if stream.capacity is None and NOISES[noise].needs_capacities:
@@ -175,9 +175,9 @@ def test_a_replicate_gets_the_same_noise_in_any_block(hospitals):
     for size in (1, 3, 7):
         for start in range(0, 7, size):
             block = range(7)[start : start + size]
-            own = private(hospitals, replicates=block)
-            np.testing.assert_array_equal(own.gains, together.gains[block])
-            np.testing.assert_array_equal(own.initial, together.initial[block])
+            alone = private(hospitals, replicates=block)
+            np.testing.assert_array_equal(alone.gains, together.gains[block])
+            np.testing.assert_array_equal(alone.initial, together.initial[block])
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -213,9 +213,9 @@ def test_invalid_arguments_are_refused(hospitals, change, message):
 
 @pytest.fixture(scope="module")
 def standardized(make_stream):
-    """(20,000, 12): z_0 and two rounds of 4 hospitals, divided by the scale that they should have.
+    """Return (20,000, 12) noise: z_0 and two rounds of 4 hospitals, each over its expected scale.
 
-    The scale is written out here: sqrt(2) / (mu beds), z_0 with that of round 1.
+    The expected scale is written out here: sqrt(2) / (mu beds), for z_0 as in round 1.
     """
     beds = np.array([[10.0, 20.0, 40.0, 3.0], [5.0, 50.0, 100.0, 7.0]])
     gains = np.linspace(0.1, 0.9, 8).reshape(2, 4)
@@ -225,7 +225,7 @@ def standardized(make_stream):
 
 
 def test_noise_has_its_scale_in_every_coordinate_and_is_independent(standardized, checks):
-    """Error probability 1e-6 for all 12 variances and 66 correlations together."""
+    """All 12 variances and 66 correlations are tested with a total error probability of 1e-6."""
     assert checks.columns_are_unit_normals(standardized)
 
 
@@ -237,15 +237,15 @@ def test_a_scale_wrong_by_five_percent_is_rejected(standardized, checks, factor,
 
 
 def test_shared_noise_is_rejected(standardized, checks):
-    """One tenth of z_0's noise in round 1: the variance stays 1, the correlation is 0.1."""
+    """Round 1 gets a tenth of z_0's noise: the variance stays 1, the correlation is 0.1."""
     mixed = standardized.copy()
     mixed[:, 4] = math.sqrt(0.99) * mixed[:, 4] + 0.1 * mixed[:, 0]
     assert not checks.columns_are_unit_normals(mixed)
 
 
-@pytest.mark.parametrize("noise", [name for name, it in NOISES.items() if it.memory == "none"])
+@pytest.mark.parametrize("noise", [name for name in NOISES if NOISES[name].memory == "none"])
 def test_the_pooled_noise_of_every_noise_has_its_scale(random_stream, checks, noise):
-    """Error probability 1e-6; scales wrong by 5% are rejected."""
+    """The error probability is 1e-6; scales wrong by 5% are rejected."""
     stream = random_stream(20, 20)
     noisy = private(stream, noise, 0.16, replicates=range(100))
     sample = (noisy.gains - stream.gains) / noise_scale(stream, noise, 0.16)
@@ -288,7 +288,7 @@ def test_achieved_mu_of_unequal_noise_is_that_of_the_least_noisy_expert(given_ga
 
 
 def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monkeypatch):
-    """Twice the isotropic scale, ours: one entry of the registry, nothing else knows its name."""
+    """The new noise has twice the isotropic scale; only its registry entry knows its name."""
     toy = dataclasses.replace(
         NOISES["isotropic"],
         name="doubled",

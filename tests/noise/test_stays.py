@@ -1,4 +1,4 @@
-"""Every noise protects a person who stays for several rounds, at the mu that was asked for."""
+"""Every noise protects a person who stays for several rounds, at the requested mu."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ def staying(stream, stay):
 
 
 def largest_move(stream, scales, columns, stay, in_a_row=True):
-    """Largest Mahalanobis distance over all stays, and all two hospitals in each of their weeks.
+    """Return the largest Mahalanobis distance over all stays and pairs of hospitals in each week.
 
-    `columns` (m, T) or (n, m, T), one matrix for each hospital, say what unit noise is added to.
+    `columns`, (m, T) or (n, m, T) with a matrix for each hospital, maps gains to what gets noise.
     """
     columns = np.broadcast_to(columns, (N, *np.shape(columns)[-2:]))
     shifts = stream.count_sensitivity / stream.capacity / scales
     sets = itertools.combinations(range(T), stay)
     pairs = [np.eye(N)[i] - np.eye(N)[k] for i, k in itertools.combinations(range(N), 2)]
-    found = 0.0
+    largest = 0.0
     for rounds in sets:
         if in_a_row and rounds[-1] - rounds[0] >= stay:
             continue
         for moved in itertools.product(pairs, repeat=stay):
             weeks = (np.array(moved) * shifts[list(rounds)]).T[:, :, None]
-            found = max(found, float(np.linalg.norm(columns[:, :, rounds] @ weeks)))
-    return found
+            largest = max(largest, float(np.linalg.norm(columns[:, :, rounds] @ weeks)))
+    return largest
 
 
 def releases_of(noisy):
-    """C of each hospital: the inverse of how its noise depends on its draws."""
+    """Return C of each hospital: the inverse of the matrix that makes its noise from its draws."""
     if noisy.memory is None:
         return np.eye(T)
     draws = np.repeat(np.eye(T)[:, :, None], N, axis=2)  # (T, draw, n)
@@ -89,14 +89,14 @@ def test_local_noise_covers_every_stay(stream, noise, stay):
 
 @pytest.mark.parametrize("stay", STAYS)
 @pytest.mark.parametrize("noise", CENTRAL_NOISES)
-@pytest.mark.parametrize("algorithm", CENTRAL[:3], ids=lambda it: type(it).__name__)
+@pytest.mark.parametrize("algorithm", CENTRAL[:3], ids=lambda made: type(made).__name__)
 def test_released_sums_cover_every_stay(stream, algorithm, noise, stay):
     source = RawGains(staying(stream, stay), MU, noise=noise)
     mechanism = algorithm.mechanism(setup_of(source))
-    found = guarantee_of(algorithm, source).mu
+    mu = guarantee_of(algorithm, source).mu
     moved = largest_move(stream, mechanism.scale, mechanism.factorization.right, stay)
-    assert moved <= found * (1 + 1e-12) <= MU * (1 + 1e-9)
-    assert found > 0.5 * MU
+    assert moved <= mu * (1 + 1e-12) <= MU * (1 + 1e-9)
+    assert mu > 0.5 * MU
     # Noise for one round is too little.
     single = algorithm.mechanism(setup_of(RawGains(stream, MU, noise=noise)))
     if stay > 1:
@@ -114,9 +114,9 @@ def test_trees_cover_every_stay(stream, noise, stay):
 
 @pytest.mark.parametrize("stay", STAYS[:2])
 @pytest.mark.parametrize("varies", [True, False])
-@pytest.mark.parametrize("algorithm", CENTRAL, ids=lambda it: type(it).__name__)
+@pytest.mark.parametrize("algorithm", CENTRAL, ids=lambda made: type(made).__name__)
 def test_central_records_hold_for_persons_in_any_weeks(stream, algorithm, varies, stay):
-    """The records are compared with every set of weeks, and are close if capacities do not vary."""
+    """Records hold for every set of weeks, and are close to the worst if capacities do not vary."""
     stream = staying(stream, stay)
     if not varies:
         stream = dataclasses.replace(stream, capacity=np.tile([20.0, 20.0, 40.0], (T, 1)))
@@ -143,7 +143,7 @@ def test_what_protects_one_round_refuses_longer_stays(random_stream, name):
     source = RawGains(stream, MU)
     if member.algorithm.model == "local":
         source = privatize(stream, "isotropic-constant", MU, seed=1, replicates=1)
-    with pytest.raises(ValueError, match="a person may stay 2 rounds here"):
+    with pytest.raises(ValueError, match="here a person may stay 2 rounds"):
         play_rounds(member.algorithm, source, many(1))
 
 
@@ -157,7 +157,7 @@ def test_a_stay_is_kept_in_the_file_and_refused_where_it_means_nothing(stream, t
         dataclasses.replace(stream, capacity=None, given_sensitivity=np.ones(T), stay=2)
 
 
-@pytest.mark.parametrize("algorithm", CENTRAL, ids=lambda it: type(it).__name__)
+@pytest.mark.parametrize("algorithm", CENTRAL, ids=lambda made: type(made).__name__)
 def test_without_noise_the_record_says_so_for_every_stay(stream, algorithm):
     for stay in STAYS:
         record = guarantee_of(algorithm, RawGains(staying(stream, stay), math.inf))

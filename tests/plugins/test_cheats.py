@@ -60,7 +60,7 @@ def test_no_raw_gains_are_in_the_process_that_plays(stream, name) -> None:
     ("name", "message"),
     [
         ("Disk", r"Disk, played without raw gains: it opens .*results/one/streams/A.parquet; it"),
-        ("Average", r"Average: replicate \d plays another game alone than among 5; replicates"),
+        ("Average", r"Average: replicate \d alone plays other actions than among 5 replicates"),
     ],
 )
 def test_an_attempt_that_is_seen_ends_the_run(stream, name, message) -> None:

@@ -22,7 +22,7 @@ WEEKS = (1, 4, 13, 52)
 @pytest.mark.parametrize("mu", [0.05, 0.25, 1.0])
 @pytest.mark.parametrize("weeks", [4, 13])
 def test_composition_agrees_with_the_privacy_loss_distributions_of_dp_accounting(mu, weeks):
-    """Theirs rounds losses up, so it is above ours, by at most half an interval a week."""
+    """Their epsilon rounds losses up, so it exceeds ours, by at most half an interval a week."""
     from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
 
     interval = mu / 200

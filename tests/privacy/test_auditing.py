@@ -1,4 +1,4 @@
-"""Audits by runs, by a known law and by computation: coverage, power, and numbers by hand."""
+"""Audits by runs, by known distributions and by computation: coverage, power, and by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpol.privacy.auditing.bounds import (
 )
 from dpol.privacy.auditing.laws import audit_covariance, audit_fit
 
-# A sound audit fails a statistical test here with at most this probability.
+# Largest probability that a sound audit fails a statistical test here.
 ERROR = 1e-6
 
 
@@ -26,19 +26,19 @@ def audit(first, second, **changed):
 
 
 def gaussian_bounds(mu, runs, repetitions, **changed):
-    """Lower bounds of audits of N(0, 1) against N(mu, 1)."""
+    """Return lower bounds of audits of N(0, 1) against N(mu, 1)."""
     rng = np.random.default_rng(0)
-    found = (
+    results = (
         audit(rng.standard_normal(runs), mu + rng.standard_normal(runs), **changed)
         for _ in range(repetitions)
     )
-    return np.array([it.lower_bound for it in found])
+    return np.array([result.lower_bound for result in results])
 
 
 def runs_needed(mu, confidence=0.95):
-    """Runs on each input after which the Gaussian mechanism's bound reaches 80% of its mu.
+    """Return the runs on each input that bring the Gaussian mechanism's bound to 80% of its mu.
 
-    With probability 0.99, for the event halfway between the two means; both halves together.
+    It does so with probability 0.99 for the event halfway between the means; both halves count.
     """
     counted, reached = 50, 0.0
     while reached < 0.8 * mu:
@@ -51,11 +51,8 @@ def runs_needed(mu, confidence=0.95):
 
 
 def most_allowed(trials, probability):
-    """Number that a count of events of this probability exceeds with probability `ERROR`."""
+    """Return the number that a count of such events exceeds with probability `ERROR`."""
     return stats.binom.isf(ERROR, trials, probability)
-
-
-# ---- Clopper-Pearson -----------------------------------------------------------------------------
 
 
 # ---- audits by runs ------------------------------------------------------------------------------
@@ -64,29 +61,28 @@ def most_allowed(trials, probability):
 @pytest.mark.parametrize("runs", [200, 2000])
 @pytest.mark.parametrize("mu", [0.0, 1.0])
 def test_the_bound_exceeds_the_truth_in_at_most_five_percent(mu, runs):
-    """400 audits of the exact mechanism; the split of the error makes it far less than 5%."""
-    found = gaussian_bounds(mu, runs, 400)
-    assert (found > mu).sum() <= most_allowed(400, 0.05)
+    """In 400 audits of the exact mechanism; the split of the error makes it far less than 5%."""
+    assert (gaussian_bounds(mu, runs, 400) > mu).sum() <= most_allowed(400, 0.05)
 
 
 def test_runs_that_chose_the_statistic_do_not_count_for_it():
-    """60 outputs of pure noise: 100 audits must find a mu above 0 in at most 5%.
+    """60 outputs of pure noise: at most 5% of 100 audits may show a mu above 0.
 
-    If every run is used for both, they find it nearly always.
+    If every run is used for both, nearly all of them do.
     """
     rng = np.random.default_rng(1)
-    found = np.zeros((100, 2))
-    for row in found:
+    bounds = np.zeros((100, 2))
+    for row in bounds:
         outputs = rng.standard_normal((2, 400, 60))
-        reused = [np.tile(selection_half(it), (2, 1)) for it in outputs]
-        row[:] = [audit(*with_fitted_direction(*it)).lower_bound for it in (outputs, reused)]
-    assert (found[:, 0] > 0).sum() <= most_allowed(100, 0.05)
-    assert (found[:, 1] > 0).sum() > 80
+        reused = [np.tile(selection_half(sample), (2, 1)) for sample in outputs]
+        row[:] = [audit(*with_fitted_direction(*two)).lower_bound for two in (outputs, reused)]
+    assert (bounds[:, 0] > 0).sum() <= most_allowed(100, 0.05)
+    assert (bounds[:, 1] > 0).sum() > 80
 
 
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
 def test_the_bound_reaches_four_fifths_of_the_claim(mu):
-    """The bound reaches it in 97% of audits with `runs_needed` (99% if the event were the best).
+    """It does in 97% of audits with `runs_needed` (99% if the event were the best).
 
     A quarter of these runs is not enough.
     """
@@ -98,29 +94,29 @@ def test_the_bound_reaches_four_fifths_of_the_claim(mu):
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 def test_laplace_noise_is_audited_at_its_epsilon(delta):
-    """The bound is at least 80% of what the best event could show; half of the noise is flagged."""
+    """The bound is at least 80% of the best event's epsilon; half of the noise is flagged."""
     rng = np.random.default_rng(2)
     for shift, verdict in ((1.0, "consistent"), (2.0, "violated")):
         runs = rng.laplace(size=(2, 20_000)) + np.array([[0], [shift]])
-        found = audit(*runs, parameter="epsilon", delta=delta)
-        assert found.verdict == verdict
-        assert found.lower_bound > 0.8 * (shift - 4 * delta)
+        result = audit(*runs, parameter="epsilon", delta=delta)
+        assert result.verdict == verdict
+        assert result.lower_bound > 0.8 * (shift - 4 * delta)
 
 
 def test_epsilon_bound_by_hand():
-    """Outputs of two values: 30 and 10 of 100 counted runs are 1, whatever threshold is chosen."""
+    """Outputs are 0 or 1: 10 and 30 of 100 counted runs are 1, for every threshold."""
     first = np.tile(np.repeat([1.0, 0.0], [10, 90]), 2)
     second = np.tile(np.repeat([1.0, 0.0], [30, 70]), 2)
     rate = clopper_pearson_upper([10, 70], 100, 0.025)
-    found = audit(first, second, parameter="epsilon", delta=0.02)
-    assert found.lower_bound == pytest.approx(math.log((1 - 0.02 - rate[1]) / rate[0]), rel=1e-12)
-    found = audit(first, second)
+    result = audit(first, second, parameter="epsilon", delta=0.02)
+    assert result.lower_bound == pytest.approx(math.log((1 - 0.02 - rate[1]) / rate[0]), rel=1e-12)
+    result = audit(first, second)
     expected = special.ndtri(1 - rate[0]) - special.ndtri(rate[1])
-    assert found.lower_bound == pytest.approx(expected, rel=1e-9)
-    assert found == AuditResult(
+    assert result.lower_bound == pytest.approx(expected, rel=1e-9)
+    assert result == AuditResult(
         parameter="mu",
         claimed=1.0,
-        lower_bound=found.lower_bound,
+        lower_bound=result.lower_bound,
         confidence=0.95,
         runs=200,
         method="event",
@@ -131,19 +127,19 @@ def test_epsilon_bound_by_hand():
 def test_the_order_of_the_inputs_and_the_sign_of_the_statistic_do_not_matter(parameter):
     rng = np.random.default_rng(3)
     first, second = rng.standard_normal(500), 1 + 1.5 * rng.standard_normal(500)
-    found = [
+    bounds = [
         audit(one, other, parameter=parameter).lower_bound
         for one, other in ((first, second), (second, first), (-first, -second))
     ]
-    assert found[0] > 0.3
-    assert found == pytest.approx([found[0]] * 3)
+    assert bounds[0] > 0.3
+    assert bounds == pytest.approx([bounds[0]] * 3)
 
 
 def test_the_better_statistic_is_chosen():
     rng = np.random.default_rng(4)
     useful = rng.standard_normal((2, 4000)) + np.array([[0], [1]])
     useless = rng.standard_normal((2, 4000))
-    both = [np.column_stack(it) for it in zip(useless, useful, strict=True)]
+    both = [np.column_stack(columns) for columns in zip(useless, useful, strict=True)]
     assert audit(*both) == audit(*useful)
 
 
@@ -153,13 +149,13 @@ def test_the_fitted_direction_is_nearly_the_likelihood_ratio():
     first, second = rng.standard_normal((2, 20_000, 6)) @ mixing
     mu = 1.5
     shift *= mu / np.linalg.norm(np.linalg.solve(mixing.T, shift))
-    found = audit(*with_fitted_direction(first, second + shift), claimed=mu)
-    assert 0.9 * mu < found.lower_bound <= mu
-    assert found.verdict == "consistent"
+    result = audit(*with_fitted_direction(first, second + shift), claimed=mu)
+    assert 0.9 * mu < result.lower_bound <= mu
+    assert result.verdict == "consistent"
 
 
 def test_the_fitted_direction_finds_noise_that_cancels():
-    """Two outputs with one draw of noise: each is 0.1-GDP, their difference hides nothing."""
+    """Two outputs share one draw of noise: each is 0.1-GDP, their difference hides nothing."""
     rng = np.random.default_rng(6)
     first = np.repeat(10 * rng.standard_normal((400, 1)), 2, axis=1)
     second = np.repeat(10 * rng.standard_normal((400, 1)), 2, axis=1) + np.array([0, 1])
@@ -191,23 +187,23 @@ def test_arguments_out_of_range_are_refused(changed, message):
 
 
 def test_one_coordinate_by_hand():
-    """Outputs -1 and 1 on both inputs: squares 4, 2 degrees of freedom, one change of 3."""
+    """Centred outputs are -1 and 1: sum of squares 4, 2 degrees of freedom, one change of 3."""
     outputs = np.array([[[-1.0], [1.0]], [[9.0], [11.0]]])
-    found = audit_covariance(outputs, np.array([[3.0]]), claimed=1.0, confidence=0.9)
+    result = audit_covariance(outputs, np.array([[3.0]]), claimed=1.0, confidence=0.9)
     # The 10% quantile of chi-squared with 2 degrees of freedom is -2 log 0.9.
-    assert found.lower_bound == pytest.approx(math.sqrt(9 / 4 * -2 * math.log(0.9)), rel=1e-6)
-    assert (found.runs, found.method, found.parameter) == (2, "covariance", "mu")
+    assert result.lower_bound == pytest.approx(math.sqrt(9 / 4 * -2 * math.log(0.9)), rel=1e-6)
+    assert (result.runs, result.method, result.parameter) == (2, "covariance", "mu")
 
 
 def bounds(changes, repetitions, runs=300, mixing=None):
     rng = np.random.default_rng(1)
     mixing = np.eye(changes.shape[1]) if mixing is None else mixing
     noise = (rng.standard_normal((2, runs, len(mixing))) @ mixing.T for _ in range(repetitions))
-    return np.array([audit_covariance(it, changes, claimed=1.0).lower_bound for it in noise])
+    return np.array([audit_covariance(x, changes, claimed=1.0).lower_bound for x in noise])
 
 
 def test_the_bound_exceeds_the_truth_in_five_percent_for_one_change():
-    """Exactly, whatever the covariance is, and neither more nor fewer."""
+    """The rate is exact for any covariance: neither more nor fewer."""
     rng = np.random.default_rng(0)
     mixing, change = rng.standard_normal((4, 4)), rng.standard_normal((1, 4))
     truth = np.linalg.norm(np.linalg.solve(mixing, change[0]))
@@ -231,7 +227,7 @@ def test_the_changes_share_the_error():
     ],
 )
 def test_noise_that_is_too_small_missing_or_shared_is_flagged(spoil):
-    """1,500 runs on each input: the relative error of a standard deviation is 1.3%."""
+    """With 1,500 runs on each input, the relative error of a standard deviation is 1.3%."""
     changes = np.concatenate([np.eye(6), np.array([[1, -1, 0, 0, 0, 0]]) / math.sqrt(2)])
     for seed in range(5):
         noise = np.random.default_rng(seed).standard_normal((2, 1500, 6))
@@ -242,7 +238,7 @@ def test_noise_that_is_too_small_missing_or_shared_is_flagged(spoil):
 def test_what_differs_between_the_inputs_only_is_no_noise():
     noise = np.random.default_rng(2).standard_normal((2, 500, 3))
     apart = noise + np.array([[[0.0]], [[100.0]]])
-    one, other = (audit_covariance(it, np.eye(3), claimed=1.0) for it in (noise, apart))
+    one, other = (audit_covariance(x, np.eye(3), claimed=1.0) for x in (noise, apart))
     assert one.lower_bound == pytest.approx(other.lower_bound, rel=1e-9)
 
 
@@ -264,29 +260,29 @@ def test_outputs_that_cannot_be_audited_are_refused(outputs, confidence, message
 
 
 def test_fit_by_hand():
-    """Outcome 1 is too frequent on the first half; it is 8 of 10 on the second, 0.5 by the law."""
+    """Outcome 1, of probability 0.5, is too frequent on the first half; on the other it is 8/10."""
     outcomes = np.array([1] * 6 + [0] * 4 + [0] * 2 + [1] * 8)
-    found = audit_fit(outcomes, np.array([0.5, 0.5]), confidence=0.9)
+    result = audit_fit(outcomes, np.array([0.5, 0.5]), confidence=0.9)
     least = stats.beta.ppf(0.1, 8, 3)
-    assert found.lower_bound == pytest.approx(least - 0.5)
-    assert (found.claimed, found.parameter, found.method) == (0.0, "distance", "fit")
+    assert result.lower_bound == pytest.approx(least - 0.5)
+    assert (result.claimed, result.parameter, result.method) == (0.0, "distance", "fit")
 
 
 def test_the_law_itself_is_violated_in_at_most_five_percent():
     rng = np.random.default_rng(3)
     law = rng.dirichlet(np.ones(50))
-    found = [audit_fit(rng.choice(50, 400, p=law), law).verdict for _ in range(1000)]
-    assert found.count("violated") <= most_allowed(1000, 0.05)
+    verdicts = [audit_fit(rng.choice(50, 400, p=law), law).verdict for _ in range(1000)]
+    assert verdicts.count("violated") <= most_allowed(1000, 0.05)
 
 
 def test_the_bound_stays_below_the_distance_and_comes_near():
-    """Two laws 0.1 apart; 20,000 runs."""
+    """Two distributions are 0.1 apart, with 20,000 runs."""
     law = np.full(10, 0.1)
     other = law + np.tile([0.02, -0.02], 5)
     rng = np.random.default_rng(4)
-    found = [audit_fit(rng.choice(10, 20_000, p=other), law).lower_bound for _ in range(200)]
-    assert sum(it > 0.1 for it in found) <= most_allowed(200, 0.05)
-    assert min(found) > 0.07
+    lower = [audit_fit(rng.choice(10, 20_000, p=other), law).lower_bound for _ in range(200)]
+    assert sum(bound > 0.1 for bound in lower) <= most_allowed(200, 0.05)
+    assert min(lower) > 0.07
 
 
 @pytest.mark.parametrize(

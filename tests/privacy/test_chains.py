@@ -1,4 +1,4 @@
-"""Correlated noise, against matrices written out and enumeration of who is where in which week."""
+"""Correlated noise, against explicit matrices and enumeration of a person's weeks and hospitals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ every_pair = pytest.mark.parametrize(("a", "b"), PAIRS)
 
 
 def releases(a, b, rounds=T):
-    """C for kappa = 1: what C x + z is made of, by its recursion."""
+    """Return C for kappa = 1, by its recursion."""
     first = np.array([1.0, *((b - a) * b**k for k in range(rounds - 1))])
     return linalg.toeplitz(first, np.zeros(rounds))
 
@@ -37,13 +37,13 @@ def chains(*pairs):
 
 
 def longest(columns, stay, signs=(0, 1)):
-    """The longest move of a stay that begins in any week, all patterns tried."""
-    found = 0.0
+    """Return the longest move over all patterns of a stay that begins in any week."""
+    largest = 0.0
     for start in range(columns.shape[1] - stay + 1):
         for rest in itertools.product(signs, repeat=stay - 1):
             moved = columns[:, start : start + stay] @ np.array([1, *rest])
-            found = max(found, float(np.linalg.norm(moved)))
-    return found
+            largest = max(largest, float(np.linalg.norm(moved)))
+    return largest
 
 
 @every_pair
@@ -61,7 +61,7 @@ def test_a_memory_in_which_weeks_cancel_is_refused_for_stays(a, b):
 
 
 def test_why_it_is_refused():
-    """A person who swaps hospitals every week moves each chain by signs: 1.53 times as far."""
+    """A person who swaps hospitals every week moves each chain with signs, 1.53 times as far."""
     columns = releases(0.9, 0.3, 60)[:, :3]
     assert longest(columns, 3, (-1, 0, 1)) / longest(columns, 3) == pytest.approx(1.53, abs=0.005)
 
@@ -95,7 +95,7 @@ def test_mu_is_that_of_the_worst_weeks_and_pair(stay):
     pairs, shifts = [(0.0, 0.4), (0.2, 0.6), (0.5, 0.9), (0.0, 0.0)], np.array([0.3, 0.2, 0.1, 0.5])
     columns = [shift * releases(*pair, 5) for pair, shift in zip(pairs, shifts, strict=True)]
     worst = 0.0
-    # Every week of the stay the person is in one hospital in place of another.
+    # In every week of the stay the person is in one hospital instead of another.
     for start in range(5 - stay + 1):
         swaps = itertools.permutations(range(len(pairs)), 2)
         for weeks in itertools.product(swaps, repeat=stay):
@@ -109,7 +109,7 @@ def test_mu_is_that_of_the_worst_weeks_and_pair(stay):
 
 @pytest.mark.parametrize(("a", "b"), [*PAIRS, (0.9, 0.3), (0.0, -0.5)])
 def test_no_rounds_apart_cost_more_than_is_said(a, b):
-    """All sets of rounds, all signs; for b at least a and 0, rounds in a row in a long chain."""
+    """All sets of rounds and signs; if b is at least a and 0, a long chain's stay is the worst."""
     columns = releases(a, b)
     for count in (1, 2, 3):
         said = chains((a, b)).mu_of_rounds(np.ones(1), 100, count)
@@ -127,7 +127,7 @@ def test_a_stay_longer_than_the_game_is_a_whole_game():
 
 
 def test_the_reference_table_of_designs(monkeypatch):
-    """Best predictor's deviation with independent noise, and with the best b at a = 0."""
+    """Deviations of the best predictor with independent noise, and with the best (0, b)."""
     monkeypatch.setattr("dpol.privacy.chains.REFERENCE", (1e-4, 0.98))
     b = np.arange(100) / 100
     for stay, level, none, best in [
@@ -137,23 +137,23 @@ def test_the_reference_table_of_designs(monkeypatch):
         (4, 0.1414, 0.0410, 0.0369),
         (8, 0.1414, 0.0442, 0.0420),
     ]:
-        found = np.sqrt(prediction_variance(level * chain_norm(0.0, b, stay), b))
-        assert found[[0]].tolist() == pytest.approx([none], abs=6e-5)
-        assert found.min() == pytest.approx(best, abs=6e-5)
-        assert designed(np.array([level]), stay).b == b[found.argmin()]
+        deviations = np.sqrt(prediction_variance(level * chain_norm(0.0, b, stay), b))
+        assert deviations[[0]].tolist() == pytest.approx([none], abs=6e-5)
+        assert deviations.min() == pytest.approx(best, abs=6e-5)
+        assert designed(np.array([level]), stay).b == b[deviations.argmin()]
 
 
 @given(st.floats(0.001, 1.0), st.integers(0, 98))
 def test_the_steady_variance_solves_the_riccati_equation(fresh, hundredths):
-    """The state is the deviation and u, which is seen with the noise that moves it."""
+    """The state is the deviation and u; the observation has the same noise that moves u."""
     process, persistence = REFERENCE
     b = hundredths / 100
     moves, sees = np.diag([persistence, 0.0]), np.array([[1.0, fresh]])
     solved = linalg.solve_discrete_are(
         moves.T, sees.T, np.diag([process, b**2]), [[fresh**2]], s=np.array([[0.0], [-b * fresh]])
     )
-    found = prediction_variance(np.array([fresh]), np.array([b]))[0]
-    assert found == pytest.approx(solved[0, 0], rel=1e-6)
+    settled = prediction_variance(np.array([fresh]), np.array([b]))[0]
+    assert settled == pytest.approx(solved[0, 0], rel=1e-6)
 
 
 def test_designs_depend_on_the_size_of_the_noise_alone():
@@ -173,19 +173,19 @@ def test_designs_depend_on_the_size_of_the_noise_alone():
 
 
 def mu_of_noise(matrix, moved):
-    """Gaussian-DP parameter of the noise `matrix` z: the Mahalanobis length of the worst column."""
+    """Return the mu of the noise `matrix` z: the Mahalanobis length of the worst column."""
     return np.sqrt(np.diag(moved.T @ np.linalg.inv(matrix @ matrix.T) @ moved)).max()
 
 
 def noise_matrix(a, b, rounds, week=lambda t: t):
-    """Noise of one hospital by its draws, for kappa so that a week alone has mu 1.
+    """Return the matrix from draws to one hospital's noise, with kappa so that a week has mu 1.
 
-    Week t goes on from the state of `week(t)`, t itself in a sound chain.
+    Week t continues from the state of `week(t)`; in a sound chain this is t itself.
     """
     kept, noise = [np.zeros(rounds)], np.zeros((rounds, rounds))
-    for t, own in enumerate(np.eye(rounds)):
-        noise[t] = own + kept[week(t)]
-        kept.append(a * kept[week(t)] + (a - b) * own)
+    for t, draw in enumerate(np.eye(rounds)):
+        noise[t] = draw + kept[week(t)]
+        kept.append(a * kept[week(t)] + (a - b) * draw)
     return noise * chain_norm(a, b, 1)
 
 
@@ -199,7 +199,7 @@ def test_a_chain_continued_from_an_older_state_is_not_private_enough(a, b, late,
 
 
 def test_a_chain_that_is_always_a_week_late_is_not_private_enough():
-    """Each week adds the u of the week before, d_t + u_{t-1}: an echo that never fades."""
+    """Each week adds the u of the previous week, d_t + u_{t-1}: an echo that never fades."""
     for rounds, expected in ((40, 1.81), (52, 2.03), (104, 2.78)):
         matrix, norm = noise_matrix(-0.1, 0.8, rounds), chain_norm(-0.1, 0.8, 1)
         late = norm * np.eye(rounds)
@@ -219,9 +219,9 @@ def test_a_chain_begun_anew_is_private():
 
 
 def test_a_scale_that_changes_within_a_chain_is_not_private_enough():
-    """Capacity 10, then 20, noise on shares: an echo meets half the noise."""
+    """Capacity is 10, then 20: with noise on shares, an echo meets half the noise."""
     matrix = np.diag([1.0] + [0.5] * 29) @ noise_matrix(0.2, 0.6, 30)
-    own = np.diag([1.0] + [0.5] * 29)  # one person of 10, then of 20 beds
-    assert mu_of_noise(matrix, own) == pytest.approx(1.0, abs=1e-9)
+    moved = np.diag([1.0] + [0.5] * 29)  # one person of 10, then of 20 beds
+    assert mu_of_noise(matrix, moved) == pytest.approx(1.0, abs=1e-9)
     shares = noise_matrix(0.2, 0.6, 30) @ np.diag([1.0] + [0.5] * 29)
-    assert mu_of_noise(shares, own) == pytest.approx(1.26, abs=0.005)
+    assert mu_of_noise(shares, moved) == pytest.approx(1.26, abs=0.005)

@@ -1,4 +1,4 @@
-"""Factorisations of sums: what they multiply to, how noisy they are, and what is refused."""
+"""Factorisations of sums: their products, their noise, and refused factors."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ rounds = st.integers(1, 60)
 
 
 def decayed(t, decay):
-    """A, written as a loop over its entries."""
+    """Return A, by a loop over its entries."""
     return np.array([[decay ** (i - j) if i >= j else 0.0 for j in range(t)] for i in range(t)])
 
 
 @given(rounds, st.floats(0.01, 1.0))
 def test_factors_multiply_to_the_sums_and_columns_have_norm_one(t, decay):
-    found = decayed_sums(t, decay)
-    np.testing.assert_allclose(found.workload, decayed(t, decay), atol=1e-12)
-    np.testing.assert_allclose(found.column_norms, 1.0, rtol=1e-14)
-    assert found.row_norms.max() >= least_row_norm(found.workload) * (1 - 1e-12)
+    sums = decayed_sums(t, decay)
+    np.testing.assert_allclose(sums.workload, decayed(t, decay), atol=1e-12)
+    np.testing.assert_allclose(sums.column_norms, 1.0, rtol=1e-14)
+    assert sums.row_norms.max() >= least_row_norm(sums.workload) * (1 - 1e-12)
 
 
 @given(rounds, st.integers(1, 70))
 def test_fresh_windows(t, window):
-    found = fresh_window_sums(t, window)
+    fresh = fresh_window_sums(t, window)
     gains = np.random.default_rng(t).random(t)
     sums = [gains[max(0, s - window + 1) : s + 1].sum() for s in range(t)]
-    np.testing.assert_allclose(found.workload @ gains, sums)
-    assert found.row_norms.tolist() == [1.0] * t
-    assert found.column_norms.max() == pytest.approx(math.sqrt(min(window, t)))
+    np.testing.assert_allclose(fresh.workload @ gains, sums)
+    assert fresh.row_norms.tolist() == [1.0] * t
+    assert fresh.column_norms.max() == pytest.approx(math.sqrt(min(window, t)))
 
 
 @given(st.integers(1, 300))
@@ -52,10 +52,10 @@ def test_many_rounds_need_no_matrix(t):
 
 
 def test_two_rounds_by_hand():
-    """C0 = [[1, 0], [1/2, 1]] with column norms sqrt(5)/2 and 1."""
-    found, root = prefix_sums(2), math.sqrt(5) / 2
-    np.testing.assert_allclose(found.right, [[1 / root, 0], [0.5 / root, 1]])
-    np.testing.assert_allclose(found.left, [[root, 0], [root - 0.5, 1]])
+    """C0 = [[1, 0], [1/2, 1]] has column norms sqrt(5)/2 and 1."""
+    sums, root = prefix_sums(2), math.sqrt(5) / 2
+    np.testing.assert_allclose(sums.right, [[1 / root, 0], [0.5 / root, 1]])
+    np.testing.assert_allclose(sums.left, [[root, 0], [root - 0.5, 1]])
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_two_rounds_by_hand():
     [(67, 2.226, 2.142, 2.054), (148, 2.473, 2.387, 2.300), (1024, 3.081, 2.991, 2.910)],
 )
 def test_noise_on_prefix_sums_by_the_literature(t, largest, root_mean_square, bound):
-    """The numbers agree to the last digit given; the square root as it is has more noise."""
+    """The numbers agree to the last published digit; the unnormalised root has more noise."""
     norms = prefix_sums(t).row_norms
     least = least_row_norm(np.tril(np.ones((t, t))))
-    found = norms.max(), math.sqrt((norms**2).mean()), least
-    np.testing.assert_allclose(found, (largest, root_mean_square, bound), atol=5.1e-4)
+    ours = norms.max(), math.sqrt((norms**2).mean()), least
+    np.testing.assert_allclose(ours, (largest, root_mean_square, bound), atol=5.1e-4)
     assert norms.max() / least <= {67: 1.09, 148: 1.08, 1024: 1.06}[t]
     root = prefix_sums(t).right * np.linalg.norm(_square_root(t), axis=0)
     np.testing.assert_allclose(root, _square_root(t), atol=1e-12)
@@ -75,11 +75,11 @@ def test_noise_on_prefix_sums_by_the_literature(t, largest, root_mean_square, bo
 
 
 def _square_root(t):
-    """The root of the triangle of ones, with coefficients of exact integers."""
-    own = [math.comb(2 * k, k) / 4**k if k < 500 else 0.0 for k in range(t)]
-    for k in range(500, t):  # larger ones by their ratio
-        own[k] = own[k - 1] * (2 * k - 1) / (2 * k)
-    return np.array([[own[i - j] if i >= j else 0.0 for j in range(t)] for i in range(t)])
+    """Return the root of the triangle of ones, with coefficients from exact integers."""
+    root = [math.comb(2 * k, k) / 4**k if k < 500 else 0.0 for k in range(t)]
+    for k in range(500, t):  # later coefficients by their ratio
+        root[k] = root[k - 1] * (2 * k - 1) / (2 * k)
+    return np.array([[root[i - j] if i >= j else 0.0 for j in range(t)] for i in range(t)])
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def _square_root(t):
     ],
 )
 def test_noise_on_decayed_sums_by_the_literature(decay, independent, factorised, bound):
-    found = decayed_sums(148, decay)
-    fresh = np.linalg.norm(found.workload, axis=1).max()
-    given = fresh, found.row_norms.max(), least_row_norm(found.workload)
+    sums = decayed_sums(148, decay)
+    fresh = np.linalg.norm(sums.workload, axis=1).max()
+    given = fresh, sums.row_norms.max(), least_row_norm(sums.workload)
     np.testing.assert_allclose(given, (independent, factorised, bound), atol=5.1e-4)
 
 

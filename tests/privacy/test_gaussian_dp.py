@@ -114,12 +114,12 @@ IMPOSSIBLE = "epsilon must be above 0 and delta in"
         (delta_of_epsilon, ([1.0, -0.1], 1.0), r"epsilon must not be negative, got -0\.1"),
         (epsilon_of_delta, (0.1, -1.0), NEGATIVE),
         *(
-            (epsilon_of_delta, (it, 1.0), "delta must be a number in")
-            for it in (0.0, 1.0, -0.1, math.nan)
+            (epsilon_of_delta, (delta, 1.0), "delta must be a number in")
+            for delta in (0.0, 1.0, -0.1, math.nan)
         ),
         (compose, ([1.0, -1.0],), NEGATIVE),
-        *((mu_of_epsilon, (it, 0.1), IMPOSSIBLE) for it in (0.0, -1.0, math.nan)),
-        *((mu_of_epsilon, (1.0, it), IMPOSSIBLE) for it in (0.0, 1.0, math.nan)),
+        *((mu_of_epsilon, (epsilon, 0.1), IMPOSSIBLE) for epsilon in (0.0, -1.0, math.nan)),
+        *((mu_of_epsilon, (1.0, delta), IMPOSSIBLE) for delta in (0.0, 1.0, math.nan)),
     ],
 )
 def test_arguments_out_of_range_are_refused(function, arguments, message):

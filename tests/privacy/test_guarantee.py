@@ -20,8 +20,8 @@ from dpol.privacy.stays import STAYS
 
 def test_a_guarantee_survives_json():
     told = dataclasses.replace(NO_PRIVACY, epsilon_delta=(1.0, 1e-6), carried=(4, 2.0))
-    for it in (NO_PRIVACY, told):
-        assert Guarantee(**json.loads(json.dumps(it.as_dict()))) == it
+    for record in (NO_PRIVACY, told):
+        assert Guarantee(**json.loads(json.dumps(record.as_dict()))) == record
 
 
 def test_no_privacy_guarantees_nothing():
@@ -44,7 +44,7 @@ def test_every_record_says_how_the_list_of_entities_came_about(random_stream, se
     stream = random_stream(100, 3, provenance={SELECTION: selection})
     records = [privatize(stream, name, 1.0, seed=1, replicates=[0]).guarantee for name in NOISES]
     central = (TreeFTPL(), LazyWeights())
-    records += [guarantee_of(it, RawGains(stream, 1.0, 1)) for it in central]
+    records += [guarantee_of(algorithm, RawGains(stream, 1.0, 1)) for algorithm in central]
     for record in records:
         assert said in record.taken_as_public
         assert bool(said) == bool(record.taken_as_public)
@@ -55,21 +55,21 @@ def test_every_record_says_how_the_list_of_entities_came_about(random_stream, se
 def test_every_record_of_persons_says_what_longer_stays_and_carrying_cost(
     random_stream, stay, carry
 ):
-    """Capacities do not vary here: by hand."""
+    """Capacities do not vary here, so the mu of stays is known by hand."""
     stream = random_stream(100, 3, provenance={MAX_CARRY: carry} if carry else {})
     stream = dataclasses.replace(stream, stay=stay, capacity=np.full((100, 3), 40.0))
-    found = privatize(stream, "capacity", 0.5, seed=1, replicates=[0]).guarantee
-    assert found.stays == pytest.approx([0.5 * math.sqrt(v / stay) for v in STAYS])
-    assert found.stays[0] == found.mu if stay == 1 else found.stays[0] < found.mu
+    record = privatize(stream, "capacity", 0.5, seed=1, replicates=[0]).guarantee
+    assert record.stays == pytest.approx([0.5 * math.sqrt(v / stay) for v in STAYS])
+    assert record.stays[0] == record.mu if stay == 1 else record.stays[0] < record.mu
     expected = (carry, pytest.approx(0.5 * math.sqrt((stay + carry) / stay))) if carry else None
-    assert found.carried == expected
+    assert record.carried == expected
 
 
 def test_records_of_no_persons_say_nothing_of_stays(random_stream):
     stream = random_stream(20, 3, provenance={MAX_CARRY: 4})
     rounds = dataclasses.replace(stream, capacity=None, given_sensitivity=np.ones(20))
     records = [guarantee_of(LazyWeights(), RawGains(stream, 1.0))]
-    records += [guarantee_of(it, RawGains(rounds, 1.0)) for it in (TreeFTPL(), MatrixFTPL())]
+    records += [guarantee_of(made, RawGains(rounds, 1.0)) for made in (TreeFTPL(), MatrixFTPL())]
     records += [privatize(rounds, "isotropic", 1.0, seed=1, replicates=1).guarantee]
     records += [guarantee_of(FollowTheLeader(), RawGains(rounds, 1.0))]
     assert all(record.stays is record.carried is None for record in records)

@@ -1,4 +1,4 @@
-"""The matrix mechanism: its mu, its noise, and the same without a curator."""
+"""The matrix mechanism: its mu, its noise, and the same releases without a curator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from replicates import many
 T, N, MU = 9, 4, 0.7
 FACTORIZATIONS = [prefix_sums(T), decayed_sums(T, 0.8), fresh_window_sums(T, 3)]
 every_factorization = pytest.mark.parametrize(
-    "factorization", FACTORIZATIONS, ids=lambda it: it.name
+    "factorization", FACTORIZATIONS, ids=lambda made: made.name
 )
 every_noise = pytest.mark.parametrize("by_capacity", [False, True])
 
@@ -27,16 +27,16 @@ def changes_of(t=T, n=N, seed=0):
 
 
 def plain_mu(mechanism):
-    """Gaussian-DP parameter by a loop over rounds and pairs; a person may also come or go."""
-    found = 0.0
+    """Return mu by a loop over rounds and pairs of experts; a person may also come or go."""
+    mu = 0.0
     for t, column in enumerate(mechanism.factorization.right.T):
         moves = [np.zeros(len(mechanism.scale)) for _ in range(len(mechanism.scale) + 1)]
         for i, v in enumerate(moves[:-1]):
             v[i] = mechanism.changes[t, i]
         for one, other in itertools.combinations(moves, 2):
             moved = np.outer(column, one - other) / mechanism.scale
-            found = max(found, float(np.sqrt((moved**2).sum())))
-    return found
+            mu = max(mu, float(np.sqrt((moved**2).sum())))
+    return mu
 
 
 @every_noise
@@ -59,10 +59,10 @@ def test_mu_is_met_where_two_experts_have_their_worst_round_together(factorizati
 
 
 def test_scales_by_hand():
-    """Two rounds of two gains; columns of norm 1; mu = 1/2."""
+    """Two rounds of two gains, with columns of norm 1 and mu = 1/2."""
     changes = np.array([[0.5, 0.1], [0.2, 0.4]])
     isotropic, capacity = (
-        scaled_to(prefix_sums(2), changes, 2, 0.5, by_capacity=it) for it in (False, True)
+        scaled_to(prefix_sums(2), changes, 2, 0.5, by_capacity=flag) for flag in (False, True)
     )
     np.testing.assert_allclose(isotropic.scale, math.sqrt(2) / 0.5 * np.array([0.5, 0.5]))
     np.testing.assert_allclose(capacity.scale, math.sqrt(2) / 0.5 * np.array([0.5, 0.4]))
@@ -86,14 +86,14 @@ def test_no_noise_without_privacy():
     assert not mechanism.noise(many(2)).any()
 
 
-# ---- law of the noise ----------------------------------------------------------------------------
+# ---- distribution of the noise -------------------------------------------------------------------
 
 RUNS = 20_000
-Z = 6.0  # of 9 * 10 / 2 covariances of 4 experts, one exceeds it with probability below 1e-6
+Z = 6.0  # exceeded by any of 9 * 10 / 2 covariances of 4 experts with probability below 1e-6
 
 
 def has_the_law(noise, mechanism):
-    """True if (T, R, n) noise has covariance sigma_i^2 B B' within experts, and 0 between them."""
+    """Return True if (T, R, n) noise has covariance sigma_i^2 B B' within experts, 0 between."""
     left = mechanism.factorization.left
     covariance = left @ left.T
     for i, j in itertools.combinations_with_replacement(range(len(mechanism.scale)), 2):
@@ -107,7 +107,7 @@ def has_the_law(noise, mechanism):
 
 @every_factorization
 def test_the_noise_has_its_law(factorization):
-    """Error probability below 1e-6. Rejected: factors swapped, noise shared by two experts."""
+    """Error probability below 1e-6; swapped factors and noise shared by experts are rejected."""
     mechanism = scaled_to(factorization, changes_of(), N, MU, by_capacity=True)
     noise = mechanism.noise(many(RUNS))
     assert has_the_law(noise, mechanism)
@@ -126,7 +126,7 @@ def test_the_noise_has_its_law(factorization):
 @every_noise
 @every_factorization
 def test_hospitals_release_what_a_curator_would(factorization, by_capacity):
-    """Equal seeds, to 1e-12: a curator's B (C G + Z), and each hospital by itself."""
+    """With equal seeds, each hospital by itself equals a curator's B (C G + Z) to 1e-12."""
     mechanism = scaled_to(factorization, changes_of(), N, MU, by_capacity=by_capacity)
     gains, replicates = np.random.default_rng(5).random((T, N)), 3
     sums = factorization.workload @ gains

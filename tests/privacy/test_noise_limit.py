@@ -28,17 +28,17 @@ def holder(shares=FAST, level=0.1414, stay=1, rounds=12):
 
 
 def longest_move(design, stay):
-    """The longest move of C x by one person in w weeks in a row: all patterns of -1, 0 and 1."""
-    found = 0.0
+    """Return the longest move of C x by w weeks in a row, over all patterns of -1, 0 and 1."""
+    longest = 0.0
     for first in range(design.shape[1] - stay + 1):
         for rest in itertools.product((-1, 0, 1), repeat=stay - 1):
             moved = design[:, first : first + stay] @ np.array([1, *rest])
-            found = max(found, float(np.linalg.norm(moved)))
-    return found
+            longest = max(longest, float(np.linalg.norm(moved)))
+    return longest
 
 
 def semi_definite(holder):
-    """The least mean variance as a program in J_1, ..., J_T, solved by interior points."""
+    """Return the least mean variance by a program in J_1, ..., J_T, solved by interior points."""
     import cvxpy as cp
 
     rounds, unit = holder.rounds, holder.covariance[0, 0]
@@ -53,8 +53,8 @@ def semi_definite(holder):
         total += cp.matrix_frac(np.eye(rounds)[t], precision + information)
         if t + 1 < rounds:
             rules += [information[t + 1 :] == 0, told[t + 1] - information >> 0]
-    # Within 1e-7 of the least, for a comparison within 1e-6. It does not reach its own 1e-8 with
-    # every kernel of BLAS, and then warns.
+    # Within 1e-7, for a comparison within 1e-6. With some kernels of BLAS the solver does not reach
+    # its default of 1e-8, and warns.
     within = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-7)
     problem = cp.Problem(cp.Minimize(total / rounds), rules)
     return float(problem.solve(solver=cp.CLARABEL, **within)) * unit
@@ -78,14 +78,14 @@ def semi_definite(holder):
     ],
 )
 def test_a_conic_solver_finds_the_same_limit(stay, shares, level, chain, limit):
-    """The reference table; its chains are the best of a grid, ours of a finer search."""
+    """The chains of the reference table are the best of a grid; ours are from a finer search."""
     about = holder(shares, level, stay)
-    solved, found = semi_definite(about), least_variance(about, 1e-4)
+    solved, least = semi_definite(about), least_variance(about, 1e-4)
     assert about.factor_in_mu(solved) == pytest.approx(limit, abs=5.5e-4)
-    assert found.bound <= solved * (1 + 1e-6)
-    assert solved <= found.reached * (1 + 1e-6)
-    assert found.reached <= found.bound * (1 + 1e-4)
-    assert longest_move(found.design, stay) <= (1 + 1e-9) / level
+    assert least.bound <= solved * (1 + 1e-6)
+    assert solved <= least.reached * (1 + 1e-6)
+    assert least.reached <= least.bound * (1 + 1e-4)
+    assert longest_move(least.design, stay) <= (1 + 1e-9) / level
     best = about.factor_in_mu(about.mean_variance(about.best_chain()))
     assert chain - 5e-4 <= best <= chain + 1.1e-3
 
@@ -94,13 +94,13 @@ def test_a_conic_solver_finds_the_same_limit(stay, shares, level, chain, limit):
 
 
 def variances_of(increments, covariance):
-    """f_t if week s adds the information `increments[s]`, by dense conditioning."""
-    found, told = [], np.zeros_like(covariance)
+    """Return f_t by dense conditioning, if week s adds the information `increments[s]`."""
+    variances, told = [], np.zeros_like(covariance)
     for t, more in enumerate(increments):
         told = told + more
-        own = np.linalg.inv(covariance[: t + 1, : t + 1]) + told[: t + 1, : t + 1]
-        found.append(np.linalg.inv(own)[t, t])
-    return np.array(found)
+        precision = np.linalg.inv(covariance[: t + 1, : t + 1]) + told[: t + 1, : t + 1]
+        variances.append(np.linalg.inv(precision)[t, t])
+    return np.array(variances)
 
 
 def test_the_filter_conditions_on_all_reports_so_far():
@@ -109,7 +109,7 @@ def test_the_filter_conditions_on_all_reports_so_far():
     design[2] = 0.0  # a week without a report
     expected = variances_of([np.outer(row, row) for row in design], covariance)
     np.testing.assert_allclose(filter_variances(design, covariance), expected, rtol=1e-9)
-    late = np.tril(design[:, ::-1])[:, ::-1]  # reports that look ahead are another game
+    late = np.tril(design[:, ::-1])[:, ::-1]  # reports that look ahead have other variances
     assert not np.allclose(filter_variances(late, covariance), expected, rtol=1e-3)
 
 
@@ -135,13 +135,13 @@ def test_chains_are_private(stay, once):
 def test_a_game_of_one_week_in_closed_form():
     about = holder(rounds=1)
     least = 1 / (1 / about.covariance[0, 0] + 1 / about.level**2)
-    found = least_variance(about, 1e-9)
-    assert [found.reached, found.bound] == pytest.approx([least, least], rel=1e-8)
+    limit = least_variance(about, 1e-9)
+    assert [limit.reached, limit.bound] == pytest.approx([least, least], rel=1e-8)
 
 
 @pytest.mark.parametrize("stay", [1, 2])
 def test_a_game_of_two_weeks_by_enumeration(stay):
-    """All J_1 = (j, 0; 0, 0) below J_2 = (f, h; h, l): h^2 <= (f - j) l."""
+    """Enumerate all J_1 = (j, 0; 0, 0) below J_2 = (f, h; h, l): h^2 <= (f - j) l."""
     about = holder(SLOW, rounds=2, stay=stay)
     budget, first = 1 / about.level**2, about.covariance[0, 0]
     steps, least = np.linspace(0, 1, 51), math.inf
@@ -155,9 +155,9 @@ def test_a_game_of_two_weeks_by_enumeration(stay):
             told = scale * np.array([[weeks[0], sign * both], [sign * both, weeks[1]]])
             last = np.linalg.inv(np.linalg.inv(about.covariance) + told)[1, 1]
             least = min(least, (1 / (1 / first + scale * now) + last) / 2)
-    found = least_variance(about, 1e-6)
-    assert found.bound <= least * (1 + 1e-9)
-    assert found.bound == pytest.approx(least, rel=1e-3)
+    bound = least_variance(about, 1e-6).bound
+    assert bound <= least * (1 + 1e-9)
+    assert bound == pytest.approx(least, rel=1e-3)
 
 
 @pytest.mark.parametrize("stay", [0, 13])
@@ -170,7 +170,7 @@ def test_a_stay_has_weeks_of_the_game(stay):
 
 
 def drawn(rng, about):
-    """Any directions and weights, and any private mechanism: several numbers in each week."""
+    """Draw directions, weights and a private mechanism that reports several numbers a week."""
     rounds = about.rounds
     directions = np.triu(rng.standard_normal((rounds, rounds)))
     weights = rng.exponential(size=len(about.stays())) ** 3
@@ -178,7 +178,7 @@ def drawn(rng, about):
     for t, report in enumerate(reports):
         report[:, : t + 1] = rng.standard_normal((rounds, t + 1)) * rng.exponential()
     longest = longest_move(np.concatenate(reports), about.stay)
-    return directions, weights, [it.T @ it / (longest * about.level) ** 2 for it in reports]
+    return directions, weights, [c.T @ c / (longest * about.level) ** 2 for c in reports]
 
 
 @settings(deadline=None)
@@ -193,7 +193,7 @@ def test_the_bound_holds_whatever_it_is_made_of(seed, stay, level):
 
 
 def proof_of(about, monkeypatch):
-    """The last arguments that `least_variance` gives to `variance_bound`."""
+    """Return the last arguments that `least_variance` gives to `variance_bound`."""
     given_to = []
     monkeypatch.setattr(noise_limit, "variance_bound", lambda *proof: given_to.append(proof) or 0.0)
     monkeypatch.setattr(noise_limit, "_SEARCHES", 20)
@@ -204,7 +204,7 @@ def proof_of(about, monkeypatch):
 
 @pytest.mark.parametrize("stay", [1, 2])
 def test_multipliers_that_are_not_feasible_would_prove_too_much(monkeypatch, stay):
-    """A noise refutes the bound, if the factor that makes Y large enough is left out."""
+    """A noise refutes the bound if the factor that makes Y large enough is left out."""
     about = holder(stay=stay)
     _, directions, weights = proof_of(about, monkeypatch)
     reached = least_variance(about).reached
@@ -216,12 +216,12 @@ def test_multipliers_that_are_not_feasible_would_prove_too_much(monkeypatch, sta
 
 
 def test_without_signs_a_noise_is_found_that_is_not_private(monkeypatch):
-    """A person who moves to and fro in a stay is covered only if weeks count with signs."""
+    """A person who moves back and forth in a stay is covered only if weeks count with signs."""
     about = holder(SLOW, 0.283, 2, rounds=6)
     sound = least_variance(about)
     every_stay = Holder.stays
     monkeypatch.setattr(Holder, "stays", lambda self: every_stay(self)[1::2])  # the sums alone
-    monkeypatch.setattr(noise_limit, "_SEARCHES", 40)  # 10 reach .9992 of it
+    monkeypatch.setattr(noise_limit, "_SEARCHES", 40)  # 10 searches reach .9992 of the bound
     broken = least_variance(about)
     assert broken.reached < 0.999 * sound.bound
     assert longest_move(broken.design, 2) > 1.01 / about.level

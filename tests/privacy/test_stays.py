@@ -1,4 +1,4 @@
-"""Stays of several rounds, against enumeration of who is where in which week."""
+"""Stays of several rounds, against enumeration of a person's weeks and hospitals."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ every_matrix = pytest.mark.parametrize("columns", COLUMNS.values(), ids=COLUMNS)
 @every_matrix
 @pytest.mark.parametrize("stay", [1, 2, 3, 8])
 def test_no_pattern_of_a_stay_is_worse(columns, stay):
-    """All patterns of 0 and 1 of at most w weeks that begin with 1."""
-    found = 0.0
+    """All patterns of 0 and 1 over at most w weeks that begin with 1 are tried."""
+    worst = 0.0
     for start in range(T):
         for pattern in itertools.product((0, 1), repeat=min(stay, T - start) - 1):
             weeks = [start + j for j, there in enumerate((1, *pattern)) if there]
-            found = max(found, float(np.linalg.norm(columns[:, weeks].sum(axis=1))))
-    assert stay_norm(columns, stay) == pytest.approx(found)
+            worst = max(worst, float(np.linalg.norm(columns[:, weeks].sum(axis=1))))
+    assert stay_norm(columns, stay) == pytest.approx(worst)
 
 
 @every_matrix
 @pytest.mark.parametrize("stay", [1, 2, 3])
 def test_nobody_who_moves_between_hospitals_is_worse(columns, stay):
-    """Every way to be at one of three hospitals or nowhere in each week, against every other."""
+    """All ways to be at one of three hospitals or nowhere in each week are compared in pairs."""
     shifts = np.random.default_rng(stay).uniform(0.2, 1.0, (T, 3))
     vectors = np.vstack([np.eye(3), np.zeros((1, 3))])
     largest = 0.0
@@ -48,7 +48,7 @@ def test_nobody_who_moves_between_hospitals_is_worse(columns, stay):
             largest = max(largest, float(np.linalg.norm(columns @ (moved * shifts))))
     bound = mu_of_stays(shifts, columns.T @ columns, stay)
     assert largest <= bound * (1 + 1e-12)
-    same = np.tile(shifts[:1], (T, 1))  # the same two are the worst in every week: it is reached
+    same = np.tile(shifts[:1], (T, 1))  # the same pair is worst in every week: the bound is reached
     first, second = np.argsort(same[0])[-2:]
     moved = np.zeros((T, 3))
     worst = max(
@@ -75,7 +75,7 @@ def test_what_cannot_be_covered_is_refused():
 
 
 def most_common(gram, count):
-    """Largest distance over all sets of so many rounds, however far apart."""
+    """Return the largest distance over all sets of `count` rounds."""
     sets = itertools.combinations(range(len(gram)), count)
     return max(float(np.sqrt(gram[np.ix_(rounds, rounds)].sum())) for rounds in sets)
 
@@ -83,7 +83,7 @@ def most_common(gram, count):
 @every_matrix
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_nobody_is_moved_farther_in_any_rounds_than_mu_of_rounds(columns, count):
-    """Every set of weeks; in each of them a move between three hospitals and nowhere."""
+    """All sets of weeks are tried, with a move between three hospitals and nowhere in each week."""
     shifts = np.random.default_rng(count).uniform(0.2, 1.0, (T, 3))
     vectors = np.vstack([np.eye(3), np.zeros((1, 3))])
     moves = {tuple(vectors[i] - vectors[j]) for i in range(4) for j in range(4)}
@@ -99,14 +99,14 @@ def test_nobody_is_moved_farther_in_any_rounds_than_mu_of_rounds(columns, count)
     if (gram == np.eye(T)).all():
         assert mu_of_rounds(shifts, None, count) == pytest.approx(largest) == pytest.approx(bound)
         assert mu_of_rounds(shifts, None, T + 5) == mu_of_rounds(shifts, None, T)
-    # The record of a stay that takes N_1 in place of N_v is too small.
+    # A record of a stay that uses N_1 instead of N_v is too small.
     if count > 1:
         assert mu_of_rounds(shifts, gram, 1) < 0.9 * largest
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_mu_of_rounds_is_exact_where_rounds_are_alike(sign):
-    """Lags that fall; where they alternate, swapping hospitals every week is the worst."""
+    """Inner products fall with the lag; if they alternate, swapping hospitals weekly is worst."""
     lag = np.abs(np.subtract.outer(range(8), range(8)))
     gram = (sign * 0.5) ** lag
     for count in STAYS:
@@ -116,23 +116,23 @@ def test_mu_of_rounds_is_exact_where_rounds_are_alike(sign):
 
 
 def test_weeks_far_apart_can_be_worse_than_a_stay():
-    """Two weeks in which one hospital is small; independent noise of one scale."""
+    """Hospitals are small in two weeks, with independent noise of one scale."""
     shifts = np.array([[1.0, 1.0], [0.1, 0.1], [1.0, 1.0]])
     assert mu_of_stays(shifts, None, 2) == pytest.approx(math.sqrt(2 + 0.02))
     assert mu_of_rounds(shifts, None, 2) == pytest.approx(2.0)
 
 
 def test_without_noise_nobody_is_protected():
-    """Weeks with nothing in common must not make a number out of 0 times infinity."""
+    """Weeks with inner product 0 must not make a number from 0 times infinity."""
     nothing = np.full((T, 2), np.inf)
     for find in (mu_of_stays, mu_of_rounds):
         assert [find(nothing, gram, 3) for gram in (None, np.eye(T))] == [math.inf] * 2
 
 
 def most_in_tree(low, high, rounds):
-    """Squared distance that each number of rounds of low + 1, ..., high moves the tree's nodes.
+    """Return how far 0, 1, 2, ... of the rounds low + 1, ..., high move the tree's nodes, squared.
 
-    A node that round t closes holds half of what it and its right neighbour hold.
+    A node that round t closes holds half of the rounds of it and its right neighbour.
     """
     if high - low == 1:
         return np.array([0.0, 0.0])
@@ -153,15 +153,15 @@ def most_in_tree(low, high, rounds):
 
 @pytest.mark.parametrize("rounds", [2, 3, 5, 8, 20, 67, 100])
 def test_no_rounds_of_a_tree_are_worse_than_the_first(rounds):
-    """All sets of rounds, by the best split of each block between its halves."""
+    """All sets of rounds are covered, by the best split of each block between its halves."""
     size = 2 ** tree_levels(rounds)
     best = np.sqrt(most_in_tree(0, size, rounds))
     levels = tree_levels(rounds)
     gram = tree_nodes(rounds).T @ tree_nodes(rounds)
     for stay in STAYS:
         count = min(stay, rounds)
-        found = tree_total(rounds, stay) / math.sqrt(levels)
-        assert found == pytest.approx(best[count])
-        assert found == pytest.approx(stay_norm(tree_nodes(rounds), stay))
+        norm = tree_total(rounds, stay) / math.sqrt(levels)
+        assert norm == pytest.approx(best[count])
+        assert norm == pytest.approx(stay_norm(tree_nodes(rounds), stay))
         if rounds <= 20:
-            assert found == pytest.approx(most_common(gram, count))
+            assert norm == pytest.approx(most_common(gram, count))

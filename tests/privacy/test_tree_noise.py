@@ -11,7 +11,7 @@ from replicates import many
 
 
 def test_noise_of_the_tree() -> None:
-    """Prefix t carries popcount(t) nodes; differences of prefixes are as for shared nodes."""
+    """Prefix t has the noise of popcount(t) nodes; two prefixes covary by their shared nodes."""
     n = 20_000
     noise, totals = TreeNoise(), {}
     generators = many(n)
@@ -22,7 +22,7 @@ def test_noise_of_the_tree() -> None:
         assert len(noise.nodes) == t.bit_count()
         variance = 9.0 * t.bit_count()
         assert abs(totals[t].var() / variance - 1) < 5.5 * math.sqrt(2 / n)
-    # 12 = {8, 4}, 13 = {8, 4, 1}; 8 and 4 have no node in common, 12 and 10 the first one.
+    # 12 = {8, 4}, 13 = {8, 4, 1}; 8 and 4 share no node, 12 and 10 share the first.
     for first, second, shared in ((12, 13, 18.0), (4, 8, 0.0), (12, 10, 9.0), (7, 6, 18.0)):
         covariance = (totals[first] * totals[second]).mean()
         assert abs(covariance - shared) < 5.5 * 30 / math.sqrt(n)

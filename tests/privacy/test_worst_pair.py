@@ -1,4 +1,4 @@
-"""One person is at most counted at the two entities that lose most, in whatever order they are."""
+"""One person counts at most at the two entities with the largest shifts, in any order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ORDERS = list(itertools.permutations(range(3)))
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_independent_noise_by_hand(order):
-    """Squares 9 + 4, 25 + 16 and 1 + 1: the second and third entity of a week in no fixed place."""
+    """Squares are 9 + 4, 25 + 16 and 1 + 1; a week's two worst entities have no fixed place."""
     shifts = np.array([[1.0, 2.0, 3.0], [5.0, 4.0, 1.0], [1.0, 0.0, 1.0]])[:, order]
     for stay, squared in ((1, 41), (2, 54), (3, 56)):
         for gram in (None, np.eye(3)):
@@ -28,7 +28,7 @@ def test_independent_noise_by_hand(order):
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_correlated_noise_by_hand(order):
-    """Week 1: 3 and 2, week 2: 5 and 4, which share 1/2: 13 + 41 + 2 (1/2) (15 + 8) = 77."""
+    """Shifts 3, 2 and then 5, 4, with inner product 1/2: 13 + 41 + 2 (1/2) (15 + 8) = 77."""
     shifts = np.array([[1.0, 2.0, 3.0], [1.0, 4.0, 5.0]])[:, order]
     gram = np.array([[1.0, 0.5], [0.5, 1.0]])
     assert mu_of_stays(shifts, gram, 1) == pytest.approx(math.sqrt(41))
@@ -38,7 +38,7 @@ def test_correlated_noise_by_hand(order):
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_noise_with_memory_by_hand(order):
-    """(0, b) over two weeks: a week moves C x by 1 and b, two weeks in a row by 1, 1 + b, ..."""
+    """With (0, b), one week moves C x by 1 and b; two weeks in a row move it by 1, 1 + b, ..."""
     order, b = list(order), np.array([0.6, 0.0, 0.8])
     shifts = np.array([1.0, 2.0, 1.5])
     chains = Chains(np.zeros(3), b[order])

@@ -22,15 +22,15 @@ from dpol.privacy.mixtures import BatchMixture, BatchSizes
 
 @dataclass(frozen=True, kw_only=True)
 class AdaBatchState:
-    """The state that RW-AdaBatch carries from round to round.
+    """State that RW-AdaBatch carries from round to round.
 
     Args:
-        rule: how long batches may be.
+        rule: rule for the sizes of batches.
         started: number of rounds begun.
         cumulative: (R, n) initial noise plus all noisy gains so far.
         actions: (R,) leader of the current batch.
         planned: (R,) planned size of the current batch; it may run past the last round.
-        left: (R,) rounds of it still to come.
+        left: (R,) rounds of the current batch still to come.
     """
 
     rule: BatchRule
@@ -45,18 +45,17 @@ class AdaBatchState:
 class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
     """RW-FTPL that looks at its noisy gains only between batches.
 
-    While the leader is far ahead, a switch within the next B rounds is unlikely, so these
-    rounds are played as one batch, in whose order the output does not depend: a point in a
-    batch of size B is protected by the noise of all of it (central mu / sqrt(B)), at a regret
-    of at most 1 + alpha/2 times that of RW-FTPL. The local guarantee is that of the noisy
-    gains. Source: "Prediction with Expert Advice under Local Differential Privacy",
+    While the leader is far ahead, it is unlikely to change within the next B rounds, so these
+    rounds are played as one batch. The output does not depend on the order of rounds in a batch, so
+    the noise of the whole batch protects each round in it: the central guarantee is mu / sqrt(B).
+    The regret is at most 1 + alpha/2 times the regret of RW-FTPL. The local guarantee is inherited
+    from the noisy gains. Without noise (mu = inf), a batch lasts while its gap exceeds the gains
+    that could close it. Source: "Prediction with Expert Advice under Local Differential Privacy",
     section 3.1; the bound `reflection` is ours.
 
     Args:
         alpha: tolerance for batching.
         bound: switching bound, `borell-tis` (Theorem 1) or `reflection` (ours).
-
-    Without noise (mu = inf) a batch lasts while its gap exceeds the gains that could close it.
 
     Raises:
         ValueError: alpha is not above 0, or the bound is unknown.
@@ -93,7 +92,7 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
         return "ours" if BOUNDS[self.bound].ours else "paper"
 
     def init(self, setup: LocalSetup) -> AdaBatchState:
-        """Raise ValueError if the noise varies over rounds or experts, or n is below 2."""
+        """Return the state before round 1. Raises as `rule`."""
         none = np.zeros(setup.n_replicates, dtype=np.int64)
         actions = none.astype(np.int32)
         return AdaBatchState(
@@ -106,7 +105,11 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
         )
 
     def rule(self, setup: LocalSetup) -> BatchRule:
-        """The rule for batch sizes in a game. Raises as `init`."""
+        """Return the rule for batch sizes in a game.
+
+        Raises:
+            ValueError: the noise varies over rounds or experts, or n is below 2.
+        """
         scale = float(setup.noise_scale.flat[0])
         if (setup.noise_scale != scale).any():
             raise ValueError(
@@ -123,7 +126,7 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
         )
 
     def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
-        """A lower bound on the batch sizes of all rounds at once; None without noise."""
+        """Return a lower bound on the batch sizes of all rounds at once; None without noise."""
         rule = self.rule(setup)
         if not (rule.noise_scale > 0 and mu < math.inf):
             return None
@@ -154,7 +157,7 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
 def play_batches(
     algorithm: RWAdaBatch, noisy: NoisyGains, generators: ReplicateGenerators
 ) -> tuple[Actions, BatchSizes]:
-    """The actions and the planned size of the batch that contains each round, (R, T) both."""
+    """Return the (R, T) actions, and the (R, T) planned size of the batch that each round is in."""
     actions = np.empty((noisy.n_replicates, noisy.n_rounds), dtype=np.int32)
     sizes = np.empty(actions.shape, dtype=np.int64)
     for t, (state, chosen) in enumerate(rounds(algorithm, noisy, generators)):

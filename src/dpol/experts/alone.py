@@ -1,17 +1,17 @@
-"""A game in a process of its own, which holds noisy gains and neither raw gains nor a seed.
+"""Play a game in a separate process that holds noisy gains but neither raw gains nor a seed.
 
-Every run plays local algorithms of other packages here, and `dpol check` plays those it checks. The
-process is a fresh Python, and not a copy of the one that made the noise. It gets the noisy gains,
-the entry of the suite, and generators whose seed is cut off, because the noise could be drawn again
-from the seed. While it imports the algorithm, Python opens only code and files of the installation
-and of the package. While the algorithm plays, the system opens nothing at all: no file, connection
-or pipe, not even for machine code. An attempt that Python sees is a finding, also if the algorithm
-goes on.
+Every run plays local algorithms of other packages here, and `dpol check` the local algorithms that
+it checks. The process is a fresh Python, not a copy of the one that made the noise. It gets the
+noisy gains, the entry of the suite, and generators without their seed, because the seed would allow
+the noise to be drawn again. While the process imports the algorithm, Python opens only code and
+files of the installation and of the package. While the algorithm plays, the system opens nothing at
+all: no file, connection or pipe, not even for machine code. An attempt that Python sees fails the
+game, even if the algorithm carries on.
 
-An algorithm that takes raw gains from an object, a frame, a file or the seed of the noise thus
-fails, or plays without them. What this does not hold: a package that reads files by machine code,
-or changes dpol, when it is imported; one that raises its own limits as root; one that brings public
-gains along; one that finds a small seed of the run by trying seeds on its own random numbers.
+So an algorithm that takes raw gains from an object, a frame, a file or the seed of the noise fails,
+or plays without them. This does not stop a package that reads files by machine code, or changes
+dpol, when it is imported; that raises its own limits as root; that brings public gains along; or
+that finds a small seed of the run by trying seeds on its own random numbers.
 """
 
 from __future__ import annotations
@@ -46,32 +46,31 @@ from dpol.noise.seeds import Seeds
 _PACKAGE = Path(__file__).parents[1]
 _NEVER = "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "socket.", "subprocess."
 _NOT_IN_A_GAME = "ctypes.", "os.", "resource.", "sqlite3."
-"""Beginnings of the audit events that are refused: always, and while an algorithm plays."""
-_REMEDY = "it gets its setup, observations and generators, and imports and reads when it is loaded"
+"""Prefixes of audit events that are refused: always, and while an algorithm plays."""
+_REMEDY = "it gets only setup, observations and generators; import and read when the module loads"
 _LATE = "numpy.fft", "numpy.ma", "numpy.polynomial", "numpy.random"
 """Parts of NumPy that its functions load at their first call."""
 _LATE_OF_DPOL = "scipy.interpolate"
-"""What the algorithms of dpol import when they play."""
+"""A module that the algorithms of dpol import when they play."""
 _START, _STEP = 300.0, 0.1
-"""Seconds that a process may take: to start, and for each replicate and round of a game."""
+"""Time limit of a process in seconds: to start, and for each replicate and round of a game."""
 _AGAIN = 2
-"""Replicates of a game that are played again, each without the others."""
+"""Number of replicates of a game that are played again, each on its own."""
 
 
 def play_alone(member: Member, source: NoisyGains) -> Actions:
-    """Play a game in such a process; its (R, T) actions.
+    """Play a game in a separate process and return its (R, T) actions.
 
-    Some replicates are played again, each without the others.
-    The run's seed chooses these replicates. An algorithm that joins the replicates of a game, to
-    average their noise, plays them otherwise.
+    Some replicates, chosen by the run's seed, are played again, each on its own. An algorithm that
+    averages the noise of several replicates then plays other actions.
 
     Args:
-        member: a local algorithm, made by `make_members`.
-        source: the noisy gains, with their seed.
+        member: local algorithm, made by `make_members`.
+        source: noisy gains, with their seed.
 
     Raises:
-        AlgorithmError: it fails there, opens something, takes too long, or replicates depend on
-            each other.
+        AlgorithmError: the algorithm fails, opens something, takes too long, or its replicates
+            depend on each other.
     """
     (whole,) = played_alone([(member, source)])
     if isinstance(whole, str):
@@ -94,28 +93,28 @@ def play_alone(member: Member, source: NoisyGains) -> Actions:
     for row, again in zip(rows, every, strict=True):
         if isinstance(again, str) or not np.array_equal(whole[[row]], again):
             raise AlgorithmError(
-                f"{member.label}: replicate {seeds.replicates[row]} plays another game alone than"
-                f" among {source.n_replicates}; replicates are independent, and a step may not join"
-                " them (dpol check shows where)"
+                f"{member.label}: replicate {seeds.replicates[row]} alone plays other actions than"
+                f" among {source.n_replicates} replicates; a step must not mix replicates (dpol"
+                " check shows where)"
             )
     return whole
 
 
 def played_alone(games: Sequence[tuple[Member, NoisyGains]]) -> list[Actions | str]:
-    """The (R, T) actions of games in one such process; or why there are none.
+    """Play games in one separate process; return the (R, T) actions of each, or why it failed.
 
     Args:
         games: local algorithms, made by `make_members`, and noisy gains with their seeds.
     """
-    # Nothing of an algorithm is pickled: its code would do it, here, where raw gains are.
+    # No algorithm is pickled: its own code would run for that, here, where raw gains are.
     given = []
     for member, source in games:
-        own = _seeds_of(source).algorithm(member.label)
-        states = [it.bit_generator.state for it in own.generators]
+        streams = _seeds_of(source).algorithm(member.label)
+        states = [generator.bit_generator.state for generator in streams.generators]
         given.append((member.spec, member.label, states, replace(source, seeds=None)))
-    # importlib.metadata opens what is not there, to see if it is an archive.
-    path = os.pathsep.join(str(Path(it).absolute()) for it in sys.path if it and Path(it).exists())
-    seconds = _START + _STEP * sum(it.n_replicates * it.n_rounds for _, it in games)
+    # importlib.metadata would try to open missing paths, in case they are archives.
+    path = os.pathsep.join(str(Path(p).absolute()) for p in sys.path if p and Path(p).exists())
+    seconds = _START + _STEP * sum(source.n_replicates * source.n_rounds for _, source in games)
     try:
         done = subprocess.run(
             [sys.executable, "-B", "-P", "-m", __name__],
@@ -129,11 +128,11 @@ def played_alone(games: Sequence[tuple[Member, NoisyGains]]) -> list[Actions | s
     except subprocess.TimeoutExpired:
         return [f"it takes more than {seconds:.0f} s" for _ in games]
     try:
-        found = json.loads(done.stdout.splitlines()[-1])
+        results = json.loads(done.stdout.splitlines()[-1])
     except (IndexError, ValueError):
         said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         return [f"its process ended: {said or done.returncode}" for _ in games]
-    return [it if isinstance(it, str) else np.array(it, dtype=np.int32) for it in found]
+    return [r if isinstance(r, str) else np.array(r, dtype=np.int32) for r in results]
 
 
 def _seeds_of(source: NoisyGains) -> Seeds:
@@ -145,32 +144,32 @@ def _seeds_of(source: NoisyGains) -> Seeds:
 def _play(given: bytes) -> list[Any]:
     games = pickle.loads(given)
     tried: list[str] = []
-    homes = [Path(it).resolve() for it in (sys.prefix, sys.base_prefix, _PACKAGE)]
+    homes = [Path(folder).resolve() for folder in (sys.prefix, sys.base_prefix, _PACKAGE)]
     sys.addaudithook(partial(_refuse, tried, homes))
     loaded = [_attempt(tried, _load, spec, label, homes) for spec, label, *_ in games]
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
     homes.clear()
     return [
-        it if isinstance(it, str) else _attempt(tried, _game, it, *game[2:])
-        for it, game in zip(loaded, games, strict=True)
+        made if isinstance(made, str) else _attempt(tried, _game, made, *game[2:])
+        for made, game in zip(loaded, games, strict=True)
     ]
 
 
 def _attempt(tried: list[str], do: Callable[..., Any], *words: Any) -> Any:
-    """What a call returns; a text if it fails, or tries to open something."""
+    """Return the result of a call; the reason as a text if it fails or tries to open something."""
     tried.clear()
     try:
         made = do(*words)
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.EMFILE and not tried:
             tried.append(str(error.filename or error))
-        notes = "".join(f" ({it})" for it in getattr(error, "__notes__", ()))
+        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
         made = f"{type(error).__name__}: {error}{notes}"
     return f"it opens {tried[0]}" if tried else made
 
 
 def _load(spec: Any, label: str, homes: list[Path]) -> Any:
-    """The algorithm of an entry of a suite; the files of its packages become readable."""
+    """Load the algorithm of an entry of a suite; make the files of its packages readable."""
     first, *others = modules_of(spec)
     for late in _LATE if is_foreign(first) else (*_LATE, _LATE_OF_DPOL):
         import_module(late)
@@ -178,7 +177,7 @@ def _load(spec: Any, label: str, homes: list[Path]) -> Any:
         package = find_spec(module.partition(".")[0])
         for folder in (package and package.submodule_search_locations) or ():
             homes.append(Path(folder).resolve())
-    return {it.label: it.algorithm for it in make_members(spec)}[label]
+    return {member.label: member.algorithm for member in make_members(spec)}[label]
 
 
 def _game(algorithm: Any, states: Sequence[Any], source: NoisyGains) -> Any:
@@ -186,7 +185,7 @@ def _game(algorithm: Any, states: Sequence[Any], source: NoisyGains) -> Any:
 
 
 def _without_seed(states: Sequence[Any]) -> ReplicateGenerators:
-    """Generators in these states; NumPy's own copies would carry the seed."""
+    """Return generators in these states; NumPy's own copies would carry the seed."""
     made = []
     for state in states:
         bits = np.random.PCG64()
@@ -196,10 +195,10 @@ def _without_seed(states: Sequence[Any]) -> ReplicateGenerators:
 
 
 def _refuse(tried: list[str], homes: list[Path], event: str, words: tuple[Any, ...]) -> None:
-    """Refuse what an algorithm has no need of.
+    """Refuse an audit event that no algorithm needs, and note it.
 
     Raises:
-        PermissionError: always then; it is noted too.
+        PermissionError: the event is refused.
     """
     if event == "open" and isinstance(words[0], str | bytes | os.PathLike):
         path = Path(os.path.realpath(os.fsdecode(words[0])))

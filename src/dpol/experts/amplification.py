@@ -1,10 +1,10 @@
-"""Privacy amplified by batches: what a random batch size does to a Gaussian guarantee.
+"""Privacy amplification by batches: how a random batch size changes a Gaussian guarantee.
 
-A round that falls into a batch of size B has central guarantee mu / sqrt(B). If B is
-random and independent of the round's own data, the guarantee is that of a mixture of
-Gaussian pairs; a stochastically smaller B gives a valid lower bound. Source:
-"Prediction with Expert Advice under Local Differential Privacy", section 3.1.2,
-Theorem 2, Lemmas 1 and 2, Corollary 3.
+A round in a batch of size B has the central guarantee mu / sqrt(B). If B is random and
+independent of the round's own data, the round has the guarantee of a mixture of Gaussian
+pairs; a stochastically smaller B gives a valid lower bound. Source: "Prediction with
+Expert Advice under Local Differential Privacy", section 3.1.2, Theorem 2, Lemmas 1 and 2,
+Corollary 3.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
-    """P(leader minus runner-up >= gap) of n independent standard normals.
+    """Return P(leader minus runner-up >= gap) of n independent standard normals.
 
-    The gap of the noisy gains before round t is stochastically smallest when all means
-    are equal (Theorem 2), where it has this law in units of eta sqrt(t).
+    The gap of the noisy gains before round t is stochastically smallest when all means are
+    equal (Theorem 2); it then has this distribution, in units of eta sqrt(t).
 
     Raises:
         ValueError: n is below 2.
@@ -41,7 +41,7 @@ def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
 
 
 def gap_density(gap: ArrayLike, n_experts: int) -> Floats:
-    """The density of the law of `gap_survival`, at gaps of any shape.
+    """Return the density of the distribution of `gap_survival`, at gaps of any shape.
 
     Raises:
         ValueError: n is below 2.
@@ -60,9 +60,9 @@ _Z = np.linspace(-9.0, _REACH + 9.0, 901)
 
 @lru_cache(maxsize=8)
 def _gap_law(n_experts: int) -> tuple[CubicSpline, CubicSpline]:
-    """Logarithms of survival function and density by quadrature, as splines on [0, _REACH].
+    """Return splines of the log survival function and the log density on [0, _REACH].
 
-    The trapezoidal rule converges exponentially on these integrands over the whole line.
+    Quadrature by the trapezoidal rule converges exponentially on these integrands over the line.
     """
     from scipy.interpolate import CubicSpline
 
@@ -80,25 +80,25 @@ def _gap_law(n_experts: int) -> tuple[CubicSpline, CubicSpline]:
     return CubicSpline(_GRID, survival + log_step), CubicSpline(_GRID, density + log_step)
 
 
-# Nodes of the quadrature over the gap; below this tail a dip no longer counts.
+# Nodes of the quadrature over the gap; dips with a smaller probability are neglected.
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _NO_DIP = 1e-15
 _EXACT_SIZES = 256
 
 
 def containing_batch(t: int, rule: BatchRule, mu: float) -> BatchMixture:
-    """A data-independent lower bound on the size of the batch that contains round t.
+    """Return a data-independent lower bound on the size of the batch that contains round t.
 
-    Stochastically smaller than the true size on every stream that was fixed beforehand (an
-    oblivious adversary; it does not hold against one that reacts to the noise): round t is in
-    a batch of size b or less only if the gap was below what a larger batch requires before
-    one of the last min(b, t) rounds; the chance that it was not is bounded from below by
-    integrating over the gap at the start of that window and the chance that it then dips.
+    The bound is stochastically smaller than the true size on every stream that was fixed beforehand
+    (an oblivious adversary); it does not hold against an adversary that reacts to the noise. Round
+    t is in a batch of size b or less only if, before one of the last min(b, t) rounds, the gap was
+    smaller than a larger batch requires. The probability that it was not is bounded from below by
+    an integral over the gap at the start of that window and the probability of a dip after it.
 
     Args:
-        t: the round, counted from 1.
-        rule: how batches are chosen; its noise must not be 0. Its switching bound also limits
-            the chance of the dip.
+        t: round, counted from 1.
+        rule: rule for batch sizes, with noise above 0; its switching bound also limits the
+            probability of the dip.
         mu: Gaussian-DP parameter of one round's noise.
 
     Raises:
@@ -110,24 +110,24 @@ def containing_batch(t: int, rule: BatchRule, mu: float) -> BatchMixture:
 
 
 def heuristic_batch(t: int, rule: BatchRule, mu: float) -> BatchMixture:
-    """A guess at the size of the batch that contains round t. Nothing proves it.
+    """Return an unproved guess at the size of the batch that contains round t.
 
-    It leaves gains out and takes the gap before the batch for that before round t. Two experts
-    then have a gap of size `eta sqrt(2 t) |N(0, 1)|`, which is below k with probability at most
-    k / (eta sqrt(pi t)). The density of n experts' gap is at most n (n - 1) / 2 times that of two.
-    By the Borell-TIS inequality, whatever the rule's own bound, b rounds need a gap of
-    eta sqrt(2 b) (sqrt(log(2 n - 2)) + sqrt(2 log(1/p))), p = alpha sqrt(log(n) / t). The noise
+    The guess ignores gains and uses the gap before round t instead of the gap before the batch. Two
+    experts then have a gap of size `eta sqrt(2 t) |N(0, 1)|`, which is below k with probability
+    at most k / (eta sqrt(pi t)); the gap of n experts has at most n (n - 1) / 2 times this
+    density. By the Borell-TIS inequality, whatever the rule's own bound, b rounds need a gap
+    of eta sqrt(2 b) (sqrt(log(2 n - 2)) + sqrt(2 log(1/p))), p = alpha sqrt(log(n) / t). The noise
     cancels: the guess is the same for every mu, and too large where noise does not exceed gains.
-    Source: "Prediction with Expert Advice under Local Differential Privacy", section A.11; its
-    constants are derived again here, and the paper itself warns of using it in place of a bound.
+    Source: "Prediction with Expert Advice under Local Differential Privacy", section A.11, with
+    its constants derived again here; the paper itself warns against using it in place of a bound.
 
     Args:
-        t: the round, counted from 1.
-        rule: how batches are chosen; its noise must not be 0.
+        t: round, counted from 1.
+        rule: rule for batch sizes, with noise above 0.
         mu: Gaussian-DP parameter of one round's noise.
 
     Raises:
-        ValueError: as `containing_batch`.
+        ValueError: t is not a round, or there is no noise.
     """
     _check(t, rule)
     n, b = rule.n_experts, _sizes_to_check(rule.longest)
@@ -145,34 +145,34 @@ def _check(t: int, rule: BatchRule) -> None:
 
 
 def _mixture(mu: float, b: BatchSizes, exceeding: Floats) -> BatchMixture:
-    """The mixture of P(size > b), `exceeding`; between the values of b, sizes are the smallest."""
-    # P(size > b) falls in b, so a bound for a larger b serves a smaller one too.
+    """Return the mixture with P(size > b) = `exceeding` whose sizes are as small as possible."""
+    # P(size > b) falls in b, so a lower bound for a larger b holds for a smaller one too.
     exceeds = np.concatenate([[1.0], np.maximum.accumulate(exceeding[::-1])[::-1], [0.0]])
     return BatchMixture(mu, np.concatenate([[1], b + 1]), np.abs(np.diff(exceeds)))
 
 
 def weakest(mixtures: list[BatchMixture]) -> BatchMixture:
-    """A mixture that holds for all of several rounds: stochastically smaller than each.
+    """Return a mixture that holds for several rounds at once: stochastically smaller than each.
 
     Raises:
-        ValueError: they differ in mu or sizes.
+        ValueError: the mixtures differ in mu or sizes.
     """
     first = mixtures[0]
-    if any(it.mu != first.mu or (it.sizes != first.sizes).any() for it in mixtures):
+    if any(other.mu != first.mu or (other.sizes != first.sizes).any() for other in mixtures):
         raise ValueError("mixtures must share mu and sizes")
-    at_least = np.min([it.weights[::-1].cumsum()[::-1] for it in mixtures], axis=0)
+    at_least = np.min([mixture.weights[::-1].cumsum()[::-1] for mixture in mixtures], axis=0)
     at_least[0] = 1.0
     return BatchMixture(first.mu, first.sizes, np.abs(np.diff(np.append(at_least, 0.0))))
 
 
 def observed_batches(sizes: BatchSizes, mu: float) -> BatchMixture:
-    """The empirical mixture of observed containing batch sizes (any shape)."""
+    """Return the empirical mixture of observed sizes of containing batches, of any shape."""
     values, counts = np.unique(sizes, return_counts=True)
     return BatchMixture(mu, values, counts / counts.sum())
 
 
 def _sizes_to_check(longest: int) -> BatchSizes:
-    """All b up to `_EXACT_SIZES`, then a few per cent apart, up to `longest` - 1."""
+    """Return all b up to `_EXACT_SIZES`, then b a few per cent apart, up to `longest` - 1."""
     dense = np.arange(1, min(longest, _EXACT_SIZES + 1))
     sparse = np.geomspace(_EXACT_SIZES, max(longest - 1, _EXACT_SIZES), 256)
     together = np.unique(np.concatenate([dense, np.round(sparse).astype(np.int64)]))
@@ -180,7 +180,7 @@ def _sizes_to_check(longest: int) -> BatchSizes:
 
 
 def _exceeding(b: BatchSizes, t: int, rule: BatchRule) -> Floats:
-    """q_b, a lower bound on P(containing batch of round t > b), for each b."""
+    """Return q_b, a lower bound on P(containing batch of round t > b), for each b."""
     steps, n = np.minimum(b, t) - 1, rule.n_experts
     scale = rule.noise_scale * np.sqrt(np.maximum(1, t - b + 1))
     needed = np.maximum(rule.required_gap(b + 1, t), 0.0)
@@ -203,10 +203,10 @@ def _exceeding(b: BatchSizes, t: int, rule: BatchRule) -> Floats:
 def delta_of_trade_off(
     false_positive: Floats, false_negative: Floats, epsilon: ArrayLike
 ) -> Floats:
-    """delta(eps) of a trade-off curve given by points: its convex conjugate (Corollary 3).
+    """Return delta(eps) of a trade-off curve given by points: its convex conjugate (Corollary 3).
 
-    The largest 1 - fnr - e^eps fpr over the points; exact at the tangent points, and never
-    above the truth.
+    This is the largest 1 - fnr - e^eps fpr over the points: exact at the tangent points, and
+    never above the true delta.
     """
     epsilon = np.asarray(epsilon, dtype=float)[..., None]
     gains = 1 - false_negative - np.exp(epsilon) * false_positive

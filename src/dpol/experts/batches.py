@@ -1,4 +1,4 @@
-"""The rule for how long a batch of RW-AdaBatch may be."""
+"""The rule for the sizes of batches of RW-AdaBatch."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from dpol.privacy.mixtures import BatchSizes
 
 @dataclass(frozen=True, kw_only=True)
 class BatchRule:
-    """Rule for the longest next batch: the largest B up to `longest` whose switching bound holds.
+    """Rule for the next batch: the largest B up to `longest` that its switching bound allows.
 
     The gap may shrink by r B while B rounds of gains come in, so B is allowed if
     bound(gap - r B, B) < alpha sqrt(log(n) / (t + B)), that is if
-    gap > r B + eta sqrt(2 B) z, with z the bound's threshold for the right-hand side. The
-    left side of that grows with B, so the largest B is found bit by bit. Thresholds are
-    computed once: `reach` is eta sqrt(2) z for every t + B up to 2 T, -inf where any gap will do,
-    and `free_until` the largest such t + B, -1 if there is none. Source: "Prediction with
-    Expert Advice under Local Differential Privacy", Corollary 1 and section A.6.
+    gap > r B + eta sqrt(2 B) z, where z is the bound's threshold for the right-hand side. The
+    required gap grows with B, so the largest B is found bit by bit. Thresholds are computed once:
+    `reach` is eta sqrt(2) z for every t + B up to 2 T, and -inf where any gap will do;
+    `free_until` is the largest t + B where any gap will do, -1 if there is none. Source:
+    "Prediction with Expert Advice under Local Differential Privacy", Corollary 1 and section A.6.
 
     Args:
         bound: name of the switching bound, `borell-tis` or `reflection`.
         alpha: tolerance for batching.
-        n_experts: n, the number of experts.
+        n_experts: n, number of experts.
         longest: B_max, the number of rounds T.
         gain_range: r, upper end of the gains.
         noise_scale: eta; 0 leaves the condition gap > r B.
@@ -60,15 +60,15 @@ class BatchRule:
 
     @property
     def switching(self) -> SwitchingBound:
-        """The switching bound."""
+        """Switching bound of the name `bound`."""
         return BOUNDS[self.bound]
 
     def required_gap(self, size: BatchSizes, t: int) -> Floats:
-        """The gaps above which batches of `size` may start before round t, in the same shape."""
+        """Return the gaps above which batches of `size` may start before round t, in its shape."""
         return np.asarray(self.gain_range * size + self.reach[t + size] * np.sqrt(size))
 
     def batch_sizes(self, gap: Floats, t: int) -> BatchSizes:
-        """The sizes (R,) of batches that start before round t with the given gaps; at least 1."""
+        """Return the (R,) sizes, at least 1, of batches that start before round t with `gap`."""
         # A larger batch than gap / r never fits, unless its target is 1 or more.
         free = self.free_until - t
         most = min(self.longest, max(1, free, int(gap.max(initial=0.0) / self.gain_range)))

@@ -1,4 +1,4 @@
-"""Exponential weights over learners, from the same noisy gains they learn from."""
+"""Exponential weights over learners, from the noisy gains that the learners learn from."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dpol.privacy.guarantee import Origin
 
 @dataclass(frozen=True, kw_only=True)
 class WeightsState:
-    """The state that exponential weights carry from round to round.
+    """State that exponential weights carry from round to round.
 
     Args:
         learners: states of the banks.
-        actions: (R, m) actions of the learners in the round being played.
-        scores: (R, m) noisy cumulative gains of the learners, drawn together by the share.
+        actions: (R, m) actions of the learners in the current round.
+        scores: (R, m) noisy cumulative gains of the learners, pulled together by the share.
         variance: (R,) sum over rounds of the weighted variance of the learners' noisy gains.
     """
 
@@ -35,14 +35,14 @@ class WeightsState:
 
     @property
     def rate(self) -> Floats:
-        """(R,) learning rate; 0 as long as all learners gained the same."""
+        """Learning rates, (R,); 0 as long as all learners have gained the same."""
         some = self.variance > 0
         twice_log = 2 * math.log(self.scores.shape[1])
         return np.sqrt(np.divide(twice_log, self.variance, out=0 * self.variance, where=some))
 
     @property
     def weights(self) -> Floats:
-        """(R, m) probabilities of the learners."""
+        """Probabilities of the learners, (R, m)."""
         exponents = self.rate[:, None] * self.scores
         weights = np.exp(exponents - exponents.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
@@ -50,19 +50,19 @@ class WeightsState:
 
 @dataclass(frozen=True)
 class ExponentialWeights(LocalAlgorithm[WeightsState]):
-    """Draw a learner with probability exponential in its noisy gains; the rate knows the noise.
+    """Draw a learner with probability exponential in its noisy gains, at a rate set by the noise.
 
-    The rate is sqrt(2 log(m) / V), V the weighted variance of the learners' noisy gains summed
-    over the rounds so far, each round no less than what the known local noise alone makes of
-    it: noise that learners share, because they act alike, costs nothing. So the rate follows
-    the scale of gains and noise, as in Cesa-Bianchi, Mansour and Stoltz, "Improved
-    second-order bounds for prediction with expert advice" (2007), section 4.
-    Each round a share of the weight is spread evenly over the learners, so that another
-    can lead after a drift: Herbster and Warmuth, "Tracking the best expert" (1998), fixed share.
-    Post-processing of the noisy gains: their guarantee holds for the actions.
+    The rate is sqrt(2 log(m) / V), where V sums over rounds the weighted variance of the learners'
+    noisy gains. A round adds at least the variance that the known local noise alone gives; noise
+    that learners share, because they act alike, adds nothing. So the rate follows the scale of
+    gains and noise: Cesa-Bianchi, Mansour and Stoltz, "Improved second-order bounds for prediction
+    with expert advice" (2007), section 4. Every round a share of the weight is spread evenly over
+    the learners, so that another learner can take the lead after a drift: Herbster and Warmuth,
+    "Tracking the best expert" (1998), fixed share. The actions are post-processing of the noisy
+    gains, whose guarantee holds for them.
 
     Args:
-        share: share of the weight that is spread every round, in [0, 1); 0 is for one best
+        share: share of the weight that is spread every round, in [0, 1); 0 looks for one best
             learner over all rounds.
         learners: banks of learners.
 
@@ -77,7 +77,7 @@ class ExponentialWeights(LocalAlgorithm[WeightsState]):
 
     def __post_init__(self) -> None:
         check_number("share", self.share, "[0, 1)")
-        JoinedBank(self.learners)  # refuses none
+        JoinedBank(self.learners)  # refuses an empty tuple
 
     @property
     def n_learners(self) -> int:
@@ -100,12 +100,11 @@ class ExponentialWeights(LocalAlgorithm[WeightsState]):
             state = self._score(state, observation)
         learners, actions = JoinedBank(self.learners).step(state.learners, observation)
         state = replace(state, learners=learners, actions=actions)
-        # The sum of all weights may miss 1 by rounding; no uniform number is above the last.
+        # The last learner takes the rest: rounding may leave the sum of all weights below 1.
         passed = state.weights.cumsum(axis=1)[:, :-1] <= generators.uniform()[:, None]
         return state, actions[np.arange(len(actions)), passed.sum(axis=1)]
 
     def _score(self, state: WeightsState, seen: Observation) -> WeightsState:
-        """The state once the gains of its actions are seen."""
         gains = np.take_along_axis(seen.gains, state.actions, axis=1)
         spread = weighted_variance(gains, state.weights)
         noise = unshared_noise(state.actions, state.weights, seen.noise_scale)
@@ -120,15 +119,15 @@ class ExponentialWeights(LocalAlgorithm[WeightsState]):
 
 
 def weighted_variance(values: Floats, weights: Floats) -> Floats:
-    """(R,) variance of the rows of `values` under `weights`, both (R, m)."""
+    """Return the (R,) variances of the rows of `values` under `weights`, both (R, m)."""
     centred = values - (weights * values).sum(axis=1, keepdims=True)
     return np.asarray((weights * centred**2).sum(axis=1))
 
 
 def unshared_noise(actions: Actions, weights: Floats, noise_scale: Floats) -> Floats:
-    """(R,) expected weighted variance of the learners' noise; (R, m), (R, m), (n,).
+    """Return the (R,) expected weighted variances of noise, from (R, m), (R, m) and (n,) arrays.
 
-    With W_a the weight of all learners that chose expert a: sum_a W_a (1 - W_a) eta_a^2.
+    This is sum_a W_a (1 - W_a) eta_a^2, where W_a is the weight of all learners on expert a.
     """
     same = actions[:, :, None] == actions[:, None, :]
     others = 1 - (same * weights[:, None, :]).sum(axis=2)

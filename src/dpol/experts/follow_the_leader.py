@@ -14,9 +14,9 @@ from dpol.privacy.guarantee import Origin
 
 @dataclass(frozen=True)
 class FollowTheLeader(NonPrivateAlgorithm[Floats]):
-    """x_t = argmax of the cumulative raw gains; expert 0 in round 1.
+    """Play the argmax of the cumulative raw gains; expert 0 in round 1.
 
-    State: (R, n) cumulative gains.
+    The state is the (R, n) cumulative gains.
     """
 
     origin: ClassVar[Origin] = "standard"

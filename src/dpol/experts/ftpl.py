@@ -22,12 +22,12 @@ from dpol.privacy.guarantee import Origin
 class RandomWalkFTPL(LocalAlgorithm[Floats]):
     """RW-FTPL: x_t = argmax of z_0 plus the noisy gains of rounds before t.
 
-    Regret at most (eta + 2/eta) sqrt(2 T log n) for gains in [0, 1] and constant
-    noise scale eta. Privacy: post-processing of the noisy gains. Source: "Prediction
+    The regret is at most (eta + 2/eta) sqrt(2 T log n) for gains in [0, 1] and constant
+    noise scale eta. The actions are post-processing of the noisy gains. Source: "Prediction
     with Expert Advice under Local Differential Privacy", section 3, after Devroye,
     Lugosi and Neu, "Prediction by random-walk perturbation".
 
-    State: (R, n) noisy cumulative gains.
+    The state is the (R, n) noisy cumulative gains.
 
     >>> import dpol
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Playing an algorithm as a user of the library does: seed and replicates come from the source."""
+"""Play an algorithm from the library: seed and replicates come from the source."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from dpol.noise.seeds import Seeds
 def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = None) -> Games:
     """Play an algorithm on every replicate of a source.
 
-    The actions are those of a run of the pipeline with the same seed, stream, noise, mu,
-    replicates and label.
+    A run of the pipeline with the same seed, stream, noise, mu, replicates and label plays the
+    same actions.
 
     Args:
-        algorithm: its `model` must fit the source; or its name in a config.
+        algorithm: algorithm whose `model` fits the source, or its name in a config.
         source: noisy gains for local algorithms, raw gains for all others.
-        label: what the algorithm's own random numbers are keyed by; by default its name in the
-            registry.
+        label: key of the algorithm's own random numbers; by default its name in the registry.
 
     Raises:
-        TypeError: a local algorithm is given raw gains, or another one noisy gains; or it is not an
-            algorithm, or its class.
-        ValueError: the name is unknown or of several algorithms, the source has no seed, or the
-            algorithm breaks a rule of `rounds`.
+        TypeError: `algorithm` is a class or no algorithm at all, or its model does not fit the
+            source: local algorithms need noisy gains, all others raw gains.
+        ValueError: the name is unknown or stands for several algorithms, the source has no seed, or
+            the algorithm breaks a rule of `rounds`.
 
     >>> import dpol
     >>> import numpy as np
@@ -49,14 +48,14 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
     if isinstance(algorithm, str):
         member, *others = make_members(algorithm)
         if others:
-            labels = [member.label, *(it.label for it in others)]
+            labels = [member.label, *(other.label for other in others)]
             raise ValueError(
                 f"{algorithm} is {len(labels)} algorithms ({', '.join(labels)}); play one"
             )
         algorithm = member.algorithm
     if isinstance(algorithm, type):
         name = algorithm.__name__
-        raise TypeError(f"{name} is a class; play an object of it, such as {name}()")
+        raise TypeError(f"{name} is a class; play an instance, such as {name}()")
     if not isinstance(algorithm, Algorithm):
         raise TypeError(
             f"{type(algorithm).__name__} is not an algorithm; derive its class from"
@@ -71,7 +70,7 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
 
 
 def seeds_of(algorithm: AnyAlgorithm, source: Source) -> Seeds:
-    """The seed and names that fix the algorithm's own random numbers, besides its label.
+    """Return the seed and names that, with its label, fix the algorithm's own random numbers.
 
     Raises:
         ValueError: the source has no seed.

@@ -1,15 +1,15 @@
-"""Interface of an algorithm: its base classes, and the numbers that it is given and may see.
+"""Interface of an algorithm: its base classes, and the numbers that it may see.
 
-`Algorithm` tells the life of a game. A bank of learners is an algorithm without generators, which
-acts for all its learners at once.
+`Algorithm` describes a game from start to end. A bank of learners is an algorithm without
+generators that acts for all its learners at once.
 """
 
 # Live games
 # ----------
-# A live game is played while its rounds happen: each step reads what was reported so far, nobody
-# knows how many rounds are to come, and an expert may report nothing in a round, or join late. The
-# package for weekly decisions (weekly/ in the repository) plays such games; nothing in this package
-# does. What only they need stands last in its class, below the line "For live games".
+# A live game is played while its rounds happen: each step reads what was reported so far, the
+# number of rounds is unknown, and an expert may report nothing in a round, or join late. Only the
+# package for weekly decisions (weekly/ in the repository) plays such games. Members that only they
+# need stand last in their class, below the line "For live games".
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
 from dpol.privacy.mixtures import BatchMixture
 
 Actions = NDArray[np.int32]
-"""An array of experts, counted from 0."""
+"""Array of experts, counted from 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """The size of the game, which every algorithm knows before round 1.
+    """Size of a game, which every algorithm knows before round 1.
 
     Args:
-        n_replicates: R, the number of replicates.
-        n_rounds: T, the number of rounds; 0 in a live game, which has no end.
-        n_experts: n, the number of experts.
+        n_replicates: R, number of replicates.
+        n_rounds: T, number of rounds; 0 in a live game, which has no end.
+        n_experts: n, number of experts.
         gain_range: r, upper end of the gains' range.
     """
 
@@ -55,10 +55,10 @@ class Setup:
 
 @dataclass(frozen=True, kw_only=True)
 class LocalSetup(Setup):
-    """The setup of a local game: also the initial noise draw z_0 and the public noise.
+    """Setup of a local game, with the initial noise draw and the public noise scale.
 
-    `initial` is (R, n), `noise_scale` (T, n). `memory` says how noise depends on earlier noise; it
-    is None for independent noise. `capacity` (T, n) is None where gains are not shares of people.
+    `initial` is z_0, (R, n); `noise_scale` is (T, n). `memory` says how noise depends on earlier
+    noise, None for independent noise. `capacity` is (T, n), None if gains are not shares of people.
     """
 
     initial: Floats
@@ -71,13 +71,13 @@ class LocalSetup(Setup):
 
 @dataclass(frozen=True, kw_only=True)
 class CuratorSetup(Setup):
-    """The setup of a game on raw gains: also the changes that the curator must protect.
+    """Setup of a game on raw gains, with the changes that the curator must hide.
 
-    `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person
-    can move one gain, `mu` the privacy level, and `changes` (T, n) how far one person can move
-    each gain; None where whole rounds change, not people. `noise` names how noise is scaled, and
-    `stay` is in how many rounds in a row one person may be counted.
-    `neighbours` says which inputs must be hard to tell apart.
+    `sensitivity` is the largest L2 sensitivity of a round, `largest_change` how far one person can
+    move one gain, and `mu` the privacy level. `changes` (T, n) is how far one person can move each
+    gain; None if whole rounds change instead of people. `noise` names the scale of the noise.
+    `stay` is the longest stay of one person, in rounds in a row. `neighbours` says which inputs
+    must be hard to tell apart.
     """
 
     sensitivity: float
@@ -92,37 +92,37 @@ class CuratorSetup(Setup):
 
     @property
     def expert_changes(self) -> Floats | None:
-        """(n,) how far one person can move each expert's gain in any round."""
+        """How far one person can move each expert's gain in any round, (n,)."""
         return None if self.changes is None else np.asarray(self.changes.max(axis=0))
 
     @property
     def by_capacity(self) -> bool:
-        """True if the noise of an expert follows the change that one person makes there.
+        """True if an expert's noise is scaled to the change that one person makes there.
 
         Raises:
-            ValueError: it must, but the changes are unknown.
+            ValueError: the noise needs these changes, but they are unknown.
         """
-        own = find_noise(self.noise).needs_capacities
-        if own and self.changes is None:
+        needed = find_noise(self.noise).needs_capacities
+        if needed and self.changes is None:
             raise ValueError(f"the noise {self.noise} needs gains with capacities")
-        return own
+        return needed
 
     def guarantee(
         self, mechanism: str, mu: float, mu_of_rounds: Callable[[int], float]
     ) -> Guarantee:
-        """The record of Gaussian noise that is scaled as the game says.
+        """Return the record of Gaussian noise with the scale that the game asks for.
 
         Args:
-            mechanism: what adds the noise.
-            mu: what the noise achieves.
-            mu_of_rounds: the mu of a person counted in so many rounds, in a row or not.
+            mechanism: name of the mechanism that adds the noise.
+            mu: Gaussian-DP parameter that the noise achieves.
+            mu_of_rounds: maps a number of rounds, in a row or not, to a person's mu in them.
         """
-        own = self.by_capacity
+        scaled = self.by_capacity
         return Guarantee(
-            mechanism=mechanism + (f", {self.noise} noise" if own else ""),
+            mechanism=mechanism + (f", {self.noise} noise" if scaled else ""),
             **self.neighbours.as_fields(mu_of_rounds),
-            sensitivity=math.sqrt(2.0) if own else self.sensitivity,
-            sensitivity_unit="L2, gain over its largest change" if own else "L2, gain",
+            sensitivity=math.sqrt(2.0) if scaled else self.sensitivity,
+            sensitivity_unit="L2, gain over its largest change" if scaled else "L2, gain",
             mu=mu,
             model="central",
             sampler="seeded",
@@ -131,12 +131,15 @@ class CuratorSetup(Setup):
 
 @dataclass(frozen=True)
 class Observation:
-    """One round's gains as the algorithm sees them: `gains` (R, n), `noise_scale` (n,).
+    """Gains of one round as the algorithm sees them.
 
-    Where noise has a memory, `fresh_scale` (n,) is the standard deviation of what is fresh in it.
-
-    For live games: `reported` (n,) is 1 for experts that reported in this round, and 0 for the
-    others, whose gain is made up; `joined` (n,) says who has ever reported. None: all.
+    Args:
+        gains: (R, n) gains, noisy for local algorithms.
+        noise_scale: (n,) standard deviation of the noise.
+        fresh_scale: (n,) standard deviation of the fresh part of correlated noise; None: all fresh.
+        reported: for live games, (n,) 1 for experts that reported in this round, 0 for the others,
+            whose gain is made up; None: all did.
+        joined: for live games, (n,) True for experts that have ever reported; None: all have.
     """
 
     gains: Floats
@@ -151,32 +154,32 @@ class Observation:
 
     @property
     def fresh(self) -> Floats:
-        """(n,) standard deviation of what is fresh in the noise: all of it without a memory."""
+        """Standard deviation of the noise's fresh part, (n,); independent noise is all fresh."""
         return self.noise_scale if self.fresh_scale is None else self.fresh_scale
 
     # For live games:
 
     @property
     def known(self) -> Floats | float:
-        """1 where a gain was reported, 0 where it was not."""
+        """Weights of the gains: 1 where a gain was reported, 0 where it was not."""
         return 1.0 if self.reported is None else self.reported
 
     @property
     def silent(self) -> bool:
-        """True if nobody reported anything."""
+        """True if no expert reported."""
         return self.reported is not None and not self.reported.any()
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """A local algorithm's forecast of the next round.
+    """Forecast of the next round by a local algorithm.
 
     Args:
-        scores: (R, n) what the action is the largest of.
-        level: for live games, (R, 1) of the last round, if scores are how far the next gains will
-            lie above it.
-        variance: for live games, (R, n) of the gains around that, without noise; None if there is
-            no level.
+        scores: (R, n) scores; the action is their argmax.
+        level: for live games, (R, 1) level of the last round, if scores predict how far the next
+            gains will lie above it.
+        variance: for live games, (R, n) variance of the gains, without noise, around that
+            prediction; None if there is no level.
     """
 
     scores: Floats
@@ -188,11 +191,11 @@ class Forecast:
 
 
 ReadsNoise = Literal["independent", "chains", "any"]
-"""The noise that may be played: independent from round to round, also that of `Chains`, or any."""
+"""Noise that may be played: independent between rounds, also correlated by `Chains`, or any."""
 
 
 def can_read(reads: ReadsNoise, memory: MemoryKind) -> bool:
-    """True if an algorithm that reads such noise may be given noise with this memory."""
+    """Return True if an algorithm that reads `reads` may be given noise with this memory."""
     return memory == "none" or reads in ("any", memory)
 
 
@@ -201,25 +204,25 @@ State = TypeVar("State")
 
 
 class Algorithm(ABC, Generic[AnySetup, State]):
-    """Parameters plus the two functions of an algorithm; derive from a class for its model.
+    """Parameters and the two functions of an algorithm; derive from the subclass for its model.
 
     An algorithm is a frozen dataclass of parameters: it never changes, and one object plays any
-    number of games. All that a game changes is in its state, a value that `step` leaves as it was.
-    The life of a game with R replicates, as `dpol.play` leads it:
+    number of games. Everything that changes in a game is in its state; `step` returns a new state
+    and leaves the old one unchanged. A game with R replicates, as `dpol.play` plays it:
 
-    1. **Privatize.** `dpol.privatize` adds noise to the raw gains. It makes `NoisyGains`, which
-       hold no raw gain, and the guarantee of every noisy gain. A central algorithm skips this:
-       its curator holds `RawGains`, and a level mu that the algorithm has to reach.
-    2. **Setup.** What is known before round 1 becomes a setup. A `LocalSetup` has the scale of the
-       noise; a `CuratorSetup` says how far one person can move the gains. `init` makes the first
-       state of it.
-    3. **Step**, once a round. `step` takes the state and what was observed in the round before:
-       None in round 1, then noisy gains for a local algorithm, raw ones for the others. It returns
-       the next state, and an expert for each replicate. The gains of a round are handed over after
-       its action, so no algorithm looks ahead. Draws come from the generators it is given.
+    1. **Privatize.** `dpol.privatize` adds noise to the raw gains. It returns `NoisyGains`, which
+       hold no raw gain, with the guarantee of every noisy gain. A central algorithm skips this
+       step: its curator holds `RawGains` and a level mu that the algorithm has to reach.
+    2. **Setup.** A setup holds everything that is known before round 1. A `LocalSetup` has the
+       scale of the noise; a `CuratorSetup` says how far one person can move the gains. `init`
+       makes the first state from it.
+    3. **Step**, once a round. `step` takes the state and the observation of the previous round:
+       None in round 1, then noisy gains for a local algorithm and raw gains for the others. It
+       returns the next state and an expert for each replicate. It gets the gains of a round after
+       its action, so it cannot look ahead. It draws from the given generators.
     4. **Guarantee.** The actions of a local algorithm are made from noisy gains alone, so the
-       guarantee of these holds for them too. A central algorithm states its own (`guarantee`); a
-       non-private one protects nobody.
+       guarantee of the noisy gains holds for them too. A central algorithm states its own
+       (`guarantee`); a non-private algorithm protects nobody.
 
     `dpol.experts.play` is this loop. `dpol.check` runs the conformance checks: blocks of
     replicates, pickling, look-ahead, states that are values.
@@ -228,47 +231,47 @@ class Algorithm(ABC, Generic[AnySetup, State]):
     model: ClassVar[Model]
     """`local` plays `NoisyGains`; `central` and `none` play `RawGains`."""
     constant_noise: ClassVar[bool] = False
-    """True if it needs noise of one scale for all rounds and experts."""
+    """True if the algorithm needs noise of one scale for all rounds and experts."""
     one_round: ClassVar[bool] = False
-    """True if its guarantee holds for a person in one round only, not for stays."""
+    """True if the guarantee holds for a person in one round only, not for stays."""
 
     @property
     def origin(self) -> Origin:
-        """`paper`, `standard` (textbook baselines) or `ours`; `other` for another package's."""
+        """`paper`, `standard` (textbook baselines), `ours`, or `other` (another package)."""
         return "other"
 
     @property
     def reads_noise(self) -> ReadsNoise:
-        """Kind of local noise that it may be given."""
+        """Kind of local noise that the algorithm can read."""
         return "independent"
 
     @property
     def n_learners(self) -> int:
-        """Number of learners of which it keeps square arrays; memory is planned by it."""
+        """Number of learners m; memory is planned for arrays of m x m."""
         return 1
 
     @abstractmethod
     def init(self, setup: AnySetup) -> State:
-        """The state before round 1."""
+        """Return the state before round 1."""
 
     @abstractmethod
     def step(
         self, state: State, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[State, Actions]:
-        """The state and the (R,) actions of the next round."""
+        """Return the state and the (R,) actions of the next round."""
 
 
 AnyAlgorithm = Algorithm[Any, Any]
-"""An algorithm of any model, with any state."""
+"""Algorithm of any model, with any state."""
 
 
 class LocalAlgorithm(Algorithm[LocalSetup, State]):
-    """An algorithm that sees noisy gains only; their guarantee holds for its actions."""
+    """Algorithm that sees noisy gains only; their guarantee holds for its actions."""
 
     model = "local"
 
     def forecast(self, state: State) -> Forecast | None:
-        """The forecast of the next round; None if the state holds none."""
+        """Return the forecast of the next round; None if the state holds no forecast."""
         return None
 
     # For live games:
@@ -277,46 +280,46 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
 
 
 class BatchedAlgorithm(LocalAlgorithm[State]):
-    """A local algorithm whose batches amplify the central guarantee of its actions."""
+    """Local algorithm whose batches amplify the central guarantee of its actions."""
 
     one_round = True
     needs_all_rounds = True
 
     @abstractmethod
     def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
-        """A distribution of batch sizes that holds for every round; None without noise."""
+        """Return a distribution of batch sizes that holds for every round; None without noise."""
 
 
 class CentralAlgorithm(Algorithm[CuratorSetup, State]):
-    """An algorithm of the central model, which sees raw gains and makes its own noise."""
+    """Algorithm of the central model: it sees raw gains and makes its own noise."""
 
     model = "central"
 
     scales_noise: ClassVar[bool] = True
-    """True if its own noise is scaled as the game says; otherwise it is like no other."""
+    """True if the game sets the scale of its noise; False if the noise is of a kind of its own."""
 
     @abstractmethod
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
-        """The privacy of its actions."""
+        """Return the privacy guarantee of the actions."""
 
 
 class NonPrivateAlgorithm(Algorithm[CuratorSetup, State]):
-    """An algorithm that sees raw gains and protects nobody: a yardstick."""
+    """Algorithm that sees raw gains and protects nobody: a yardstick."""
 
     model = "none"
 
 
 class LearnerBank(ABC, Generic[State]):
-    """Parameters plus the functions of a set of learners, which share work and draw nothing."""
+    """Parameters and functions of a set of learners that share work and draw no random numbers."""
 
     @property
     def origin(self) -> Origin:
-        """Origin of its learners, when they are played alone."""
+        """Origin of the learners when they are played alone."""
         return "ours"
 
     @property
     def reads_noise(self) -> ReadsNoise:
-        """Kind of local noise that its learners may be given."""
+        """Kind of local noise that the learners can read."""
         return "independent"
 
     @property
@@ -326,30 +329,30 @@ class LearnerBank(ABC, Generic[State]):
 
     @abstractmethod
     def init(self, setup: LocalSetup) -> State:
-        """The state before round 1."""
+        """Return the state before round 1."""
 
     @abstractmethod
     def step(self, state: State, observation: Observation | None) -> tuple[State, Actions]:
-        """The state and the (R, m) actions of the next round."""
+        """Return the state and the (R, m) actions of the next round."""
 
     def forecast(self, state: State, place: int) -> Forecast | None:
-        """The forecast of the next round by one of its learners; None if the state holds none."""
+        """Return one learner's forecast of the next round; None if the state holds no forecast."""
         return None
 
     def single(self, place: int) -> tuple[LearnerBank[Any], int]:
-        """A bank that holds one of its learners, and the learner's place in it.
+        """Return a bank with one of the learners, and the learner's place in that bank.
 
-        A bank that can play one learner with less work than all overrides it.
+        Override this in a bank that can play one learner with less work than all.
         """
         return self, place
 
 
 @dataclass(frozen=True)
 class Member:
-    """An algorithm with its label and the registered name it came from (its family).
+    """Algorithm with its label and its family, the registered name that it came from.
 
-    `spec` is the entry of a suite that `make_members` made it of; `foreign` says that code of
-    another package plays, also if it is only a learner.
+    `spec` is the entry of a suite that `make_members` made it from; `foreign` is True if code of
+    another package plays, even if only as a learner.
     """
 
     label: str
@@ -360,20 +363,20 @@ class Member:
 
     @property
     def origin(self) -> Origin:
-        """The origin of the algorithm; that of another package is `other`."""
+        """Origin of the algorithm; `other` for an algorithm of another package."""
         played = getattr(self.algorithm, "bank", self.algorithm)
         return "other" if is_foreign(type(played).__module__) else self.algorithm.origin
 
 
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""Labels are parts of file names."""
+"""Pattern of labels, which become parts of file names."""
 
 
 def check_class(name: str, kind: Any) -> None:
-    """Refuse a registered class that is not a whole algorithm or bank of learners.
+    """Refuse a registered class that is not a complete algorithm or bank of learners.
 
     Raises:
-        ValueError: what is wrong, with the remedy.
+        ValueError: the class is unfit; the message has the remedy.
     """
     if not (isinstance(kind, type) and issubclass(kind, Algorithm | LearnerBank)):
         wrong = "must derive from an algorithm or from a bank of learners"
@@ -389,10 +392,10 @@ def check_class(name: str, kind: Any) -> None:
 
 
 def check_made(name: str, made: AnyAlgorithm | LearnerBank[Any]) -> None:
-    """Refuse an algorithm or bank of unknown origin, or learners without labels or with equal ones.
+    """Refuse an algorithm or bank of unknown origin, and learners without labels of their own.
 
     Raises:
-        ValueError: what is wrong, with the remedy.
+        ValueError: the origin or the labels are unfit; the message has the remedy.
     """
     if made.origin not in (allowed := get_args(Origin)):
         wrong = f"origin must be one of {', '.join(allowed)}, got {made.origin!r}"
@@ -401,7 +404,7 @@ def check_made(name: str, made: AnyAlgorithm | LearnerBank[Any]) -> None:
         return
     labels: Any = made.labels
     sound = isinstance(labels, tuple) and labels and len(set(labels)) == len(labels)
-    if not sound or not all(isinstance(it, str) and LABEL.fullmatch(it) for it in labels):
+    if not sound or not all(isinstance(x, str) and LABEL.fullmatch(x) for x in labels):
         wrong = f"labels must be a tuple of different names, one for each learner, got {labels!r}"
         _refuse(name, type(made), wrong, f'return ("{name}",)')
 

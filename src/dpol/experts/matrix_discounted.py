@@ -1,4 +1,4 @@
-"""Follow the leader of decayed sums released by a matrix factorisation."""
+"""Follow the leader of decayed sums that a matrix factorisation releases."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dpol.privacy.factorizations import Factorization, decayed_sums
 
 @dataclass(frozen=True)
 class MatrixDiscounted(ReleasedSums):
-    """The leader of sums in which every round counts `decay` times the next, factorised.
+    """The leader of factorised sums in which every round counts `decay` times the next.
 
     Source of the factorisation: Henzinger, Kalinin and Upadhyay (2025).
 
     Args:
-        decay: beta, in (0, 1).
+        decay: beta, weight of a round relative to the next, in (0, 1).
 
     Raises:
         ValueError: decay is out of range.

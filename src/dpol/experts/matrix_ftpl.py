@@ -1,4 +1,4 @@
-"""Follow the leader of prefix sums released by a matrix factorisation."""
+"""Follow the leader of prefix sums that a matrix factorisation releases."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dpol.privacy.factorizations import Factorization, prefix_sums
 class MatrixFTPL(ReleasedSums):
     """The leader of the prefix sums, or of the last rounds, of one release with factorised noise.
 
-    The central baseline that the literature knows to be near the best: at T = 148 the noise on a
-    prefix is 2.47 Delta / mu, where that of a padded binary tree is 8. A leader of the last rounds
-    is chosen by differences of the same released prefix sums, at the same mu. Source of the
+    This central baseline is near the best in the literature: at T = 148 the noise on a prefix is
+    2.47 Delta / mu, against 8 Delta / mu for a padded binary tree. A leader of the last rounds is
+    chosen by differences of the same released prefix sums, at the same mu. Source of the
     factorisation: Henzinger, Kalinin and Upadhyay (2025).
 
     Args:

@@ -1,4 +1,4 @@
-"""RW-Meta: private choice among learners, from the same noisy gains they learn from."""
+"""RW-Meta: private choice among learners, from the noisy gains that the learners learn from."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from dpol.privacy.guarantee import Origin
 # Added to the variance, relative to Sigma, so that rounding cannot make it negative.
 _ROUNDING = 1e-12
 
-# A call of a generator costs more than the normals of a round: so many rounds are drawn at once.
+# Rounds drawn at once: a call of a generator costs more than the normals of one round.
 _ROUNDS_AHEAD = 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class MetaState:
-    """The state that RW-Meta carries from round to round.
+    """State that RW-Meta carries from round to round.
 
     Args:
         rounds: number of rounds observed.
         learners: states of the banks.
-        actions: (R, m) actions of the learners in the round being played.
+        actions: (R, m) actions of the learners in the current round.
         gains: (R, m) noisy cumulative gains of the learners.
         covariance: (R, m, m) covariance Sigma of the noise in `gains`, given the actions.
         normals: (R, k, m) standard normals of the next k rounds, already drawn.
-        n_rounds: the game's number of rounds, beyond which none are drawn; 0 if not known.
+        n_rounds: number of rounds of the game, which limits k; 0 if unknown.
         gain_range: r, upper end of the gains.
     """
 
@@ -49,20 +49,20 @@ class MetaState:
 
 @dataclass(frozen=True)
 class RWMeta(LocalAlgorithm[MetaState]):
-    """Choose among m learners by their noisy cumulative gains, evened out by fresh noise.
+    """Choose among m learners by their noisy cumulative gains, decorrelated by fresh noise.
 
-    With Sigma the covariance of the noise in the learners' cumulative gains and
-    Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1', round t adds y ~ N(0, tau I - Sigma*) with
-    tau = max(f r^2 (t - 1), lambda_max(Sigma*)) for gains in [0, r], and follows the leader.
-    Post-processing of the noisy gains: their guarantee holds for the actions. Source:
-    "Prediction with Expert Advice under Local Differential Privacy", section 3.2 and Theorem 3
-    (f = 2, r = 1).
+    Let Sigma be the covariance of the noise in the learners' cumulative gains, and
+    Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1'. For gains in [0, r], round t adds
+    y ~ N(0, tau I - Sigma*) with tau = max(f r^2 (t - 1), lambda_max(Sigma*)), and follows the
+    leader. The actions are post-processing of the noisy gains, whose guarantee holds for them.
+    Source: "Prediction with Expert Advice under Local Differential Privacy", section 3.2 and
+    Theorem 3 (f = 2, r = 1).
 
     Args:
         exploration_floor: f, in squares of the gains' range; 2 in the paper, 0 adds no more noise
             than decorrelation needs.
         decorrelate: False leaves y out (an ablation).
-        learners: banks of learners; by default the paper's thirteen.
+        learners: banks of learners; by default the paper's thirteen learners.
 
     Raises:
         ValueError: a parameter is out of range, or there is no bank.
@@ -91,7 +91,7 @@ class RWMeta(LocalAlgorithm[MetaState]):
         check_number("exploration_floor", self.exploration_floor, "[0, 1e6]")
         if not isinstance(self.decorrelate, bool):
             raise ValueError(f"decorrelate must be true or false, got {self.decorrelate!r}")
-        JoinedBank(self.learners)  # refuses none
+        JoinedBank(self.learners)  # refuses an empty tuple
 
     @property
     def origin(self) -> Origin:
@@ -148,9 +148,9 @@ class RWMeta(LocalAlgorithm[MetaState]):
 
 
 def shared_noise(actions: Actions, noise_scale: Floats) -> Floats:
-    """X diag(eta^2) X' of one round for 0/1 rows X: (R, m, m) from (R, m) actions, (n,) scales.
+    """Return X diag(eta^2) X' of a round, (R, m, m), for (R, m) actions and (n,) noise scales.
 
-    Two learners share the noise of a round where they chose the same expert.
+    Row i of the 0/1 matrix X marks learner i's expert; learners on the same expert share its noise.
     """
     variance = (noise_scale**2)[actions]
     same = actions[:, :, None] == actions[:, None, :]
@@ -158,22 +158,22 @@ def shared_noise(actions: Actions, noise_scale: Floats) -> Floats:
 
 
 def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Floats:
-    """y = N(0, tau I - Sigma*) from standard normals, both (R, m).
+    """Return (R, m) draws y from N(0, tau I - Sigma*), made from standard normals.
 
     Args:
         covariance: (R, m, m) Sigma, symmetric, positive semi-definite, no negative entry.
-        least: the smallest tau; tau = max(least, lambda_max(Sigma*)) per replicate.
+        least: smallest tau; tau = max(least, lambda_max(Sigma*)) per replicate.
         normals: (R, m) standard normals.
     """
     star, size = centred(covariance)
     tau = np.full(len(covariance), float(least))
-    # The Frobenius norm of Sigma* is at least lambda_max: many rounds need no eigenvalue at all.
+    # The Frobenius norm of Sigma* is at least lambda_max: few rounds need an eigenvalue.
     unsure = (star**2).sum(axis=(1, 2)) > least**2
     if unsure.any():
         tau[unsure] = np.maximum(least, largest_eigenvalues(star[unsure]))
     target = -star
     diagonal = target.reshape(len(star), -1)[:, :: star.shape[-1] + 1]
-    # Where nothing is noisy, any factor does.
+    # Without any noise the factor does not matter; 1 keeps the matrix regular.
     diagonal += np.where(tau + size > 0, tau + _ROUNDING * size, 1.0)[:, None]
     noise = np.asarray((np.linalg.cholesky(target) @ normals[:, :, None])[:, :, 0])
     noise[tau + size == 0] = 0.0
@@ -181,7 +181,7 @@ def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Fl
 
 
 def centred(covariance: Floats) -> tuple[Floats, Floats]:
-    """Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1', and the (R,) largest row sums of Sigma.
+    """Return Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1', and the (R,) largest row sums of Sigma.
 
     Args:
         covariance: (R, m, m) Sigma, symmetric, positive semi-definite, no negative entry.
@@ -192,5 +192,5 @@ def centred(covariance: Floats) -> tuple[Floats, Floats]:
 
 
 def largest_eigenvalues(star: Floats) -> Floats:
-    """(R,) lambda_max of (R, m, m) Sigma*."""
+    """Return the (R,) largest eigenvalues of Sigma*, (R, m, m)."""
     return np.asarray(np.linalg.eigvalsh(star)[:, -1])

@@ -15,7 +15,7 @@ from dpol.privacy.guarantee import Origin
 
 @dataclass(frozen=True, kw_only=True)
 class WeightsState:
-    """Cumulative gains (R, n) and the learning rate."""
+    """Cumulative gains, (R, n), and the learning rate."""
 
     cumulative: Floats
     rate: float
@@ -25,8 +25,8 @@ class WeightsState:
 class MultiplicativeWeights(NonPrivateAlgorithm[WeightsState]):
     """Draw expert i with probability proportional to exp(e * cumulative gain of i).
 
-    The learning rate e = sqrt(8 log(n) / T) / r, r the gain range, gives expected regret
-    at most r sqrt(T log(n) / 2) (Cesa-Bianchi and Lugosi, "Prediction, Learning, and
+    The learning rate e = sqrt(8 log(n) / T) / r, where r is the gain range, gives an expected
+    regret of at most r sqrt(T log(n) / 2) (Cesa-Bianchi and Lugosi, "Prediction, Learning, and
     Games", theorem 2.2).
     """
 

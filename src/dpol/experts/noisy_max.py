@@ -16,8 +16,8 @@ from dpol.privacy.factorizations import Factorization, fresh_window_sums
 class NoisyMax(ReleasedSums):
     """The leader of the last rounds, by sums with fresh noise in every round.
 
-    A round enters as many releases as the window is long, so that each needs noise sqrt(window)
-    Delta / mu: what noise is worth in which nothing cancels.
+    A round enters `window` releases, so each release needs noise sqrt(window) Delta / mu. This is
+    the baseline without correlated noise.
 
     Args:
         window: number of last rounds.

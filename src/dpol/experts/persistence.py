@@ -1,4 +1,4 @@
-"""The expert that had the largest noisy gain in the round before."""
+"""Play the expert that had the largest noisy gain in the last round."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpol.privacy.guarantee import Origin
 class Persistence(LocalAlgorithm[Floats]):
     """The expert with the largest noisy gain of the last round; expert 0 in round 1.
 
-    A floor: who learns should beat who remembers one number. State: (R, n) gains of that round.
+    A floor that every learning algorithm should beat. The state is the (R, n) last noisy gains.
     """
 
     origin: ClassVar[Origin] = "standard"

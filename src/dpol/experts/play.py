@@ -1,6 +1,6 @@
-"""The game: the one loop that plays it.
+"""The one loop that plays games.
 
-Because the gains of a round are handed over only after its action, no algorithm can look ahead.
+It hands over the gains of a round only after the action, so no algorithm can look ahead.
 `play_rounds` and `rounds` take the algorithm's generators; `dpol.experts.games.play` makes them.
 """
 
@@ -41,16 +41,16 @@ class RawGains:
     """A raw stream in the hands of a trusted curator, at a privacy level.
 
     Args:
-        stream: the raw gains.
-        mu: privacy level to reach; inf for none.
-        replicates: independent plays: how many, or their numbers.
-        seed: root seed of the algorithms that play it; `dpol.play` needs one.
-        noise: how central algorithms scale their noise; a key of `NOISES` that is `central`.
+        stream: raw gains.
+        mu: privacy level to reach; inf for no privacy.
+        replicates: number of independent plays, or their numbers.
+        seed: root seed of the algorithms that play the stream; `dpol.play` needs one.
+        noise: scale of the noise of central algorithms: a key of `NOISES` that is `central`.
 
     Raises:
-        TypeError: the stream is something else.
-        ValueError: mu is not above 0, there is no replicate, the seed is below 0, or a curator has
-            no such noise.
+        TypeError: `stream` is not a `GainStream`.
+        ValueError: mu is not above 0, there is no replicate, the seed is below 0, or the noise is
+            not one that curators use.
     """
 
     stream: GainStream
@@ -64,7 +64,7 @@ class RawGains:
         check_kind("stream", self.stream, GainStream, MAKE_STREAM)
         check_mu(self.mu)
         check_choice("noise", self.noise, CENTRAL_NOISES)
-        replicate_numbers(self.replicates)  # refuses none
+        replicate_numbers(self.replicates)  # refuses an empty sequence
         if self.seed is not None:
             check_whole("seed", self.seed, 0)
 
@@ -76,7 +76,7 @@ class RawGains:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the replicates."""
+        """Numbers of the replicates."""
         return replicate_numbers(self.replicates)
 
     @property
@@ -86,7 +86,7 @@ class RawGains:
 
 
 Source = NoisyGains | RawGains
-"""The gains that a game is played on."""
+"""Gains that a game is played on."""
 
 
 @overload
@@ -94,7 +94,7 @@ def setup_of(source: NoisyGains) -> LocalSetup: ...
 @overload
 def setup_of(source: RawGains) -> CuratorSetup: ...
 def setup_of(source: Source) -> LocalSetup | CuratorSetup:
-    """The facts that an algorithm knows before round 1 of a game on `source`."""
+    """Return the setup that an algorithm gets before round 1 of a game on `source`."""
     if isinstance(source, NoisyGains):
         return LocalSetup(
             n_replicates=source.n_replicates,
@@ -123,7 +123,7 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
 
 
 def observations(source: Source) -> Iterator[Observation]:
-    """The rounds of a game, in order."""
+    """Yield the observation of every round, in order."""
     if isinstance(source, NoisyGains):
         for t in range(source.n_rounds):
             fresh = None if source.fresh_scale is None else source.fresh_scale[t]
@@ -138,12 +138,12 @@ def observations(source: Source) -> Iterator[Observation]:
 
 @dataclass(frozen=True, eq=False)
 class Games:
-    """The games of an algorithm: one for each replicate.
+    """Games of one algorithm, one for each replicate.
 
     Args:
-        label: the algorithm's label.
+        label: label of the algorithm.
         actions: (R, T) experts, counted from 0.
-        guarantee: the privacy of the actions.
+        guarantee: privacy guarantee of the actions.
     """
 
     label: str
@@ -156,21 +156,21 @@ class Games:
         return called(self, repr(self.label), f"{size} actions (replicates x rounds)", level)
 
     def gains(self, stream: GainStream) -> Floats:
-        """The (R, T) raw gains of the actions.
+        """Return the (R, T) raw gains of the actions.
 
         Args:
-            stream: the stream that was played.
+            stream: stream that was played.
 
         Raises:
-            TypeError: the stream is something else.
+            TypeError: `stream` is not a `GainStream`.
             ValueError: the stream has another number of rounds, or too few experts.
         """
         check_kind("stream", stream, GainStream, "pass the one that was played")
         if self.actions.shape[1] != stream.n_rounds or self.actions.max() >= stream.n_experts:
             raise ValueError(
                 f"stream {stream.label} has {stream.n_rounds} rounds and {stream.n_experts}"
-                f" experts, and is not the one that {self.label} played, which had"
-                f" {self.actions.shape[1]} rounds; pass that one"
+                f" experts, but {self.label} played another stream of {self.actions.shape[1]}"
+                " rounds; pass that stream"
             )
         return stream.gains[np.arange(stream.n_rounds), self.actions]
 
@@ -182,17 +182,17 @@ def play_rounds(
     *,
     name: str | None = None,
 ) -> Actions:
-    """Play a whole game; the (R, T) actions, experts counted from 0.
+    """Play a whole game and return its (R, T) actions, experts counted from 0.
 
     Args:
-        algorithm: its `model` must fit the source.
+        algorithm: algorithm whose `model` fits the source.
         source: noisy gains for local algorithms, raw gains for all others.
         generators: the algorithm's own randomness, one generator per replicate.
-        name: with it, the log tells the progress of the game.
+        name: name under which the log reports progress; None for no report.
 
     Raises:
-        TypeError: a local algorithm is given raw gains, or another one noisy gains.
-        ValueError: as `rounds`.
+        TypeError: the source does not fit the algorithm's model.
+        ValueError: the algorithm or the generators break a rule of `rounds`.
     """
     played = rounds(algorithm, source, generators)
     if name is not None:
@@ -204,19 +204,19 @@ def play_rounds(
 def rounds(
     algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenerators
 ) -> Iterator[tuple[Any, Actions]]:
-    """Play a game; the state and the (R,) actions of every round, in order.
+    """Play a game and yield the state and the (R,) actions of every round, in order.
 
     Args:
-        algorithm: its `model` must fit the source.
+        algorithm: algorithm whose `model` fits the source.
         source: noisy gains for local algorithms, raw gains for all others.
         generators: the algorithm's own randomness, one generator per replicate.
 
     Raises:
-        TypeError: a local algorithm is given raw gains, or another one noisy gains.
-        ValueError: there is not one generator for each replicate (also where the algorithm draws
-            nothing), or the algorithm returns something else than an expert for each replicate,
-            or changes what it is given; or its guarantee is for one round, and a person may stay;
-            or noise has a memory that it does not know.
+        TypeError: the source does not fit the algorithm's model.
+        ValueError: there is not one generator for each replicate (even if the algorithm draws
+            nothing); a step returns anything but one expert for each replicate, or writes to its
+            input; the guarantee is for one round, but a person may stay longer; or the algorithm
+            cannot read the correlated noise.
     """
     refuse_source(algorithm, source)
     _refuse(algorithm, source, generators)
@@ -241,7 +241,7 @@ def refuse_source(algorithm: AnyAlgorithm, source: Source) -> None:
     """Refuse gains of a kind that an algorithm does not play.
 
     Raises:
-        TypeError: they are neither noisy gains for a local algorithm, nor raw ones for another.
+        TypeError: a local algorithm is not given noisy gains, or another algorithm not raw gains.
     """
     name, local = type(algorithm).__name__, isinstance(algorithm, LocalAlgorithm)
     if not isinstance(source, NoisyGains if local else RawGains):
@@ -250,68 +250,68 @@ def refuse_source(algorithm: AnyAlgorithm, source: Source) -> None:
             needed = "dpol.RawGains(stream, mu, 100, seed=1)"
         model = "without privacy" if algorithm.model == "none" else algorithm.model
         got = type(source).__name__
-        raise TypeError(f"{name} is {model} and plays other gains than {got}; give it {needed}")
+        raise TypeError(f"{name} is {model} and cannot play {got}; give it {needed}")
 
 
 def _refuse(algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenerators) -> None:
-    """Refuse an algorithm whose guarantee does not hold for a source, and other generators."""
+    """Refuse an algorithm whose guarantee does not hold for a source, and unfit generators."""
     name = type(algorithm).__name__
     stay = source.stay if isinstance(source, NoisyGains) else source.stream.stay
     if algorithm.one_round and stay > 1:
         raise ValueError(
-            f"{name} protects a person in one round, and a person may stay {stay} rounds here;"
+            f"{name} protects a person in one round, but here a person may stay {stay} rounds;"
             " leave it out, or take a stay of 1"
         )
     memory = source.memory if isinstance(source, NoisyGains) else None
     if memory is not None and not can_read(algorithm.reads_noise, memory.kind):
         raise ValueError(
-            f"{name} takes noise as independent from round to round, and this noise has a"
-            " memory; leave it out, or take the noise capacity"
+            f"{name} takes noise as independent from round to round, but this noise is"
+            " correlated; leave it out, or take the noise capacity"
         )
     if generators.n_replicates != source.n_replicates:
         raise ValueError(
             f"{name} plays {source.n_replicates} replicates and needs one generator for each, got"
-            f" {generators.n_replicates}; make them by"
+            f" {generators.n_replicates}; make them with"
             f" replicate_generators(..., range({source.n_replicates}), ...)"
         )
 
 
 _ONLY_READ = (
-    ": an algorithm may only read the setup, the state and the observation; make new arrays,"
-    " `total = total + gains` in place of `total += gains`"
+    ": an algorithm may only read the setup, the state and the observation; make new arrays, such"
+    " as `total = total + gains` instead of `total += gains`"
 )
 
 
 def _what_is_wrong(actions: object, setup: Setup) -> str:
-    """The reason why these cannot be the actions of a round, and a remedy; empty if they can."""
+    """Say why these cannot be the actions of a round, with a remedy; empty if they can."""
     if not isinstance(actions, np.ndarray):
-        found = f"are not an array, but of type {type(actions).__name__}"
+        wrong = f"are not an array, but of type {type(actions).__name__}"
     elif actions.shape != (setup.n_replicates,) or actions.dtype.kind not in "iu":
-        found = f"have shape {actions.shape} and type {actions.dtype}"
+        wrong = f"have shape {actions.shape} and type {actions.dtype}"
     elif actions.min() >= 0 and actions.max() < setup.n_experts:
         return ""
     else:
-        found = f"lie between {actions.min()} and {actions.max()}"
+        wrong = f"lie between {actions.min()} and {actions.max()}"
     return (
-        f"the actions {found}; it must return (state, actions), the actions an array of shape"
-        f" ({setup.n_replicates},), an expert from 0 to {setup.n_experts - 1} for each replicate,"
-        " such as scores.argmax(axis=1).astype(np.int32)"
+        f"the actions {wrong}; return (state, actions), where actions is an array of shape"
+        f" ({setup.n_replicates},) with an expert from 0 to {setup.n_experts - 1} for each"
+        " replicate, such as scores.argmax(axis=1).astype(np.int32)"
     )
 
 
 def amplification_of(algorithm: AnyAlgorithm, source: Source) -> BatchMixture | None:
-    """The batch sizes behind the amplified central guarantee of the actions, if there is one."""
+    """Return the batch sizes behind the amplified central guarantee, or None if there is none."""
     if isinstance(algorithm, BatchedAlgorithm) and isinstance(source, NoisyGains):
         return algorithm.amplification(setup_of(source), source.guarantee.mu)
     return None
 
 
 def guarantee_of(algorithm: AnyAlgorithm, source: Source) -> Guarantee:
-    """The privacy of the actions: the noisy gains' own, the algorithm's own, or none."""
+    """Return the guarantee of the actions: of the noisy gains, of the algorithm, or none."""
     if isinstance(source, NoisyGains):
         return source.guarantee
     if isinstance(algorithm, CentralAlgorithm):
         return algorithm.guarantee(setup_of(source))
-    it = neighbours_of(source.stream)
-    stays = NO_PRIVACY.stays if it.stay else None
-    return dataclasses.replace(NO_PRIVACY, adjacency=it.adjacency, unit=it.unit, stays=stays)
+    near = neighbours_of(source.stream)
+    stays = NO_PRIVACY.stays if near.stay else None
+    return dataclasses.replace(NO_PRIVACY, adjacency=near.adjacency, unit=near.unit, stays=stays)

@@ -1,4 +1,4 @@
-"""The pure-private rival for stochastic losses: one expert a block, blocks of doubling lengths."""
+"""The pure-DP rival for stochastic losses: one expert per block, with blocks of doubling length."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dpol.privacy.guarantee import Guarantee, Origin
 
 @dataclass(frozen=True, kw_only=True)
 class BlocksState:
-    """The state that private blocks carry from round to round.
+    """State that private blocks carry from round to round.
 
     Args:
-        scale: of the Gumbel noise.
-        rounds: rounds so far.
-        played: (R,) the expert of the block.
-        prefix: (R,) rounds at the block's start that count.
-        sums: (R, n) gains of these so far.
+        scale: scale of the Gumbel noise.
+        rounds: number of rounds so far.
+        played: (R,) expert of the current block.
+        prefix: (R,) number of rounds at the start of the block that count.
+        sums: (R, n) sums of the gains of these rounds so far.
     """
 
     scale: float
@@ -36,19 +36,19 @@ class BlocksState:
 class PrivateBlocks(CentralAlgorithm[BlocksState]):
     """Keep an expert for a block of rounds; draw the next by the exponential mechanism.
 
-    Blocks have 1, 2, 4, ... rounds. The draw sees the gains of a prefix of the last block, whose
-    length is uniform and drawn before the block. So a round enters one draw at most, and the draw
-    is epsilon-DP: all actions are. epsilon is the largest that implies mu-GDP. For losses that are
-    independent draws from one law; nothing is promised on others. Source: Cesari and Colomboni,
-    "Optimal Gap-Dependent Regret for Private Stochastic Decision-Theoretic Online Learning" (2026),
-    as its abstract describes it.
+    Blocks have 1, 2, 4, ... rounds. The draw sees the gains of a prefix of the last block; the
+    prefix's length is uniform and drawn before the block. A round enters at most one draw, and each
+    draw is epsilon-DP, so all actions together are. epsilon is the largest that implies mu-GDP. The
+    losses must be independent draws from one distribution; there is no promise for others. Source:
+    Cesari and Colomboni, "Optimal Gap-Dependent Regret for Private Stochastic Decision-Theoretic
+    Online Learning" (2026), as its abstract describes it.
     """
 
     origin: ClassVar[Origin] = "standard"
     scales_noise: ClassVar[bool] = False
 
     def init(self, setup: CuratorSetup) -> BlocksState:
-        # A person moves the difference of two experts' sums by this much twice.
+        # A person moves the difference of two experts' sums by at most twice this much.
         moved = setup.stay * min(setup.largest_change, setup.gain_range)
         return BlocksState(
             scale=2 * moved / pure_epsilon(setup.mu),
@@ -74,7 +74,7 @@ class PrivateBlocks(CentralAlgorithm[BlocksState]):
         return replace(state, played=played, prefix=prefix, sums=np.zeros_like(sums)), played
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
-        """mu-GDP of the actions, which their pure epsilon implies."""
+        """Return the mu-GDP guarantee of the actions, which their pure epsilon implies."""
         epsilon = pure_epsilon(setup.mu)
         return Guarantee(
             mechanism="exponential mechanism on prefixes of doubling blocks",
@@ -88,9 +88,9 @@ class PrivateBlocks(CentralAlgorithm[BlocksState]):
 
 
 def block_draws(generators: ReplicateGenerators, n: int, length: int) -> tuple[Floats, Floats]:
-    """All that is drawn at the start of a block: Gumbel noise (R, n), and prefixes (R,).
+    """Draw the (R, n) Gumbel noise and the (R,) prefixes of a block.
 
-    Adding Gumbel noise of a scale and taking the largest is the exponential mechanism. Prefixes
+    Taking the largest sum after adding scaled Gumbel noise is the exponential mechanism. Prefixes
     are uniform on 1, ..., `length`.
     """
     uniforms = generators.uniforms(n + 1)
@@ -98,10 +98,10 @@ def block_draws(generators: ReplicateGenerators, n: int, length: int) -> tuple[F
 
 
 def pure_epsilon(mu: float) -> float:
-    """The largest epsilon whose pure DP implies mu-GDP.
+    """Return the largest epsilon such that pure epsilon-DP implies mu-GDP.
 
-    The trade-off curve of pure DP has one corner, which must lie on that of mu-GDP. Source: Dong,
-    Roth and Su, "Gaussian Differential Privacy", section 2.
+    The trade-off curve of pure DP has one corner, which must lie on the curve of mu-GDP. Source:
+    Dong, Roth and Su, "Gaussian Differential Privacy", section 2.
 
     >>> round(pure_epsilon(1.0), 4), round(implied_mu(pure_epsilon(1.0)), 9)
     (0.807, 1.0)
@@ -110,5 +110,5 @@ def pure_epsilon(mu: float) -> float:
 
 
 def implied_mu(epsilon: float) -> float:
-    """The least mu whose GDP is implied by pure epsilon-DP."""
+    """Return the least mu such that pure epsilon-DP implies mu-GDP."""
     return float(-2 * ndtri_exp(log_expit(-epsilon)))

@@ -1,9 +1,8 @@
-"""All algorithms and learners by name. To add one: its file, and one line in registry.yaml.
+"""All algorithms and learners by name. To add one, write its file and one line in registry.yaml.
 
-Those of other packages are named by entry point or as `package.module:Class`.
+Algorithms and learners of other packages are named by entry point or as `package.module:Class`.
 
-An entry says where a class is, and imports it when it is asked for: to know the names, or to play
-one algorithm, no other is loaded.
+An entry imports its class only when it is asked for, so playing one algorithm loads no other.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from dpol.experts.interface import (
 from dpol.experts.learners.joined import LearnerAlone, each_alone
 
 COMPARATORS = ("best fixed expert", "best learner")
-"""The best of the choices, in hindsight, that a regret is against."""
+"""Comparators of a regret: the best choice in hindsight."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +33,16 @@ class Entry:
     """A registered class: an algorithm, or a bank whose learners are played one by one.
 
     Args:
-        target: where it is, as `module:class`.
+        target: location of the class, as `module:class`.
         when: when to take it, as a phrase for the manual.
         fixed: parameters that belong to the name, so that no config can set them.
-        defaults: defaults of parameters, where they differ from those of the class.
-        rival: the kind of central rival that RW-Meta is compared with; empty if it is none.
-        regret: a proved bound on its expected regret, for gains in [0, 1]; empty if none is known.
-        against: one of `COMPARATORS`, which that regret is against.
+        defaults: defaults of parameters that differ from the defaults of the class.
+        rival: kind of central rival that RW-Meta is compared with; empty if it is no rival.
+        regret: proved bound on its expected regret, for gains in [0, 1]; empty if none is known.
+        against: comparator of this regret, one of `COMPARATORS`.
 
     Raises:
-        ValueError: of `regret` and `against` one is missing, or the latter is unknown.
+        ValueError: only one of `regret` and `against` is given, or the latter is unknown.
     """
 
     target: str
@@ -58,36 +57,36 @@ class Entry:
     def __post_init__(self) -> None:
         if self.against not in (COMPARATORS if self.regret else ("",)):
             raise ValueError(
-                f"{self.target}: regret {self.regret!r} is against {self.against!r}; give both, the"
-                f" latter as {' or '.join(COMPARATORS)}, or neither"
+                f"{self.target}: regret {self.regret!r} is against {self.against!r}; give neither,"
+                f" or both, with against: {' or '.join(COMPARATORS)}"
             )
 
     @property
     def module(self) -> str:
-        """The dotted name of the module."""
+        """Dotted name of the module."""
         return self.target.partition(":")[0]
 
     def load(self, name: str) -> type[AnyAlgorithm | LearnerBank[Any]]:
-        """The class, which `name` is registered for.
+        """Import and return the class that `name` is registered for.
 
         Raises:
-            ValueError: it cannot be imported, or is not a whole algorithm or bank.
+            ValueError: it cannot be imported, or is not a complete algorithm or bank.
         """
         kind: type = load_named(name, self.target)
         check_class(name, kind)
         return kind
 
     def parameters(self, name: str) -> dict[str, Any]:
-        """Parameters that a config may set, with their defaults."""
-        found = {}
-        for own in fields(self.load(name)):  # type: ignore[arg-type]
-            factory = own.default_factory
-            usual = own.default if factory is MISSING else factory()
-            found[own.name] = self.defaults.get(own.name, usual)
-        return {key: value for key, value in found.items() if key not in self.fixed}
+        """Return the parameters that a config may set, with their defaults."""
+        defaults = {}
+        for parameter in fields(self.load(name)):  # type: ignore[arg-type]
+            factory = parameter.default_factory
+            usual = parameter.default if factory is MISSING else factory()
+            defaults[parameter.name] = self.defaults.get(parameter.name, usual)
+        return {key: value for key, value in defaults.items() if key not in self.fixed}
 
     def make(self, name: str, parameters: Mapping[str, Any]) -> Any:
-        """An instance of the class.
+        """Return an instance of the class.
 
         Raises:
             ValueError: a parameter is unknown or out of range.
@@ -121,18 +120,18 @@ def _entry(block: Mapping[str, Any]) -> Entry:
 
 _FILE: Any = read_yaml(Path(__file__).with_suffix(".yaml"))
 LEARNERS = {name: _entry(block) for name, block in _FILE["learners"].items()}
-"""Banks of learners, by the name that `learners` in a config gives them."""
+"""Banks of learners, by their name under `learners` in a config."""
 _ALGORITHMS = {name: _entry(block) for name, block in _FILE["algorithms"].items()}
-REGISTRY = _ALGORITHMS | {name: it for name, it in LEARNERS.items() if name not in _ALGORITHMS}
+REGISTRY = _ALGORITHMS | {name: bank for name, bank in LEARNERS.items() if name not in _ALGORITHMS}
 """Algorithms by name, and banks whose learners are played one by one."""
 
 
 ALGORITHM_GROUP, LEARNER_GROUP = "dpol.algorithms", "dpol.learners"
-"""Entry-point groups in which other packages register theirs."""
+"""Entry-point groups in which other packages register algorithms and learners."""
 
 
 def entry_of(key: str, name: object) -> Entry:
-    """The entry of an `algorithm` or a `learner`, of dpol or of another package.
+    """Return the entry of an `algorithm` or a `learner`, of dpol or of another package.
 
     Raises:
         ValueError: the name is unknown.
@@ -145,12 +144,12 @@ def entry_of(key: str, name: object) -> Entry:
 
 
 def regret_bounds() -> dict[str, tuple[str, str]]:
-    """The bound on expected regret of an algorithm, and its comparator, where one is known."""
-    return {name: (it.regret, it.against) for name, it in REGISTRY.items() if it.regret}
+    """Return the known bounds on expected regret, with their comparators, by algorithm."""
+    return {name: (entry.regret, entry.against) for name, entry in REGISTRY.items() if entry.regret}
 
 
 def central_rivals() -> dict[str, list[str]]:
-    """The kinds of central rivals of RW-Meta, with the registered names of each."""
+    """Return the kinds of central rivals of RW-Meta, with the registered names of each."""
     kinds: dict[str, list[str]] = {}
     for name, entry in REGISTRY.items():
         if entry.rival:
@@ -159,10 +158,10 @@ def central_rivals() -> dict[str, list[str]]:
 
 
 def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
-    """The algorithms that an entry of a suite stands for.
+    """Return the algorithms that an entry of a suite stands for.
 
     Args:
-        spec: a registered name or `package.module:Class`, or a block with `algorithm`, optionally
+        spec: registered name or `package.module:Class`; or a block with `algorithm`, optionally
             `label`, and the parameters of that algorithm.
 
     Raises:
@@ -182,15 +181,15 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     if isinstance(made, LearnerBank):
         algorithms = {alone.label: alone for alone in each_alone(made)}
     if label is not None and len(algorithms) > 1:
-        raise ValueError(f"a label cannot be given to {family}, whose members are labelled")
+        raise ValueError(f"{family} is several algorithms with labels; leave out its label")
     foreign = any(map(is_foreign, modules_of(spec)))
     return tuple(
-        Member(label or name, family, it, spec, foreign) for name, it in algorithms.items()
+        Member(label or name, family, each, spec, foreign) for name, each in algorithms.items()
     )
 
 
 def make_bank(spec: str | Mapping[str, Any]) -> LearnerBank[Any]:
-    """A bank of learners from its name, or a block with `learner` and its parameters.
+    """Return a bank of learners from its name, or from a block with `learner` and its parameters.
 
     Raises:
         ValueError: the name is unknown, or a parameter is unknown or out of range.
@@ -201,7 +200,7 @@ def make_bank(spec: str | Mapping[str, Any]) -> LearnerBank[Any]:
 
 
 def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
-    """The modules that an entry of a suite names: its algorithm's, and those of its learners.
+    """Return the modules of the algorithm and the learners of an entry of a suite.
 
     Nothing is imported.
 
@@ -212,12 +211,12 @@ def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
     ('dpol.experts.meta', 'dpol.experts.learners.state_space')
     """
     _, entry, parameters = _named(spec, "algorithm")
-    learners = [_named(it, "learner")[1] for it in _listed(parameters.get("learners", ()))]
-    return tuple(dict.fromkeys(it.module for it in (entry, *learners)))
+    learners = [_named(bank, "learner")[1] for bank in _listed(parameters.get("learners", ()))]
+    return tuple(dict.fromkeys(each.module for each in (entry, *learners)))
 
 
 def label_of(algorithm: AnyAlgorithm) -> str:
-    """Default label of an algorithm in a suite; the name of its class if it is not registered.
+    """Return the default label of an algorithm; the name of its class if it is not registered.
 
     >>> from dpol.experts.tree_ftpl import TreeFTPL
     >>> label_of(TreeFTPL("min-regret"))
@@ -229,24 +228,24 @@ def label_of(algorithm: AnyAlgorithm) -> str:
 
 
 def learner_name(bank: LearnerBank[Any]) -> str:
-    """The name that a bank of learners is registered by, or that of its class."""
+    """Return the registered name of a bank of learners, or else the name of its class."""
     return _name_of(bank, LEARNERS)
 
 
 def _name_of(made: object, known: Mapping[str, Entry]) -> str:
-    """The name whose entry could have made it; the one that sets most of its parameters."""
+    """Return the name of the entry that could have made it and sets the most parameters."""
     target = f"{type(made).__module__}:{type(made).__qualname__}"
-    found = {type(made).__name__: 0}
+    matches = {type(made).__name__: 0}
     for name, entry in known.items():
         if entry.target == target:
-            own = _made({**entry.defaults, **entry.fixed})
-            if all(getattr(made, key) == own[key] for key in own):
-                found[name] = 1 + len(own)
-    return max(found, key=found.__getitem__)
+            values = _made({**entry.defaults, **entry.fixed})
+            if all(getattr(made, key) == values[key] for key in values):
+                matches[name] = 1 + len(values)
+    return max(matches, key=matches.__getitem__)
 
 
 def _made(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as a class takes them: tuples for lists, and banks for the names of learners."""
+    """Return parameters as a class takes them: tuples for lists, banks for names of learners."""
     made = {key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()}
     if "learners" in made:
         made["learners"] = tuple(make_bank(spec) for spec in _listed(made["learners"]))
@@ -260,7 +259,7 @@ def _listed(learners: object) -> tuple[Any, ...]:
 
 
 def _named(spec: object, key: str) -> tuple[str, Entry, dict[str, Any]]:
-    """The name in a spec with its entry, and the rest of the spec."""
+    """Return the name in a spec, its entry, and the rest of the spec."""
     parameters = dict(spec) if isinstance(spec, Mapping) else {key: spec}
     name = parameters.pop(key, None)
     return str(name), entry_of(key, name), parameters

@@ -1,8 +1,8 @@
 """Leaders of privately released sums: their noise, state and record of privacy.
 
 A curator releases sums of the gains by the matrix mechanism, and anyone can name the leader. No
-curator is needed: hospitals that keep their own past can release the same sums, with the same law
-and the same mu (`dpol.privacy.matrix_mechanism.Silo`).
+curator is needed: hospitals that keep their own past can release the same sums, with the same
+distribution and the same mu (`dpol.privacy.matrix_mechanism.Silo`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from dpol.privacy.matrix_mechanism import MatrixMechanism, scaled_to
 
 @dataclass(frozen=True, kw_only=True)
 class SumsState:
-    """The raw sums so far, and the noise of all sums to come.
+    """Raw sums so far, and the noise of all sums to come.
 
     Args:
-        mechanism: what makes the noise.
+        mechanism: mechanism that makes the noise.
         rounds: number of rounds so far.
-        sums: (R, n) raw sums that the next release is made of.
-        noise: (T, R, n) noise of every release; none before round 1.
+        sums: (R, n) raw sums that the next release is made from.
+        noise: (T, R, n) noise of every release; empty before round 1.
         kept: (R, n) arrays of earlier rounds that the algorithm needs, the latest last.
     """
 
@@ -40,7 +40,7 @@ class SumsState:
 
     @property
     def released(self) -> Floats:
-        """(R, n) sums that are released after the last round, noise included."""
+        """Sums that are released after the last round, noise included, (R, n)."""
         return np.asarray(self.sums + self.noise[self.rounds - 1])
 
 
@@ -48,26 +48,26 @@ class SumsState:
 class ReleasedSums(CentralAlgorithm[SumsState]):
     """The leader of sums that the matrix mechanism releases; expert 0 in round 1.
 
-    The isotropic noise gives every expert the same noise. The capacity noise, ours, gives each the
-    noise that the largest change of its gain by one person needs.
+    The isotropic noise gives every expert the same noise. The capacity noise, ours, gives each
+    expert the noise for the largest change that one person can make to its gain.
     """
 
     origin: ClassVar[Origin] = "standard"
 
     @abstractmethod
     def factorization(self, n_rounds: int) -> Factorization:
-        """The factorization that releases the sums of a game of T rounds."""
+        """Return the factorization that releases the sums of a game of T rounds."""
 
     @abstractmethod
     def absorb(self, state: SumsState, gains: Floats) -> SumsState:
-        """The state with the gains (R, n) of one more round, which is counted already."""
+        """Return the state with the (R, n) gains of the round that `state.rounds` counts last."""
 
     def scores(self, state: SumsState) -> Floats:
-        """(R, n) what the leader has most of, made from releases alone."""
+        """Return (R, n) scores made from releases alone; the leader is their argmax."""
         return state.released
 
     def mechanism(self, setup: CuratorSetup) -> MatrixMechanism:
-        """The mechanism at the privacy level of a game.
+        """Return the mechanism at the privacy level of a game.
 
         Raises:
             ValueError: capacity noise is asked for, but gains have no capacities.
@@ -101,7 +101,7 @@ class ReleasedSums(CentralAlgorithm[SumsState]):
         return state, self.scores(state).argmax(axis=1).astype(np.int32)
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
-        """Gaussian DP of all released sums, and of the actions made from them."""
+        """Return the Gaussian-DP guarantee of all released sums and of the actions."""
         mechanism = self.mechanism(setup)
         name = f"Gaussian noise on factorised sums ({mechanism.factorization.name})"
         return setup.guarantee(name, mechanism.achieved_mu, mechanism.mu_of_rounds)

@@ -1,4 +1,4 @@
-"""Two bounds on the probability that the leader of a Gaussian random walk changes; inverses.
+"""Two bounds on the probability that the leader of a Gaussian random walk changes, with inverses.
 
 A vector of n experts has a leader and a gap (leader minus runner-up). It takes B
 steps, each adding N(0, eta^2 I). Both bounds limit the probability that the leader
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def _expected_maximum(n_experts: int) -> float:
-    """sqrt(log(2n - 2)), in units of eta sqrt(2 B): bounds the mean maximum of the others."""
+    """Return sqrt(log(2n - 2)), a bound on the others' mean maximum in units of eta sqrt(2 B)."""
     return math.sqrt(math.log(2 * n_experts - 2))
 
 
 def _borell_tis_tail(b: Floats) -> Floats:
-    """2 Phi(-sqrt(2) b) + 2 sqrt(pi) phi(b) (Phi(b) - Phi(-b)), at most 1; 1 where b <= 0."""
+    """Return min(2 Phi(-sqrt(2) b) + 2 sqrt(pi) phi(b) (Phi(b) - Phi(-b)), 1); 1 for b <= 0."""
     b = np.maximum(b, 0.0)
     overtaken = np.sqrt(2.0) * np.exp(-(b**2) / 2) * scipy.special.erf(b / np.sqrt(2.0))
     return np.asarray(np.minimum(2 * scipy.special.ndtr(-np.sqrt(2.0) * b) + overtaken, 1.0))
@@ -36,18 +36,19 @@ def _borell_tis_tail(b: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class SwitchingBound:
-    """A bound on the probability that the leader changes, and its inverse.
+    """Bound on the probability that the leader changes, and its inverse.
 
-    Both depend on gap, steps B and noise scale eta through z = gap / (eta sqrt(2 B)) only.
+    Both depend on the gap, the number of steps B and the noise scale eta only through
+    z = gap / (eta sqrt(2 B)).
 
     >>> z = np.array(40 / (1.0 * math.sqrt(2 * 100)))
     >>> [round(float(bound.tail(z, 20)), 3) for bound in BOUNDS.values()]
     [0.788, 0.089]
 
     Args:
-        ours: whether it is ours rather than the paper's.
-        tail: (z, n) to the bound; non-increasing in z.
-        threshold: (probability, n) to the smallest z at which the bound is at most the
+        ours: True for our bound, False for the bound of the paper.
+        tail: maps (z, n) to the bound; non-increasing in z.
+        threshold: maps (probability, n) to the smallest z where the bound is at most the
             probability, for probabilities in (0, 1); exact up to rounding (`reflection`), or
             rounded up by less than 1e-6 (`borell-tis`).
     """
@@ -69,7 +70,7 @@ _SAFETY = 1e-7
 
 @cache
 def _inverse_borell_tis() -> PchipInterpolator:
-    """b by the logarithm of its tail: a monotone interpolant, built once."""
+    """Return b as a function of the logarithm of its tail: a monotone interpolant, built once."""
     from scipy.interpolate import PchipInterpolator
 
     # Denser near 0, where the tail is flat.
@@ -102,11 +103,11 @@ BOUNDS = {
         threshold=_reflection_threshold,
     ),
 }
-"""The switching bounds by name.
+"""Switching bounds by name.
 
-`borell-tis` is the paper's, from the Borell-TIS inequality: `_borell_tis_tail` of
+`borell-tis` is the paper's bound, from the Borell-TIS inequality: `_borell_tis_tail` of
 b = z - sqrt(log(2n - 2)). Source: "Prediction with Expert Advice under Local Differential
 Privacy", Theorem 1. `reflection` is ours, from the reflection principle: 2 (n - 1) Phi(-z), at
-most 1, because the leader changes only if one of its n - 1 differences to the others, walks with
-steps N(0, 2 eta^2) that start at the gap or above, falls below 0.
+most 1. The leader changes only if one of its n - 1 differences to the others, walks with steps
+N(0, 2 eta^2) that start at the gap or above, falls below 0.
 """

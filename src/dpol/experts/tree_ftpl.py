@@ -1,4 +1,4 @@
-"""Follow the leader of prefix sums released by the binary-tree mechanism."""
+"""Follow the leader of prefix sums that the binary-tree mechanism releases."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class TreeState:
     Args:
         prefix: (R, n) sum of the gains of the rounds so far.
         noise: (R, n) noise of the open nodes.
-        total_scale: standard deviation S of the noise on every prefix, of the noisiest expert.
-        node_scale: standard deviation of one node's noise, likewise.
-        relative: (n,) noise of each expert over that of the noisiest; 1 if all have the same.
+        total_scale: standard deviation S of the noise on every prefix of the noisiest expert.
+        node_scale: standard deviation of the noise on one node of the noisiest expert.
+        relative: (n,) noise of each expert relative to the noisiest; 1 if all have the same.
     """
 
     prefix: Floats
@@ -41,13 +41,13 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
 
     With L = floor(log2(T - 1)) + 1 levels, every round enters at most L nodes, so node
     noise N(0, (Delta sqrt(L) / mu)^2) is mu-GDP. Prefixes that need fewer than L nodes are
-    padded with fresh noise: every prefix carries noise of the same scale S. Cited and
+    padded with fresh noise, so every prefix has noise of the same scale S. Cited and
     compared in "Prediction with Expert Advice under Local Differential Privacy", section 4.
 
-    The isotropic noise gives every expert the same S (the paper). The capacity noise, ours, puts
-    the change d_i that one person can make in place of Delta / sqrt(2): a person who moves from i
-    to j shifts each of at most L nodes by d_i and d_j, and node noise sqrt(2 L) d_i / mu makes
-    that sqrt(L (1 + 1) / (2 L)) mu = mu as well.
+    The isotropic noise gives every expert the same S (the paper). The capacity noise, ours,
+    replaces Delta / sqrt(2) by d_i, the change that one person can make. A person who moves from i
+    to j shifts each of at most L nodes by d_i and d_j; with node noise sqrt(2 L) d_i / mu this
+    also gives sqrt(L (1 + 1) / (2 L)) mu = mu.
 
     Args:
         objective: `min-noise` takes S = Delta L / mu, the least that mu allows;
@@ -105,20 +105,20 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
         return state, noisy.argmax(axis=1).astype(np.int32)
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
-        """Gaussian DP of the noisy prefix sums, and of the actions made from them."""
+        """Return the Gaussian-DP guarantee of the noisy prefix sums and of the actions."""
         name = "Gaussian noise on tree-aggregated prefix sums"
         mu_of_rounds = partial(self.achieved_mu, setup)
         return setup.guarantee(name, self.achieved_mu(setup), mu_of_rounds)
 
     def achieved_mu(self, setup: CuratorSetup, stay: int | None = None) -> float:
-        """Delta L / S; 0 for T = 1, where no gain is ever used.
+        """Return the achieved mu, Delta L / S; 0 for T = 1, where no gain is ever used.
 
-        With the capacity noise L sqrt((d_i / S_i)^2 + (d_j / S_j)^2) for the two experts
-        where it is largest. For stays of w rounds sqrt(L) N_w takes the place of L.
+        With the capacity noise, mu is L sqrt((d_i / S_i)^2 + (d_j / S_j)^2) for the two experts
+        with the largest value. For stays of w rounds, sqrt(L) N_w replaces L.
 
         Args:
-            setup: which noise is drawn.
-            stay: in how many rounds a person is counted, in a row or not; None for the unit's.
+            setup: setup that fixes the noise.
+            stay: number of rounds that count a person, in a row or not; None for the unit's stay.
         """
         total = tree_total(setup.n_rounds, setup.stay if stay is None else stay)
         if total == 0:
@@ -145,7 +145,7 @@ def _changes(setup: CuratorSetup) -> Floats:
 
 
 def _absorb(state: TreeState, gains: Floats, generators: ReplicateGenerators) -> TreeState:
-    """Add one round, and the noise of the node that it opens."""
+    """Add the gains of one round, and the noise of the node that the round opens."""
     noise = generators.standard_normal(gains.shape[1])
     opened = state.noise.next(state.relative * state.node_scale * noise)
     return replace(state, prefix=state.prefix + gains, noise=opened)

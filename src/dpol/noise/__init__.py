@@ -1,4 +1,4 @@
-"""The client side of the local model: the only door between raw and noisy gains."""
+"""The client side of the local model: the only place where raw gains become noisy gains."""
 
 from dpol.noise.noises import CAPACITY as CAPACITY
 from dpol.noise.noises import CENTRAL_NOISES as CENTRAL_NOISES

@@ -1,4 +1,4 @@
-"""The neighbours that a gain stream stands for: the changes of one person that noise must hide."""
+"""Neighbours of a gain stream: the changes of one person that noise must hide."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _CHOSEN_BY = {
     "counts": "the list of entities, computed from the counts of all periods, later ones included"
     " (cleaning.min_total_cases)",
 }
-"""Data taken as public, by the origin of the list of entities; nothing for other origins."""
+"""Data taken as public, by the origin of the list of entities; none for other origins."""
 
 
 def neighbours_of(stream: GainStream) -> Neighbours:
-    """The neighbours that everything calibrated to the stream's sensitivity protects."""
+    """Return the neighbours that all noise scaled to the stream's sensitivity protects."""
     if stream.capacity is None:
         return Neighbours(adjacency=GIVEN_CHANGE, unit=ONE_ROUND, stay=None)
     adjacency, unit = ONE_PERSON, UNIT

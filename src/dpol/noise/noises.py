@@ -1,11 +1,11 @@
-"""The noises: how Gaussian noise on gain vectors is scaled, and whether it has a memory.
+"""The noises: the scale of Gaussian noise on gain vectors, and its memory.
 
-To add one: one line here; another package registers its own, or a config names it as
-`package.module:NAME`.
+To add a noise to dpol, define it here. Another package registers its noise, or a config names it
+as `package.module:NAME`.
 
-With Delta_t the L2 sensitivity of round t, c_ti the capacities, s the count sensitivity and r the
-gain range. The isotropic noises are the paper's: "Prediction with Expert Advice under Local
-Differential Privacy", sections 2.2 and A.2. Those on counts are ours.
+Delta_t is the L2 sensitivity of round t, c_ti are the capacities, s is the count sensitivity and
+r the gain range. The isotropic noises are the paper's: "Prediction with Expert Advice under Local
+Differential Privacy", sections 2.2 and A.2. The noises on counts are ours.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.guarantee import Origin
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
-"""Memory of the noise `capacity-memory`: as `designed`, none, or (a, b) for all entities."""
+"""Memory of the noise `capacity-memory`: made by `designed`, none, or (a, b) for all entities."""
 
 
 def known_memory(value: object, name: str = "") -> MemoryChoice:
-    """A memory as a config has it.
+    """Return a checked memory from a config or an argument.
 
     Args:
-        value: of the config, or of an argument.
-        name: begins the message.
+        value: value of the config or the argument.
+        name: prefix of the message, such as "memory ".
 
     Raises:
-        ValueError: it is not `designed`, `none`, or the numbers (a, b).
+        ValueError: the value is not `designed`, `none`, or two numbers (a, b) in (-1, 1).
     """
     if value == "designed" or value == "none":
         return value
     pair = value if isinstance(value, list | tuple) else ()
-    numbers = [float(it) for it in pair if isinstance(it, int | float) and -1 < it < 1]
+    numbers = [float(x) for x in pair if isinstance(x, int | float) and -1 < x < 1]
     if len(pair) != 2 or len(numbers) != 2:
         allowed = "must be designed, none, or [a, b] with both between -1 and 1"
         raise ValueError(f"{name}{allowed}{f', got {value!r}' if name else ''}")
@@ -50,20 +50,20 @@ def known_memory(value: object, name: str = "") -> MemoryChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """A way to scale Gaussian noise on gain vectors.
+    """A kind of Gaussian noise on gain vectors: its scale and its memory.
 
     Args:
-        name: what configs, files and keys of random numbers call it.
-        title: its standard deviation on expert i in round t, in words and symbols.
-        origin: `paper`, `standard`, `ours`, or `other` for one of another package.
-        scale: (stream, mu) to the (T, n) standard deviations.
-        needs_capacities: whether it is refused for gains with a given sensitivity.
-        constant: whether all rounds and experts have the same scale.
-        on_counts: whether it is noise of one scale on every count; its record counts people.
-        none_at_infinity: whether there is no noise at mu = inf.
-        central: whether curators scale their noise by it too, with one scale for all rounds.
-        memory: how noise depends on earlier noise: not at all, by `Chains`, or by `SumsMemory`.
-        independent: name of the independent noise of its kind; its own if empty.
+        name: name in configs, files and keys of random numbers.
+        title: standard deviation on expert i in round t, in words and symbols.
+        origin: `paper`, `standard`, `ours`, or `other` (another package).
+        scale: maps (stream, mu) to the (T, n) standard deviations.
+        needs_capacities: True if gains with a given sensitivity are refused.
+        constant: True if all rounds and experts have the same scale.
+        on_counts: True if every count has noise of the same scale; the record then counts people.
+        none_at_infinity: True if there is no noise at mu = inf.
+        central: True if curators scale their noise by it too, with one scale for all rounds.
+        memory: dependence on earlier noise: `none`, or the kind of `Chains` or `SumsMemory`.
+        independent: name of the independent noise of its kind; its own name if empty.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Noise:
     independent: str = ""
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
-        """The largest sensitivity of a round that the noise hides, and its unit."""
+        """Return the largest sensitivity of a round that the noise hides, and its unit."""
         if self.on_counts:
             unit = "L2, persons" if stream.count_sensitivity == 1 else "L2, counts"
             return math.sqrt(2.0) * stream.count_sensitivity, unit
@@ -107,10 +107,10 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
 def memory_of(
     noise: Noise, stream: GainStream, mu: float, choice: MemoryChoice
 ) -> NoiseMemory | None:
-    """The memory of the noise of a stream; None for independent noise.
+    """Return the memory of the noise of a stream; None for independent noise.
 
     Raises:
-        ValueError: the memory that is chosen is none.
+        ValueError: the chosen memory does not exist, or is out of range.
     """
     if noise.memory == "none" or mu == math.inf:
         return None
@@ -174,16 +174,16 @@ SUMS = replace(
 NOISES: dict[str, Noise] = {
     noise.name: noise for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, SUMS)
 }
-"""All noises of dpol by name."""
+"""Noises of dpol by name."""
 NOISE_GROUP = "dpol.noises"
-"""Entry-point group in which other packages register theirs."""
+"""Entry-point group in which other packages register noises."""
 
 
 def find_noise(name: object) -> Noise:
-    """The noise of a name: of dpol, or of another package.
+    """Return the noise of this name, of dpol or of another package.
 
     Raises:
-        ValueError: nobody brings it, or the name is that of another thing.
+        ValueError: no package has this noise, or the name stands for something else.
     """
     if isinstance(name, str) and name in NOISES:
         return NOISES[name]
@@ -195,23 +195,23 @@ def find_noise(name: object) -> Noise:
 
 
 def in_order(names: Collection[str]) -> list[str]:
-    """Names of noises: those of dpol in their order, then the others."""
+    """Sort names of noises: first dpol's in the order of `NOISES`, then the others by name."""
     return [*filter(names.__contains__, NOISES), *sorted({*names} - {*NOISES})]
 
 
 def module_of_noise(name: str) -> str:
-    """The dotted name of the module that a noise is in."""
-    own = name in NOISES or name == NO_NOISE
-    return __name__ if own else target_of("noise", name, NOISES, NOISE_GROUP).partition(":")[0]
+    """Return the dotted name of the module that defines a noise."""
+    here = name in NOISES or name == NO_NOISE
+    return __name__ if here else target_of("noise", name, NOISES, NOISE_GROUP).partition(":")[0]
 
 
 CENTRAL_NOISES = tuple(name for name, noise in NOISES.items() if noise.central)
-"""Names of those that curators use too."""
+"""Names of noises that curators use too."""
 
 NO_NOISE = "none"
 """Name of the noise of algorithms without privacy."""
 
 
 def is_ours(name: str) -> bool:
-    """True if a name is that of a noise that is not in the papers."""
+    """Return True for the name of a noise that is ours, not from the papers."""
     return name in NOISES and NOISES[name].origin == "ours"

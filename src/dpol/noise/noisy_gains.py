@@ -1,4 +1,4 @@
-"""Gaussian noise on gain vectors: what a local algorithm is given in place of raw gains.
+"""Gaussian noise on gain vectors: the input of a local algorithm in place of raw gains.
 
 Source: "Prediction with Expert Advice under Local Differential Privacy", sections 3 and A.2.
 """
@@ -27,20 +27,20 @@ from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyGains:
-    """The input of a local algorithm: noisy gains and their public noise scale.
+    """Input of a local algorithm: noisy gains and their public noise scale.
 
     Args:
         initial: (R, n) pure noise of the scale of round 1, drawn before the game (z_0).
         gains: (R, T, n) noisy gains.
-        noise_scale: (T, n) standard deviation of the noise; 0 means none.
+        noise_scale: (T, n) standard deviation of the noise; 0 for no noise.
         gain_range: upper end of the raw gains' range.
-        guarantee: the privacy of each round's noisy vector, and of anything made from them.
-        seeds: what the noise was drawn from: seed, stream, noise, mu and replicates; None if it
-            was made by hand. The game keys an algorithm's own numbers by it; no algorithm sees it.
-        stay: in how many rounds in a row a person may be counted, for whom the guarantee holds.
-        memory: how noise depends on earlier noise; None for independent noise.
-        fresh_scale: (T, n) standard deviation of what is fresh in the noise; None if all is.
-        capacity: (T, n) capacities, which are public; None where gains are not shares of people.
+        guarantee: privacy of each round's noisy vector, and of anything made from the vectors.
+        seeds: origin of the noise: seed, stream, noise, mu and replicates; None for noise made by
+            hand. They also key an algorithm's own numbers; no algorithm sees them.
+        stay: longest stay that the guarantee covers: rounds in a row that may count one person.
+        memory: dependence of the noise on earlier noise; None for independent noise.
+        fresh_scale: (T, n) standard deviation of the noise's fresh part; None if all is fresh.
+        capacity: (T, n) public capacities; None where gains are not shares of people.
     """
 
     initial: Floats
@@ -80,10 +80,10 @@ class NoisyGains:
 
 
 def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
-    """The (T, n) standard deviations of independent noise at privacy level mu.
+    """Return the (T, n) standard deviations of independent noise at privacy level mu.
 
     Raises:
-        ValueError: unknown noise, or mu not above 0.
+        ValueError: the noise is unknown, or mu is not above 0.
         DataError: the stream lacks the capacities that the noise needs, or the noise is not
             finite.
     """
@@ -102,18 +102,18 @@ def _finite(scale: Floats, stream: GainStream, noise: str, mu: float) -> Floats:
 
 
 def achieved_mu(stream: GainStream, scale: Floats, memory: NoiseMemory | None = None) -> float:
-    """The exact Gaussian-DP parameter of noise whose fresh part has the scale (T, n).
+    """Return the exact Gaussian-DP parameter of noise whose fresh part has the (T, n) scale.
 
     Moving one person between hospitals i and j shifts round t's noisy vector by a Mahalanobis
-    distance of sqrt(1/(c_i eta_i)^2 + 1/(c_j eta_j)^2) times the count sensitivity; the worst pair
-    of the worst round counts, or of every round of the worst stay. With a given sensitivity
+    distance of sqrt(1/(c_i eta_i)^2 + 1/(c_j eta_j)^2) times the count sensitivity. The worst pair
+    counts, of the worst round or of every round of the worst stay. With a given sensitivity
     Delta_t the shift is at most Delta_t / eta for the least noisy expert of round t.
     """
     if stream.capacity is None:
         with np.errstate(divide="ignore"):
             return float((stream.sensitivity / scale.min(axis=1)).max())
     shifts = _shifts(stream, scale)
-    if memory is not None:  # one scale for a whole chain of counts
+    if memory is not None:  # a whole chain of counts has one scale
         return memory.mu(shifts.max(axis=0), stream.n_rounds, stream.stay)
     return mu_of_stays(shifts, None, stream.stay)
 
@@ -121,7 +121,7 @@ def achieved_mu(stream: GainStream, scale: Floats, memory: NoiseMemory | None = 
 def _mu_of_rounds(
     stream: GainStream, scale: Floats, memory: NoiseMemory | None, rounds: int
 ) -> float:
-    """An upper bound on the mu of a person counted in so many rounds, in a row or not."""
+    """Return an upper bound on the mu of a person counted in `rounds` rounds, in a row or not."""
     shifts = _shifts(stream, scale)
     if memory is not None:
         return memory.mu_of_rounds(shifts.max(axis=0), stream.n_rounds, rounds)
@@ -142,21 +142,21 @@ def privatize(
     replicates: int | Sequence[int],
     memory: MemoryChoice = "designed",
 ) -> NoisyGains:
-    """Noise a stream once for every replicate.
+    """Add noise to a stream, once for every replicate.
 
     Args:
-        stream: the raw gains; the result holds no reference to them.
-        noise: a key of `dpol.noise.NOISES`, or a name of another package's.
+        stream: raw gains; the result holds no reference to them.
+        noise: key of `dpol.noise.NOISES`, or name of another package's noise.
         mu: privacy level; inf for no noise, if the noise has `none_at_infinity`.
         seed: root seed; with the stream's label, noise, mu and replicate it fixes all draws.
-        replicates: how many, or their numbers.
-        memory: what the noise `capacity-memory` remembers; other noises have no choice.
+        replicates: number of replicates, or their numbers.
+        memory: memory of the noise `capacity-memory`; other noises ignore it.
 
     Raises:
-        TypeError: the stream is something else.
-        ValueError: unknown noise or memory, mu not above 0, a seed below 0, no replicate, or a
-            memory unfit for the stays.
-        DataError: as `noise_scale`.
+        TypeError: `stream` is not a `GainStream`.
+        ValueError: the noise or memory is unknown, mu is not above 0, the seed is below 0, there is
+            no replicate, or the memory is unfit for the stays.
+        DataError: the stream lacks the capacities that the noise needs, or the noise is not finite.
 
     >>> from dpol.data.stream import GainStream
     >>> gains, weeks = np.full((3, 2), 0.1), np.datetime64("2021-01-01") + 7 * np.arange(3)
@@ -205,7 +205,7 @@ def _frozen(array: Floats) -> Floats:
 def _law(
     stream: GainStream, noise: str, mu: float, choice: MemoryChoice
 ) -> tuple[Floats, NoiseMemory | None]:
-    """The (T, n) scale of fresh noise, and how it is remembered."""
+    """Return the (T, n) scale of the fresh noise, and its memory."""
     independent = np.array(noise_scale(stream, noise, mu))
     kept = memory_of(find_noise(noise), stream, mu, choice)
     if kept is None:
@@ -217,9 +217,9 @@ def _law(
 def _draw(
     raw: Floats, fresh: Floats, memory: NoiseMemory | None, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
-    """The initial noise (R, n) and the noisy gains (T, R, n).
+    """Draw the (R, n) initial noise and the (T, R, n) noisy gains.
 
-    Rounds lead in memory because algorithms read one round of all replicates at a time.
+    Rounds are the first axis because algorithms read one round of all replicates at a time.
     """
     rounds, n = raw.shape
     replicates = generators.n_replicates
@@ -236,7 +236,7 @@ def _draw(
         else:
             gains[:, r] = noise[1:]
     if isinstance(memory, SumsMemory):
-        initial[:] = 0.0  # the sums hold noise enough
+        initial[:] = 0.0  # the sums have enough noise
     if memory is not None:
         gains = memory.noise(gains)
         gains *= fresh[:, None]
@@ -261,10 +261,9 @@ def _guarantee(
 
 
 def _remembered(memory: NoiseMemory | None) -> str:
-    """A record's words for a memory."""
     if not isinstance(memory, Chains):
         return "" if memory is None else "made for prefix sums"
-    ends = (f"{name} = {_span(own)}" for name, own in (("a", memory.a), ("b", memory.b)))
+    ends = (f"{name} = {_span(values)}" for name, values in (("a", memory.a), ("b", memory.b)))
     return ", ".join(ends)
 
 

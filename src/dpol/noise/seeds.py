@@ -9,7 +9,7 @@ from dpol.core.randomness import ReplicateGenerators, replicate_generators
 
 @dataclass(frozen=True, kw_only=True)
 class Seeds:
-    """The seed and names that fix the random numbers of a game, besides the purpose of each.
+    """Seed and names that, with a purpose, fix the random numbers of a game.
 
     Args:
         seed: root of all randomness.
@@ -26,11 +26,11 @@ class Seeds:
     replicates: tuple[int, ...]
 
     def local_noise(self) -> ReplicateGenerators:
-        """Generators of the noise on the gains, which all algorithms of a suite share."""
+        """Return generators of the noise on the gains, which all algorithms of a suite share."""
         return self._generators("local noise")
 
     def algorithm(self, label: str) -> ReplicateGenerators:
-        """The own randomness of an algorithm, by its label in a suite."""
+        """Return generators of an algorithm's own randomness, by its label in a suite."""
         return self._generators(f"algorithm {label}")
 
     def _generators(self, purpose: str) -> ReplicateGenerators:

@@ -1,4 +1,4 @@
-"""Meaning of a Gaussian-DP parameter for one person, over one week or several."""
+"""Meaning of a Gaussian-DP parameter for one person, over one or several weeks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dpol.privacy.gaussian_dp import epsilon_of_delta
 
 @dataclass(frozen=True, kw_only=True)
 class Protection:
-    """The protection of a person whose data are in some of the releases.
+    """Protection of a person whose data are in some of the releases.
 
     Args:
-        weeks: in how many weeks the person is counted.
-        mu: Gaussian-DP parameter of all those weeks together.
-        epsilon: the epsilon at the delta asked for.
-        best_guess: see `best_guess`.
+        weeks: number of weeks that count the person.
+        mu: Gaussian-DP parameter of all these weeks together.
+        epsilon: epsilon at the given delta.
+        best_guess: largest probability of a right guess, see `best_guess`.
     """
 
     weeks: int
@@ -31,24 +31,24 @@ class Protection:
 
 
 Memory = tuple[float, float]
-"""The numbers (a, b) of correlated noise, see `dpol.privacy.chains`."""
+"""Memory (a, b) of correlated noise, see `dpol.privacy.chains`."""
 
 
 def protection(
     mu: float, delta: float, weeks: int = 1, unit: int = 1, memory: Memory | None = None
 ) -> Protection:
-    """The guarantee of mu-GDP to a person who is counted in `weeks` weeks, in a row or not.
+    """Return what mu-GDP guarantees to a person counted in `weeks` weeks, in a row or not.
 
     Args:
         mu: Gaussian-DP parameter of a person of the unit.
-        delta: at which epsilon is given.
-        weeks: in how many weeks the person is counted.
-        unit: in how many weeks in a row a person is counted whose parameter is mu.
-        memory: of the noise; None for independent noise.
+        delta: delta of the reported epsilon, in (0, 1).
+        weeks: number of weeks that count the person.
+        unit: number of weeks in a row that mu holds for.
+        memory: memory (a, b) of the noise; None for independent noise.
 
     Raises:
-        ValueError: mu is negative, delta not in (0, 1), weeks or unit below 1, or the memory does
-            not cover so many weeks, see `chain_norm`.
+        ValueError: mu is negative, delta is not in (0, 1), weeks or unit is below 1, or the memory
+            does not cover stays of this length, see `chain_norm`.
 
     >>> round(protection(0.5, 1e-6, weeks=4).epsilon, 3)
     4.887
@@ -67,10 +67,10 @@ def protection(
 
 
 def best_guess(mu: float) -> float:
-    """The most often that a guess about one person can be right; 0.5 = as without the release.
+    """Return the largest probability of a right guess about one person; 0.5 without a release.
 
-    The guess is which of two adjacent inputs is the true one, made by somebody who knows all the
-    other people and thought both equally likely before. For mu-GDP it is Phi(mu / 2).
+    The attacker knows all other people, takes two adjacent inputs to be equally likely, and guesses
+    which of them is true. Under mu-GDP the guess is right with probability at most Phi(mu / 2).
 
     >>> best_guess(0.0), round(best_guess(1.0), 3)
     (0.5, 0.691)
@@ -79,26 +79,26 @@ def best_guess(mu: float) -> float:
 
 
 def best_guess_of_epsilon(epsilon: float, delta: float) -> float:
-    """An attacker's right guesses at most under (epsilon, delta)-DP.
+    """Return the largest probability of a right guess under (epsilon, delta)-DP.
 
     Source: "The Composition Theorem for Differential Privacy", region of errors of any test.
 
     >>> best_guess_of_epsilon(0.0, 0.0), best_guess_of_epsilon(math.inf, 1e-6)
     (0.5, 1.0)
     """
-    # With exp(-epsilon), which does not overflow.
+    # exp(-epsilon) does not overflow.
     return (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
 
 
 def describe_account(
     mu: float, delta: float, weeks: Sequence[int], unit: int = 1, memory: Memory | None = None
 ) -> str:
-    """A text table: what mu-GDP for the unit guarantees over several numbers of weeks.
+    """Return a text table of what mu-GDP for the unit guarantees over several numbers of weeks.
 
     Numbers are rounded to the safe side.
 
     Raises:
-        ValueError: as `protection`.
+        ValueError: `protection` refuses an argument.
     """
     head = ("weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most")
     rows = [protection(mu, delta, week, unit, memory) for week in weeks]
@@ -135,7 +135,7 @@ def _period(unit: int) -> str:
 
 
 def _growth(unit: int, memory: Memory | None) -> str:
-    """The line above the table: how mu depends on the number of weeks."""
+    """Return the line above the table: how mu depends on the number of weeks."""
     if memory is not None:
         a, b = memory
         return f"For someone counted in w weeks, under correlated noise ({a:g}, {b:g}):"

@@ -1,14 +1,14 @@
-"""Gaussian correlated noise: the noise of a week cancels part of that of the weeks before.
+"""Gaussian correlated noise: the noise of a week cancels part of the noise of earlier weeks.
 
-A holder who releases x + C^-1 z, z independent, reveals what C x + z reveals: each is computed
-from the other, week by week. So one person in one week is as well protected as by independent
-noise if the columns of C have norm 1, and an average over weeks has less noise.
+A holder who releases x + C^-1 z, z independent, reveals as much as C x + z: each can be computed
+from the other, week by week. So if the columns of C have norm 1, one person in one week is as well
+protected as by independent noise, and an average over weeks has less noise.
 
-Here C(L) = kappa (1 - a L) / (1 - b L), L the shift by a week. One number u is remembered: with
-fresh noise d_t, the noise is n_t = d_t + u_t, and u_{t+1} = a u_t + (a - b) d_t from u_1 = 0. C is
-a buffered linear Toeplitz matrix with one buffer (Dvijotham et al., arXiv 2404.16706; McMahan et
-al., arXiv 2408.08868). Ours are the design for each holder from public numbers, and the use in the
-local model, where APP and CAPP (arXiv 2504.14993) are closest. General matrices:
+Here C(L) = kappa (1 - a L) / (1 - b L), where L is the shift by a week. A holder remembers one
+number u: with fresh noise d_t, the noise is n_t = d_t + u_t, and u_{t+1} = a u_t + (a - b) d_t from
+u_1 = 0. C is a buffered linear Toeplitz matrix with one buffer (Dvijotham et al., arXiv 2404.16706;
+McMahan et al., arXiv 2408.08868). Ours are the design for each holder from public numbers, and the
+use in the local model, where APP and CAPP (arXiv 2504.14993) are closest. For general matrices see
 `dpol.privacy.matrix_mechanism`.
 """
 
@@ -27,48 +27,48 @@ from dpol.privacy.gaussian_dp import mu_of_shifts
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays, stay_norm
 
 REFERENCE = 2e-3, 0.85
-"""Process variance and persistence of the shares that `designed` is best for.
+"""Process variance and persistence of the shares that `designed` assumes.
 
-Chosen by what learners gain, on simulated streams and 20 weeks of config/panel.yaml: slower shares
-would suggest more memory, with which stays of 2 rounds and more gain less than without.
+Chosen by the gains of learners on simulated streams and 20 weeks of config/panel.yaml. Slower
+shares would suggest more memory, which for stays of 2 rounds and more gains less than no memory.
 """
-_STEPS = 600  # So many weeks on, the variance of a prediction has settled to 8 digits.
+_STEPS = 600  # Weeks until the variance of a prediction has settled to 8 digits.
 
 
 Number = TypeVar("Number", Floats, Fraction)
 
 MemoryKind = Literal["none", "chains", "sums"]
-"""Kind of dependence on earlier noise: none, or a class of this module."""
+"""Kind of dependence on earlier noise: `none`, or the `kind` of a class of this module."""
 
 
 class NoiseMemory(Protocol):
-    """Dependence of a stream's noise on that of earlier rounds, in units of fresh noise."""
+    """Dependence of a stream's noise on earlier noise, in units of fresh noise."""
 
     kind: ClassVar[MemoryKind]
 
     def norm(self, stay: int) -> Floats | float:
-        """N_w: the fresh noise that a stay of w rounds needs, over that for one release; (n,)."""
+        """Return N_w, (n,): fresh noise for a stay of w rounds over the noise for one release."""
 
     def noise(self, fresh: Floats) -> Floats:
-        """(T, ..., n) noise C^-1 z from (T, ..., n) independent standard normals z."""
+        """Return the noise C^-1 z, (T, ..., n), of independent standard normals z, (T, ..., n)."""
 
     def deviations(self, rounds: int, n: int) -> Floats:
-        """(T, n) standard deviation of the noise, over that of fresh noise."""
+        """Return the (T, n) ratio of the standard deviations of the noise and of fresh noise."""
 
     def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
-        """The exact mu, of (n,) shifts that one person makes, over the fresh noise."""
+        """Return the exact mu of (n,) shifts that one person makes, relative to fresh noise."""
 
     def mu_of_rounds(self, shifts: Floats, rounds: int, count: int) -> float:
-        """An upper bound on the mu of a person counted in so many rounds, in a row or not."""
+        """Return an upper bound on mu for a person counted in `count` rounds, in a row or not."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """A memory of one number for each of n holders.
+    """Memory of one number for each of n holders.
 
     Args:
-        a: (n,) each above -1 and below 1.
-        b: (n,) likewise; a = b is independent noise.
+        a: (n,) values above -1 and below 1.
+        b: (n,) values above -1 and below 1; a = b is independent noise.
 
     Raises:
         ValueError: a number is out of range.
@@ -84,19 +84,19 @@ class Chains:
                 raise ValueError(f"memory: {name} must lie between -1 and 1, got {values}")
 
     def norm(self, stay: int) -> Floats:
-        """See `chain_norm`; (n,)."""
+        """Return the (n,) `chain_norm` of each holder."""
         return np.asarray(chain_norm(self.a, self.b, stay))
 
     def response(self, rounds: int) -> Floats:
-        """(T, n) how a change by 1 in round 1 moves C x, for kappa = 1."""
+        """Return how a change by 1 in round 1 moves C x, (T, n), for kappa = 1."""
         later = (self.b - self.a) * self.b ** np.arange(rounds - 1)[:, None]
         return np.concatenate([np.ones((1, len(self.b))), later])
 
     def noise(self, fresh: Floats) -> Floats:
         kept, out = np.zeros(fresh.shape[1:]), np.empty_like(fresh)
-        for t, own in enumerate(fresh):
-            out[t] = own + kept
-            kept = self.a * kept + (self.a - self.b) * own
+        for t, draw in enumerate(fresh):
+            out[t] = draw + kept
+            kept = self.a * kept + (self.a - self.b) * draw
         return out
 
     def deviations(self, rounds: int, n: int) -> Floats:
@@ -107,32 +107,32 @@ class Chains:
         return np.sqrt(out)
 
     def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
-        """The worst of all stays that begin in any round, and of all pairs of holders.
+        """Return the mu of the worst stay, begun in any round, and of the worst pair of holders.
 
-        Where no entry of C'C is negative, the worst stay of w rounds is a whole one.
+        If no entry of C'C is negative, the worst stay counts the person in all w rounds.
         """
-        self.norm(stay)  # refuses what it is not true of
+        self.norm(stay)  # refuses all other memories
         response = self.response(rounds)
         moved = np.zeros_like(response)
         for week in range(min(stay, rounds)):
             moved[week:] += response[: rounds - week]
-        # A stay that begins late is cut off by the last round.
+        # The last round cuts off a stay that begins late.
         return mu_of_shifts(np.sqrt((moved**2).cumsum(axis=0)) * shifts)
 
     def mu_of_rounds(self, shifts: Floats, rounds: int, count: int) -> float:
-        # Rounds farther apart have less in common; of what cancels, only the size counts.
+        # Rounds farther apart have less in common; terms that cancel count by their size.
         return mu_of_shifts(shifts * np.sqrt(squared_norm(self.a, self.b, min(count, rounds))))
 
 
 @dataclass(frozen=True, eq=False)
 class SumsMemory:
-    """A memory of all earlier noise, the same for all holders: made for a factorisation's sums.
+    """Memory of all earlier noise, the same for all holders, made for a factorisation's sums.
 
-    Who adds up the noisy gains then has the sums that a curator would release: A (G + C^-1 Z) is
+    The sums of the noisy gains are then the sums that a curator would release: A (G + C^-1 Z) is
     B (C G + Z).
 
     Args:
-        factorization: A = B C.
+        factorization: factorisation A = B C.
     """
 
     kind: ClassVar[MemoryKind] = "sums"
@@ -144,13 +144,13 @@ class SumsMemory:
     def noise(self, fresh: Floats) -> Floats:
         from scipy import linalg
 
-        if fresh.ndim > 2:  # one by one: a replicate's bits must not depend on how many there are
-            return np.stack([self.noise(own) for own in fresh.swapaxes(0, 1)], axis=1)
+        if fresh.ndim > 2:  # one by one: a replicate's bits must not depend on their number
+            return np.stack([self.noise(draws) for draws in fresh.swapaxes(0, 1)], axis=1)
         return np.asarray(linalg.solve_triangular(self.factorization.right, fresh, lower=True))
 
     def deviations(self, rounds: int, n: int) -> Floats:
-        own = np.linalg.norm(self.noise(np.eye(rounds)), axis=1)
-        return np.broadcast_to(own[:, None], (rounds, n))
+        scale = np.linalg.norm(self.noise(np.eye(rounds)), axis=1)
+        return np.broadcast_to(scale[:, None], (rounds, n))
 
     def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
         return mu_of_stays(np.tile(shifts, (rounds, 1)), self.factorization.gram, stay)
@@ -160,19 +160,19 @@ class SumsMemory:
 
 
 def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
-    """N_w of a memory (a, b) for kappa = 1: how far a stay of w rounds moves C x at most.
+    """Return N_w of a memory (a, b) for kappa = 1: the farthest that a stay of w rounds moves C x.
 
-    For chains of any length. Fresh noise has to be N_w times as large as the noise of a single
-    release; a person who stays v rounds in place of w has N_v / N_w times the mu.
+    It holds for chains of any length. Fresh noise must be N_w times as large as the noise of a
+    single release; a person who stays v rounds instead of w has N_v / N_w times the mu.
 
     Args:
-        a: any shape.
-        b: likewise.
+        a: a of the memory, of any shape.
+        b: b of the memory, of the same shape or one that broadcasts.
         stay: w, the longest stay in rounds.
 
     Raises:
-        ValueError: w is below 1; or w is above 1, and weeks of a stay can cancel others, as b is
-            below a or 0.
+        ValueError: w is below 1; or w is above 1 and b is below a or 0, so that weeks of a stay can
+            cancel others.
 
     >>> [round(float(chain_norm(0.2, 0.6, w) / chain_norm(0.2, 0.6, 1)), 2) for w in (1, 2, 4, 8)]
     [1.0, 1.7, 2.83, 4.49]
@@ -189,13 +189,13 @@ def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
 
 
 def squared_norm(a: Number, b: Number, count: int) -> Number:
-    """N_w^2 of `chain_norm`, exact in fractions; also for w rounds that are not in a row.
+    """Return N_w^2 of `chain_norm`, exact for fractions; also for w rounds that are not in a row.
 
-    Where weeks can cancel others it is the bound that counts all as if they added up.
+    Where weeks can cancel others, this is an upper bound that counts all of them as adding up.
 
     Args:
-        a: of the memory.
-        b: likewise, of the same shape or one that broadcasts.
+        a: a of the memory.
+        b: b of the memory, of the same shape or one that broadcasts.
         count: w, the number of rounds.
 
     >>> squared_norm(Fraction("0.2"), Fraction("0.6"), 1)
@@ -208,11 +208,10 @@ def squared_norm(a: Number, b: Number, count: int) -> Number:
 
 
 def designed(noise_level: Floats, stay: int) -> Chains:
-    """The memory (0, b) that predicts best, for each holder; b to two decimals.
+    """Return the memory (0, b) that predicts best, for each holder; b to two decimals.
 
-    Of all b, the one with the smallest steady variance of a one-step prediction, if a share's
-    deviation follows `REFERENCE` and stays of w rounds are protected. It is made from public
-    numbers alone.
+    This b has the smallest steady variance of a one-step prediction, if a share's deviation follows
+    `REFERENCE` and stays of w rounds are protected. It is made from public numbers alone.
 
     Args:
         noise_level: (n,) standard deviation of independent noise on a share, for one round.
@@ -225,21 +224,21 @@ def designed(noise_level: Floats, stay: int) -> Chains:
 
 
 def prediction_variance(fresh: Floats, b: Floats) -> Floats:
-    """Steady variance of the one-step prediction of a deviation, for memories (0, b).
+    """Return the steady variance of the one-step prediction of a deviation, for memories (0, b).
 
     Args:
-        fresh: standard deviation of the fresh noise on a share; 0 for none.
-        b: of the same shape, or one that broadcasts.
+        fresh: standard deviation of the fresh noise on a share; 0 for no noise.
+        b: b of the memory, of the same shape or one that broadcasts.
     """
     process, persistence = REFERENCE
-    own = np.full(np.shape(fresh * b), process / (1 - persistence**2))
-    both, kept = np.zeros_like(own), np.zeros_like(own)
+    variance = np.full(np.shape(fresh * b), process / (1 - persistence**2))
+    both, kept = np.zeros_like(variance), np.zeros_like(variance)
     for _ in range(_STEPS):
-        seen = own + fresh * both
+        seen = variance + fresh * both
         total = seen + fresh * (both + fresh * kept) + fresh**2
-        own, both, kept = (
-            persistence**2 * (own - seen**2 / total) + process,
+        variance, both, kept = (
+            persistence**2 * (variance - seen**2 / total) + process,
             persistence * b * fresh * seen / total,
             b**2 * (1 - fresh**2 / total),
         )
-    return own
+    return variance

@@ -1,7 +1,7 @@
-"""Factorisations A = B C of the sums that a stream is released as.
+"""Factorisations A = B C of the sums that are released of a stream.
 
-Noise is added to C G and multiplied by B: the columns of C say what one round costs, the rows of
-B how noisy each sum becomes. All matrices are lower triangular, because a sum may not wait for
+Noise is added to C G, then multiplied by B. The columns of C give the privacy cost of a round, the
+rows of B the noise of each sum. All matrices are lower triangular, because a sum may not wait for
 later rounds.
 """
 
@@ -17,15 +17,15 @@ from dpol.core.randomness import Floats
 
 @dataclass(frozen=True, eq=False)
 class Factorization:
-    """A workload of sums, written as a product.
+    """A workload of sums, written as the product of two matrices.
 
     Args:
-        name: what records of privacy call it.
+        name: name in records of privacy.
         left: B, (T, T), lower triangular; the noise of sum t is row t of B times the draws.
         right: C, (T, T), lower triangular with a diagonal above 0.
 
     Raises:
-        ValueError: a matrix has another shape, or a sum would need later rounds.
+        ValueError: a matrix is not (T, T) and lower triangular, or C's diagonal is not above 0.
     """
 
     name: str
@@ -51,32 +51,32 @@ class Factorization:
 
     @property
     def workload(self) -> Floats:
-        """A, (T, T): row t is the sum that is released after round t."""
+        """Workload A, (T, T): row t is the sum that is released after round t."""
         return self.left @ self.right
 
     @cached_property
     def column_norms(self) -> Floats:
-        """(T,) how far a gain that moves by 1 in round t moves C G."""
+        """Column norms of C, (T,): how far C G moves if a gain moves by 1 in round t."""
         return np.asarray(np.linalg.norm(self.right, axis=0))
 
     @cached_property
     def gram(self) -> Floats:
-        """(T, T) C'C: what the columns of C have in common."""
+        """Inner products C'C of the columns of C, (T, T)."""
         return np.asarray(self.right.T @ self.right)
 
     @cached_property
     def row_norms(self) -> Floats:
-        """(T,) standard deviation of each sum for draws of standard deviation 1."""
+        """Row norms of B, (T,): standard deviations of the sums for draws of deviation 1."""
         return np.asarray(np.linalg.norm(self.left, axis=1))
 
 
 def prefix_sums(n_rounds: int) -> Factorization:
-    """The normalised square root of all prefix sums; columns of C have norm 1.
+    """Return the normalised square root of all prefix sums; columns of C have norm 1.
 
-    C is the square root of the triangle of ones, each column over its norm. Source: Henzinger,
-    Kalinin and Upadhyay, "Binned Group Algebra Factorization for Differentially Private Continual
-    Counting" (2025); without the norms Fichtenberger, Henzinger and Upadhyay, "Constant Matters"
-    (2023).
+    C is the square root of the triangle of ones, with each column divided by its norm. Source:
+    Henzinger, Kalinin and Upadhyay, "Binned Group Algebra Factorization for Differentially Private
+    Continual Counting" (2025); without the norms Fichtenberger, Henzinger and Upadhyay, "Constant
+    Matters" (2023).
 
     Args:
         n_rounds: T, at least 1.
@@ -91,13 +91,13 @@ def prefix_sums(n_rounds: int) -> Factorization:
 
 
 def decayed_sums(n_rounds: int, decay: float) -> Factorization:
-    """The normalised square root of sums in which a round counts `decay` times the next.
+    """Return the normalised square root of sums in which a round counts `decay` times the next.
 
     Source: as `prefix_sums`; Toeplitz matrices with geometric coefficients have geometric roots.
 
     Args:
         n_rounds: T, at least 1.
-        decay: beta, in (0, 1].
+        decay: beta, weight of a round relative to the next, in (0, 1].
 
     Raises:
         ValueError: there is no round, or decay is out of range.
@@ -120,9 +120,9 @@ def decayed_sums(n_rounds: int, decay: float) -> Factorization:
 
 
 def prefix_sums_times(draws: Floats) -> Floats:
-    """B of `prefix_sums` times draws (T, ...), without the matrix: for many rounds.
+    """Return B of `prefix_sums` times draws, (T, ...), without making the matrix.
 
-    O(T log T) for each column, by fast Fourier transform.
+    For many rounds: each column takes O(T log T), by fast Fourier transform.
 
     >>> draws = np.random.default_rng(1).standard_normal((50, 3))
     >>> bool(np.allclose(prefix_sums_times(draws), prefix_sums(50).left @ draws))
@@ -138,16 +138,16 @@ def prefix_sums_times(draws: Floats) -> Floats:
     norms = np.sqrt(np.cumsum(_binomial(t, -0.5) ** 2))[::-1]
     few = max(1, 200_000 // length)  # columns that fit into a cache together
     for first in range(0, columns.shape[1], few):
-        own = np.ascontiguousarray(columns[:, first : first + few].T)
-        filtered = fft.irfft(fft.rfft(own, length) * inverse, length)[:, :t]
+        block = np.ascontiguousarray(columns[:, first : first + few].T)
+        filtered = fft.irfft(fft.rfft(block, length) * inverse, length)[:, :t]
         sums[:, first : first + few] = (norms * filtered).cumsum(axis=1).T
     return sums.reshape(draws.shape)
 
 
 def prefix_sums_largest(n_rounds: int) -> float:
-    """The largest row norm of B without norms on the columns: that of `prefix_sums` is below it.
+    """Return the largest row norm of B without normalised columns; it is below in `prefix_sums`.
 
-    The sum of the squared coefficients of the square root, O(T). Source: as `prefix_sums`.
+    This is the sum of the squared coefficients of the square root, O(T). Source: as `prefix_sums`.
 
     >>> round(prefix_sums_largest(148), 3)
     2.656
@@ -156,17 +156,17 @@ def prefix_sums_largest(n_rounds: int) -> float:
 
 
 def _binomial(count: int, exponent: float) -> Floats:
-    """The first coefficients of (1 - x)^exponent."""
+    """Return the first `count` coefficients of (1 - x)^exponent."""
     k = np.arange(1, count)
     return np.cumprod(np.concatenate([[1.0], (k - 1 - exponent) / k]))
 
 
 def fresh_window_sums(n_rounds: int, window: int) -> Factorization:
-    """Sums of the last `window` rounds with fresh noise on each: B is the identity.
+    """Return sums of the last `window` rounds with fresh noise on each: B is the identity.
 
     Args:
         n_rounds: T, at least 1.
-        window: w, at least 1; a sum of fewer rounds has what there is.
+        window: w, at least 1; the first sums have fewer rounds.
 
     Raises:
         ValueError: there is no round, or the window is empty.
@@ -182,11 +182,11 @@ def fresh_window_sums(n_rounds: int, window: int) -> Factorization:
 
 
 def least_row_norm(workload: Floats) -> float:
-    """Lower bound of the largest row norm of B, if all columns of C have norm 1 at most.
+    """Return a lower bound on the largest row norm of B, if columns of C have norm 1 at most.
 
-    The nuclear norm of A over T. Source: Edmonds, Nikolov and Ullman, "The Power of Factorization
-    Mechanisms in Local and Central Differential Privacy" (2020), for the mean square; the largest
-    is no smaller.
+    This is the nuclear norm of A over T. Source: Edmonds, Nikolov and Ullman, "The Power of
+    Factorization Mechanisms in Local and Central Differential Privacy" (2020), for the mean square;
+    the largest is no smaller.
 
     Args:
         workload: A, (T, T).

@@ -1,8 +1,8 @@
 """Gaussian differential privacy in closed form.
 
-A mechanism is mu-GDP if telling two adjacent inputs apart from its output is at
-least as hard as telling N(0, 1) from N(mu, 1). mu = 0 is perfect privacy,
-mu = inf none. Definitions: Dong, Roth and Su, "Gaussian Differential Privacy".
+A mechanism is mu-GDP if telling two adjacent inputs apart by its output is at least
+as hard as telling N(0, 1) from N(mu, 1). mu = 0 is perfect privacy, mu = inf is no
+privacy. Definitions: Dong, Roth and Su, "Gaussian Differential Privacy".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dpol.core.randomness import Floats
 
 
 def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
-    """The smallest delta such that mu-GDP implies (epsilon, delta)-DP; arguments broadcast.
+    """Return the smallest delta such that mu-GDP implies (epsilon, delta)-DP; arguments broadcast.
 
     Source: Dong, Roth and Su, "Gaussian Differential Privacy", section 2.
 
@@ -33,7 +33,7 @@ def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
     _check_mu(mu)
     if (epsilon < 0).any():
         raise ValueError(f"epsilon must not be negative, got {epsilon.min()}")
-    # 1 stands in for the limits, which are filled in at the end.
+    # 1 stands for the limits, which are filled in at the end.
     inner = np.where((mu > 0) & np.isfinite(mu), mu, 1.0)
     finite = np.where(np.isfinite(epsilon), epsilon, 1.0)
     first = scipy.special.log_ndtr(inner / 2 - finite / inner)
@@ -44,7 +44,7 @@ def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
 
 
 def epsilon_of_delta(delta: float, mu: float) -> float:
-    """The smallest epsilon such that mu-GDP implies (epsilon, delta)-DP; inf for mu = inf.
+    """Return the smallest epsilon such that mu-GDP implies (epsilon, delta)-DP; inf for mu = inf.
 
     Raises:
         ValueError: delta is not in (0, 1), or mu is negative.
@@ -61,7 +61,7 @@ def epsilon_of_delta(delta: float, mu: float) -> float:
 
 
 def mu_of_epsilon(epsilon: float, delta: float) -> float:
-    """The largest mu whose mu-GDP implies (epsilon, delta)-DP.
+    """Return the largest mu such that mu-GDP implies (epsilon, delta)-DP.
 
     Raises:
         ValueError: epsilon is not above 0, or delta not in (0, 1).
@@ -91,7 +91,7 @@ def mu_of_epsilon(epsilon: float, delta: float) -> float:
 
 
 def smallest_epsilon(curve: Callable[[float], float], delta: float, upper: float) -> float:
-    """Point at which a falling curve delta(eps) reaches `delta`, from 0 to `upper`."""
+    """Return the epsilon from 0 to `upper` where a falling curve delta(eps) reaches `delta`."""
     if curve(0.0) <= delta:
         return 0.0
     log_delta = math.log(delta)
@@ -107,7 +107,7 @@ def smallest_epsilon(curve: Callable[[float], float], delta: float, upper: float
 
 
 def compose(mus: Iterable[float]) -> float:
-    """mu of several mu-GDP releases about the same person: the root of the sum of squares.
+    """Return the mu of several GDP releases about one person: the root of the sum of squares.
 
     Raises:
         ValueError: a mu is negative.
@@ -122,7 +122,7 @@ def compose(mus: Iterable[float]) -> float:
 
 
 def mu_of_shifts(shifts: Floats) -> float:
-    """The mu of Gaussian noise on vectors of which one person moves two coordinates at most.
+    """Return the mu of Gaussian noise on vectors, if one person moves at most two coordinates.
 
     Args:
         shifts: (..., n) how far one person can move each coordinate, over its standard deviation.

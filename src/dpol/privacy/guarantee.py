@@ -1,4 +1,4 @@
-"""The record of a privacy guarantee, made where the noise is made."""
+"""Records of privacy guarantees, made where the noise is made."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, Literal
 from dpol.privacy.stays import STAYS
 
 Model = Literal["local", "central", "none"]
-"""People who see raw data: nobody, a curator, or everybody."""
+"""Trust model, by who sees raw data: nobody, a curator, or everybody."""
 Origin = Literal["paper", "standard", "ours", "other"]
 """Origin of a method: a paper of the project, a textbook, us, or another package."""
 
 
 MU_OF_STAYS = tuple(f"mu_{v}_week{'s' * (v > 1)}" for v in STAYS)
-"""Columns with the mu of a person who is counted in so many weeks: `STAYS`."""
+"""Columns with the mu of a person counted in 1, 2, 4, 8 weeks (`STAYS`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,24 +25,23 @@ class Guarantee:
     """A privacy guarantee: its content, the people it protects, and its assumptions.
 
     Args:
-        mechanism: what adds the noise.
-        adjacency: which two inputs must be hard to tell apart.
-        unit: whose data differ between them.
+        mechanism: mechanism that adds the noise.
+        adjacency: the two inputs that must be hard to tell apart.
+        unit: the data that differ between them.
         sensitivity: how far the released quantity can move between them (largest round).
         sensitivity_unit: norm and quantity of `sensitivity`.
         mu: Gaussian-DP parameter that the noise achieves; 0 = nothing is revealed,
             inf = no guarantee.
         model: `local` (each site adds noise), `central` (a curator sees raw data), `none`.
-        sampler: where the noise came from: `seeded` (experiments) or `secure` (releases).
-        epsilon_delta: a guarantee of another kind than Gaussian DP, if there is one; mu is
-            not a number then.
-        taken_as_public: what was computed from private data and is not covered; empty if
-            nothing was.
-        stays: mu of a person counted in 1, 2, 4, 8 rounds (`STAYS`), in a row or not, at most;
-            None where no people are counted, and for guarantees of another kind.
-        carried: for data in which a missing count repeats the last one: in how many further rounds
-            a person of the unit may be counted thereby, and the mu of that person, at most.
-        memory: how noise depends on earlier noise; empty for independent noise.
+        sampler: source of the noise: `seeded` (experiments) or `secure` (releases).
+        epsilon_delta: a guarantee that is not Gaussian DP, or None; with it, mu is not a number.
+        taken_as_public: quantity computed from private data that the guarantee does not cover;
+            empty if there is none.
+        stays: upper bounds on the mu of a person counted in 1, 2, 4, 8 rounds (`STAYS`), in a row
+            or not; None where no people are counted, and for guarantees that are not Gaussian DP.
+        carried: if a missing count repeats the last one, the number of further rounds that may
+            count a person of the unit, and an upper bound on this person's mu.
+        memory: dependence of the noise on earlier noise; empty for independent noise.
 
     Raises:
         ValueError: mu is negative, or not a number without `epsilon_delta`.
@@ -83,7 +82,7 @@ class Guarantee:
             raise ValueError(f"mu must not be negative, got {self.mu}")
 
     def epsilon(self, delta: float) -> float:
-        """The epsilon at `delta` that the guarantee implies; inf if none.
+        """Return the epsilon at `delta` that the guarantee implies; inf if it implies none.
 
         Raises:
             ValueError: delta is not in (0, 1).
@@ -92,11 +91,11 @@ class Guarantee:
             from dpol.privacy.gaussian_dp import epsilon_of_delta
 
             return epsilon_of_delta(delta, self.mu)
-        epsilon, own_delta = self.epsilon_delta
-        return epsilon if delta >= own_delta else float("inf")
+        epsilon, least_delta = self.epsilon_delta
+        return epsilon if delta >= least_delta else float("inf")
 
     def as_columns(self) -> dict[str, Any]:
-        """The record as columns of a table of results."""
+        """Return the record as columns of a table of results."""
         return {
             "model": self.model,
             "mechanism": self.mechanism,
@@ -110,7 +109,7 @@ class Guarantee:
         }
 
     def stay_columns(self) -> dict[str, float | str]:
-        """Columns of the cost of longer stays and of carrying forward, and of the memory."""
+        """Return columns of the mu of longer stays and of carried counts, and of the memory."""
         stays = self.stays or (math.nan,) * len(STAYS)
         weeks, mu = self.carried or (math.nan, math.nan)
         columns = dict(zip(MU_OF_STAYS, stays, strict=True))
@@ -118,16 +117,16 @@ class Guarantee:
         return {**columns, **carried, "noise_memory": self.memory}
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for storing with a result; without stays and memory if there are none."""
+        """Return plain values to store with a result, without empty stays, carry and memory."""
         facts = dataclasses.asdict(self)
-        for name in ("stays", "carried", "memory"):  # audits draw by records that have none of them
+        for name in ("stays", "carried", "memory"):  # records without them key the draws of audits
             if not facts[name]:
                 del facts[name]
-        return {key: list(it) if isinstance(it, tuple) else it for key, it in facts.items()}
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in facts.items()}
 
 
 def in_words(text: str, count_sensitivity: float, counted: str) -> str:
-    """A text on one person, who may be counted several times in one round.
+    """Return a text on one person, for a person who may be counted several times in one round.
 
     >>> in_words(UNIT, 1, "loans"), in_words(UNIT, 20, "loans")
     ('one person in one round', 'one person with up to 20 loans in one round')
@@ -140,22 +139,22 @@ def in_words(text: str, count_sensitivity: float, counted: str) -> str:
 ONE_PERSON = "two streams that differ in one person in one round, counted elsewhere or nowhere"
 """Adjacency where people are counted."""
 UNIT = "one person in one round"
-"""The unit of `ONE_PERSON`."""
+"""Unit of `ONE_PERSON`."""
 STAY = (
     "two streams that differ in one person, counted elsewhere or nowhere in any of {} rounds in a"
     " row"
 )
 """Adjacency where people stay for several rounds."""
 STAY_UNIT = "one person in at most {} rounds in a row"
-"""The unit of `STAY`."""
+"""Unit of `STAY`."""
 WHOLE_LOSSES = "two loss sequences that differ in one round"
-"""Adjacency where all losses of a round may change."""
+"""Adjacency where all losses of one round may change."""
 GIVEN_CHANGE = (
     "two streams that differ in the gains of one round, by at most the L2 sensitivity given for it"
 )
-"""Adjacency where the sensitivity is given."""
+"""Adjacency where the sensitivity of a round is given."""
 ONE_ROUND = "one round"
-"""The unit where whole rounds change."""
+"""Unit where whole rounds change."""
 
 NO_PRIVACY = Guarantee(
     mechanism="none",
@@ -168,20 +167,20 @@ NO_PRIVACY = Guarantee(
     sampler="none",
     stays=(math.inf,) * len(STAYS),
 )
-"""The record of what has no privacy."""
+"""Record of an algorithm without privacy."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
-    """The inputs between which a guarantee holds, and the rounds in which a person is counted.
+    """The inputs that a guarantee makes hard to tell apart, and the rounds that count a person.
 
     Args:
         adjacency: as in `Guarantee`.
-        unit: likewise.
-        taken_as_public: likewise.
-        stay: in how many rounds in a row one person of the unit may be counted; None where no
-            people are.
-        max_carry: in how many further rounds, because a missing count repeats the last one.
+        unit: as in `Guarantee`.
+        taken_as_public: as in `Guarantee`.
+        stay: longest stay of one person of the unit, in rounds in a row; None where no people are
+            counted.
+        max_carry: number of further rounds, because a missing count repeats the last one.
     """
 
     adjacency: str = ONE_PERSON
@@ -191,11 +190,11 @@ class Neighbours:
     max_carry: int = 0
 
     def as_fields(self, mu_of: Callable[[int], float] | None = None) -> dict[str, Any]:
-        """Fields of a `Guarantee` by name.
+        """Return fields of a `Guarantee` by name.
 
         Args:
-            mu_of: the mu of a person counted in so many rounds, in a row or not; None where the
-                guarantee is of another kind.
+            mu_of: maps a number of rounds, in a row or not, to the mu of a person counted in them;
+                None for a guarantee that is not Gaussian DP.
         """
         fields: dict[str, Any] = dataclasses.asdict(self)
         stay, carry = fields.pop("stay"), fields.pop("max_carry")

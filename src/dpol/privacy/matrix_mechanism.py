@@ -1,7 +1,7 @@
 """The matrix mechanism on a stream: sums A G = B C G, released as B (C G + Z).
 
-Column i of the (T, n) noise Z is N(0, sigma_i^2 I), independent of the others. One person in one
-round moves one row of G, in two columns at most. Source: Li, Miklau, Hay, McGregor and Rastogi,
+Column i of the (T, n) noise Z is N(0, sigma_i^2 I), independent of the other columns. One person in
+one round moves one row of G, in two columns at most. Source: Li, Miklau, Hay, McGregor and Rastogi,
 "The matrix mechanism" (2015), here with Gaussian noise. The guarantee also holds where gains
 depend on earlier releases: Denisov, McMahan, Rush, Smith and Thakurta, "Improved Differential
 Privacy for SGD via Optimal Private Linear Operators on Adaptive Streams" (2022). The capacity
@@ -23,17 +23,17 @@ from dpol.privacy.stays import mu_of_rounds, mu_of_stays, stay_norm
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MatrixMechanism:
-    """Noise on factorised sums.
+    """Gaussian noise on factorised sums.
 
     Args:
-        factorization: A = B C.
-        changes: (T, n) how far one person can move each gain; or, where gains of a round change
+        factorization: factorisation A = B C.
+        changes: (T, n) how far one person can move each gain; or, where the gains of a round change
             together, a number: the L2 sensitivity of any round.
         scale: (n,) sigma_i, not negative; 0 for no noise.
-        stay: in how many rounds in a row one person may be counted.
+        stay: longest stay of one person, in rounds in a row.
 
     Raises:
-        ValueError: the changes do not fit the factorisation and the scale.
+        ValueError: the changes do not have the shape (T, n) of the factorisation and the scale.
 
     >>> from dpol.privacy.factorizations import prefix_sums
     >>> changes = np.tile([0.05, 0.02, 0.025], (3, 1))  # one person of 20, 50 and 40 beds
@@ -54,11 +54,11 @@ class MatrixMechanism:
 
     @property
     def achieved_mu(self) -> float:
-        """The Gaussian-DP parameter of the noise that is drawn: exact for a stay of one round.
+        """Gaussian-DP parameter of the drawn noise, exact for a stay of one round.
 
         A person who moves from i to j in round t moves C G by column t of C, times the changes of
-        i and j; the largest Mahalanobis distance over all t, i and j counts. For longer stays see
-        `mu_of_stays`.
+        i and j. The parameter is the largest Mahalanobis distance over all t, i and j. For longer
+        stays see `mu_of_stays`.
         """
         norms = self.factorization.column_norms
         with np.errstate(divide="ignore"):
@@ -69,17 +69,17 @@ class MatrixMechanism:
             return mu_of_stays(self.changes / self.scale, self.factorization.gram, self.stay)
 
     def mu_of_rounds(self, count: int) -> float:
-        """The mu of a person who is counted in `count` rounds, in a row or not: an upper bound."""
+        """Return an upper bound on mu for a person counted in `count` rounds, in a row or not."""
         with np.errstate(divide="ignore"):
             return mu_of_rounds(self.changes / self.scale, self.factorization.gram, count)
 
     @property
     def silos(self) -> tuple[Silo, ...]:
-        """An equal mechanism without a curator: a holder for each expert, before round 1."""
+        """An equal mechanism without a curator: one holder for each expert, before round 1."""
         return tuple(Silo(self.factorization, float(sigma)) for sigma in self.scale)
 
     def noise(self, generators: ReplicateGenerators) -> Floats:
-        """(T, R, n) noise on every released sum: B Z. Rounds lead, as they are read one by one."""
+        """Draw the noise B Z on every released sum, (T, R, n); rounds are read one by one."""
         t, n = self.factorization.n_rounds, len(self.scale)
         out = np.zeros((t, generators.n_replicates, n))
         if not self.scale.any():
@@ -101,20 +101,20 @@ def scaled_to(
     by_capacity: bool,
     stay: int = 1,
 ) -> MatrixMechanism:
-    """The matrix mechanism with the least noise of its kind that reaches mu.
+    """Return the matrix mechanism with the least noise of its kind that reaches mu.
 
     Args:
-        factorization: A = B C, with columns c_t of C.
+        factorization: factorisation A = B C, with columns c_t of C.
         changes: as in `MatrixMechanism`.
-        n_experts: n, their number.
-        mu: the privacy level, above 0; inf for no noise.
-        by_capacity: whether sigma_i is sqrt(2) / mu times the largest ||c_t|| times the expert's
-            own change; otherwise all experts have the largest of these.
-        stay: in how many rounds in a row one person may be counted. Above 1 the norm of a column
-            is replaced by that of the worst stay, N_w.
+        n_experts: n, number of experts.
+        mu: privacy level, above 0; inf for no noise.
+        by_capacity: True if sigma_i is sqrt(2) / mu times the largest ||c_t|| times the expert's
+            own change; otherwise all experts get the largest sigma_i.
+        stay: longest stay of one person, in rounds in a row. Above 1, the norm N_w of the worst
+            stay replaces the norm of a column.
 
     Raises:
-        ValueError: noise by capacity is asked for where the changes of single gains are unknown.
+        ValueError: `by_capacity` is True, but the changes of single gains are unknown.
     """
     norms = factorization.column_norms
     if isinstance(changes, float):
@@ -134,16 +134,16 @@ def scaled_to(
 
 @dataclass(frozen=True, eq=False)
 class Silo:
-    """A holder of one expert's gains, who releases its sums without a curator.
+    """Holder of one expert's gains, who releases its sums without a curator.
 
     Column i of B (C G + Z) depends on expert i's gains and noise only. So a hospital that keeps
-    its own past, and knows the public scale, releases what a curator would have released.
+    its own past, and knows the public scale, releases the same sums as a curator would.
 
     Args:
-        factorization: A = B C, public.
-        scale: sigma of this expert, public.
-        gains: its gains so far, each a number or (R,).
-        noisy: its entries of C G + Z so far, likewise.
+        factorization: public factorisation A = B C.
+        scale: public sigma of this expert.
+        gains: gains so far, each a number or (R,).
+        noisy: entries of C G + Z so far, each a number or (R,).
 
     >>> from dpol.privacy.factorizations import prefix_sums
     >>> silo = Silo(prefix_sums(3), 0.0)
@@ -160,11 +160,11 @@ class Silo:
     noisy: tuple[Floats, ...] = ()
 
     def release(self, gain: Floats, normal: Floats) -> tuple[Silo, Floats]:
-        """The silo after one more round, and the sum that it releases.
+        """Return the silo after one more round, and the sum that it releases.
 
         Args:
-            gain: of this round.
-            normal: a fresh standard normal number, of the same shape.
+            gain: gain of this round, a number or (R,).
+            normal: fresh standard normal draw of the same shape.
         """
         t = len(self.gains)
         gains = (*self.gains, gain)

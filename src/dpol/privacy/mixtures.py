@@ -1,4 +1,4 @@
-"""Mixtures of Gaussian guarantees: what a random batch size makes of the noise of one round.
+"""Mixtures of Gaussian guarantees: the privacy of one round's noise in a batch of random size.
 
 Source: "Prediction with Expert Advice under Local Differential Privacy", Lemma 2 and Corollary 3.
 """
@@ -17,17 +17,17 @@ from dpol.core.randomness import Floats
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, smallest_epsilon
 
 BatchSizes = NDArray[np.int64]
-"""An array of numbers of rounds."""
+"""Array of batch sizes, in rounds."""
 
 
 @dataclass(frozen=True)
 class BatchMixture:
-    """A distribution of containing batch sizes and the guarantee it gives.
+    """Distribution of the size of the containing batch, and its guarantee.
 
     Args:
         mu: Gaussian-DP parameter of one round's noise, positive and finite.
         sizes: (k,) batch sizes, increasing.
-        weights: (k,) their probabilities, summing to 1.
+        weights: (k,) probabilities of the sizes, summing to 1.
 
     Raises:
         ValueError: a number is out of range, or sizes do not increase.
@@ -51,11 +51,11 @@ class BatchMixture:
 
     @property
     def mus(self) -> Floats:
-        """(k,) Gaussian-DP parameter mu / sqrt(b) of each batch size."""
+        """Gaussian-DP parameter mu / sqrt(b) of each batch size, (k,)."""
         return np.asarray(self.mu / np.sqrt(self.sizes))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, sizes of weight 0 left out."""
+        """Return plain values without the sizes of weight 0."""
         held = self.weights > 0
         return {
             "mu": self.mu,
@@ -65,18 +65,18 @@ class BatchMixture:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> BatchMixture:
-        """The inverse of `as_dict`."""
+        """Return the mixture that `as_dict` wrote."""
         return cls(values["mu"], np.array(values["sizes"]), np.array(values["weights"]))
 
     def mean(self) -> float:
-        """Mean batch size."""
+        """Return the mean batch size."""
         return float(self.weights @ self.sizes)
 
     def trade_off_at(self, threshold: ArrayLike) -> tuple[Floats, Floats]:
-        """False positive and false negative rate of the test at a log likelihood ratio, any shape.
+        """Return both error rates of the test at log likelihood ratios of any shape.
 
-        As the threshold runs over the real numbers the pairs trace the trade-off function
-        (Lemma 2).
+        As the threshold runs over the real numbers, the pairs of false positive and false negative
+        rates trace the trade-off function (Lemma 2).
         """
         c = np.asarray(threshold, dtype=float)[..., None]
         false_positive = scipy.special.ndtr(-(c / self.mus + self.mus / 2)) @ self.weights
@@ -84,11 +84,11 @@ class BatchMixture:
         return np.asarray(false_positive), np.asarray(false_negative)
 
     def delta(self, epsilon: ArrayLike) -> Floats:
-        """delta(eps) = sum over b of w_b times the delta(eps) of mu / sqrt(b)-GDP."""
+        """Return delta(eps): the sum over b of w_b times the delta(eps) of mu / sqrt(b)-GDP."""
         each = delta_of_epsilon(np.asarray(epsilon, dtype=float)[..., None], self.mus)
         return np.asarray(each @ self.weights)
 
     def epsilon(self, delta: float) -> float:
-        """The smallest epsilon at `delta`; never above that of mu-GDP."""
+        """Return the smallest epsilon at `delta`; never above the epsilon of mu-GDP."""
         upper = epsilon_of_delta(delta, self.mu)
         return smallest_epsilon(lambda epsilon: float(self.delta(epsilon)), delta, upper)

@@ -1,16 +1,17 @@
-"""The limit of linear Gaussian noise: the least variance with which anybody predicts a holder.
+"""The limit of linear Gaussian noise: the least variance of any prediction of a holder.
 
 The shares x of one holder are Gaussian with covariance S. In week t it publishes any linear
-functions of its shares so far, with Gaussian noise that may depend on all earlier noise. What all
-reports up to week t tell of x is a matrix J_t; these only grow, and J_t is 0 outside the first t
-weeks. A stay is private if p'J_T p is at most 1 / level^2 for the signs p of w weeks in a row.
-The best reader's variance of x_t is f_t = e_t'(S_t^-1 + J_t)^-1 e_t, which is convex in J_t; a
-prediction of the next week grows with it. So the least mean of f_t is a semi-definite program.
+functions of its shares so far, with Gaussian noise that may depend on all earlier noise. A matrix
+J_t is the information about x in all reports up to week t; it only grows, and is 0 outside the
+first t weeks. A stay is private if p'J_T p is at most 1 / level^2 for the signs p of w weeks in a
+row. The best reader's variance of x_t is f_t = e_t'(S_t^-1 + J_t)^-1 e_t, which is convex in J_t;
+the variance of a prediction of the next week grows with it. So the least mean of f_t is a
+semi-definite program.
 
-`least_variance` searches a noise, and `variance_bound` proves, from any multipliers, what no other
-can beat. Ours, by weak duality. It binds linear Gaussian mechanisms and the variance of
-predictions, not all mechanisms, and not gain. Private filters of this kind: Le Ny and Pappas,
-"Differentially private filtering" (2014).
+`least_variance` searches a noise; `variance_bound` proves, from any multipliers, what none can beat
+(ours, by weak duality). It bounds the variance of predictions for linear Gaussian mechanisms, not
+all mechanisms, and not gain. Private filters: Le Ny and Pappas, "Differentially private filtering"
+(2014).
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ _SEARCHES, _STEPS, _PENALTY = 100, 200, 10.0  # of the augmented Lagrangian
 
 
 def share_covariance(rounds: int, process: float, persistence: float) -> Floats:
-    """(T, T) covariance S of deviations that keep `persistence` of themselves each week.
+    """Return the (T, T) covariance S of deviations that shrink by `persistence` each week.
 
     Args:
-        rounds: number of weeks T.
-        process: variance of what is new each week.
-        persistence: above -1 and below 1.
+        rounds: T, number of weeks.
+        process: variance of the new part of each week.
+        persistence: factor above -1 and below 1.
     """
     weeks = np.arange(rounds)
     apart = np.abs(weeks[:, None] - weeks)
@@ -43,11 +44,11 @@ def share_covariance(rounds: int, process: float, persistence: float) -> Floats:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Holder:
-    """Shares that one holder reports, and the people that its noise protects.
+    """Shares that one holder reports, and the stays that its noise protects.
 
     Args:
-        covariance: S, (T, T).
-        level: sigma, the deviation on a share of independent noise for one week.
+        covariance: S, (T, T), covariance of the shares.
+        level: sigma, standard deviation on a share of independent noise for one week.
         stay: w, the longest stay in weeks.
 
     Raises:
@@ -68,22 +69,22 @@ class Holder:
         return len(self.covariance)
 
     def stays(self) -> Floats:
-        """All stays of w weeks in a row, each week with a sign; (N, T).
+        """Return all stays of w weeks in a row, each week with a sign, (N, T).
 
-        J is positive semi-definite, so that a stay of fewer weeks moves no further than one of w.
+        J is positive semi-definite, so a stay of fewer weeks moves no farther than a stay of w.
         """
         signs = [(1.0, *rest) for rest in itertools.product((-1.0, 1.0), repeat=self.stay - 1)]
         stays = np.zeros((self.rounds - self.stay + 1, len(signs), self.rounds))
-        for first, own in enumerate(stays):
-            own[:, first : first + self.stay] = signs
+        for first, begun in enumerate(stays):
+            begun[:, first : first + self.stay] = signs
         return stays.reshape(-1, self.rounds)
 
     def mean_variance(self, design: Floats) -> float:
-        """The mean of f_t, for a design C of `filter_variances`."""
+        """Return the mean of f_t, for a design C of `filter_variances`."""
         return float(filter_variances(design, self.covariance).mean())
 
     def factor_in_mu(self, mean_variance: float) -> float:
-        """Factor by which the mu of independent noise would have to rise to reach it."""
+        """Return the factor on mu that gives independent noise this mean variance."""
         independent = np.eye(self.rounds) / (self.level * math.sqrt(self.stay))
 
         def excess(logarithm: float) -> float:
@@ -92,15 +93,15 @@ class Holder:
         return math.exp(optimize.brentq(excess, -10, 10))
 
     def chain(self, a: float, b: float, *, once_a_stay: bool = False) -> Floats:
-        """(T, T) C of the chain (a, b) with the noise that stays of w weeks need.
+        """Return the (T, T) C of the chain (a, b) with the noise that stays of w weeks need.
 
         Args:
-            a: of the memory.
-            b: likewise.
-            once_a_stay: whether it reports every w-th week only, so that a stay meets one report.
+            a: a of the memory.
+            b: b of the memory.
+            once_a_stay: True if only every w-th week has a report, so that a stay meets one report.
 
         Raises:
-            ValueError: see `chain_norm`.
+            ValueError: `chain_norm` refuses the memory.
         """
         memory = Chains(np.array([a]), np.array([b]))
         every, stay = (self.stay, 1) if once_a_stay else (1, self.stay)
@@ -111,7 +112,7 @@ class Holder:
         return design
 
     def best_chain(self, *, once_a_stay: bool = False) -> Floats:
-        """The `chain` with the least mean variance."""
+        """Return the `chain` with the least mean variance."""
         alone = once_a_stay or self.stay == 1
 
         def variance(pair: Floats) -> float:
@@ -120,32 +121,32 @@ class Holder:
                 return math.inf
             return self.mean_variance(self.chain(a, b, once_a_stay=once_a_stay))
 
-        found = optimize.minimize(
+        best = optimize.minimize(
             variance,
             np.array([0.0, 0.5] if alone else [0.5, 0.8]),
             method="Nelder-Mead",
             options={"xatol": 1e-3, "fatol": 1e-6 * float(self.covariance[0, 0])},
         )
-        a, b = found.x.tolist()
+        a, b = best.x.tolist()
         return self.chain(a, b, once_a_stay=once_a_stay)
 
 
 def filter_variances(design: Floats, covariance: Floats) -> Floats:
-    """(T,) variance f_t of each week's share, given the reports up to that week.
+    """Return the (T,) variances f_t of each week's share, given the reports up to that week.
 
     Args:
-        design: C, (T, T) lower triangular: C x with independent standard noise tells what the
-            reports tell. A row of zeros is a week without a report.
-        covariance: S, (T, T).
+        design: C, (T, T) lower triangular: C x with independent standard noise is as informative
+            as the reports. A row of zeros is a week without a report.
+        covariance: S, (T, T), covariance of the shares.
     """
     news, _ = _news_and_directions(design, covariance)
     return np.asarray(np.diag(covariance) - (news**2).sum(axis=0))
 
 
 def _news_and_directions(design: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """The news of reports about later shares, and (S_t^-1 + J_t)^-1 e_t in column t.
+    """Return the news of reports about later shares, and (S_t^-1 + J_t)^-1 e_t in column t.
 
-    Both (T, T) and upper triangular; f_t is S_tt less the sum of squares of column t of the first.
+    Both are (T, T) and upper triangular; f_t is S_tt minus the squared norm of the news' column t.
     """
     common = design @ covariance
     root = np.linalg.cholesky(np.eye(len(design)) + common @ design.T)
@@ -159,12 +160,12 @@ def _news_and_directions(design: Floats, covariance: Floats) -> tuple[Floats, Fl
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LeastVariance:
-    """The least mean variance, between a noise that was found and a proof.
+    """The least mean variance, between the best known noise and a proved bound.
 
     Args:
         design: C of the noise, (T, T) lower triangular.
-        reached: its mean variance.
-        bound: no linear Gaussian mechanism that is as private has less.
+        reached: mean variance of this noise.
+        bound: lower bound on the mean variance of all linear Gaussian mechanisms as private as it.
     """
 
     design: Floats
@@ -173,14 +174,14 @@ class LeastVariance:
 
 
 def least_variance(holder: Holder, accuracy: float = 1e-3) -> LeastVariance:
-    """The least mean variance over all linear Gaussian mechanisms of a holder.
+    """Search the least mean variance over all linear Gaussian mechanisms of a holder.
 
     The search is an augmented Lagrangian over C, with a multiplier for each stay.
 
     Args:
-        holder: whose shares and noise.
-        accuracy: relative; the search ends when `reached` and `bound` are so close. Both are
-            right also if the search gives up before.
+        holder: holder of the shares.
+        accuracy: the search ends at this relative distance between `reached` and `bound`. Both are
+            valid even if the search gives up before.
     """
     unit = float(holder.covariance[0, 0])  # Shares and C are scaled to it.
     shares, stays, budget = holder.covariance / unit, holder.stays(), unit / holder.level**2
@@ -189,7 +190,7 @@ def least_variance(holder: Holder, accuracy: float = 1e-3) -> LeastVariance:
     best, reached, bound = design, math.inf, 0.0
 
     def lagrangian(entries: Floats) -> tuple[float, Floats]:
-        """The sum of f_t with the penalty, up to a constant, and its slope in the entries of C."""
+        """Return the penalised sum of f_t, up to a constant, and its slope in the entries of C."""
         design = np.zeros_like(shares)
         design[lower] = entries
         moves = design @ stays.T
@@ -221,16 +222,17 @@ def least_variance(holder: Holder, accuracy: float = 1e-3) -> LeastVariance:
 
 
 def variance_bound(holder: Holder, directions: Floats, weights: Floats) -> float:
-    """No private linear Gaussian mechanism has less mean variance, whatever is given.
+    """Return a lower bound on the mean variance of all private linear Gaussian mechanisms.
 
-    For any vectors v_t, f_t >= 2 (v_t)_t - v_t'(S_t^-1 + J_t) v_t. Let D_s be what week s adds to
-    J, and G_s the sum of v_t v_t' over t >= s. If Y, the sum of y_p p p' over the stays p, is at
-    least G_s on the first s weeks for all s, the sum of v_t'J_t v_t, which is that of <D_s, G_s>,
-    is at most <J_T, Y>, and that at most the sum of y_p / sigma^2. A factor makes any Y large
-    enough, and the best factor of all v_t is known. Tight for the multipliers of the program.
+    It holds for all arguments. For any vectors v_t, f_t >= 2 (v_t)_t - v_t'(S_t^-1 + J_t) v_t. Let
+    D_s be the addition of week s to J, G_s the sum of v_t v_t' over t >= s, and Y the sum of
+    y_p p p' over the stays p. The sum of v_t'J_t v_t equals the sum of <D_s, G_s>. If Y is at least
+    G_s on the first s weeks for all s, this sum is at most <J_T, Y>, and so at most the sum of
+    y_p / sigma^2. A factor makes any Y large enough, and the best factor on all v_t is known. The
+    bound is tight for the multipliers of the program.
 
     Args:
-        holder: whose shares and noise.
+        holder: holder of the shares.
         directions: v_t in column t, (T, T) upper triangular.
         weights: y_p, (N,) not negative, in the order of `Holder.stays`.
 
@@ -243,13 +245,13 @@ def variance_bound(holder: Holder, directions: Floats, weights: Floats) -> float
     try:
         root = np.linalg.cholesky(stays.T * weights @ stays)
     except np.linalg.LinAlgError:
-        return 0.0  # Y has a direction without weight, and proves nothing.
+        return 0.0  # Y has a direction without weight: the bound is vacuous.
     scaled = linalg.solve_triangular(root, np.eye(holder.rounds), lower=True)
     factor, later = 0.0, np.zeros_like(scaled)
     for weeks in range(holder.rounds, 0, -1):
         later += np.outer(directions[:, weeks - 1], directions[:, weeks - 1])
-        own = scaled[:weeks, :weeks]
-        factor = max(factor, float(np.linalg.eigvalsh(own @ later[:weeks, :weeks] @ own.T)[-1]))
+        part = scaled[:weeks, :weeks]
+        factor = max(factor, float(np.linalg.eigvalsh(part @ later[:weeks, :weeks] @ part.T)[-1]))
     alone = linalg.solve_triangular(np.linalg.cholesky(holder.covariance), directions, lower=True)
     cost = (np.triu(alone) ** 2).sum() + factor * weights.sum() / holder.level**2
     return float(np.trace(directions) ** 2 / cost / holder.rounds)

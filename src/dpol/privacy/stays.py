@@ -1,8 +1,8 @@
-"""The unit of privacy where one person is counted in several rounds in a row: a stay.
+"""Privacy of a person who is counted in several rounds in a row: a stay.
 
 A mechanism releases C G + noise. One person in one round moves column c_t of C; a person who stays
-up to w rounds moves several neighbouring columns. If no entry of C'C is negative, nothing is worse
-than to be counted in all w rounds: cross terms only add.
+up to w rounds moves several neighbouring columns. If no entry of C'C is negative, cross terms only
+add, so the worst case is to be counted in all w rounds.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from dpol.core.randomness import Floats
 
 STAYS = 1, 2, 4, 8
-"""Numbers of rounds in which a person is counted, for which every record gives the mu."""
+"""Numbers of rounds: every record gives the mu of a person counted in as many."""
 _ROUNDING = 1e-12
 
 
 def stay_norm(columns: Floats, stay: int) -> float:
-    """N_w: how far a stay can move C G, if a gain moves by 1 in each of its rounds.
+    """Return N_w: how far a stay can move C G if a gain moves by 1 in each of its rounds.
 
     Args:
         columns: C, (m, T).
@@ -35,10 +35,10 @@ def stay_norm(columns: Floats, stay: int) -> float:
 
 
 def mu_of_stays(shifts: Floats, gram: Floats | None, stay: int) -> float:
-    """The mu of Gaussian noise for a person who stays: an upper bound, exact for one round.
+    """Return an upper bound on mu under Gaussian noise for a person who stays; exact for one round.
 
-    In every round the person moves at most two gains, by the two largest shifts of the round. That
-    both are the same experts' in all rounds of the stay is the worst case, and what is counted.
+    In every round the person moves at most two gains, by at most the two largest shifts of the
+    round. The bound counts the worst case: the same two experts in all rounds of the stay.
 
     Args:
         shifts: (T, n) how far one person can move each gain, over the standard deviation of its
@@ -57,8 +57,8 @@ def mu_of_stays(shifts: Floats, gram: Floats | None, stay: int) -> float:
         raise ValueError(f"a stay must be at least 1 round, got {stay}")
     if stay > 1 and gram is not None and (gram < -_ROUNDING * np.abs(gram).max()).any():
         raise ValueError(
-            "some weeks of a stay cancel others: C'C has a negative entry, so that a person who"
-            " changes hospital during the stay is not covered; take a stay of 1, or another C"
+            "some weeks of a stay cancel others: C'C has a negative entry, so a person who changes"
+            " hospital during the stay is not covered; take a stay of 1, or another C"
         )
     worst, length = np.sort(shifts, axis=1)[:, -2:], min(stay, len(shifts))
     if gram is None:
@@ -70,17 +70,16 @@ def mu_of_stays(shifts: Floats, gram: Floats | None, stay: int) -> float:
 
 
 def mu_of_rounds(shifts: Floats, gram: Floats | None, count: int) -> float:
-    """The mu of Gaussian noise for a person counted in some rounds, in a row or not: upper bound.
+    """Return an upper bound on mu for a person counted in `count` rounds, in a row or not.
 
-    Exact for independent noise, where the worst rounds add up. Otherwise any two of the rounds are
-    counted like the two that have most in common of all that are as far apart or farther, whatever
-    the sign of what they have in common. That is exact where all rounds are alike and have less in
-    common the farther they are apart.
+    It is exact for independent noise, where the worst rounds add up. Otherwise each pair of rounds
+    gets the largest inner product, regardless of its sign, of all pairs that are as far apart or
+    farther. This is exact if all rounds are alike and inner products fall with distance.
 
     Args:
         shifts: as in `mu_of_stays`.
-        gram: likewise, entries of any sign.
-        count: the number of rounds, at least 1; more than T are T.
+        gram: as in `mu_of_stays`, with entries of any sign.
+        count: number of rounds, at least 1; more than T count as T.
 
     >>> two_weeks = np.array([[3.0, 4.0], [0.0, 1.0], [0.0, 12.0]])
     >>> [mu_of_rounds(two_weeks, None, count) for count in (1, 2)]
@@ -98,6 +97,6 @@ def mu_of_rounds(shifts: Floats, gram: Floats | None, count: int) -> float:
 
 
 def _common(worst: Floats, gram: Floats) -> Floats:
-    """(T, T) inner products of two rounds' moves of C G; 0 where columns have nothing in common."""
-    # Without noise a move is infinite, and 0 times infinity no number.
+    """Return the (T, T) inner products of two rounds' moves of C G; 0 where `gram` is 0."""
+    # Without noise a move is infinite, and 0 times infinity is no number.
     return np.multiply(gram, worst @ worst.T, out=np.zeros_like(gram), where=gram != 0)

@@ -1,7 +1,7 @@
 """The noise of the binary-tree mechanism, which releases the prefix sums of a sequence.
 
 A node holds the sum of 2^level consecutive rounds, with noise of its own. The prefix of the
-first t rounds is the sum of the open nodes, one for every binary digit 1 of t. Source: Dwork,
+first t rounds is the sum of the open nodes, one for every digit 1 of t in binary. Source: Dwork,
 Naor, Pitassi and Rothblum, "Differential privacy under continual observation" (2010), and Chan,
 Shi and Song, "Private and continual release of statistics" (2011).
 """
@@ -18,7 +18,7 @@ from dpol.core.randomness import Floats
 
 
 def tree_levels(n_rounds: int) -> int:
-    """L: the most nodes of the tree over rounds 1..T-1 that one round enters; 0 for T = 1.
+    """Return L, the largest number of nodes over rounds 1..T-1 that one round enters; 0 for T = 1.
 
     >>> tree_levels(1), tree_levels(148)
     (0, 8)
@@ -27,7 +27,7 @@ def tree_levels(n_rounds: int) -> int:
 
 
 def tree_nodes(n_rounds: int) -> Floats:
-    """(T - 1, T): whether the node that round t closes holds round r.
+    """Return a (T - 1, T) matrix of 0 and 1: row t, column r is 1 if round t's node holds round r.
 
     Round t, counted from 1, closes the node of the rounds after t & (t - 1), up to t.
 
@@ -39,9 +39,9 @@ def tree_nodes(n_rounds: int) -> Floats:
 
 
 def tree_total(n_rounds: int, stay: int = 1) -> float:
-    """Noise on every prefix, over Delta / mu: L, or sqrt(L) N_w for stays of w rounds.
+    """Return the noise on every prefix over Delta / mu: L, or sqrt(L) N_w for stays of w rounds.
 
-    No w rounds, in a row or not, move the nodes farther than the first w: N_w is theirs.
+    N_w is how far the first w rounds move the nodes; no w rounds, in a row or not, move them more.
 
     >>> tree_total(148), round(tree_total(148, stay=3), 2)
     (8.0, 21.91)
@@ -56,10 +56,10 @@ def tree_total(n_rounds: int, stay: int = 1) -> float:
 
 @dataclass(frozen=True)
 class TreeNoise:
-    """The noise on the sum of the rounds so far.
+    """Noise on the sum of the rounds so far.
 
     Args:
-        rounds: number of rounds so far; its binary digits are the open nodes.
+        rounds: number of rounds so far; its binary digits 1 are the open nodes.
         nodes: (R, d) noise of each open node, by level.
 
     >>> import numpy as np
@@ -74,12 +74,12 @@ class TreeNoise:
     nodes: Mapping[int, Floats] = field(default_factory=dict)
 
     def next(self, noise: Floats) -> TreeNoise:
-        """The tree a round later: it closes the nodes below its own and opens one with `noise`."""
+        """Return the tree a round later: lower nodes are closed, and one with `noise` is opened."""
         rounds = self.rounds + 1
-        own = (rounds & -rounds).bit_length() - 1
-        nodes = {level: old for level, old in self.nodes.items() if level > own}
-        return TreeNoise(rounds, {**nodes, own: noise})
+        opened = (rounds & -rounds).bit_length() - 1
+        nodes = {level: old for level, old in self.nodes.items() if level > opened}
+        return TreeNoise(rounds, {**nodes, opened: noise})
 
     def total(self) -> Floats | float:
-        """(R, d) noise of the prefix: that of all open nodes together; 0 if there is none."""
+        """Return the (R, d) noise of the prefix, summed over all open nodes; 0 if there is none."""
         return sum(self.nodes.values(), start=0.0)

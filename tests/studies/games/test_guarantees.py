@@ -64,7 +64,7 @@ def test_a_line_for_each_algorithm_says_what_its_records_and_the_registry_say() 
 def test_a_bound_without_a_comparator_is_refused() -> None:
     Entry("a:B", regret="T", against="best learner")
     for half in ({"regret": "T"}, {"against": "best learner"}, {"regret": "T", "against": "you"}):
-        with pytest.raises(ValueError, match="give both, the latter as best fixed expert or best"):
+        with pytest.raises(ValueError, match="or both, with against: best fixed expert or best"):
             Entry("a:B", **half)
 
 

@@ -1,7 +1,7 @@
-"""An average of models, each expert's weighted by how well the models predicted the noisy gains.
+"""Averages of models, weighted for each expert by how well they predicted the noisy gains.
 
-Both banks of this kind derive from `ModelAverage`: a bank says how its models learn from a round
-and what they predict, and this file weighs them.
+Both banks of this kind derive from `ModelAverage`. The bank defines how its models learn from a
+round and predict; this file weighs the models.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, Observation, ReadsNoise
 
 Pooling = Literal["expert", "common"]
-"""The experts whose data weigh the models."""
+"""Experts whose data weigh the models: each expert by itself, or all in common."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Weighing:
-    """The weights of K models, and what they follow from.
+    """Weights of K models, and the likelihoods and shares that they follow from.
 
     Args:
-        fits: (K, R, n) log likelihood of each expert's gains so far, or (K, R, 1) of all
-            experts' together; older rounds count less, if they are forgotten.
+        fits: (K, R, n) log likelihood of each expert's gains so far, or (K, R, 1) log likelihood
+            of all experts' gains; with forgetting, older rounds count less.
         shares: (K, R, 1) estimated share of the experts that follow each model.
-        weights: of the models, in the shape of `fits`.
+        weights: weights of the models, in the shape of `fits`.
     """
 
     fits: Floats
@@ -42,21 +42,21 @@ class Weighing:
         forgetting: float,
         pooling: Pooling = "expert",
     ) -> Weighing:
-        """The weights after a round.
+        """Return the weights after a round.
 
-        With `common`, all experts follow the same model, whose posterior probabilities, without
-        forgetting, are exact Bayesian model averaging from equal prior weights. With `expert`,
-        every expert follows its own: its posterior weights come from its own likelihood and from
-        the shares of the models among all experts, which are estimated from the same noisy gains,
-        one step of expectation maximisation a round (empirical Bayes; Efron and Morris, "Stein's
-        estimation rule and its competitors", 1973). Each share counts one expert more, so that
-        none is ever lost.
+        With `common`, all experts follow the same model. Without forgetting, its posterior
+        probabilities are exact Bayesian model averaging from equal prior weights. With `expert`,
+        every expert follows its own model. Its posterior weights come from its own likelihood and
+        from the shares of the models among all experts, estimated from the same noisy gains by one
+        step of expectation maximisation a round (empirical Bayes; Efron and Morris, "Stein's
+        estimation rule and its competitors", 1973). Each share counts one extra expert, so that no
+        model is ever lost.
 
         Args:
             innovations: errors (R, n) of each model, and their variance.
-            seen: the round.
-            forgetting: a round's log likelihood counts so many times as much every round later.
-            pooling: see above.
+            seen: observation of the round.
+            forgetting: factor on a round's log likelihood for every later round.
+            pooling: `expert` or `common`, see above.
         """
         fits = forgetting * self.fits
         for fit, (error, variance) in zip(fits, innovations, strict=True):
@@ -70,21 +70,21 @@ class Weighing:
 
 
 def equal_weights(count: int, replicates: int, each: int) -> Weighing:
-    """The weights of so many models before round 1, for each expert or (1) for all together."""
+    """Return equal weights of `count` models before round 1, for `each` experts (1: all as one)."""
     weights = np.full((count, replicates, each), 1 / count)
     return Weighing(fits=np.zeros_like(weights), shares=weights[:, :, :1], weights=weights)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AverageState:
-    """The state that an average of models carries from round to round.
+    """State that an average of models carries from round to round.
 
     Args:
-        filters: the prediction of every model.
-        weighing: of the models.
+        filters: prediction of every model.
+        weighing: weights of the models.
         predicted: (R, n) averaged prediction of how far the next gains will lie above the level.
-        level: (R, 1) of the last round.
-        unit: the gain range.
+        level: (R, 1) shared level of the last round.
+        unit: gain range.
     """
 
     filters: tuple[Any, ...]
@@ -98,13 +98,13 @@ AnyAverage = TypeVar("AnyAverage", bound=AverageState)
 
 
 class ModelAverage(LearnerBank[AnyAverage]):
-    """One learner: it acts on the largest averaged prediction, and on expert 0 in round 1."""
+    """One learner that plays the largest averaged prediction, and expert 0 in round 1."""
 
     reads_noise: ClassVar[ReadsNoise] = "chains"
 
     @abstractmethod
     def learn(self, state: AnyAverage, seen: Observation) -> AnyAverage:
-        """The state after a round."""
+        """Return the state after a round."""
 
     def step(
         self, state: AnyAverage, observation: Observation | None
@@ -115,7 +115,7 @@ class ModelAverage(LearnerBank[AnyAverage]):
 
 
 def _log_likelihood(error: Floats, variance: Floats) -> Floats:
-    """(R, n) log density of innovations of a variance, (n,), up to a constant."""
+    """Return the (R, n) log density of innovations, up to a constant, for an (n,) variance."""
     gained = np.square(error)
     gained *= -0.5 / variance
     gained -= 0.5 * np.log(variance)
@@ -123,12 +123,12 @@ def _log_likelihood(error: Floats, variance: Floats) -> Floats:
 
 
 def _posterior(fits: Floats, shares: Floats) -> Floats:
-    """Weights of the models, summing to 1 over the first axis, in the shape of `fits`."""
+    """Return the models' weights in the shape of `fits`; they sum to 1 over the first axis."""
     weights = fits + np.log(shares)
     weights -= weights.max(axis=0)
     np.exp(weights, out=weights)
-    # One model after the other: NumPy's own order of summation depends on the shape, and a
-    # replicate must not depend on how many others are in its block.
+    # Summed one by one: NumPy's order of summation depends on the shape, and a replicate must not
+    # depend on the number of others in its block.
     total = weights[0].copy()
     for weight in weights[1:]:
         total += weight

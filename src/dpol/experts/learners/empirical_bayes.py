@@ -1,7 +1,7 @@
-"""Kalman filters averaged by what the noisy gains say about their models.
+"""Kalman filters averaged by how well their models predict the noisy gains.
 
-No process variance, reversion or prior variance has to be chosen: a grid of models is
-weighted by how well each predicted the noisy gains so far. All of it is a function of the
+No process variance, reversion or prior variance has to be chosen: each model of a grid is
+weighted by how well it predicted the noisy gains so far. The average is a function of the
 noisy gains and of public numbers, hence post-processing.
 """
 
@@ -33,18 +33,18 @@ from dpol.experts.learners.state_space import (
 class EmpiricalBayesBank(ModelAverage[AverageState]):
     """One learner: the average over models of their Kalman filters' predictions.
 
-    `pooling` says whose data weigh the models, see `Weighing.after`. A round's log likelihood
-    counts `forgetting` times as much every round later, because how fast an expert moves changes
-    with time (Raftery, Karny and Ettler, "Online prediction under model uncertainty via dynamic
-    model averaging", 2010).
+    `pooling` says whose data weigh the models, see `Weighing.after`. Every round later, a round's
+    log likelihood counts `forgetting` times as much, because the speed of an expert changes with
+    time (Raftery, Karny and Ettler, "Online prediction under model uncertainty via dynamic model
+    averaging", 2010).
 
     Args:
-        models: the grid, all different; also as blocks of parameters.
+        models: grid of different models; also as blocks of parameters.
         pooling: `expert` or `common`.
-        forgetting: in (0, 1]; 1 forgets nothing.
+        forgetting: factor in (0, 1]; 1 forgets nothing.
 
     Raises:
-        ValueError: a parameter is unknown or out of range, or `models` has one twice.
+        ValueError: a parameter is unknown or out of range, or a model is listed twice.
     """
 
     models: tuple[StateSpaceModel, ...] = MODELS
@@ -81,15 +81,15 @@ class EmpiricalBayesBank(ModelAverage[AverageState]):
             innovations.append((error, variance))
         weighing = state.weighing.after(innovations, seen, self.forgetting, self.pooling)
         predicted = np.zeros_like(above)
-        for weight, it in zip(weighing.weights, filters, strict=True):
-            predicted += weight * it.mean
+        for weight, following in zip(weighing.weights, filters, strict=True):
+            predicted += weight * following.mean
         return replace(
             state, filters=tuple(filters), weighing=weighing, predicted=predicted, level=level
         )
 
     def forecast(self, state: AverageState, place: int) -> Forecast:
         spread, weights = np.zeros_like(state.predicted), state.weighing.weights
-        for weight, model, it in zip(weights, self.models, state.filters, strict=True):
-            variance = it.variance + state.unit**2 * model.transient_variance
-            spread += weight * (variance + (it.mean - state.predicted) ** 2)
+        for weight, model, kalman in zip(weights, self.models, state.filters, strict=True):
+            variance = kalman.variance + state.unit**2 * model.transient_variance
+            spread += weight * (variance + (kalman.mean - state.predicted) ** 2)
         return Forecast(state.predicted, state.level, spread)

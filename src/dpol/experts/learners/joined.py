@@ -1,4 +1,4 @@
-"""Banks of learners joined to one, and a learner played alone."""
+"""Several banks of learners joined into one, and a learner played alone."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from dpol.privacy.guarantee import Origin
 
 @dataclass(frozen=True)
 class JoinedBank(LearnerBank[tuple[Any, ...]]):
-    """The learners of several banks, in their order; the state holds one of each bank.
+    """Learners of several banks, in their order; the state is a tuple of the banks' states.
 
     Args:
-        banks: at least one.
+        banks: banks of learners, at least one.
 
     Raises:
-        TypeError: one is not a bank.
+        TypeError: an element is not a bank.
         ValueError: there is no bank.
     """
 
@@ -55,18 +55,18 @@ class JoinedBank(LearnerBank[tuple[Any, ...]]):
     def step(
         self, state: tuple[Any, ...], observation: Observation | None
     ) -> tuple[tuple[Any, ...], Actions]:
-        stepped = [bank.step(own, observation) for bank, own in zip(self.banks, state, strict=True)]
+        stepped = [bank.step(old, observation) for bank, old in zip(self.banks, state, strict=True)]
         states, actions = zip(*stepped, strict=True)
         return states, np.concatenate(actions, axis=1)
 
 
 @dataclass(frozen=True)
 class LearnerAlone(LocalAlgorithm[Any]):
-    """Play what a learner says: no selection, no randomness, post-processing of noisy gains.
+    """Play the actions of one learner: no selection, no randomness, post-processing of noisy gains.
 
     Args:
-        bank: a bank of learners, all of which are played.
-        place: which of them acts; `LearnerBank.single` names a smaller bank.
+        bank: bank of learners, all of them played.
+        place: index of the learner that acts; `LearnerBank.single` returns a smaller bank.
 
     Raises:
         ValueError: the bank has no such learner.
@@ -90,7 +90,7 @@ class LearnerAlone(LocalAlgorithm[Any]):
 
     @property
     def label(self) -> str:
-        """The label of the learner."""
+        """Label of the learner."""
         return self.bank.labels[self.place]
 
     def init(self, setup: LocalSetup) -> Any:
@@ -107,5 +107,5 @@ class LearnerAlone(LocalAlgorithm[Any]):
 
 
 def each_alone(bank: LearnerBank[Any]) -> tuple[LearnerAlone, ...]:
-    """Every learner of a bank as an algorithm of its own."""
+    """Return an algorithm for each learner of a bank."""
     return tuple(LearnerAlone(*bank.single(place)) for place in range(len(bank.labels)))

@@ -1,9 +1,9 @@
-"""Effects that stay and deviations that fade, of every expert, read through correlated noise.
+"""Lasting effects and fading deviations of every expert, estimated through correlated noise.
 
-A linear mixed model, filtered round by round. Models of this kind: Laird and Ware, "Random-effects
-models for longitudinal data" (1982); their filters: Harvey, "Forecasting, Structural Time Series
-Models and the Kalman Filter" (1989), chapter 3. All of it is a function of the noisy gains and of
-public numbers, hence post-processing.
+The model is a linear mixed model, filtered round by round. Models of this kind: Laird and Ware,
+"Random-effects models for longitudinal data" (1982); their filters: Harvey, "Forecasting,
+Structural Time Series Models and the Kalman Filter" (1989), chapter 3. The estimates are a function
+of the noisy gains and of public numbers, hence post-processing.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ from dpol.experts.learners.average import (
 from dpol.privacy.chains import Chains
 
 LEVEL_BEFORE = 0.1
-"""The shared level assumed before any data, as a share of the gain range."""
+"""Shared level assumed before any data, as a share of the gain range."""
 
 LEVEL_FLOOR = 0.003
-"""The least that it is taken for, likewise."""
+"""Lower limit of the estimated shared level, as a share of the gain range."""
 
 SMALLEST = 0.05
 """Smallest size assumed of an expert, as a share of the median capacity."""
 
 GROWTH = (0.0, 0.5)
-"""Powers of the shared level that deviations grow with."""
+"""Powers of the shared level in the scale of deviations."""
 
 BY_SIZE = ((0.0, 0.1), (0.5, 0.5))
-"""Powers of the capacity that deviations fall with, each with the standard deviation of what
-lasts one round only, over that of a deviation: as if all were equal, and as counts vary."""
+"""Powers of 1 / capacity in the scale of deviations, each with the ratio of standard deviations of
+the one-round part and of the deviation: for experts that are all alike, and for counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EffectsFilter:
-    """The prediction of one model for the next round.
+    """Prediction of one model for the next round.
 
     The state of an expert has three parts: its effect and its deviation, both in units of the
-    model's scale, and what is left of earlier noise, in units of fresh noise.
+    model's scale, and the remainder of earlier noise, in units of fresh noise.
 
     Args:
-        growth: power of the level that the scale grows with.
+        growth: power of the level in the scale of deviations.
         stationary: (n,) long-run variance of the deviation.
-        transient: (n,) variance of what lasts one round only.
-        mean: (3, R, n) of the state.
-        covariance: (3, 3, R, n) of the state.
+        transient: (n,) variance of the part that lasts one round only.
+        mean: (3, R, n) mean of the state.
+        covariance: (3, 3, R, n) covariance of the state.
     """
 
     growth: float
@@ -65,17 +65,17 @@ class EffectsFilter:
     covariance: Floats
 
     def scale(self, level: Floats | float, unit: float) -> Floats:
-        """(R, 1) gain that a deviation of 1 stands for; a tenth of the range at a level of that."""
+        """Return the (R, 1) gain of a deviation of 1: 0.1 `unit` where the level is 0.1 `unit`."""
         return np.asarray(0.1 * unit * (level / (0.1 * unit)) ** self.growth)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RandomEffectsState(AverageState):
-    """The state of an average of models with random effects.
+    """State of an average of models with random effects.
 
-    `spread` (R, n) is the variance of the averaged prediction, `noise` (R, n) the averaged
-    prediction of what is left of earlier noise, over fresh noise, and `memory` its (a, b), (n,)
-    each.
+    `spread` (R, n) is the variance of the averaged prediction. `noise` (R, n) is the averaged
+    prediction of the remainder of earlier noise, over fresh noise; `memory` is the pair (a, b) of
+    the noise, (n,) each.
     """
 
     spread: Floats
@@ -85,23 +85,23 @@ class RandomEffectsState(AverageState):
 
 @dataclass(frozen=True, kw_only=True)
 class RandomEffectsBank(ModelAverage[RandomEffectsState]):
-    """One learner: lasting effects and fading deviations, averaged over how large they are.
+    """One learner: lasting effects and fading deviations, averaged over models of their size.
 
     A gain is modelled as m + s (p + x + r): a level m that all experts share, an effect p that
-    stays, a deviation x of which `persistence` is left a round later, and r, which lasts one round.
-    The models differ in how large x is (`scales`), in whether s grows with the level (`GROWTH`),
-    and in whether small experts differ more (`BY_SIZE`). Each expert weighs them by its own data,
-    see `Weighing.after`. The level of a round is the precision-weighted mean of the noisy gains
-    minus what was predicted above it; the noise of that mean is neglected. Where noise has a
-    memory of one number (`Chains`), what is left of earlier noise is part of the state. Action 0
-    in round 1.
+    lasts, a deviation x that shrinks by the factor `persistence` each round, and r, which lasts one
+    round. The models differ in the size of x (`scales`), in whether s grows with the level
+    (`GROWTH`), and in whether small experts differ more (`BY_SIZE`). Each expert weighs the models
+    by its own data, see `Weighing.after`. The level of a round is the precision-weighted mean of
+    the noisy gains minus their predicted height above the level; the noise of that mean is
+    neglected. For correlated noise (`Chains`), the remainder of earlier noise is part of the state.
+    Action 0 in round 1.
 
     Args:
         scales: standard deviations of the deviation, one model for each, in units of s.
         effect: standard deviation of the effect where the deviation's is 1; it grows with the root
             of the latter.
-        persistence: what is left of the deviation a round later, in [0, 1).
-        forgetting: in (0, 1]; 1 forgets nothing.
+        persistence: share of the deviation that is left a round later, in [0, 1).
+        forgetting: factor in (0, 1]; 1 forgets nothing.
 
     Raises:
         ValueError: a parameter is out of range, or a scale is listed twice.
@@ -135,14 +135,14 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             relative = np.maximum(first / np.median(first), SMALLEST)
         filters = []
         for growth, (power, brief), scale in itertools.product(GROWTH, BY_SIZE, self.scales):
-            own = scale**2 * relative ** (-2 * power)
+            stationary = scale**2 * relative ** (-2 * power)
             covariance = np.zeros((3, 3, *shape))
-            covariance[0, 0] = self.effect**2 / scale * own
-            covariance[1, 1] = own
+            covariance[0, 0] = self.effect**2 / scale * stationary
+            covariance[1, 1] = stationary
             made = EffectsFilter(
                 growth=growth,
-                stationary=own,
-                transient=brief**2 * own,
+                stationary=stationary,
+                transient=brief**2 * stationary,
                 mean=np.zeros((3, *shape)),
                 covariance=covariance,
             )
@@ -165,7 +165,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         )
 
     def first_weighing(self, count: int, setup: LocalSetup) -> Weighing:
-        """The weights of so many models before round 1."""
+        """Return the weights of `count` models before round 1."""
         return equal_weights(count, setup.n_replicates, setup.n_experts)
 
     def learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
@@ -190,8 +190,8 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
 
     def forecast(self, state: RandomEffectsState, place: int) -> Forecast:
         brief = np.zeros_like(state.spread)
-        for weight, it in zip(state.weighing.weights, state.filters, strict=True):
-            brief += weight * it.scale(state.level, state.unit) ** 2 * it.transient
+        for weight, model in zip(state.weighing.weights, state.filters, strict=True):
+            brief += weight * model.scale(state.level, state.unit) ** 2 * model.transient
         return Forecast(state.predicted, state.level, state.spread + brief)
 
     def _advance(
@@ -202,11 +202,11 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         seen: Observation,
         memory: tuple[Floats, Floats],
     ) -> tuple[EffectsFilter, Floats, Floats]:
-        """Learn from a round: the next prediction, and the (R, n) innovations and their variance.
+        """Return the next prediction, the (R, n) innovations of the round, and their variance.
 
-        The gain lies scale (p + x + r) + fresh (z + u) above the level, z ~ N(0, 1), and z also
-        moves u, what is left of noise: u' = a u + (a - b) z. A round without a report leaves u as
-        it is.
+        The gain lies scale (p + x + r) + fresh (z + u) above the level, z ~ N(0, 1). z also moves
+        u, the remainder of earlier noise: u' = a u + (a - b) z. A round without a report leaves u
+        unchanged.
         """
         known, fresh = seen.known, seen.fresh
         a, echo = known * memory[0] + (1 - known), known * (memory[0] - memory[1])
@@ -227,7 +227,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
 
 
 def _level(state: RandomEffectsState, seen: Observation) -> Floats:
-    """(R, 1) level of a round, from all noisy gains."""
+    """Return the (R, 1) level of a round, from all noisy gains."""
     weights = seen.known / (seen.noise_scale**2 + state.spread)
     weights /= weights.sum(axis=1, keepdims=True)
     left = seen.gains - state.predicted - seen.fresh * state.noise
@@ -238,15 +238,15 @@ def _level(state: RandomEffectsState, seen: Observation) -> Floats:
 def _averages(
     filters: Sequence[EffectsFilter], weights: Floats, level: Floats, unit: float
 ) -> tuple[Floats, Floats, Floats]:
-    """(R, n) each: `predicted`, `spread` and `noise` of a state, if the level stays as it is."""
+    """Return `predicted`, `spread` and `noise` of a state, (R, n) each, if the level stays."""
     predicted, spread, noise = np.zeros((3, *weights.shape[1:]))
     means = []
-    for weight, it in zip(weights, filters, strict=True):
-        scale = it.scale(level, unit)
-        means.append(scale * (it.mean[0] + it.mean[1]))
+    for weight, model in zip(weights, filters, strict=True):
+        scale = model.scale(level, unit)
+        means.append(scale * (model.mean[0] + model.mean[1]))
         predicted += weight * means[-1]
-        spread += weight * scale**2 * it.covariance[:2, :2].sum(axis=(0, 1))
-        noise += weight * it.mean[2]
+        spread += weight * scale**2 * model.covariance[:2, :2].sum(axis=(0, 1))
+        noise += weight * model.mean[2]
     for weight, mean in zip(weights, means, strict=True):
         spread += weight * (mean - predicted) ** 2
     return predicted, spread, noise

@@ -1,8 +1,8 @@
 """Rolling ridge regressions of every expert's noisy gains on time.
 
 The paper ("Prediction with Expert Advice under Local Differential Privacy", section 4)
-names windows and regularisation but not the regressors; these are ours: an intercept
-without penalty and the age of a round, scaled by the window, with penalty.
+names windows and regularisation but not the regressors. The regressors are ours: an intercept
+without penalty, and the age of a round, scaled by the window, with penalty.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ PENALTIES: Mapping[str, float] = {"weak": 0.1, "medium": 1.0, "strong": 10.0}
 
 
 # Gains are rounded to multiples of about 1e-11 of their range. Such numbers add and subtract
-# exactly, so a round that has left a window leaves no trace in its sums, and ties stay ties.
+# exactly: a round that leaves a window leaves no trace in its sums, and ties stay ties.
 _GRID_BITS = 36
 
 
 Sums = tuple[Floats, Floats]
-"""Sums of a window: of its gains, and of age times gain (age 1 = last round), (R, n)."""
+"""The two (R, n) sums of a window: of gains, and of age times gain (age 1 = last round)."""
 
 
 @dataclass(frozen=True)
 class RidgeState:
-    """Sums of every window, the gains inside the longest one (oldest first), and their grid."""
+    """Sums of every window, the gains inside the longest window (oldest first), and their grid."""
 
     sums: tuple[Sums, ...]
     recent: tuple[Floats, ...]
@@ -48,16 +48,16 @@ class RidgeState:
 class RidgeBank(LearnerBank[RidgeState]):
     """Lines fitted to each expert's last w noisy gains; act on the largest prediction.
 
-    For a window of k = min(w, t - 1) rounds the regressors are 1 and u = (s - t)/w, the
-    prediction is the fitted line at u = 0. That is a fixed linear filter of the window,
-    so two sums per window replace every refit. Action 0 in round 1.
+    For a window of k = min(w, t - 1) rounds the regressors are 1 and u = (s - t)/w, and the
+    prediction is the fitted line at u = 0. This is a fixed linear filter of the window, so
+    two sums per window replace every refit. Action 0 in round 1.
 
     Args:
         windows: window lengths in rounds.
         penalties: ridge penalty on the slope, by name.
 
     Raises:
-        ValueError: no window or penalty, one that is not positive, or a window twice.
+        ValueError: there is no window or penalty, one is not positive, or a window is repeated.
     """
 
     windows: tuple[int, ...] = WINDOWS
@@ -105,7 +105,7 @@ class RidgeBank(LearnerBank[RidgeState]):
         rows, sums, spare = iter(actions), [], np.empty_like(gains)
         for w, old in zip(self.windows, state.sums, strict=True):
             sums.append(_slide(old, w, gains, state.recent, spare))
-            # While the sums are in the processor's cache.
+            # Score now, while the sums are in the processor's cache.
             for scores in self._scores(sums[-1], w, len(recent), spare):
                 scores.argmax(axis=1, out=next(rows))
         state = RidgeState(tuple(sums), recent, state.grid)
@@ -119,7 +119,7 @@ class RidgeBank(LearnerBank[RidgeState]):
         return Forecast(next(itertools.islice(scores, penalty, None)))
 
     def _scores(self, sums: Sums, window: int, rounds: int, out: Floats) -> Iterator[Floats]:
-        """(R, n) of each penalty in turn, all in `out`: proportional to its predictions."""
+        """Yield (R, n) scores for each penalty, in `out`: proportional to its predictions."""
         total, aged = sums
         for penalty in self.penalties.values():
             share = slope_share(min(rounds, window), window, penalty) if rounds else 0.0
@@ -129,8 +129,8 @@ class RidgeBank(LearnerBank[RidgeState]):
 def _slide(
     old: Sums, window: int, gains: Floats, recent: tuple[Floats, ...], spare: Floats
 ) -> Sums:
-    """The sums one round later; `recent` holds earlier gains, oldest first."""
-    # Increment all ages, add the new round at age 1, drop the one that reaches age w + 1.
+    """Return the sums one round later; `recent` holds earlier gains, oldest first."""
+    # Increment all ages, add the new round at age 1, drop the round that reaches age w + 1.
     total = old[0] + gains
     aged = old[1] + total
     if len(recent) >= window:
@@ -141,9 +141,9 @@ def _slide(
 
 
 def slope_share(rounds: int, window: int, penalty: float) -> float:
-    """q such that the ridge prediction is proportional to sum(x) + q * sum(age * x).
+    """Return q such that the ridge prediction is proportional to sum(x) + q * sum(age * x).
 
-    With k rounds in the window and V = k (k^2 - 1) / (12 w^2) the centred sum of squares
+    With k rounds in the window and V = k (k^2 - 1) / (12 w^2), the centred sum of squares
     of u, the prediction is a * sum(x) + b * sum(age * x) where
     b = -h / (w (V + penalty)), a = 1/k + h^2 / (V + penalty), h = (k + 1) / (2 w).
     Only the ratio b / a matters to an argmax, because a > 0.

@@ -2,8 +2,8 @@
 
 A model describes how far an expert's gain lies above the level that all experts share, and
 how that deviation moves. The shared level of a round is estimated by the precision-weighted
-mean of its noisy gains, so a model whose deviations revert to 0 reverts to that mean, and an
-epidemic wave that lifts everybody does not count as anybody's own movement. The noise of the
+mean of its noisy gains. So a model whose deviations revert to 0 reverts to this mean, and an
+epidemic wave that lifts all experts is no deviation of any of them. The noise of the
 estimated level is neglected. Filters of this kind are textbook: Harvey, "Forecasting,
 Structural Time Series Models and the Kalman Filter" (1989), chapters 2 and 3.
 """
@@ -29,27 +29,27 @@ from dpol.experts.interface import (
 from dpol.privacy.chains import Chains
 
 PRIOR_VARIANCE = 0.01
-"""Variance of a deviation before any data, in squared gain ranges, if it does not revert."""
+"""Variance before any data of a deviation that does not revert, in squared gain ranges."""
 
 BETWEEN_VARIANCE = 0.01
-"""Spread of the experts' gains that the weights of the shared level allow for, likewise."""
+"""Variance between experts assumed in the weights of the shared level, in squared gain ranges."""
 
 
 @dataclass(frozen=True)
 class StateSpaceModel:
-    """A Gaussian model of one expert's deviation from the shared level.
+    """Gaussian model of one expert's deviation from the shared level.
 
     The deviation d moves as d' = persistence * d + N(0, process_variance): a local level
-    (persistence 1) or a reverting level (below 1). It is seen with the local noise and, if
+    (persistence 1) or a reverting level (below 1). It is observed with the local noise and, if
     `transient_variance` is above 0, a disturbance of one round. All variances are in squared gain
     ranges.
 
     Args:
-        process_variance: of a round's lasting change of the deviation; above 0.
-        persistence: what is left of a deviation a round later, in (0, 1].
-        prior_variance: of the deviation before round 1; by default its stationary variance, or
-            `PRIOR_VARIANCE` for persistence 1.
-        transient_variance: of the change that lasts one round only.
+        process_variance: variance of a round's lasting change of the deviation; above 0.
+        persistence: share of a deviation that is left a round later, in (0, 1].
+        prior_variance: variance of the deviation before round 1; by default its stationary
+            variance, or `PRIOR_VARIANCE` for persistence 1.
+        transient_variance: variance of the change that lasts one round only.
 
     Raises:
         ValueError: a parameter is out of range.
@@ -70,7 +70,7 @@ class StateSpaceModel:
 
     @property
     def label(self) -> str:
-        """A name made of the parameters, such as reverting-0.9-0.001."""
+        """Name made of the parameters, such as reverting-0.9-0.001."""
         kind = "level" if self.persistence == 1 else f"reverting-{self.persistence:g}"
         label = f"{kind}-{self.process_variance:g}"
         if self.transient_variance:
@@ -94,21 +94,21 @@ MODELS = (
     *(StateSpaceModel(variance) for variance in (1e-4, 1e-3, 1e-2)),
     StateSpaceModel(1e-5, transient_variance=1e-3),
 )
-"""Deviations, from those that hardly exist to ones that are new every week.
+"""Models of deviations, from almost none to new ones every week.
 
-Set on simulated streams, and checked on the first 20 weeks of config/panel.yaml's.
+They were chosen on simulated streams, and checked on the first 20 weeks of config/panel.yaml.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Remembered:
-    """The prediction of what is left of earlier noise, in units of fresh noise.
+    """Prediction of the remainder of earlier noise, in units of fresh noise.
 
     Args:
-        memory: of the noise.
-        mean: (R, n).
-        variance: (n,).
-        covariance: (n,) with the deviation.
+        memory: memory of the noise.
+        mean: (R, n) mean.
+        variance: (n,) variance.
+        covariance: (n,) covariance with the deviation.
     """
 
     memory: Chains
@@ -119,12 +119,12 @@ class Remembered:
 
 @dataclass(frozen=True)
 class Filter:
-    """The prediction of a model for the next round.
+    """Prediction of a model for the next round.
 
     Args:
-        mean: (R, n) of the deviation.
-        variance: (n,) of the deviation; it does not depend on the data, so replicates share it.
-        noise: of what is left of earlier noise, if noise has a memory.
+        mean: (R, n) mean of the deviation.
+        variance: (n,) variance of the deviation; replicates share it, since no data enter it.
+        noise: prediction of the remainder of earlier noise; None for independent noise.
     """
 
     mean: Floats
@@ -133,10 +133,10 @@ class Filter:
 
 
 def start(model: StateSpaceModel, setup: LocalSetup) -> Filter:
-    """The state of a model before round 1; every deviation is expected to be 0."""
+    """Return the state of a model before round 1; every deviation is expected to be 0."""
     zeros, nothing = np.zeros((setup.n_replicates, setup.n_experts)), np.zeros(setup.n_experts)
     variance = np.full(setup.n_experts, setup.gain_range**2 * model.variance_before)
-    if isinstance(setup.memory, Chains):  # which begin without a past
+    if isinstance(setup.memory, Chains):  # a chain begins without earlier noise
         return Filter(
             zeros,
             variance,
@@ -148,16 +148,16 @@ def start(model: StateSpaceModel, setup: LocalSetup) -> Filter:
 def advance(
     model: StateSpaceModel, state: Filter, deviations: Floats, seen: Observation, unit: float
 ) -> tuple[Filter, Floats, Floats]:
-    """Learn from a round: the prediction of the next one, and what this one adds.
+    """Return the prediction of the next round, and the innovation of this round.
 
-    The latter is the innovation: (R, n) errors, observed minus predicted, and their (n,) variance.
+    The innovation is the (R, n) errors, observed minus predicted, and their (n,) variance.
 
     Args:
-        model: the model.
+        model: model of the deviation.
         state: its prediction for this round.
         deviations: (R, n) noisy gains minus their shared level.
-        seen: the round, for the scale of its noise, which may be 0.
-        unit: the gain range, whose square the model's variances are in.
+        seen: observation of this round; its noise scale may be 0.
+        unit: gain range; the model's variances are in units of its square.
     """
     if state.noise is not None:
         return _advance_chains(model, state, state.noise, deviations, seen, unit)
@@ -167,7 +167,7 @@ def advance(
     error = deviations - state.mean
     ahead = kept * (state.variance - gain * state.variance) * kept
     ahead += unit**2 * model.process_variance
-    if seen.joined is not None:  # who never reported is as before round 1
+    if seen.joined is not None:  # an expert that never reported stays as before round 1
         ahead = np.where(seen.joined, ahead, state.variance)
     return Filter(kept * (state.mean + gain * error), ahead), error, variance
 
@@ -180,10 +180,10 @@ def _advance_chains(
     seen: Observation,
     unit: float,
 ) -> tuple[Filter, Floats, Floats]:
-    """The next filter where u, what is left of earlier noise, is part of the state.
+    """Return the result of `advance` where u, the remainder of earlier noise, is part of the state.
 
-    A deviation is seen as d + fresh (z + u), z ~ N(0, 1), and z also moves u: u' = a u + (a - b) z.
-    A round without a report leaves u as it is.
+    The observed deviation is d + fresh (z + u), z ~ N(0, 1). z also moves u: u' = a u + (a - b) z.
+    A round without a report leaves u unchanged.
     """
     dd, du, uu, u = state.variance, noise.covariance, noise.variance, noise.mean
     kept, known, fresh, memory = model.persistence, seen.known, seen.fresh, noise.memory
@@ -207,7 +207,7 @@ def _advance_chains(
 
 
 def shared_level(seen: Observation, unit: float) -> Floats:
-    """(R, 1) precision-weighted mean of what was reported in a round.
+    """Return the (R, 1) precision-weighted mean of the gains reported in a round.
 
     The weights, 1 / (noise variance + `BETWEEN_VARIANCE`), are equal without noise.
     """
@@ -217,7 +217,7 @@ def shared_level(seen: Observation, unit: float) -> Floats:
 
 
 def deviations_from_level(seen: Observation, unit: float) -> Floats:
-    """(R, n) gains minus their shared level."""
+    """Return the (R, n) gains minus their shared level."""
     return np.asarray(seen.gains - shared_level(seen, unit))
 
 
@@ -233,14 +233,14 @@ class KalmanState:
 class KalmanBank(LearnerBank[KalmanState]):
     """A Kalman filter for every model; each acts on the largest predicted gain.
 
-    The predicted gain shrinks the noisy past towards the shared level, the more the noisier
-    it is: an expert does not win by luck alone. Action 0 in round 1.
+    The noisier the past, the more the predicted gain shrinks it towards the shared level, so
+    that no expert wins by luck alone. Action 0 in round 1.
 
     Args:
-        models: one learner for each, all different; also as blocks of parameters.
+        models: different models, one learner for each; also as blocks of parameters.
 
     Raises:
-        ValueError: as `as_models`.
+        ValueError: `as_models` refuses the models.
     """
 
     models: tuple[StateSpaceModel, ...] = MODELS
@@ -255,7 +255,7 @@ class KalmanBank(LearnerBank[KalmanState]):
         return tuple(f"kalman-{model.label}" for model in self.models)
 
     def single(self, place: int) -> tuple[KalmanBank, int]:
-        """The filter of one model."""
+        """Return a bank with the filter of one model."""
         return KalmanBank((self.models[place],)), 0
 
     def init(self, setup: LocalSetup) -> KalmanState:
@@ -266,13 +266,13 @@ class KalmanBank(LearnerBank[KalmanState]):
     ) -> tuple[KalmanState, Actions]:
         if observation is not None:
             unit = state.unit
-            own = deviations_from_level(observation, unit)
+            deviations = deviations_from_level(observation, unit)
             filters = tuple(
-                advance(model, old, own, observation, unit)[0]
+                advance(model, old, deviations, observation, unit)[0]
                 for model, old in zip(self.models, state.filters, strict=True)
             )
             state = KalmanState(filters, unit)
-        columns = [it.mean.argmax(axis=1) for it in state.filters]
+        columns = [kalman.mean.argmax(axis=1) for kalman in state.filters]
         return state, np.stack(columns, axis=1).astype(np.int32)
 
     def forecast(self, state: KalmanState, place: int) -> Forecast:
@@ -280,20 +280,20 @@ class KalmanBank(LearnerBank[KalmanState]):
 
 
 def as_models(specs: object) -> tuple[StateSpaceModel, ...]:
-    """Models, of which some may be given as the blocks of parameters that a config has.
+    """Return a list of models as a tuple; an element may be a config's block of parameters.
 
     Raises:
-        ValueError: there is no model, something else, a block with unfit parameters, or a model
-            twice.
+        ValueError: the list is empty, an element is no model or block, the parameters of a block
+            are unfit, or a model is listed twice.
 
     >>> as_models([{"process_variance": 0.001, "persistence": 0.9}])[0].label
     'reverting-0.9-0.001'
     """
     listed = tuple(specs) if isinstance(specs, list | tuple) else ()
-    if not listed or not all(isinstance(it, StateSpaceModel | Mapping) for it in listed):
+    if not listed or not all(isinstance(spec, StateSpaceModel | Mapping) for spec in listed):
         raise ValueError(f"models must be a list of state-space models, got {specs!r}")
     try:
-        models = tuple(StateSpaceModel(**it) if isinstance(it, Mapping) else it for it in listed)
+        models = tuple(StateSpaceModel(**m) if isinstance(m, Mapping) else m for m in listed)
     except TypeError as error:
         raise ValueError(f"a state-space model's parameters do not fit: {error}") from None
     if len(set(models)) < len(models):

@@ -1,9 +1,9 @@
 """Black-box audits: what the outputs of a mechanism prove about its privacy.
 
-A mechanism is run on two adjacent inputs. From one half of the runs an event is chosen that tells
-them apart, on the other half it is counted, and Clopper-Pearson bounds on its two error rates give
-a lower confidence bound on the privacy parameter. A bound above the claim refutes the claim; one
-below it proves nothing, unless enough runs were made for a bound to come near the claim.
+A mechanism runs on two adjacent inputs. On one half of the runs, an event is chosen that tells the
+inputs apart. On the other half the event is counted, and Clopper-Pearson bounds on its two error
+rates give a lower confidence bound on the privacy parameter. A bound above the claim refutes the
+claim. A bound below it proves nothing, unless the runs suffice for a bound near the claim.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
 
 Parameter = Literal["mu", "epsilon", "distance"]
-"""The parameter of a claim: mu, epsilon, or total variation distance from a computed law."""
+"""Parameter of a claim: mu, epsilon, or total variation distance from a computed distribution."""
 Method = Literal["event", "covariance", "fit", "exact"]
-"""Name of the method of a bound: `audit_runs`, `audit_covariance`, `audit_fit`, `audit_loss`."""
+"""Method of a bound: `audit_runs`, `audit_covariance`, `audit_fit`, `audit_loss`."""
 Counts = NDArray[np.int64]
-# False positives and false negatives, and out of how many runs each.
+# False positives, false negatives, and the number of runs of each.
 _Errors = tuple[Counts, Counts, int, int]
-# Which events are looked at: a column of the statistics, its sign, and for which input they speak.
+# Kind of event: a column of the statistics, its sign, and which input the event speaks for.
 _Side = tuple[int, int, bool]
 
-# Thresholds that are tried; more are chosen by chance rather than because they are better.
+# Number of thresholds tried; with more, the best one wins by luck.
 _THRESHOLDS = 129
-# Events are compared by bounds at this much less error: a rare event may look good by chance.
+# Events are compared by bounds with this much less error: a rare event may look good by luck.
 _CAUTION = 1e-3
-# Added to a covariance, relative to its size: noise that cancels leaves it singular.
+# Added to a covariance, relative to its size: noise that cancels makes it singular.
 _RIDGE = 1e-9
 # A computed loss may exceed its claim by rounding.
 _ROUNDING = 1e-9
@@ -43,16 +43,16 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """The result of an audit.
+    """Result of an audit.
 
     Args:
-        parameter: `mu` of Gaussian DP, `epsilon`, or `distance` from a computed law.
-        claimed: the claim that was audited.
-        lower_bound: what the parameter is at least; 0 if nothing was found.
-        confidence: probability with which a sound mechanism's bound is below its parameter;
-            1 if the loss was computed.
-        runs: runs on each input; 0 if the loss was computed.
-        method: how the bound was found.
+        parameter: `mu` of Gaussian DP, `epsilon`, or `distance` from a computed distribution.
+        claimed: claim that was audited.
+        lower_bound: lower bound on the parameter; 0 if the audit shows nothing.
+        confidence: probability that a sound mechanism's bound is below its parameter; 1 if the
+            loss was computed.
+        runs: number of runs on each input; 0 if the loss was computed.
+        method: method that gave the bound.
         delta: delta of `epsilon`; 0 for every other parameter.
     """
 
@@ -66,12 +66,12 @@ class AuditResult:
 
     @property
     def verdict(self) -> Literal["consistent", "violated"]:
-        """`violated` if the bound exceeds the claim."""
+        """`violated` if the bound exceeds the claim, else `consistent`."""
         return "violated" if exceeds(self.lower_bound, self.claimed) else "consistent"
 
 
 def exceeds(value: float, claimed: float) -> bool:
-    """True if a value exceeds a claim by more than rounding.
+    """Return True if a value exceeds a claim by more than rounding.
 
     >>> exceeds(1.0 + 1e-12, 1.0), exceeds(1.001, 1.0)
     (False, True)
@@ -96,21 +96,21 @@ def audit_runs(
 ) -> AuditResult:
     """Audit a claim by runs on two adjacent inputs.
 
-    mu >= Phi^-1(1 - FPR) - Phi^-1(FNR) and epsilon >= log((1 - delta - FNR) / FPR) for every
-    event and either role of the inputs. Each rate is bounded at half of the error 1 - confidence.
+    For every event and either role of the inputs, mu >= Phi^-1(1 - FPR) - Phi^-1(FNR) and epsilon
+    >= log((1 - delta - FNR) / FPR). Each rate is bounded with half of the error 1 - confidence.
 
     Args:
         first: (n,) or (n, k) test statistics of independent runs on one input. The event, one of
-            the k above or below a threshold, is chosen on the first half of the runs and counted
-            on the others.
-        second: the same of runs on the other input, independent of the first.
+            the k statistics above or below a threshold, is chosen on the first half of the runs and
+            counted on the other half.
+        second: (m,) or (m, k) statistics of runs on the other input, independent of the first.
         parameter: `mu` or `epsilon`.
-        claimed: the claim.
-        confidence: of the lower bound, in (0, 1).
+        claimed: claim to audit.
+        confidence: confidence of the lower bound, in (0, 1).
         delta: delta of an epsilon claim, in [0, 1).
 
     Raises:
-        ValueError: shapes or ranges are wrong, a statistic is NaN, or runs are fewer than 4.
+        ValueError: a shape or range is wrong, a statistic is NaN, or there are fewer than 4 runs.
 
     >>> rng = np.random.default_rng(1)
     >>> first, second = rng.normal(0, 1, 20_000), rng.normal(1, 1, 20_000)
@@ -142,7 +142,7 @@ def audit_runs(
 def audit_loss(
     loss: float, *, parameter: Parameter, claimed: float, delta: float = 0.0
 ) -> AuditResult:
-    """The audit of a mechanism whose privacy parameter was computed instead of sampled.
+    """Audit a mechanism whose privacy parameter was computed instead of sampled.
 
     >>> audit_loss(1.05, parameter="epsilon", claimed=1.0).verdict
     'violated'
@@ -159,15 +159,15 @@ def audit_loss(
 
 
 def selection_half(outputs: Floats) -> Floats:
-    """The runs on which events and statistics may be chosen: the first half of (n, ...)."""
+    """Return the runs that may choose events and statistics: the first half of (n, ...)."""
     return outputs[: len(outputs) // 2]
 
 
 def with_fitted_direction(first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """Outputs (n, d) of two inputs as one statistic each, (n, 1): the fitted linear one.
+    """Reduce the (n, d) outputs of two inputs to a fitted linear statistic, (n, 1) each.
 
-    The direction of Fisher's discriminant, from the selection half only. For Gaussian noise it
-    tends to the log likelihood ratio; if noise cancels in a combination of outputs, it finds it.
+    The direction is Fisher's discriminant of the selection half. For Gaussian noise the statistic
+    tends to the log likelihood ratio; it also finds combinations of outputs whose noise cancels.
     """
     one, other = selection_half(first), selection_half(second)
     pooled = np.atleast_2d(np.cov(np.concatenate([one - one.mean(0), other - other.mean(0)]).T))
@@ -178,14 +178,14 @@ def with_fitted_direction(first: Floats, second: Floats) -> tuple[Floats, Floats
 
 
 def _seen_from(side: _Side, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """The statistics (n,) of the input that the events speak against, and of the other."""
+    """Return the (n,) statistics of the input that the events speak against, and of the other."""
     column, sign, swapped = side
     null, other = (second, first) if swapped else (first, second)
     return sign * null[:, column], sign * other[:, column]
 
 
 def _errors(null: Floats, other: Floats, thresholds: ArrayLike) -> _Errors:
-    """Counts of the events above each threshold."""
+    """Return the error counts of the events above each threshold."""
     positive = len(null) - np.searchsorted(np.sort(null), thresholds, side="right")
     negative = np.searchsorted(np.sort(other), thresholds, side="right")
     return positive, negative, len(null), len(other)
@@ -194,7 +194,7 @@ def _errors(null: Floats, other: Floats, thresholds: ArrayLike) -> _Errors:
 def _choose(
     first: Floats, second: Floats, bound: Callable[[_Errors], Floats]
 ) -> tuple[_Side, float]:
-    """The event with the largest lower bound on the runs of the selection half."""
+    """Return the event with the largest lower bound on the runs of the selection half."""
     events = []
     for side in itertools.product(range(first.shape[1]), (1, -1), (False, True)):
         null, other = _seen_from(side, first, second)
@@ -202,11 +202,11 @@ def _choose(
         bounds = bound(_errors(null, other, thresholds))
         at = int(bounds.argmax())
         events.append((float(bounds[at]), side, float(thresholds[at])))
-    return max(events, key=lambda it: it[0])[1:]
+    return max(events, key=lambda event: event[0])[1:]
 
 
 def _candidates(values: Floats) -> Floats:
-    """All values if they are few, else evenly spread quantiles of them."""
+    """Return all values if there are few, else evenly spread quantiles."""
     different = np.unique(values)
     if len(different) <= _THRESHOLDS:
         return different
@@ -214,7 +214,7 @@ def _candidates(values: Floats) -> Floats:
 
 
 def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float = 0.0) -> Floats:
-    """The lower bound on a parameter that error counts give; each rate may fail with `error`."""
+    """Return the lower bound on a parameter; each rate may fail with probability `error`."""
     if parameter not in ("mu", "epsilon"):
         raise ValueError(f"parameter must be mu or epsilon, got {parameter!r}")
     if not 0 <= delta < 1:
@@ -231,15 +231,15 @@ def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float 
 
 
 def _checked(*statistics: Floats) -> list[Floats]:
-    """Statistics of both inputs as (n, k)."""
-    arrays = [np.asarray(it, dtype=float) for it in statistics]
-    columns = [it[:, None] if it.ndim == 1 else it for it in arrays]
-    for it in columns:
-        if it.ndim != 2 or len(it) < 4 or not it.shape[1]:
-            raise ValueError(f"at least 4 runs (n,) or (n, k) are needed, got {it.shape}")
-        if np.isnan(it).any():
+    """Return the statistics of both inputs as (n, k)."""
+    arrays = [np.asarray(values, dtype=float) for values in statistics]
+    tables = [array[:, None] if array.ndim == 1 else array for array in arrays]
+    for table in tables:
+        if table.ndim != 2 or len(table) < 4 or not table.shape[1]:
+            raise ValueError(f"at least 4 runs (n,) or (n, k) are needed, got {table.shape}")
+        if np.isnan(table).any():
             raise ValueError("a statistic is not a number")
-    one, other = (it.shape[1] for it in columns)
+    one, other = (table.shape[1] for table in tables)
     if one != other:
         raise ValueError(f"{one} statistics of one input, {other} of the other")
-    return columns
+    return tables

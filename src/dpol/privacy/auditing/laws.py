@@ -1,8 +1,8 @@
-"""Audits that know a law: Gaussian noise by its covariance, other outputs by their fit.
+"""Audits with a known distribution: Gaussian noise by its covariance, other outputs by their fit.
 
-An event (`dpol.privacy.auditing.bounds.audit_runs`) assumes nothing about a mechanism, but needs
-many runs and looks where it was pointed. What is known about the law of the outputs makes an audit
-sharper: it sees every coordinate, and few runs show a small fault. What it assumes is not audited.
+An audit by events (`dpol.privacy.auditing.bounds.audit_runs`) assumes nothing about a mechanism,
+but needs many runs and sees only the given statistics. A known distribution makes an audit sharper:
+it sees every coordinate, and few runs show a small fault. This assumption is not audited.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
 from dpol.privacy.auditing.bounds import AuditResult, check_confidence
 
-# Added to a covariance, relative to its size: noise that cancels leaves it singular.
+# Added to a covariance, relative to its size: noise that cancels makes it singular.
 _RIDGE = 1e-9
-# Probabilities of a law may miss a sum of 1 by rounding.
+# The probabilities of a distribution may miss a sum of 1 by rounding.
 _ROUNDING = 1e-9
 
 
 def audit_covariance(
     outputs: Sequence[Floats], changes: Floats, *, claimed: float, confidence: float = 0.95
 ) -> AuditResult:
-    """Audit a mu claim by the covariance of the outputs, taken as Gaussian.
+    """Audit a mu claim by the covariance of the outputs, assumed to be Gaussian.
 
-    If outputs are N(m, C) whatever the input and one change moves m by d, then
-    mu = sqrt(d' C^-1 d). With S the sum of squares and products of f degrees of freedom in p
-    coordinates, d' C^-1 d over d' S^-1 d has a chi-squared law of f - p + 1 degrees of freedom
-    (Wishart), so that its quantile gives an exact bound for every change; Bonferroni over the
-    changes. Noise that is missing in a coordinate, too small, or used twice makes it large.
+    If outputs are N(m, C), with the same C for every input, and one change moves m by d, then
+    mu = sqrt(d' C^-1 d). Let S be the sum of squares and products with f degrees of freedom in p
+    coordinates. Then d' C^-1 d over d' S^-1 d has a chi-squared distribution with f - p + 1 degrees
+    of freedom (Wishart), whose quantile gives an exact bound for every change; Bonferroni over the
+    changes. Noise that is missing in a coordinate, too small, or used twice makes the bound large.
 
     Args:
-        outputs: (n, p) outputs of independent runs on each of several inputs.
-        changes: (k, p) how the mean moves between neighbours, one row per change.
-        claimed: the claim.
-        confidence: of the lower bound, in (0, 1).
+        outputs: (n, p) outputs of independent runs, an array for each of several inputs.
+        changes: (k, p) moves of the mean between neighbours, one row per change.
+        claimed: claim to audit.
+        confidence: confidence of the lower bound, in (0, 1).
 
     Raises:
         ValueError: shapes do not fit, an output is not finite, or the runs are too few.
@@ -53,15 +53,15 @@ def audit_covariance(
     from scipy import stats
 
     size = changes.shape[1]
-    if any(it.ndim != 2 or it.shape[1] != size for it in outputs):
-        raise ValueError(f"outputs {[it.shape for it in outputs]}, changes {changes.shape}")
+    if any(sample.ndim != 2 or sample.shape[1] != size for sample in outputs):
+        raise ValueError(f"outputs {[sample.shape for sample in outputs]}, changes {changes.shape}")
     check_confidence(confidence)
-    runs = min(len(it) for it in outputs)
-    freedom = sum(len(it) - 1 for it in outputs) - size + 1
+    runs = min(len(sample) for sample in outputs)
+    freedom = sum(len(sample) - 1 for sample in outputs) - size + 1
     if freedom < 1:
         raise ValueError(f"{runs} runs are too few for {size} coordinates")
-    squares = sum(np.einsum("ni,nj->ij", it, it, optimize=True) for it in map(_centred, outputs))
-    spread = float(np.trace(squares)) / size or 1.0  # No noise at all: any ridge will do.
+    squares = sum(np.einsum("ni,nj->ij", x, x, optimize=True) for x in map(_centred, outputs))
+    spread = float(np.trace(squares)) / size or 1.0  # Without any noise, any ridge will do.
     inverse = np.linalg.solve(squares + _RIDGE * spread * np.eye(size), changes.T)
     ratios = np.einsum("kp,pk->k", changes, inverse)
     quantile = float(stats.chi2.ppf((1 - confidence) / len(changes), freedom))
@@ -77,19 +77,19 @@ def audit_covariance(
 
 
 def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0.95) -> AuditResult:
-    """Audit whether outcomes follow a computed law, by a bound on their distance from it.
+    """Audit whether outcomes follow a computed distribution, by a bound on their distance from it.
 
-    The event is made of the outcomes that are too frequent on one half of the runs. Its
-    Clopper-Pearson bound on the other half, minus its probability by the law, is a lower bound on
-    the total variation distance; the claim is 0.
+    The event is the set of outcomes that are too frequent on one half of the runs. Its
+    Clopper-Pearson bound on the other half, minus its computed probability, is a lower bound on the
+    total variation distance; the claim is 0.
 
     Args:
         outcomes: (n,) numbers of the outcomes of independent runs.
         law: (k,) probabilities of the outcomes 0..k-1.
-        confidence: of the lower bound, in (0, 1).
+        confidence: confidence of the lower bound, in (0, 1).
 
     Raises:
-        ValueError: the law is not a distribution, an outcome is outside it, or there are fewer than
+        ValueError: `law` is not a distribution, an outcome is outside it, or there are fewer than
             4 runs.
 
     >>> outcomes = np.random.default_rng(1).integers(0, 5, 4000)
