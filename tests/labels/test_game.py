@@ -96,9 +96,9 @@ def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
     [
         (LAWS[:, :, :3], r"laws must have shape \(L, 2, 4\), got \(2, 2, 3\)"),
         (LAWS[0], r"laws must have shape \(L, 2, 4\), got \(2, 4\)"),
-        (0.9 * LAWS, "masses of a law must be at least 0 and sum to 1"),
-        (np.array([[[1.1, -0.1, 0, 0]] * 2] * 2), "masses of a law must be at least 0"),
-        (LAWS * math.nan, "masses of a law must be at least 0"),
+        (0.9 * LAWS, "masses of `laws` must be at least 0 and sum to 1"),
+        (np.array([[[1.1, -0.1, 0, 0]] * 2] * 2), "masses of `laws` must be at least 0"),
+        (LAWS * math.nan, "masses of `laws` must be at least 0"),
     ],
 )
 def test_games_that_do_not_fit_are_refused(laws, message):
@@ -112,7 +112,7 @@ def test_the_law_of_a_feature_that_never_occurs_does_not_matter():
     laws = LAWS.copy()
     laws[:, 1] = [30.0, 10.0, 0.0, 0.0]
     LabelGame(hypotheses=plain.HYPOTHESES, features=np.array([0, 0]), laws=laws, law=np.array([0]))
-    with pytest.raises(ValueError, match="masses of a law must be"):
+    with pytest.raises(ValueError, match="masses of `laws` must be"):
         LabelGame(
             hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0])
         )
