@@ -43,7 +43,7 @@ def test_it_has_the_share_of_epsilon_that_is_left() -> None:
     assert_legible(figure)
     (right,) = figure.axes
     for bound, n in itertools.product(BOUNDS, SIZES):
-        estimated, analytic = (it for it in right.lines if it.get_label() == f"{bound} {n}")
+        estimated, analytic = (line for line in right.lines if line.get_label() == f"{bound} {n}")
         for line, kind in ((analytic, "analytic"), (estimated, "monte-carlo")):
             shares = [epsilon(n, mu, bound, kind) / epsilon(n, mu, bound, KINDS[0]) for mu in MUS]
             np.testing.assert_allclose(line.get_xdata(), MUS)
@@ -51,13 +51,13 @@ def test_it_has_the_share_of_epsilon_that_is_left() -> None:
         name = "rw-adabatch" + "-reflection" * (bound == "reflection")
         assert {analytic.get_color(), estimated.get_color()} == {looks_of([name])[name].colour}
         assert (analytic.get_linestyle(), estimated.get_linestyle()) == ("-", "None")
-        marks = [it for it in right.lines if it.get_label() == f"{bound} {n}, heuristic"]
+        marks = [line for line in right.lines if line.get_label() == f"{bound} {n}, heuristic"]
         guesses = [
             epsilon(n, mu, bound, "heuristic") / epsilon(n, mu, bound, KINDS[0]) for mu in MUS
         ]
         assert len(marks) == (bound == "borell-tis")
-        for it in marks:
-            np.testing.assert_allclose(it.get_ydata(), guesses)
+        for mark in marks:
+            np.testing.assert_allclose(mark.get_ydata(), guesses)
     assert legend_texts(figure)[-1] == "heuristic of the paper, not proved"
     # The further right, the more private, as in all figures.
     assert right.get_xlim()[0] > right.get_xlim()[1]

@@ -129,9 +129,9 @@ def test_every_alpha_has_the_rows_that_it_has_alone(curves, costs):
     swept = run_all(TINY.model_copy(update={"alphas": [0.4, 4.0]}))
     alone = run_all(TINY.model_copy(update={"alphas": [4.0]}))
     for both, first, second in zip(swept, (curves, costs), alone, strict=True):
-        for alpha, own in ((0.4, first), (4.0, second)):
+        for alpha, expected in ((0.4, first), (4.0, second)):
             rows = both[both["alpha"] == alpha].reset_index(drop=True)
-            pd.testing.assert_frame_equal(rows, own, check_exact=True)
+            pd.testing.assert_frame_equal(rows, expected, check_exact=True)
     assert (
         of_kind(alone[0], "analytic")["mean_batch"] > of_kind(curves, "analytic")["mean_batch"]
     )[of_kind(curves, "analytic")["t"] > 1].all()
@@ -166,7 +166,7 @@ def test_a_row_by_hand(costs):
     ]
     row = costs.set_index(["stream", "n", "mu", "bound"]).loc[("two-rivals", 3, 1, "reflection")]
     regrets = row[["ftpl_regret", "adabatch_regret"]].tolist()
-    assert regrets == pytest.approx([20 - it.mean() for it in totals])
+    assert regrets == pytest.approx([20 - total.mean() for total in totals])
     assert row["ci_comparisons"] == 3 * len(costs)
     samples = {"ftpl": totals[0], "adabatch": totals[1], "extra": totals[0] - totals[1]}
     for name, values in samples.items():

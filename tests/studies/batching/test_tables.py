@@ -69,9 +69,9 @@ AMPLIFIED = r"""**ε at δ = 1e-06 of RW-AdaBatch in the central model**
 |  | t = 9 | μ = 0.25 | 10.1 | 10.2 mean batch 102.0 | 10.3 mean batch 103.0 | 10.4 mean batch 104.0 | 10.5 mean batch 105.0 | 10.6 mean batch 106.0 |
 |  |  | μ = 1 | 10.13 | 10.23 mean batch 102.3 | 10.33 mean batch 103.3 | 10.43 mean batch 104.3 | 10.53 mean batch 105.3 | 10.63 mean batch 106.3 |
 
-- All-zero gains, the worst case for privacy; α = 0.1. Adjacent: two streams that differ in one round's whole gain vector in \[0, 1\]\^n; Gaussian noise of scale sqrt(n) / μ on every gain vector (local model: the ε that is not amplified).
-- Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: the batch sizes of simulated runs; an estimate, not a guarantee.
-- Heuristic: section A.11 of the paper, whose constants are derived again here. Nobody proved it, and it promises too much where noise is small; never use it as a bound.
+- All-zero gains, the worst case for privacy; α = 0.1. Adjacent: two streams that differ in one round's whole gain vector in \[0, 1\]\^n; Gaussian noise of scale sqrt(n) / μ on every gain vector (in the local model, ε is not amplified).
+- Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: from batch sizes of simulated runs; an estimate, not a guarantee.
+- Heuristic: section A.11 of the paper, with constants that we derived again. It is not proved, and it promises too much if there is little noise; never use it as a bound.
 - Method: “Prediction with Expert Advice under Local Differential Privacy”, section 3.1. †: ours, not in the paper.
 """  # noqa: E501
 
@@ -88,7 +88,7 @@ COSTS = r"""**What batching costs: regret of RW-FTPL and extra regret of RW-AdaB
 |  | two-rivals | μ = 0.1 | 111.0 ± 1.1 | -11.100 ± 0.111 mean batch 55.5 | +11.100 ± 0.111 mean batch 55.5 | 1110 × 1.1 |
 |  |  | μ = 1 | 120.0 ± 1.2 | -12.000 ± 0.120 mean batch 60.0 | +12.000 ± 0.120 mean batch 60.0 | 1200 × 1.1 |
 
-- Means over 500 runs of T = 60 rounds, α = 0.2. Both algorithms see the same noise, so the interval of the difference is that of pairs.
+- Means over 500 runs of T = 60 rounds, α = 0.2. Both algorithms see the same noise, so the interval of the difference is for paired runs.
 - ±: half width of the 90% confidence interval (Student's t), Bonferroni-corrected over 36 regrets. exact: all runs give the same number. The intervals cover the randomness of the runs on these streams, not other streams.
 - Bound on regret: (η + 2/η) sqrt(2 T log n) for RW-FTPL, times 1 + α/2 for RW-AdaBatch. “Prediction with Expert Advice under Local Differential Privacy”, Corollary 2. †: ours, not in the paper.
 """  # noqa: E501

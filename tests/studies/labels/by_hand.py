@@ -20,12 +20,12 @@ SETTINGS = [  # sweep, class, K, M, T, epsilon, features
     ),
     *(("labels", "random", 4, M, 30_000, 4.0, "constant") for M in (100, 10, 10_000)),
     *(("hypotheses", "random", K, 100, 30_000, 4.0, "constant") for K in (16, 2, 8)),
-    *(("epsilons", "random", 4, 100, 30_000, it, "constant") for it in (4.0, 0.5, 1.0)),
-    *(("features", "random", 4, 100, 30_000, 4.0, it) for it in ("cyclic", "adversarial")),
-    *(("hospitals", it, 5, M, 1000, e, "weeks") for e in (4.0, 0.25) for it, M in STREAMS.items()),
+    *(("epsilons", "random", 4, 100, 30_000, epsilon, "constant") for epsilon in (4.0, 0.5, 1.0)),
+    *(("features", "random", 4, 100, 30_000, 4.0, kind) for kind in ("cyclic", "adversarial")),
+    *(("hospitals", at, 5, M, 1000, e, "weeks") for e in (4.0, 0.25) for at, M in STREAMS.items()),
 ]
 FACTS, SIMULATED = (
-    Facts({it: f"State of {it}" for it in STREAMS}, simulated, 0.95) for simulated in (False, True)
+    Facts({at: f"State of {at}" for at in STREAMS}, simulated, 0.95) for simulated in (False, True)
 )
 
 
@@ -77,6 +77,6 @@ def table(*without: str) -> pd.DataFrame:
         for setting in range(len(SETTINGS))
         for learner in range(len(VARIANTS))
     ]
-    rows = [it for it in every if it["sweep"] not in without]
+    rows = [made for made in every if made["sweep"] not in without]
     numbers = dict.fromkeys(("informative_from", "lower_bound", "tv_median", "best_kl"), float)
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(numbers)

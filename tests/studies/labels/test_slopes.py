@@ -20,10 +20,10 @@ def rows_of(powers, spread=0.01):
     rows = table().assign(replicates=3)
     for name in ("tv_average", "tv_median"):
         for (algorithm, rule), power in zip(VARIANTS, powers, strict=True):
-            own = (rows["algorithm"] == algorithm) & (rows["sensitivity_rule"] == rule)
-            rows.loc[own, name] = rows.loc[own, "T"] ** power
+            chosen = (rows["algorithm"] == algorithm) & (rows["sensitivity_rule"] == rule)
+            rows.loc[chosen, name] = rows.loc[chosen, "T"] ** power
         around = [1 - spread, 1.0, 1 + spread]
-        rows[f"{name}_runs"] = [[mean * it for it in around] for mean in rows[name]]
+        rows[f"{name}_runs"] = [[mean * factor for factor in around] for mean in rows[name]]
     return rows
 
 
@@ -36,7 +36,7 @@ def shown(rows):
 def test_slopes_are_those_of_the_powers_with_their_intervals_and_places():
     powers = [0.0, -0.15, -0.251, -0.3, -0.4, -0.5, -0.6, -1.0]
     made, lines = shown(rows_of(powers))
-    assert list(lines) == [title_of(*it) for it in VARIANTS]
+    assert list(lines) == [title_of(*variant) for variant in VARIANTS]
     centred = np.log(ROUNDS) - np.log(ROUNDS).mean()
     error = 0.01 / np.sqrt(3) / np.sqrt((centred**2).sum())
     half = student_factor(0.95, 16, 3) * error

@@ -36,8 +36,8 @@ def table(sizes: tuple[int, ...] = (2, 10, 30)) -> pd.DataFrame:
         ROUNDS, sizes, (4.0, 0.5), enumerate(ALGORITHMS)
     ):
         value = regret(T, d, epsilon, number)
-        own = {"T": T, "d": d, "epsilon": epsilon, "algorithm": algorithm}
-        rows.append({**own, "mean_regret": value, "ci_half_width": value / 10})
+        setting = {"T": T, "d": d, "epsilon": epsilon, "algorithm": algorithm}
+        rows.append({**setting, "mean_regret": value, "ci_half_width": value / 10})
     facts = {"loss": "linear", "body": "ball", "delta": 1e-6, "replicates": 20}
     return pd.DataFrame(rows).assign(**facts, confidence=0.9, ci_comparisons=48)
 
@@ -48,11 +48,11 @@ def draw(rows: pd.DataFrame) -> Figure:
 
 def marks(ax: Axes) -> dict[tuple[int, bool], float]:
     """Mean regret by the place of the algorithm from above, and whether the marker is hollow."""
-    lines = [it for it in ax.lines if it.get_marker() not in ("", "None")]
+    lines = [line for line in ax.lines if line.get_marker() not in ("", "None")]
     return {
-        (-round(float(y) + 0.1), it.get_markerfacecolor() == "white"): float(x)
-        for it in lines
-        for x, y in points(it)
+        (-round(float(y) + 0.1), line.get_markerfacecolor() == "white"): float(x)
+        for line in lines
+        for x, y in points(line)
     }
 
 
@@ -71,7 +71,7 @@ def test_every_panel_has_the_regrets_of_its_setting(narrow: bool) -> None:
         }
         assert marks(ax) == pytest.approx(expected)
         # Bars: from 0.9 to 1.1 of the mean here.
-        ends = {tuple(np.asarray(it.get_xdata(), dtype=float)) for it in ax.lines}
+        ends = {tuple(np.asarray(line.get_xdata(), dtype=float)) for line in ax.lines}
         for mean in expected.values():
             assert any(end == pytest.approx((0.9 * mean, 1.1 * mean)) for end in ends)
         low, high = zip(ax.get_xlim(), ax.get_ylim(), strict=True)
@@ -87,8 +87,8 @@ def test_every_panel_has_the_regrets_of_its_setting(narrow: bool) -> None:
 
 def test_a_run_that_is_missing_is_a_line_less() -> None:
     figure = draw(table().query(f"algorithm != '{ALGORITHMS[1]}'"))
-    names = [it.get_text() for it in figure.axes[0].get_yticklabels()]
-    assert names == [TITLES[it] for it in ALGORITHMS if it != ALGORITHMS[1]]
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == [TITLES[name] for name in ALGORITHMS if name != ALGORITHMS[1]]
 
 
 def test_negative_regrets_are_not_drawn() -> None:
@@ -126,15 +126,15 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(narrow: b
     figure = learned(narrow)
     assert_legible(figure)
     (ax,) = figure.axes
-    names = [it.get_text() for it in ax.get_yticklabels()]
+    names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == [TITLES["l2p-sound"], TITLES["mf-ftpl"]]  # the best on top
-    marks = [it for it in ax.lines if it.get_marker() not in ("", "None")]
-    found = {(round(float(y)), it.get_markerfacecolor() == "white"): float(x)
-             for it in marks for x, y in points(it)}  # fmt: skip
-    assert found == pytest.approx(
+    marks = [line for line in ax.lines if line.get_marker() not in ("", "None")]
+    shares = {(round(float(y)), mark.get_markerfacecolor() == "white"): float(x)
+              for mark in marks for x, y in points(mark)}  # fmt: skip
+    assert shares == pytest.approx(
         {(0, False): 0.75, (0, True): 0.5, (1, False): 1.0, (1, True): 0.75}
     )
-    bars = {tuple(np.round(np.asarray(it.get_xdata(), dtype=float), 9)) for it in ax.lines}
+    bars = {tuple(np.round(np.asarray(line.get_xdata(), dtype=float), 9)) for line in ax.lines}
     assert {(0.65, 0.85), (0.3, 0.7)} <= bars  # 80 of 800 and of 400
     # The winners that it shows, one for each number of experts.
     name = TITLES["mf-ftpl"]

@@ -75,8 +75,8 @@ def test_every_setting_has_its_rows_with_their_record_of_privacy():
     lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS)
     names = {"stochastic": (*lazy, BLOCKS, *LEADERS), "lower-bound": (*lazy, *LEADERS)}
     games = itertools.product((12, 24), [3], (1.0, 4.0), ("stochastic", "lower-bound"))
-    found = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
-    assert list(found) == [(name, *game) for game in games for name in names[game[3]]]
+    settings = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
+    assert list(settings) == [(name, *game) for game in games for name in names[game[3]]]
     assert (table["model"] == np.where(table.index == WEIGHTS, "none", "central")).all()
     leaders = table.loc[list(LEADERS)]
     reached = [epsilon_of_delta(1e-6, mu) for mu in leaders["guaranteed_mu"]]
@@ -93,7 +93,7 @@ def test_a_row_is_what_its_parameters_give():
         if row.adversary == "stochastic":
             losses = GapLosses(row.T, row.d, 0.1, 5)
         key = (type(losses).__name__, row.T, row.d, row.epsilon)
-        own = replicate_generators(5, key, range(4), f"algorithm {row.algorithm}")
+        coins = replicate_generators(5, key, range(4), f"algorithm {row.algorithm}")
         redraws = np.full(4, math.nan)
         if row.algorithm.startswith("l2p"):
             ours = row.algorithm in ("l2p-sound", ONE_ROUND)
@@ -101,13 +101,13 @@ def test_a_row_is_what_its_parameters_give():
             parameters = LazyParameters(
                 int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
             )
-            total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, own)
+            total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, coins)
         elif row.algorithm in LEADERS:
-            own = replicate_generators(5, (row.T, row.d), range(4), f"algorithm {row.algorithm}")
+            coins = replicate_generators(5, (row.T, row.d), range(4), f"algorithm {row.algorithm}")
             game = losses, mu_of_epsilon(row.epsilon, 1e-6)
-            ((total, redraws),) = play_leaders(row.algorithm, [game], own)
+            ((total, redraws),) = play_leaders(row.algorithm, [game], coins)
         elif row.algorithm == BLOCKS:
-            ((total, redraws),) = play_blocks(losses, [(row.epsilon, own)])
+            ((total, redraws),) = play_blocks(losses, [(row.epsilon, coins)])
         else:
             total = np.full(4, weights_loss(losses))
         totals = matrix(losses).sum(axis=0)
@@ -122,17 +122,17 @@ def test_a_row_is_what_its_parameters_give():
 
 def test_accounted_epsilons_are_those_of_the_parameters():
     table = small()
-    lazy, own = table["algorithm"].str.startswith("l2p"), ["batch_size", "accounted_epsilon"]
-    assert table.loc[~lazy, [*own, "eta", "fake_switch"]].isna().all(axis=None)
+    lazy, columns = table["algorithm"].str.startswith("l2p"), ["batch_size", "accounted_epsilon"]
+    assert table.loc[~lazy, [*columns, "eta", "fake_switch"]].isna().all(axis=None)
     for row in table[lazy].itertuples():
         ours = row.algorithm in ("l2p-sound", ONE_ROUND)
         game = LazyGame(row.T, 1e-6, largest_change=1.0, normaliser=1.0 if ours else 2.0)
         account = published_epsilon if row.algorithm == "l2p-published" else sound_epsilon
-        found = int(row.batch_size), row.eta, row.fake_switch
-        assert row.accounted_epsilon == account(game, *found)
+        parameters = int(row.batch_size), row.eta, row.fake_switch
+        assert row.accounted_epsilon == account(game, *parameters)
         if row.algorithm == "l2p-theorem-3.10":
             preset = theorem_3_10(game, epsilon=row.epsilon, n_experts=row.d)
-            assert found == (preset.batch_size, preset.eta, preset.fake_switch)
+            assert parameters == (preset.batch_size, preset.eta, preset.fake_switch)
         else:
             assert 0.9 * row.epsilon < row.accounted_epsilon <= row.epsilon
 
