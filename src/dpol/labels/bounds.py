@@ -89,7 +89,9 @@ def posterior_risk(n_hypotheses: int, n_rounds: int, kept: float) -> float:
 
 
 def lower_bound(n_pairs: int, n_rounds: int, epsilon: float) -> float:
-    """Return a T / 132 (Theorem 3): some hypothesis of the hard class costs any learner this risk.
+    """Return the lower bound a T / 132 of Theorem 3.
+
+    Some hypothesis of the hard class costs any private learner at least this risk.
 
     Raises:
         ValueError: T is below K / (9 min((e^eps - 1)^2, 1) e^eps), so a would be above 1.

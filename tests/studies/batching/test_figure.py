@@ -1,5 +1,3 @@
-"""The figure of amplified privacy."""
-
 from __future__ import annotations
 
 import itertools
@@ -17,7 +15,7 @@ KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
 
 
 def curves(bounds: tuple[str, ...] = BOUNDS, rounds: tuple[int, ...] = (7, 3)) -> pd.DataFrame:
-    """Rows in an order that is not that of the panels, for two rounds."""
+    """Return rows for two rounds, not in the order of the panels."""
     blocks = []
     for n, mu, bound, t, kind in itertools.product(SIZES, MUS[::-1], bounds, rounds, KINDS):
         if (bound, kind) == ("reflection", "heuristic"):
@@ -30,7 +28,7 @@ def curves(bounds: tuple[str, ...] = BOUNDS, rounds: tuple[int, ...] = (7, 3)) -
 
 
 def epsilon(n: int, mu: float, bound: str, kind: str) -> float:
-    """A number that tells its setting from all others."""
+    """Return a different number for every setting."""
     return mu * (1 - 0.1 * KINDS.index(kind) - 0.03 * BOUNDS.index(bound) * (kind != KINDS[0])) + n
 
 

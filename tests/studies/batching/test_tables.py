@@ -1,5 +1,3 @@
-"""The tables of amplified privacy and of what batching costs."""
-
 from __future__ import annotations
 
 import itertools
@@ -15,13 +13,13 @@ KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
 
 
 def epsilon(n: int, t: int, mu: float, bound: str, kind: str) -> float:
-    """A number that tells its setting from all others."""
+    """Return a different number for every setting."""
     best = KINDS.index(kind) + 3 * BOUNDS.index(bound) * (kind != KINDS[0])
     return n + t / 100 + best / 10 + mu / 25
 
 
 def curves(rounds: tuple[int, ...] = (50, 9), mus: tuple[float, ...] = (1.0, 0.25)) -> pd.DataFrame:
-    """Two points of each curve; rows of mu come in falling order."""
+    """Return two points of each curve, with falling mu."""
     rows = []
     settings = itertools.product((2, 10), mus, BOUNDS, rounds, KINDS, (0.1, 0.2))
     for n, mu, bound, t, kind, threshold in settings:
@@ -102,7 +100,7 @@ TOLERANCE = r"""| experts | privacy of one round | tolerance | ε, Borell-TIS | 
 
 
 def test_the_amplification_table() -> None:
-    """Sections and groups as they come, lines by mu; every cell has the number of its setting."""
+    """Sections and groups keep their order, lines are sorted by mu; each cell has its number."""
     assert to_markdown(amplification_table(curves())) == AMPLIFIED
 
 
@@ -112,7 +110,7 @@ def test_the_batching_table() -> None:
 
 
 def test_other_alphas_have_lines_in_the_table_of_the_tolerance_only() -> None:
-    """The extra regret is that of the stream where it is larger: -1.2 and not -11.2, or 11.2."""
+    """The extra regret is from the stream where it is larger: -1.2 and not -11.2, or 11.2."""
     one, more = curves(mus=(1.0,)), curves(mus=(1.0,)).assign(alpha=1.0)
     more["epsilon_at_delta"] -= 1
     costly = costs(alpha=1.0)

@@ -1,4 +1,4 @@
-"""A table of risks made by hand: every sweep, class, stream and learner, in no order."""
+"""A table of risks made by hand: every sweep, class, stream and learner, unsorted."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FACTS, SIMULATED = (
 
 
 def risk(setting: int, learner: int) -> float:
-    """A number that tells its row from all others."""
+    """Return a different number for every row."""
     return float(round(10 ** (1 + learner / 4), 1)) * (1 + setting / 50)
 
 
 def of_runs(mean: float) -> list[float]:
-    """Three runs; the last has nothing that a logarithmic axis can show."""
+    """Return three runs; a logarithmic axis cannot show the last one."""
     return [0.75 * mean, 2.25 * mean, 0.0]
 
 
@@ -71,7 +71,7 @@ def row(setting: int, learner: int) -> dict[str, object]:
 
 
 def table(*without: str) -> pd.DataFrame:
-    """The rows of all sweeps but some."""
+    """Return the rows of all sweeps except some."""
     every = [
         row(setting, learner)
         for setting in range(len(SETTINGS))

@@ -1,5 +1,3 @@
-"""Figures of learning a distribution from locally private labels."""
-
 from __future__ import annotations
 
 import functools
@@ -42,12 +40,12 @@ def draw(name: str, risks: pd.DataFrame, *, simulated: bool = False) -> Figure:
 
 @functools.cache
 def drawn(name: str) -> Figure:
-    """The figure of the whole table, to look at."""
+    """Return the figure of the whole table, for reading only."""
     return draw(name, RISKS)
 
 
 def expected(sweep: str, kind: str, name: str, rule: str, y: str = "mean_kl_risk") -> Points:
-    """Swept values in order, and the numbers of their rows."""
+    """Return the swept values in order with the numbers of their rows."""
     setting = {"sweep": sweep, "hypotheses": kind, "algorithm": name, "sensitivity_rule": rule}
     rows = RISKS[(RISKS[list(setting)] == list(setting.values())).all(axis=1)]
     x = COLUMN_OF.get(sweep, "epsilon")
@@ -61,13 +59,13 @@ def lines(ax: Axes, colour: str, linestyle: str, marker: str | None = None) -> l
 
 
 def guides_of(ax: Axes) -> dict[Dashes, Points]:
-    """The points of the black lines, by their dashes, which `get_linestyle` does not tell."""
+    """Return the points of the black lines by their dashes, which `get_linestyle` does not give."""
     black = [line for line in ax.lines if line.get_color() == BLACK]
     return {line._unscaled_dash_pattern[1]: points(line) for line in black}
 
 
 def dots(ax: Axes, colour: str) -> Points:
-    """The single runs."""
+    """Return the points of single runs."""
     return [point for line in lines(ax, colour, "None", ".") for point in points(line)]
 
 

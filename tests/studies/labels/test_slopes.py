@@ -1,4 +1,4 @@
-"""The table of slopes, from rows that are made by hand."""
+"""The table of slopes, from rows made by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROUNDS = np.array([1000, 10_000, 30_000])
 
 
 def rows_of(powers, spread=0.01):
-    """Runs of mean T^power: three, a share `spread` apart."""
+    """Return three runs with mean T^power, a share `spread` apart."""
     rows = table().assign(replicates=3)
     for name in ("tv_average", "tv_median"):
         for (algorithm, rule), power in zip(VARIANTS, powers, strict=True):
@@ -33,7 +33,7 @@ def shown(rows):
     return made, dict(group.lines)
 
 
-def test_slopes_are_those_of_the_powers_with_their_intervals_and_places():
+def test_slopes_agree_with_the_powers_and_have_intervals_and_places():
     powers = [0.0, -0.15, -0.251, -0.3, -0.4, -0.5, -0.6, -1.0]
     made, lines = shown(rows_of(powers))
     assert list(lines) == [title_of(*variant) for variant in VARIANTS]
@@ -50,7 +50,7 @@ def test_slopes_are_those_of_the_powers_with_their_intervals_and_places():
 
 
 def test_wide_runs_leave_everything_open():
-    """The power of the places."""
+    """Power of the places above."""
     _, lines = shown(rows_of([-0.6] * 8, spread=0.5))
     assert {cell.notes for cells in lines.values() for cell in cells} == {("open",)}
 

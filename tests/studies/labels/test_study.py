@@ -1,4 +1,4 @@
-"""Tables of risks: every row against a run by hand."""
+"""Tables of risks: every row compared with a run by hand."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SETTINGS = (RANDOM, HARD, LABELS, CYCLIC, ADVERSARIAL)
 
 
 def rows_of(study, point, seed, stream=None):
-    """The rows of a point; a setting alone stands for its own."""
+    """Return the rows of a point, or of a single setting."""
     alone = isinstance(point, Setting)
     plain_point = {"classes": [dataclasses.asdict(point)]} if alone else point
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +58,7 @@ def config(**fields):
 
 
 class Played:
-    """The rows of a point, and what was played for them, in the order of playing."""
+    """Rows of a point, and the games played for them in order."""
 
     def __init__(self, *point):
         self.runs, self.seeds = [], []
@@ -75,7 +75,7 @@ class Played:
 
 
 def seed_of(generators):
-    """The seed of the first replicate's numbers."""
+    """Return the seed of the first replicate."""
     return generators.generators[0].bit_generator.state["state"]["state"]
 
 
@@ -147,7 +147,7 @@ def test_every_learner_has_its_row(setting):
 
 
 def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
-    """The tables may have been on disk, as the workflow has them."""
+    """The tables may come from disk, as in the workflow."""
 
     def stored(frame):
         write_frame(frame, tmp_path / "rows.parquet")
@@ -167,13 +167,13 @@ def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
 
 
 def rows_and_runs(record, n_rounds):
-    """Each row with its run; runs of the median selector have other lengths."""
+    """Yield each row with its run; runs of the median selector have other lengths."""
     runs = [parts for parts in record.runs if parts[1].n_rounds == n_rounds]
     return zip(record.frame.itertuples(), runs, strict=True)
 
 
 def entropies(game):
-    """Mean entropy of a label, by replicate."""
+    """Return the mean entropy of a label, by replicate."""
     laws = game.laws[game.law]
     each = [[-sum(p * math.log(p) for p in law if p > 0) for law in by_x] for by_x in laws]
     return np.array(each)[:, game.features].mean()
@@ -181,7 +181,7 @@ def entropies(game):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_row_is_what_its_run_gives(setting):
-    """The estimate, an average of predictions, is as near to the truth as they are, or nearer."""
+    """The average of predictions is at least as near to the truth as the predictions on average."""
     T = setting.T
     for row, (learner, game, outcome) in rows_and_runs(played(setting), T):
         assert row.mean_kl_risk == pytest.approx(outcome.kl.mean(), rel=1e-12)
@@ -235,7 +235,7 @@ def test_bounds_of_the_rows(setting):
 
 @pytest.mark.parametrize("setting", [RANDOM, HARD])
 def test_the_median_selector_has_its_own_shorter_runs(setting):
-    """Three learners of 30 rounds each; asked for in the sweep of rounds only."""
+    """It has three learners of 30 rounds each, only in the sweep of rounds."""
     assert "tv_median" not in played(LABELS).frame
     for row, (learner, game, outcome) in rows_and_runs(played(setting), 30):
         truths = [r % row.K for r in range(5)]
@@ -251,7 +251,7 @@ def test_the_median_selector_has_its_own_shorter_runs(setting):
 
 
 def test_all_learners_meet_the_same_labels_with_their_own_coins():
-    """Labels agree within a class and length; the median selector has labels of its own."""
+    """Labels agree within a class and length; the median selector has other labels."""
     runs = [*played(RANDOM).runs, *played(HARD).runs]
     seeds = [*played(RANDOM).seeds, *played(HARD).seeds]
     labels = {}
@@ -291,7 +291,7 @@ def test_hospital_rows_are_what_their_runs_give(make_stream):
 
 
 def test_hospitals_of_a_seed_are_reproducible(make_stream):
-    """Hospitals may have equal size: in week 0 forecasts are uniform, and messages noiseless."""
+    """If hospitals have equal size, forecasts in week 0 are uniform and messages have no noise."""
     first, again = hospitals(make_stream)[1].frame, hospitals.__wrapped__(make_stream)[1].frame
     pd.testing.assert_frame_equal(again, first)
     for changed in ({"seed": 6}, {"equal": True}):

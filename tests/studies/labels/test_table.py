@@ -1,5 +1,3 @@
-"""The table of risks of learning a distribution from locally private labels."""
-
 from __future__ import annotations
 
 import math
@@ -66,7 +64,7 @@ def test_every_risk_is_in_its_own_cell() -> None:
 
 
 def test_the_first_informative_rounds_are_shown_to_two_digits() -> None:
-    """1.25e5 K / epsilon, and 3e7 more as published."""
+    """They are 1.25e5 K / epsilon, and 3e7 more for the published rule."""
     cells = cells_of(drawn(table()).sections[6])
     shown = {label: [entry.text for entry in entries] for (_, label), entries in cells.items()}
     for label, exact, published in (
@@ -110,7 +108,7 @@ def test_what_was_not_run_is_left_out() -> None:
     assert [entry.text == "—" for entry in dash] == [number == 5 for number in range(8)]
 
 
-def test_the_privacy_of_every_learner_is_told_as_it_is() -> None:
+def test_footers_state_the_privacy_of_every_learner() -> None:
     rows = table()
     rows.loc[rows["algorithm"] == "membership", "delta"] = 1e-4
     rows.loc[rows["algorithm"] == "randomised-response", "guaranteed_epsilon"] = math.inf

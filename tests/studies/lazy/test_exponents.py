@@ -1,4 +1,4 @@
-"""The table of fitted exponents: by hand, its intervals, and the powers it finds in them."""
+"""The table of fitted exponents: fits by hand, intervals, and the powers in them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POWERS = {"l2p-sound": (1 / 3, -2 / 3), PRESET: (0.4, -0.8), TREE: (0.5, -1.0), 
 
 
 def table(relative: float = 0.0) -> pd.DataFrame:
-    """Regrets that are powers of T and epsilon; `relative` errors."""
+    """Return regrets that are powers of T and epsilon, with `relative` errors."""
     rows = []
     for adversary, T, epsilon, (name, (a, b)) in itertools.product(
         ("stochastic", "lower-bound"), (1000, 100, 30_000), (4.0, 0.1), POWERS.items()
@@ -50,7 +50,7 @@ def test_exponents_of_powers_are_those_powers():
 
 
 def test_intervals_of_leaders_hold_however_their_noise_is_shared_between_epsilons():
-    """Half-widths by hand: of independent means a root of squares, else at least a plain sum."""
+    """By hand: half-widths of independent means are a root of squares, others at least a sum."""
     rows = table(0.05)
     rows["standard_error"] *= np.random.default_rng(0).uniform(0.2, 2, len(rows))
     exponents = by_game(fitted_exponents(rows, 0.9))

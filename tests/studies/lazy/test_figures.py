@@ -1,4 +1,4 @@
-"""Figures of regret: measured, and the rates that the paper states."""
+"""Figures of measured regret, and of the rates stated in the paper."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ALGORITHMS = ("l2p-sound", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent")
 
 
 def regret(T: int, d: int, epsilon: float, algorithm: int) -> float:
-    """A number that tells its setting from all others."""
+    """Return a different number for every setting."""
     return math.sqrt(T) * (1 + d / 10 + algorithm / 7) + 3 / epsilon
 
 
 def table(sizes: tuple[int, ...] = (2, 10, 30)) -> pd.DataFrame:
-    """Rows of T and epsilon come in no order."""
+    """Return rows with T and epsilon unsorted."""
     rows = []
     for T, d, epsilon, (number, algorithm) in itertools.product(
         ROUNDS, sizes, (4.0, 0.5), enumerate(ALGORITHMS)
@@ -47,7 +47,7 @@ def draw(rows: pd.DataFrame) -> Figure:
 
 
 def marks(ax: Axes) -> dict[tuple[int, bool], float]:
-    """Mean regret by the place of the algorithm from above, and whether the marker is hollow."""
+    """Return mean regret by the algorithm's place from above, and whether the marker is hollow."""
     lines = [line for line in ax.lines if line.get_marker() not in ("", "None")]
     return {
         (-round(float(y) + 0.1), line.get_markerfacecolor() == "white"): float(x)
@@ -58,7 +58,7 @@ def marks(ax: Axes) -> dict[tuple[int, bool], float]:
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_every_panel_has_the_regrets_of_its_setting(narrow: bool) -> None:
-    """A column per T, a row per d, an algorithm per line, and a marker per epsilon."""
+    """There is a column per T, a row per d, a line per algorithm, and a marker per epsilon."""
     figure = draw_regret({"convex": table()}, SETTINGS, FACTS, narrow=narrow)
     assert_legible(figure)
     cells = itertools.product((2, 10, 30), sorted(ROUNDS))
@@ -103,7 +103,7 @@ def test_negative_regrets_are_not_drawn() -> None:
 
 
 def learned(narrow: bool = False) -> Figure:
-    """Chance 1000, no privacy 200 (d = 10) and 600 (d = 300); regrets by hand."""
+    """Draw: uniform random 1000, no privacy 200 (d = 10) and 600 (d = 300); regrets by hand."""
     regrets = {
         ("l2p-sound", 10, 1.0): 400.0,  # 600 of 800
         ("l2p-sound", 300, 1.0): 800.0,  # 200 of 400
@@ -161,7 +161,7 @@ POINTS = np.array([0.0, 0.25, 0.5, 1.0])
 
 
 def test_where_the_rates_are_worse_than_prior_work_and_that_they_rise() -> None:
-    """Rates are worse for d = T^(1/3) only: 1/2 + 2a/3 > 7/12 + a/2 for 1/2 < a < 5/6."""
+    """Rates are worse only for d = T^(1/3): 1/2 + 2a/3 > 7/12 + a/2 if 1/2 < a < 5/6."""
     a = np.linspace(0, 1, 97)
     for number, panel in enumerate(RATE_PANELS):
         new, prior = panel.new(a), panel.prior(a)

@@ -1,5 +1,3 @@
-"""Regret of L2P for experts and of its competitors."""
-
 from __future__ import annotations
 
 import functools
@@ -43,7 +41,7 @@ def matrix(losses: ExpertLosses) -> np.ndarray:
 
 
 @pytest.mark.parametrize("losses", ADVERSARIES)
-def test_expected_loss_of_weights_is_that_of_brute_force(losses):
+def test_expected_loss_of_weights_agrees_with_brute_force(losses):
     eta, expected = math.sqrt(8 * math.log(4) / 57), 0.0
     totals = [0.0] * 4
     for loss in matrix(losses):
@@ -87,7 +85,7 @@ def test_every_setting_has_its_rows_with_their_record_of_privacy():
 
 
 def test_a_row_is_what_its_parameters_give():
-    """L2P and the tree, run by hand with the row's own parameters and generators."""
+    """L2P and the tree are run by hand with the row's parameters and generators."""
     for row in small().itertuples():
         losses = EpochLosses(row.T, row.d, row.epsilon, 5)
         if row.adversary == "stochastic":
@@ -120,7 +118,7 @@ def test_a_row_is_what_its_parameters_give():
         assert row.redraws == pytest.approx(redraws.mean(), nan_ok=True)
 
 
-def test_accounted_epsilons_are_those_of_the_parameters():
+def test_accounted_epsilons_agree_with_the_parameters():
     table = small()
     lazy, columns = table["algorithm"].str.startswith("l2p"), ["batch_size", "accounted_epsilon"]
     assert table.loc[~lazy, [*columns, "eta", "fake_switch"]].isna().all(axis=None)
@@ -150,8 +148,8 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_a_seed_matters():
     assert (other["mean_regret"] != one["mean_regret"]).any()
 
 
-def test_the_study_is_the_same_however_it_is_cut_into_points(monkeypatch):
-    """Rows come in the order of the settings."""
+def test_points_do_not_change_the_study(monkeypatch):
+    """Rows keep the order of the settings."""
     settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], accountants=["published", "sound"])
     whole = study_lazy(settings, seed=5, confidence=0.9)
     facts = Facts({}, simulated=True, confidence=0.95)
@@ -176,7 +174,7 @@ def test_what_was_not_asked_for_or_cannot_be_reached_has_no_row():
 
 
 def test_the_sound_accountant_has_less_regret_than_the_published_one():
-    """T = 10^4, d = 300, eps = 1: by more than both intervals; and private blocks have less."""
+    """At T = 10^4, d = 300, eps = 1, by more than both intervals; private blocks have even less."""
     game = {"n_rounds": [10_000], "n_experts": [300], "epsilons": [1.0]}
     table = study_lazy(config(**game, replicates=12, largest_tree=1), seed=1)
     rows = table[table["adversary"] == "stochastic"].set_index("algorithm")

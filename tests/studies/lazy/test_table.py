@@ -1,4 +1,4 @@
-"""The tables of measured regrets, next to the rates that the paper states."""
+"""The tables of measured regret, next to the rates stated in the paper."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def build(rows: pd.DataFrame, study: str = "lazy") -> Table:
 
 
 def cells_of(table: Table) -> dict[tuple[str, str, str, str, str], Entry]:
-    """All cells but dashes."""
+    """Return all cells except dashes."""
     return {
         (section.title, section.note, group.title, label, header): entry
         for section in table.sections
@@ -85,7 +85,7 @@ def test_convex_regrets_have_their_losses_and_body() -> None:
     }
 
 
-def test_a_random_expert_has_a_column_without_an_interval() -> None:
+def test_uniform_random_has_a_column_without_an_interval() -> None:
     rows = frame(CELLS[:3]).assign(uniform_regret=[920.4, 920.4, 33.0])
     cells = cells_of(build(rows))
     column = {place[3]: entry for place, entry in cells.items() if place[-1] == TITLES[UNIFORM]}
@@ -120,7 +120,7 @@ PANELS = {
 
 @pytest.mark.parametrize("place", PANELS)
 def test_the_rates_of_table_1_have_the_exponents_of_figure_1(place: tuple[str, int]) -> None:
-    """Logarithms of T = 10^90 are worth less than 0.03 of an exponent."""
+    """At T = 10^90, logarithms change an exponent by less than 0.03."""
     name, number = place
     panel, T = RATE_PANELS[number], 1e90
     new, *prior = (rate.value for rate in RATES[name])

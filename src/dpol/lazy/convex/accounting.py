@@ -49,7 +49,7 @@ class ConvexParameters(AccountedParameters):
         epsilon: Accounted epsilon at the game's delta.
         objective: Stand-in for regret that was minimised (see `choose_convex_parameters`).
         beta: Inverse temperature.
-        regulariser: lambda, the weight of |x|^2.
+        regulariser: lambda, the weight of `|x|^2`.
     """
 
     beta: float
@@ -78,7 +78,7 @@ def convex_epsilon(
         eta: Scale of the keep probability.
         fake_switch: p, probability of a fake switch; the result for 0 is inf.
         beta: Inverse temperature.
-        regulariser: lambda, the weight of |x|^2.
+        regulariser: lambda, the weight of `|x|^2`.
         normaliser: c of the keep probability.
 
     >>> game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6)

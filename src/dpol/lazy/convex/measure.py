@@ -47,7 +47,7 @@ class RegularisedWeights:
     Args:
         body: Convex body of the points.
         beta: Inverse temperature.
-        regulariser: lambda, the weight of |x|^2.
+        regulariser: lambda, the weight of `|x|^2`.
     """
 
     body: Body
@@ -196,7 +196,7 @@ def measure_for(
         losses: Losses of the kind that will be played.
         body: Convex body of the points.
         beta: Inverse temperature.
-        regulariser: lambda, the weight of |x|^2.
+        regulariser: lambda, the weight of `|x|^2`.
     """
     linear = RegularisedWeights(body=body, beta=beta, regulariser=regulariser)
     if isinstance(losses, LinearLosses):

@@ -77,7 +77,8 @@ def _log_below(end: Floats, t: Floats) -> Floats:
 def truncated_normal_mean(mean: Floats, sigma: float, low: float, high: float) -> Floats:
     """Return the means of N(mean, sigma^2) on [low, high], to 1/1000 of the distance to an end.
 
-    Far from the mean, and on intervals much shorter than sigma, the density counts as exponential.
+    Far from the mean, and on intervals much shorter than sigma, the density is approximated by an
+    exponential one.
     """
     left, right, mirrored = _lower_tail(mean, sigma, low, high)
     width = right - left
@@ -133,7 +134,7 @@ def sample_in_simplex(
         means = truncated_normal_mean(others - tilt * sigma**2, sigma, 0.0, total)
         return float(means.sum()) - peak(tilt)
 
-    spread = min(total, sigma * math.sqrt(len(mean)))  # at least the spread of the sum
+    spread = min(total, sigma * math.sqrt(len(mean)))  # bounds the spread of the sum
     tilt = _root(excess, 1 / spread)
     tilted, top = others - tilt * sigma**2, peak(tilt)
 

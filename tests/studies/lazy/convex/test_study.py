@@ -1,5 +1,3 @@
-"""Regret of L2P for online convex optimisation and of its competitors."""
-
 from __future__ import annotations
 
 import functools
@@ -38,8 +36,8 @@ NAMES += ["gradient-descent"]
 def test_regret_is_below_its_bound():
     """lambda D^2/4 + B T L^2/(2 lambda) + (d/beta) (1 + log(beta R/d)), R = D L T + lambda D^2/4.
 
-    The last term is -log of the mass that nu gives to the best point's surroundings, over beta.
-    The true mean is larger than is taken here with probability 1e-6 at most (normal).
+    The last term is -log(mass of nu around the best point) / beta. The true mean is above the value
+    used here with probability at most 1e-6 (normal).
     """
     game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-2)
     best = choose_convex_parameters(game, epsilon=8.0)
@@ -88,7 +86,7 @@ def test_every_setting_has_its_rows():
     assert table.loc[~private, parameters].isna().all(axis=None)
 
 
-def test_accounted_epsilons_are_those_of_the_parameters():
+def test_accounted_epsilons_agree_with_the_parameters():
     game = ConvexGame(n_rounds=3, dimension=2, diameter=3.0, lipschitz=0.5, delta=1e-6)
     sound, preset = small().itertuples(index=False), theorem_3_12(game, epsilon=4.0)
     for row, c in zip(sound, (1.0, 1.0, 2.0), strict=False):
@@ -99,7 +97,7 @@ def test_accounted_epsilons_are_those_of_the_parameters():
 
 
 def test_a_row_is_what_its_parameters_give():
-    """The best point's loss has a closed form: -D/2 |sum of a_t|."""
+    """The loss of the best point has a closed form: -D/2 |sum of a_t|."""
     losses = drifting_losses(3, 2, 0.5, 5)
     best = -1.5 * float(np.linalg.norm(losses.gradients.sum(axis=0)))
     for row in small().itertuples():
@@ -132,7 +130,7 @@ def test_a_row_is_what_its_parameters_give():
 
 
 def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_settings(monkeypatch):
-    """The intervals alone differ: all rows of a table share their error."""
+    """Only intervals differ, since all rows of a table share their error."""
 
     def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:
         raise ValueError("the choice of parameters takes seconds; most rows do not need it")
@@ -180,8 +178,8 @@ def test_every_game_has_its_rows_and_its_own_draws() -> None:
     pd.testing.assert_frame_equal(logistic.drop(columns=drop), alone.drop(columns=drop))
 
 
-def test_no_regret_is_below_that_of_the_best_point_in_hindsight_by_chance_alone() -> None:
-    """Gradient descent meets its bound; staying at the centre has the regret that is written."""
+def test_regrets_of_simple_play_agree_with_their_bound_and_definition() -> None:
+    """Gradient descent meets its bound; staying at the centre has the regret of the table."""
     table = games()
     plain = table[table["algorithm"] == "gradient-descent"]
     assert (plain["mean_regret"] <= 1.5 * 3.0 * 0.5 * math.sqrt(60)).all()

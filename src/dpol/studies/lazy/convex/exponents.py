@@ -92,7 +92,7 @@ def exponent_table(frames: Frames, settings: Convex, facts: Facts) -> Table:
             " exponents in the paper. In the interval: which of these the interval contains. Off:"
             " the largest distance of a mean from the line, which the interval does not cover."
             " Still: the largest regret in percent of the regret of a point that never moves, if it"
-            f" is above {LEARNS_LITTLE:.0%}; little is learned there, and the exponent is no rate.",
+            f" is above {LEARNS_LITTLE:.0%}; little is learned there: the exponent is vacuous.",
             footers.describe_interval(
                 facts.confidence,
                 len(fits),
