@@ -127,7 +127,7 @@ class _Rows:
     def refill(self) -> _Integers:
         """Replace the used uniform numbers; return the sorted candidates: batches that may redraw.
 
-        A batch that reads from uniform number i + 3k on, i < 3, is begins + i width / 3 + k.
+        A batch that reads from uniform number i + 3k on, i < 3, is at begins + i width / 3 + k.
         """
         candidates, row = [], 0
         for (parameters, generators), width in zip(self.games, self.widths, strict=True):

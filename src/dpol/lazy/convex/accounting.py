@@ -101,7 +101,7 @@ def choose_convex_parameters(
 ) -> ConvexParameters:
     """Return the parameters of least expected regret whose accounted epsilon is at most `epsilon`.
 
-    eta = beta L D keeps the keep probability at most 1 without capping, so marginals are exact.
+    eta = beta L D makes the keep probability at most 1 without capping, so marginals are exact.
     The objective, minimised over B, p, beta and lambda, is
     lambda D^2 / 4 + B T L^2 / (2 lambda) + d / beta: range of the regulariser, stability over a
     batch, and temperature of the Gibbs measure. It stands in for a bound on regret, whose last
