@@ -1,8 +1,8 @@
 """Plain reference versions of the lazy transformation and its accounting.
 
-They are written from Algorithm 1 of "Private Online Learning via Lazy Algorithms" and from the
-statement of the accounting, and share no code with the library. `losses` are (T, d); c is the
-constant of the keep probability.
+They follow Algorithm 1 of "Private Online Learning via Lazy Algorithms" and the definition of the
+accounting, and share no code with the library. `losses` are (T, d); c is the constant of the keep
+probability.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Tape:
 
 
 def weights(total: Sequence[float], eta: float) -> list[float]:
-    """Multiplicative weights, normalised, after total losses (d,)."""
+    """Return normalised multiplicative weights after total losses (d,)."""
     raw = [math.exp(-eta * (loss - min(total))) for loss in total]
     return [weight / sum(raw) for weight in raw]
 
 
 def draw(probabilities: Sequence[float], uniform: float) -> int:
-    """The first point whose cumulative probability exceeds the uniform number."""
+    """Return the first point whose cumulative probability exceeds the uniform number."""
     passed = 0.0
     for point, probability in enumerate(probabilities):
         passed += probability
@@ -55,10 +55,10 @@ def play(
     p: float,
     c: float,
 ) -> tuple[list[int], list[tuple[int, int]]]:
-    """Algorithm 1 for one replicate: the actions of the T rounds and (x_s, y_s) of the batches.
+    """Run Algorithm 1 for one replicate: actions of the T rounds and (x_s, y_s) of the batches.
 
-    Uniform numbers are used in the order x_1, y_1 and then, for every batch, those of S, S'
-    and A, of a fresh x if there is one, of a fresh y if there is one.
+    Uniform numbers are used in the order x_1, y_1, and then for every batch S, S', A, a new x if
+    there is one, and a new y if there is one.
     """
     tape = iter(uniforms)
     d = len(losses[0])
@@ -86,7 +86,7 @@ def play(
 
 
 def marginals(law: np.ndarray, d: int) -> np.ndarray:
-    """(S, d) marginals of x_1, ..., x_S from one law of outputs."""
+    """Return the (S, d) marginals of x_1, ..., x_S of one output distribution."""
     batches = round(math.log(len(law), d))
     cube = law.reshape((d,) * batches)
     return np.array(
@@ -95,7 +95,7 @@ def marginals(law: np.ndarray, d: int) -> np.ndarray:
 
 
 def binomial_quantile(trials: int, probability: float, tail: float) -> int:
-    """The smallest k with P(Bin(trials, probability) > k) <= tail, by summation from the top."""
+    """Return the smallest k with P(Bin(trials, probability) > k) <= tail, by direct summation."""
     if probability >= 1:
         return trials
     log_p, log_q = math.log(probability), math.log1p(-probability)
@@ -110,7 +110,7 @@ def binomial_quantile(trials: int, probability: float, tail: float) -> int:
 
 
 def zcdp_to_epsilon(rho: float, delta: float) -> float:
-    """min over orders a of rho a + log(1 - 1/a) - log(delta a) / (a - 1), a free real number."""
+    """Minimise rho a + log(1 - 1/a) - log(delta a) / (a - 1) over all real orders a."""
 
     def bound(log_order: float) -> float:
         a = 1 + math.exp(log_order)
@@ -118,14 +118,14 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
 
     start = np.linspace(-4, 40, 900)
     best = start[np.argmin([bound(value) for value in start])]
-    found = optimize.minimize_scalar(bound, bounds=(best - 0.1, best + 0.1), method="bounded")
-    return max(0.0, min(float(found.fun), bound(best)))
+    minimum = optimize.minimize_scalar(bound, bounds=(best - 0.1, best + 0.1), method="bounded")
+    return max(0.0, min(float(minimum.fun), bound(best)))
 
 
 def sound_epsilon(
     T: int, delta: float, *, B: int, eta: float, p: float, c: float, s: float
 ) -> float:
-    """The accounting that reveals the redraws, for experts."""
+    """Return epsilon for experts by the accounting that reveals the redraws."""
     change = 2 * eta * s
     return redraws_epsilon(math.ceil(T / B), delta, p, change, (c + 1) * B * eta, change**2 / 8)
 
@@ -133,9 +133,9 @@ def sound_epsilon(
 def redraws_epsilon(
     batches: int, delta: float, p: float, change: float, lost: float, rho: float
 ) -> float:
-    """Epsilon of any L2P with redraws, term by term.
+    """Return epsilon of any L2P with redraws, term by term.
 
-    The log probability of keeping x moves by `change` and is -lost or more; a redraw is rho-zCDP.
+    The log probability of keeping x moves by `change` and is at least -lost; a redraw is rho-zCDP.
     """
     switch = max(change, math.log(1 + (1 - p) * (1 - math.exp(-change)) / p))
     rates = 1 - (1 - p) * math.exp(-lost), p

@@ -1,4 +1,4 @@
-"""Distribution learning again, in plain Python, cell by cell and round by round, to compare with.
+"""Distribution learning in plain Python, cell by cell and round by round, for comparison.
 
 Source: "Online Distribution Learning with Local Privacy Constraints", sections 4 and 5.
 """
@@ -17,7 +17,7 @@ from dpol.labels.hypotheses import HypothesisClass
 
 # N' = 7 > KM = 6: the ranges exceed the published log(KT).
 COUNTEREXAMPLE = [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
-# Two features, three hypotheses; nobody gives label 3 any mass at feature 1.
+# Two features, three hypotheses; none gives label 3 any mass at feature 1.
 TWO_FEATURES = [
     [[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1], [0.0, 0.25, 0.5, 0.25]],
     [[0.6, 0.3, 0.1, 0.0], [0.05, 0.05, 0.9, 0.0], [0.2, 0.8, 0.0, 0.0]],
@@ -42,7 +42,7 @@ def clipping(masses, rounds, rule="exact"):
 
 
 def about(values):
-    """Messages about no hypothesis, or about all."""
+    """Return messages about no hypothesis, or about all."""
     return Messages(values, np.zeros(values.shape[:2], dtype=int))
 
 
@@ -54,7 +54,7 @@ def random_masses(rng, K, M, concentration=1.0):
 
 @st.composite
 def cases(draw, most_features=3):
-    """(masses (X, K, M), T); some labels have no mass under any hypothesis."""
+    """Return (masses (X, K, M), T); some labels have no mass under any hypothesis."""
     X, K, M = draw(st.integers(1, most_features)), draw(st.integers(2, 5)), draw(st.integers(2, 11))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     concentration = draw(st.sampled_from([0.05, 0.2, 1.0]))
@@ -67,29 +67,29 @@ def cases(draw, most_features=3):
 
 
 def cells_of(F):
-    """The number of cells of each label; (K, M) masses."""
-    M, found = len(F[0]), []
+    """Return the number of cells of each label, for (K, M) masses."""
+    M, cells = len(F[0]), []
     for y in range(M):
         value = M * max(row[y] for row in F)
         whole = round(value)
         rounding = whole > 0 and abs(value - whole) < 1e-13 * whole
-        found.append(whole if rounding else math.ceil(value))
-    return found
+        cells.append(whole if rounding else math.ceil(value))
+    return cells
 
 
 def owners_of(F):
-    """The label that owns each of the N' cells."""
+    """Return the label that owns each of the N' cells."""
     return [y for y, count in enumerate(cells_of(F)) for _ in range(count)]
 
 
 def clipped(F, T):
-    """pbar_j of each of the N' cells, (K, N')."""
+    """Return pbar_j of each of the N' cells, (K, N')."""
     c, owners = cells_of(F), owners_of(F)
     return [[(1 - 1 / T) * row[y] / c[y] + 1 / (T * len(owners)) for y in owners] for row in F]
 
 
 def chances_of_cells(F, T, label):
-    """Probabilities of the N' cells to which h maps the label."""
+    """Return the probabilities of the N' cells to which h maps the label."""
     owners, c = owners_of(F), cells_of(F)
     keep = 1 - 1 / T if c[label] else 0.0
     return [keep * (y == label) / max(c[label], 1) + (1 - keep) / len(owners) for y in owners]
@@ -101,7 +101,7 @@ def laplace_cdf(values, scale):
 
 
 def message_cdf(values, F, T, j, scale, chances):
-    """The law of log pbar_j(cell) + Laplace(scale), the cell drawn by `chances`."""
+    """Return the CDF of log pbar_j(cell) + Laplace(scale), with the cell drawn by `chances`."""
     logs = np.log(clipped(F, T)[j])
     parts = zip(chances, logs, strict=True)
     return sum(p * laplace_cdf(np.asarray(values) - a, scale) for p, a in parts)
@@ -128,13 +128,13 @@ def softmax(logs):
 
 
 def weights_before(scores):
-    """(R, T, K) weights that each round's prediction uses."""
+    """Return the (R, T, K) weights of each round's prediction."""
     before = np.cumsum(scores, axis=1) - scores
     return special.softmax(before, axis=-1)
 
 
 def draw(law, uniform):
-    """Inversion: the first label whose cumulative mass exceeds the number."""
+    """Return the first label whose cumulative mass exceeds the number."""
     total = 0.0
     for y, mass in enumerate(law):
         total += mass
@@ -144,16 +144,16 @@ def draw(law, uniform):
 
 
 def play(scores, masses, features, law):
-    """Risks of one replicate from the (T, K) changes of log-weights, round by round.
+    """Return the risks of one replicate from its (T, K) changes of log-weights, round by round.
 
     Args:
-        scores: changes after each round.
-        masses: (X, K, M) what a prediction mixes.
-        features: T numbers.
-        law: (X, M) the truth.
+        scores: Changes after each round.
+        masses: (X, K, M) distributions that a prediction mixes.
+        features: (T,) feature of each round.
+        law: (X, M) true distributions.
 
     Returns:
-        The sums of KL and TV, the T predictions' weights, the final weights.
+        The sums of KL and TV, the weights of the T predictions, and the final weights.
     """
     logs, kls, tvs, used = [0.0] * len(scores[0]), 0.0, 0.0, []
     for change, x in zip(scores, features, strict=True):

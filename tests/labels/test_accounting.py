@@ -22,14 +22,15 @@ deltas = st.floats(-10, -0.05).map(lambda power: 10**power)
 
 
 def delta_of_two(factor, epsilon, nodes=200):
-    """Delta by the law of the privacy loss: with a = 1/b, atoms at a (1/2) and -a (the rest), and
-    between them a density exp((l - a) / 2) / 4.
+    """Return delta by the distribution of the privacy loss.
+
+    With a = 1/b: atoms at a (1/2) and -a (the rest), density exp((l - a) / 2) / 4 between them.
     """
     a = 1 / factor
     unit, weight = np.polynomial.legendre.leggauss(nodes)
 
     def between(low):
-        """Nodes and masses of the density on (low, a); only a sum above eps counts."""
+        """Return nodes and masses of the density on (low, a); only a sum above eps counts."""
         half = (a - np.clip(low, -a, a))[..., None] / 2
         loss = a + half * (unit - 1)
         return loss, half * weight * np.exp((loss - a) / 2) / 4
@@ -44,7 +45,7 @@ def delta_of_two(factor, epsilon, nodes=200):
 
 
 def library_delta(n_coordinates, factor, epsilon, *, pessimistic):
-    """Delta by the accountant at a resolution of its own, rounded either way."""
+    """Return delta by the accountant at another resolution, rounded in either direction."""
     one = privacy_loss_distribution.from_laplace_mechanism(
         factor,
         pessimistic_estimate=pessimistic,
@@ -58,12 +59,12 @@ def library_delta(n_coordinates, factor, epsilon, *, pessimistic):
 @pytest.mark.parametrize("delta", [1e-6, 0.01, 0.3, 0.9])
 def test_one_coordinate_has_a_closed_form(epsilon, delta):
     expected = 1 / (epsilon - 2 * math.log1p(-delta))
-    found = scale_factor(1, epsilon, delta, "exact")
-    assert expected <= found <= expected * 1.0002
+    factor = scale_factor(1, epsilon, delta, "exact")
+    assert expected <= factor <= expected * 1.0002
 
 
 @pytest.mark.parametrize(("factor", "epsilon"), [(0.3, 1.0), (1.5, 1.0), (0.9, 2.0), (5.0, 0.1)])
-def test_composed_delta_is_that_of_a_numerical_convolution(factor, epsilon):
+def test_composed_delta_agrees_with_a_numerical_convolution(factor, epsilon):
     of_one = max(0.0, -math.expm1((epsilon - 1 / factor) / 2))
     assert composed_delta(1, factor, epsilon) == pytest.approx(of_one, rel=1e-5)
     expected = delta_of_two(factor, epsilon)
@@ -75,10 +76,10 @@ def test_composed_delta_is_that_of_a_numerical_convolution(factor, epsilon):
     [*each_and_corners((2, 16, 64), EPSILONS, (1e-6, 1e-3, 0.1)), (1000, 1.0, 1e-6)],
 )
 def test_exact_is_enough_and_a_hundredth_less_is_not(n, epsilon, delta):
-    """The second half by a delta that is rounded down."""
-    found = scale_factor(n, epsilon, delta, "exact")
-    assert library_delta(n, found, epsilon, pessimistic=True) <= delta * 1.0001
-    assert library_delta(n, 0.99 * found, epsilon, pessimistic=False) > delta
+    """The second half uses a delta that is rounded down."""
+    factor = scale_factor(n, epsilon, delta, "exact")
+    assert library_delta(n, factor, epsilon, pessimistic=True) <= delta * 1.0001
+    assert library_delta(n, 0.99 * factor, epsilon, pessimistic=False) > delta
 
 
 @pytest.mark.parametrize("n", [1, 2, 16, 64])
@@ -109,7 +110,7 @@ def test_more_coordinates_or_more_privacy_need_more_noise(n, epsilon, delta, mor
 
 
 def test_the_ends_of_the_range():
-    """Basic composition where delta is below the rounding errors; no noise without privacy."""
+    """Basic composition if delta is below the rounding errors; no noise without privacy."""
     assert scale_factor(64, 1.0, 5e-14, "exact") == 64
     assert scale_factor(64, 1.0, 1e-10, "exact") < 64
     for rule in ("published", "exact"):
@@ -126,26 +127,26 @@ def test_a_delta_out_of_range_is_refused(delta):
 
 
 def clipped(F, T):
-    """log pbar (K, M), c (M,) and the ranges of log pbar (K,) of a class."""
+    """Return log pbar (K, M), c (M,) and the ranges of log pbar (K,) of a class."""
     clipping = plain.clipping(F, T)
     return clipping.log_cells[0], clipping.cells[0], clipping.ranges[0]
 
 
 def on_a_grid(logs, c, keep, scales, points=4001):
-    """The largest log ratio over all pairs of labels and a grid of values, label by label."""
-    used, found = [y for y in range(len(c)) if c[y]], []
+    """Return the largest log ratio over all pairs of labels and a grid of values."""
+    used, losses = [y for y in range(len(c)) if c[y]], []
     for log, scale in zip(logs, scales, strict=True):
         inner = log[used]
         grid = np.linspace(min(inner) - 3 * scale, max(inner) + 3 * scale, points)
         grid = np.concatenate([grid, inner])
         densities = []
         for y in range(len(c)):
-            own = keep if c[y] else 0.0
-            chances = [own * (y == z) + (1 - own) * c[z] / c.sum() for z in used]
+            stays = keep if c[y] else 0.0
+            chances = [stays * (y == z) + (1 - stays) * c[z] / c.sum() for z in used]
             parts = zip(chances, inner, strict=True)
             densities.append(sum(p * np.exp(-np.abs(grid - a) / scale) for p, a in parts))
-        found.append(np.ptp(np.log(densities), axis=0).max())
-    return np.array(found)
+        losses.append(np.ptp(np.log(densities), axis=0).max())
+    return np.array(losses)
 
 
 def point_against_uniform(M):
@@ -167,22 +168,22 @@ def test_the_published_sensitivity_does_not_give_its_epsilon(F, T, expected):
     F = np.array(F)
     logs, c, ranges = clipped(F, T)
     scales = np.full(2, math.log(2 * T))
-    found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
-    assert found.max() == pytest.approx(expected, abs=0.0005)
-    np.testing.assert_allclose(found, on_a_grid(logs, c, 1 - 1 / T, scales), rtol=1e-12)
+    loss = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+    assert loss.max() == pytest.approx(expected, abs=0.0005)
+    np.testing.assert_allclose(loss, on_a_grid(logs, c, 1 - 1 / T, scales), rtol=1e-12)
     exact = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=ranges)
     assert exact.max() <= 1
 
 
 @given(plain.cases(most_features=1), st.sampled_from([0.25, 1.0, 4.0]))
-def test_loss_is_that_of_a_dense_grid(class_, epsilon):
-    """All pairs of labels and many values; the grid holds the knots, so nothing is larger."""
+def test_loss_agrees_with_a_dense_grid(class_, epsilon):
+    """For all pairs of labels; the grid holds the knots, so no other value gives more."""
     (F,), T = class_
     logs, c, ranges = clipped(F, T)
     for scales in (np.full(len(F), math.log(len(F) * T) / epsilon), ranges / epsilon + 1e-3):
-        found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+        loss = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
         expected = on_a_grid(logs, c, 1 - 1 / T, scales, points=301)
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(loss, expected, rtol=1e-9, atol=1e-12)
 
 
 @given(plain.cases(most_features=1), st.floats(0.05, 20))
@@ -190,27 +191,27 @@ def test_the_exact_sensitivity_always_gives_its_epsilon(class_, epsilon):
     (F,), T = class_
     logs, c, ranges = clipped(F, T)
     scales = ranges / epsilon
-    found = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
-    assert (found <= epsilon * (1 + 1e-12)).all()
+    loss = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=scales)
+    assert (loss <= epsilon * (1 + 1e-12)).all()
     half = laplace_message_loss(logs, c, keep=1 - 1 / T, scales=2 * scales)
-    assert (half <= found).all()
+    assert (half <= loss).all()
 
 
 def test_half_of_the_noise_breaks_the_claim():
     logs, c, ranges = clipped(point_against_uniform(50), 1000)
-    found = laplace_message_loss(logs, c, keep=0.999, scales=ranges / 2)
-    assert found.max() > 1.5
+    loss = laplace_message_loss(logs, c, keep=0.999, scales=ranges / 2)
+    assert loss.max() > 1.5
 
 
 def test_without_mixing_the_loss_is_the_range_over_the_scale_and_with_nothing_else_zero():
     logs, c, ranges = clipped(np.random.default_rng(0).dirichlet(np.ones(6), size=4), 50)
     scales = np.array([0.5, 1.0, 2.0, 1e-3])
-    found = laplace_message_loss(logs, c, keep=1.0, scales=scales)
-    np.testing.assert_allclose(found, ranges / scales, rtol=1e-12)
+    loss = laplace_message_loss(logs, c, keep=1.0, scales=scales)
+    np.testing.assert_allclose(loss, ranges / scales, rtol=1e-12)
     assert laplace_message_loss(logs, c, keep=0.0, scales=np.ones(4)).tolist() == [0] * 4
 
 
 def test_a_hypothesis_that_tells_no_cells_apart_needs_no_noise():
     logs = np.array([[-1.0, -1.0, np.nan], [-1.0, -2.0, np.nan]])
-    found = laplace_message_loss(logs, np.array([1, 2, 0]), keep=0.9, scales=np.zeros(2))
-    assert found.tolist() == [0, math.inf]
+    loss = laplace_message_loss(logs, np.array([1, 2, 0]), keep=0.9, scales=np.zeros(2))
+    assert loss.tolist() == [0, math.inf]

@@ -1,4 +1,4 @@
-"""Posterior weights against the law of the messages, evaluated directly and by simulation."""
+"""Posterior weights compared with the distribution of the messages, directly and by simulation."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def up_to_a_constant(logs):
 
 
 @given(plain.cases(), st.integers(0, 10**6), st.floats(0.05, 30))
-def test_densities_of_messages_are_those_of_the_mixture(case, seed, epsilon):
-    """Cell by cell, at values near the knots, at them and far out."""
+def test_densities_of_messages_agree_with_the_mixture(case, seed, epsilon):
+    """Cell by cell, at the knots, near them and far out."""
     (masses, T), rng = case, np.random.default_rng(seed)
     X, K, _ = masses.shape
     learner = make("messages", epsilon, HypothesisClass(masses), T)
@@ -48,19 +48,19 @@ def test_densities_of_messages_are_those_of_the_mixture(case, seed, epsilon):
         knots = logs[x, J][np.isfinite(logs[x, J])]
         noise = [0.0, 0.0, rng.laplace(), rng.laplace(), -30.0, 30.0][t]
         value[0, t] = rng.choice(knots) + noise * scales[x, J]
-    found = learner.scores(Messages(value, index), features)[0]
+    scores = learner.scores(Messages(value, index), features)[0]
     for t, (x, J) in enumerate(zip(features, index[0], strict=True)):
         F = learner.clipping.hypotheses.masses[x].tolist()
         pbar = plain.clipped(F, T)
         at = value[0, t], F, T, J, scales[x, J]
         direct = [math.log(plain.message_density(*at, pbar[k])) for k in range(K)]
         np.testing.assert_allclose(
-            up_to_a_constant(found[t]), up_to_a_constant(direct), rtol=1e-8, atol=1e-8
+            up_to_a_constant(scores[t]), up_to_a_constant(direct), rtol=1e-8, atol=1e-8
         )
 
 
 def test_a_message_that_is_always_the_same_says_nothing():
-    """Hypothesis 0 is in proportion to the cells: its messages have no noise and need none."""
+    """Hypothesis 0 is proportional to the cells, so its messages need no noise and have none."""
     learner = make("messages", 1.0, HypothesisClass([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]]))
     labels = np.array([[0, 1] * 50])
     messages = learner.client.privatize(labels, np.zeros(100, dtype=int), plain.Tapes(1))
@@ -73,29 +73,29 @@ def test_likelihoods_of_responses_by_hand(epsilon):
     learner = make("response", epsilon)
     keep = 1 / (1 + 3 * math.exp(-epsilon))
     labels, features = np.arange(4)[None], np.array([0, 0, 1, 1])
-    found = learner.scores(plain.about(labels), features)[0]
+    scores = learner.scores(plain.about(labels), features)[0]
     for (t, x), j in itertools.product(enumerate(features), range(3)):
         mass = plain.TWO_FEATURES[x][j][t]
         likelihood = keep * mass + (1 - keep) / 3 * (1 - mass)
         if likelihood:
-            assert found[t, j] == pytest.approx(math.log(likelihood), rel=1e-12)
+            assert scores[t, j] == pytest.approx(math.log(likelihood), rel=1e-12)
         else:
-            assert found[t, j] < -1e20
+            assert scores[t, j] < -1e20
     np.testing.assert_array_equal(learner.masses, plain.HYPOTHESES.masses)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_likelihoods_of_answers_by_hand(epsilon):
-    """The chance of yes about A_J: sums over labels, one by one."""
+    """The probability of yes about A_J is a sum over labels."""
     learner = make("membership", epsilon)
     sets, keep = learner.client.sets, 1 / (1 + math.exp(-epsilon))
     index, features = np.array([[0, 1, 2, 0, 1, 2]]), np.array([0, 0, 0, 1, 1, 1])
     for answer in (True, False):
-        found = learner.scores(Messages(np.full((1, 6), int(answer)), index), features)[0]
+        scores = learner.scores(Messages(np.full((1, 6), int(answer)), index), features)[0]
         for (t, x), j in itertools.product(enumerate(features), range(3)):
             true = sets[x, index[0, t]] == answer
             chance = sum(plain.TWO_FEATURES[x][j] * np.where(true, keep, 1 - keep))
-            assert found[t, j] == pytest.approx(math.log(chance), rel=1e-12)
+            assert scores[t, j] == pytest.approx(math.log(chance), rel=1e-12)
 
 
 # ---- posteriors ----------------------------------------------------------------------------------
@@ -106,14 +106,14 @@ def server_of(learner):
 
 
 def played(learner, replicates, rounds):
-    """The run of a learner, and its truths."""
+    """Return the run of a learner and its truths."""
     game = realisable(plain.HYPOTHESES, np.arange(rounds) % 2, replicates)
     coins = LabelGenerators(plain.Tapes(replicates, 1), plain.Tapes(replicates, 2))
     return play_labels(learner, game, coins), game.law
 
 
 def posterior_play(kind, epsilon, believed, replicates=3000, rounds=60):
-    """Final weights (R, K) and truths, where the server believes in another epsilon."""
+    """Return (R, K) final weights and truths, for a server that assumes another epsilon."""
     learner = make(kind, believed, rounds=rounds)
     client = make(kind, epsilon, rounds=rounds).client
     run, law = played(SimpleNamespace(**server_of(learner), client=client), replicates, rounds)
@@ -121,9 +121,9 @@ def posterior_play(kind, epsilon, believed, replicates=3000, rounds=60):
 
 
 def calibrated(checks, weights, law):
-    """Given the weights, the truth is hypothesis j with probability w_j (the law is uniform).
+    """Check that, given the weights, the truth is hypothesis j with probability w_j.
 
-    So the weight of the truth is the sum of squared weights, on average.
+    The prior is uniform, so the mean weight of the truth is the mean sum of squared weights.
     """
     own = weights[np.arange(len(law)), law]
     return checks.mean(own - (weights**2).sum(axis=1), 0.0)
@@ -147,7 +147,7 @@ def test_bayes_without_privacy_has_an_expected_risk_of_at_most_log_k():
 
     mean, error = risk(learner)
     assert 0.5 * math.log(3) < mean <= math.log(3) + error
-    # Power: one whose weights move a fifth as fast would be seen to cost more.
+    # Power: a learner whose weights move a fifth as fast costs more.
     server = server_of(learner) | {"scores": lambda *heard: 0.2 * learner.scores(*heard)}
     slow, slow_error = risk(SimpleNamespace(**server, client=learner.client))
     assert slow - slow_error > math.log(3)
@@ -161,8 +161,8 @@ def test_a_refuted_hypothesis_never_comes_back():
     assert scores[0] < scores[1] - 1e6
 
 
-def test_certain_answers_make_no_negative_chances():
-    """Masses whose sum is above 1 by rounding, all inside the set."""
+def test_certain_answers_have_no_negative_probability():
+    """The masses, all inside the set, sum to more than 1 by rounding."""
     hypotheses = HypothesisClass(np.repeat(np.eye(2), 10, axis=1) / 10)
     scores = make("membership", math.inf, hypotheses).scores(
         Messages(np.array([[1, 0, 1]]), np.array([[0, 0, 1]])), np.zeros(3, int)

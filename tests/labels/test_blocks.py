@@ -1,4 +1,4 @@
-"""Long games, played in blocks of rounds, against single rounds."""
+"""Long games played in blocks of rounds, compared with single rounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpol.labels.learners import BlockLearner, LossLearner, Terms
 from dpol.labels.registry import LEARNERS, make_learner, variants
 from labels import plain
 
-# Nobody gives label 4 any mass at feature 1.
+# No hypothesis gives label 4 any mass at feature 1.
 CLASS = HypothesisClass(
     [
         [[0.2, 0.2, 0.2, 0.2, 0.2], [0.1, 0.2, 0.3, 0.2, 0.2], [0.6, 0.1, 0.1, 0.1, 0.1]],
@@ -29,25 +29,25 @@ CLASS = HypothesisClass(
 )
 LAW = np.array([0.4, 0.3, 0.15, 0.05, 0.1])
 N, ROUNDS, FEATURE = 20_000, 5, 1
-MEMBERS = [it for it in variants() if issubclass(LEARNERS[it[0]], BlockLearner)]
+MEMBERS = [variant for variant in variants() if issubclass(LEARNERS[variant[0]], BlockLearner)]
 every_member = pytest.mark.parametrize(("name", "rule"), MEMBERS, ids=map("-".join, MEMBERS))
 
 
 def law_for(name):
-    """A law of labels; where labels are sent as they are, none refutes all hypotheses."""
+    """Return a distribution of labels; without privacy, no label refutes all hypotheses."""
     law = LAW * (np.arange(5) < 4) if name == "bayes" else LAW
     return law / law.sum()
 
 
 class Quiet(np.random.Generator):
-    """A tenth of the variance of the noise."""
+    """A generator with a tenth of the variance of the noise."""
 
     def standard_gamma(self, shape):
         return super().standard_gamma(np.asarray(shape) / 10)
 
 
 class Even(np.random.Generator):
-    """A generator that asks for as many messages about each of 3 hypotheses."""
+    """A generator that asks for equally many messages about each of 3 hypotheses."""
 
     def multinomial(self, n, pvals, size=None):
         even = len(pvals) == 3
@@ -55,7 +55,7 @@ class Even(np.random.Generator):
 
 
 def sums_of(name, rule, *, law=None, rounds=ROUNDS, kind=np.random.Generator):
-    """(N, K) draws at once; T = 3, so that h moves a third of the labels."""
+    """Return (N, K) draws; T = 3, so that h moves a third of the labels."""
     learner = make_learner(name, CLASS, Terms(3, 4.0), rule)
     generators = ReplicateGenerators((kind(np.random.PCG64(1)),))
     laws = (law_for(name) if law is None else law)[None]
@@ -71,12 +71,12 @@ def sums_of_single_rounds(name, rule):
 
 
 def of_one_law(one, other):
-    """Kolmogorov-Smirnov tests of all coordinates and of all their differences."""
+    """Run Kolmogorov-Smirnov tests of all coordinates and of all their differences."""
     K = one.shape[1]
     pairs = [np.eye(K)[j] for j in range(K)]
     pairs += [pairs[i] - pairs[j] for i, j in itertools.combinations(range(K), 2)]
-    # Rounded: what is equal must not differ by the order of a sum.
-    values = [ks_2samp(*((it @ pair).round(9) for it in (one, other))).pvalue for pair in pairs]
+    # Rounded, so that the order of a sum does not matter.
+    values = [ks_2samp(*((sums @ pair).round(9) for sums in (one, other))).pvalue for pair in pairs]
     return min(values) > ERROR / len(pairs)
 
 
@@ -85,7 +85,7 @@ def of_one_law(one, other):
 
 @every_member
 @pytest.mark.parametrize("many", [0.0, math.inf], ids=["counts", "single-draws"])
-def test_sums_of_blocks_have_the_law_of_sums_of_single_rounds(name, rule, many, monkeypatch):
+def test_sums_of_blocks_are_distributed_like_sums_of_single_rounds(name, rule, many, monkeypatch):
     monkeypatch.setattr(blocks, "_MANY", many)
     expected = sums_of_single_rounds(name, rule)
     assert of_one_law(sums_of(name, rule), expected)
@@ -101,7 +101,7 @@ def test_sums_of_blocks_have_the_law_of_sums_of_single_rounds(name, rule, many, 
 
 
 def test_the_number_of_messages_about_a_hypothesis_is_random():
-    one, other = (sums_of("exp3", "exact", rounds=6, kind=it) for it in (np.random.Generator, Even))
+    one, other = (sums_of("exp3", "exact", rounds=6, kind=k) for k in (np.random.Generator, Even))
     assert not of_one_law(one, other)
 
 
@@ -110,8 +110,8 @@ def test_masses_of_blocks_are_sums_over_their_cells(feature):
     F, T = CLASS.masses[feature].tolist(), 3
     cells = sum(p * np.array(plain.chances_of_cells(F, T, y)) for y, p in enumerate(LAW))
     expected = np.bincount(plain.owners_of(F), cells, minlength=5)
-    found = Clipping(CLASS, T).masses_of_blocks(LAW, feature)
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+    masses = Clipping(CLASS, T).masses_of_blocks(LAW, feature)
+    np.testing.assert_allclose(masses, expected, rtol=1e-12, atol=1e-15)
 
 
 # ---- games ---------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def play(name, game, epsilon=1.0, rule="exact", seed=1):
 
 
 def test_blocks_are_as_long_as_log_weights_may_move():
-    """0.1, as a root of the mean square that is computed from the law of the answers."""
+    """The root mean square is 0.1, computed from the distribution of the answers."""
     T = 1_000_000
     game = long_game(T, 3)
     learner = make_learner("randomised-response", CLASS, Terms(T, 0.1))
@@ -135,10 +135,10 @@ def test_blocks_are_as_long_as_log_weights_may_move():
     moves = np.log(chances) - np.log(chances).mean(axis=1, keepdims=True)
     longest = 0.01 / (chances.T @ moves**2).max()
     generators = label_generators(1, ("long",), 3, "own")
-    before = [it.bit_generator.state for it in generators.clients.generators]
+    before = [generator.bit_generator.state for generator in generators.clients.generators]
     assert 20 < 0.7 * longest < module.block_length(learner, game, generators)
     assert module.block_length(learner, game, generators) < 1.4 * longest < 100
-    assert [it.bit_generator.state for it in generators.clients.generators] == before
+    assert [generator.bit_generator.state for generator in generators.clients.generators] == before
     calm = make_learner("wma", CLASS, Terms(T, 0.1))
     assert module.block_length(calm, game, generators) == 200
     assert module.block_length(calm, long_game(9_999, 3), generators) == 1
@@ -148,7 +148,7 @@ def test_blocks_are_as_long_as_log_weights_may_move():
 
 @pytest.mark.parametrize("feature", [0, FEATURE])
 def test_the_middle_of_a_block_stands_for_its_rounds(feature, monkeypatch):
-    """Messages are the same, for all rounds or for the middles; longer blocks would not do."""
+    """All rounds and the middles see the same messages; longer blocks fail."""
     game = long_game(20_000, 6, feature)
     monkeypatch.setattr(module, "_LEAST", 200)
     short = play("exp3-bayes", game, 0.1)
@@ -167,7 +167,7 @@ def test_the_middle_of_a_block_stands_for_its_rounds(feature, monkeypatch):
 
 
 def rounds_played(name, game, monkeypatch, settles=True):
-    """A run, and how many rounds it drew messages of, those of the pilot apart."""
+    """Return a run and the number of rounds whose messages it drew, without the pilot."""
     played, kind = [], LEARNERS[name]
     scores = module._scores
 
@@ -184,18 +184,18 @@ def rounds_played(name, game, monkeypatch, settles=True):
 
 @pytest.mark.parametrize("name", ["exp3-bayes", "membership", "bayes"])
 def test_a_posterior_that_has_settled_stays(name, monkeypatch):
-    """A settled posterior ends the game early: the other rounds would add nothing."""
+    """A settled posterior ends the game early, since the other rounds would add nothing."""
     game = long_game(30_000, 3)
-    found, few = rounds_played(name, game, monkeypatch)
+    run, few = rounds_played(name, game, monkeypatch)
     want, every = rounds_played(name, game, monkeypatch, settles=False)
     assert few < 15_000 < every == 30_000
     for field in ("kl", "tv", "mean_weights", "final_weights"):
         expected = getattr(want, field)
-        np.testing.assert_allclose(getattr(found, field), expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(getattr(run, field), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_without_a_true_hypothesis_no_posterior_settles(monkeypatch):
-    """Nor with several features."""
+    """It does not settle with several features either."""
     wrong = LabelGame(
         hypotheses=CLASS,
         features=np.zeros(10_000, int),

@@ -23,7 +23,7 @@ from dpol.labels.hypotheses import hard_class
 
 
 def bound_by_hand(K, T, b_over_s, samples):
-    """sqrt(2 K' T log K) / c + 3 s + e^-gamma (T s + 3 s), gamma = log T, s = log((K + 1) T)."""
+    """Return sqrt(2 K' T log K) / c + 3 s + e^-gamma (T s + 3 s); gamma = log T, s = log(KT+T)."""
     s = math.log(K + 1) + math.log(T)
     c = 1 / (s + 2 * b_over_s * s * (math.log(T) + math.log(K) + math.log(T)))
     return math.sqrt(2 * samples * T * math.log(K)) / c + 3 * s + (T * s + 3 * s) / T
@@ -33,11 +33,11 @@ def bound_by_hand(K, T, b_over_s, samples):
 def test_bounds_by_hand(K, T, epsilon):
     assert exp3_bound(K, T, epsilon) == pytest.approx(bound_by_hand(K, T, 1 / epsilon, K))
     published = (2 * math.sqrt(2 * K * math.log(1e6)) + math.sqrt(K * epsilon)) / epsilon
-    found = wma_bound(K, T, epsilon, 1e-6, "published")
-    assert found == pytest.approx(bound_by_hand(K, T, published, 1))
+    published_bound = wma_bound(K, T, epsilon, 1e-6, "published")
+    assert published_bound == pytest.approx(bound_by_hand(K, T, published, 1))
     exact = bound_by_hand(K, T, scale_factor(K, epsilon, 1e-6, "exact"), 1)
     assert wma_bound(K, T, epsilon, 1e-6, "exact") == pytest.approx(exact)
-    assert exact < found
+    assert exact < published_bound
 
 
 @pytest.mark.parametrize(("K", "epsilon", "alpha"), [(4, 4.0, 0.5), (2, 0.5, 0.3), (64, 1.0, 0.05)])
@@ -84,19 +84,19 @@ def test_a_bound_becomes_informative_at_its_crossing(rule, K, epsilon):
     def margin(T):
         return round(T) * math.log(K) - bound(round(T))
 
-    found = informative_from(bound, K)
-    assert margin(found) > 0
-    assert margin(found / 1.02) < 0
-    assert all(margin(T) > 0 for T in np.geomspace(found * 1.01, found * 1e6, 40))
-    assert all(margin(T) < 0 for T in np.geomspace(2, found / 1.02, 40))
+    first = informative_from(bound, K)
+    assert margin(first) > 0
+    assert margin(first / 1.02) < 0
+    assert all(margin(T) > 0 for T in np.geomspace(first * 1.01, first * 1e6, 40))
+    assert all(margin(T) < 0 for T in np.geomspace(2, first / 1.02, 40))
 
 
 def cost_of_the_best_reader(pairs, T, epsilon, a):
-    """The largest over pairs, distance a, of the least mean TV that two kinds of messages allow.
+    """Return the least mean TV of two kinds of messages, for the worst pair at distance a.
 
-    The two of a pair are TV = a / 2 apart. No prediction from messages with laws P and Q has a mean
-    below (1 - TV(P, Q)) a / 4 over the two. Exactly: all counts of T messages of randomised
-    response, and of noisy membership with T / K people for each pair.
+    The two hypotheses of a pair are TV = a / 2 apart. If their messages have distributions P and Q,
+    no prediction has a mean over the two below (1 - TV(P, Q)) a / 4. Exact: counts of T messages of
+    randomised response, and of noisy membership with T / K people for each pair.
     """
     masses = hard_class(pairs, a).masses[0]
     N, odds = masses.shape[1], math.exp(epsilon)
@@ -104,7 +104,7 @@ def cost_of_the_best_reader(pairs, T, epsilon, a):
     for two in masses.reshape(pairs, 2, N):
         assert np.abs(two[0] - two[1]).sum() / 2 == pytest.approx(a / 2)
         inside = two[0] > 0
-        share = two[:, inside].sum(axis=1)  # of people whose label the first of the pair has
+        share = two[:, inside].sum(axis=1)  # of labels that the first of the pair allows
         response = inside.sum() + (odds - 1) * share
         membership = (1 + (odds - 1) * share) / (1 + odds)
         far = max(
@@ -134,22 +134,22 @@ def test_pairs_twelve_times_as_far_apart_would_refute_it(epsilon):
 
 
 def _apart(T, p, q):
-    """TV of the numbers of ones in T messages."""
+    """Return the TV between the numbers of ones in T messages."""
     k = np.arange(T + 1)
     return np.abs(stats.binom.pmf(k, T, p) - stats.binom.pmf(k, T, q)).sum() / 2
 
 
 @pytest.mark.parametrize("pairs", [1, 4, 32])
 def test_the_two_bounds_on_averaged_tv_differ_by_a_constant_and_the_root_of_log_k(pairs):
-    """For epsilon of at most 1; for large epsilon the upper one stays, the lower one falls."""
+    """For epsilon <= 1; for large epsilon the upper bound stays and the lower bound falls."""
     K, T = 2 * pairs, 10**9
 
     def ratio(epsilon):
         upper = posterior_tv(K, T, kept_by_design(K, epsilon))
         return upper / lower_bound_of_tv(pairs, T, epsilon) / math.sqrt(math.log(K))
 
-    found = [ratio(epsilon) for epsilon in (1e-3, 0.1, 0.5, 1.0)]
-    assert 18 < min(found) <= max(found) < 130
+    ratios = [ratio(epsilon) for epsilon in (1e-3, 0.1, 0.5, 1.0)]
+    assert 18 < min(ratios) <= max(ratios) < 130
     assert ratio(8.0) > 4 * ratio(1.0)
     large = [posterior_tv(K, T, kept_by_design(K, epsilon)) for epsilon in (8.0, 16.0)]
     assert large[0] == pytest.approx(large[1], rel=1e-3)

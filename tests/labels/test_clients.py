@@ -1,4 +1,4 @@
-"""The law of every message: noise, indices, flips and answers; its guarantee; bad input."""
+"""Distribution of every message (noise, indices, flips, answers), guarantees and bad input."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_laplace_is_symmetric_and_finite_at_both_ends():
 
 
 @given(st.lists(st.floats(0, plain.LAST), min_size=1, max_size=5))
-def test_laplace_inverts_its_law(uniforms):
+def test_laplace_inverts_its_distribution(uniforms):
     uniforms = np.array(uniforms)
     before = uniforms.copy()
     law = plain.laplace_cdf(laplace(uniforms), 1.0)
@@ -75,9 +75,9 @@ def test_laplace_inverts_its_law(uniforms):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 1000, 1023, 99_991, 2**20 + 1])
 def test_an_index_never_reaches_its_size(size):
-    found = uniform_index(np.array([0.0, plain.LAST]), size)
-    assert found.tolist() == [0, size - 1]
-    assert found.dtype == np.int64
+    drawn = uniform_index(np.array([0.0, plain.LAST]), size)
+    assert drawn.tolist() == [0, size - 1]
+    assert drawn.dtype == np.int64
 
 
 @every_client
@@ -103,7 +103,7 @@ PLACES = list(itertools.product([0, 1], [0, 3]))
 
 
 def has_noise_of(scale, sample, x, label, j):
-    """Kolmogorov's and Smirnov's test; a fifth more or less noise would be seen."""
+    """Run Kolmogorov and Smirnov's test; a fifth more or less noise fails."""
     F = plain.TWO_FEATURES[x]
     chances = plain.chances_of_cells(F, ROUNDS, label)
 
@@ -121,8 +121,8 @@ def scale_by_hand(x, j, rule):
 
 @pytest.mark.parametrize("rule", ["exact", "published"])
 @pytest.mark.parametrize(("x", "label"), PLACES)
-def test_vector_messages_follow_their_law(rule, x, label):
-    """Scale factor * s_j."""
+def test_vector_messages_follow_their_distribution(rule, x, label):
+    """The noise has scale factor * s_j."""
     client = vector(rule)
     labels = np.full((1, SIZE), label)
     values = client.privatize(labels, np.full(SIZE, x), plain.Tapes(1, seed=label)).values[0]
@@ -134,8 +134,8 @@ def test_vector_messages_follow_their_law(rule, x, label):
 
 @pytest.mark.parametrize("rule", ["exact", "published"])
 @pytest.mark.parametrize(("x", "label"), PLACES)
-def test_sampled_messages_follow_their_law(checks, rule, x, label):
-    """A uniform index, and then Laplace noise of scale s_J / eps."""
+def test_sampled_messages_follow_their_distribution(checks, rule, x, label):
+    """The index is uniform, and the Laplace noise has scale s_J / eps."""
     client = sampled(rule, epsilon=0.5)
     labels = np.full((1, 3 * SIZE), label)
     messages = client.privatize(labels, np.full(3 * SIZE, x), plain.Tapes(1, seed=label))
@@ -237,7 +237,7 @@ def test_the_sensitivity_in_the_record_is_the_largest():
 
 
 def true_loss(client):
-    """Loss of a message about a class with one feature."""
+    """Return the loss of a message about a class with one feature."""
     clipping, (scales,) = client.clipping, client.scales
     logs, cells = clipping.log_cells[0], clipping.cells[0]
     return laplace_message_loss(logs, cells, keep=clipping.keep, scales=scales).max()

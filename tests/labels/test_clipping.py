@@ -1,4 +1,4 @@
-"""Clipped likelihoods against the N' cells one by one, and the two rules of sensitivity."""
+"""Clipped likelihoods compared with the N' cells, and the two rules of sensitivity."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_blocks_are_sums_over_the_cells(case):
 
 @pytest.mark.parametrize("M", [3, 7, 49, 10_000])
 def test_rounding_makes_no_cell(M):
-    """M times 1 / M may come out above 1."""
+    """M times 1 / M may be rounded to more than 1."""
     uniform = np.full(M, 1 / M)
     assert (plain.clipping([uniform, uniform], 10).cells == 1).all()
     # 3 / 10 * 10 is 3, and a little more is 4.
@@ -51,10 +51,10 @@ def test_the_smallest_mass_has_a_cell():
 
 @pytest.mark.parametrize("x", [0, 1])
 @pytest.mark.parametrize("label", [0, 2, 3])
-def test_h_follows_its_law(checks, x, label):
-    """T = 4, so that moves are common. At feature 1 nobody owns 3.
+def test_h_follows_its_distribution(checks, x, label):
+    """T = 4, so that moves are common. At feature 1 label 3 has no cells.
 
-    A label that moves with another probability would be seen, or one that never does.
+    Labels that move with another probability, or never, would fail.
     """
     clipping = plain.clipping(plain.TWO_FEATURES, 4)
     uniforms = np.random.default_rng(label).random((1, 20_000))
@@ -101,7 +101,7 @@ def test_the_range_never_exceeds_the_bound_of_the_exact_rule(case):
 
 @pytest.mark.parametrize("masses", [[[0.5, 0.5]] * 2, [[2 / 3, 1 / 3], [0.5, 0.5]]])
 def test_a_likelihood_that_never_changes_has_no_sensitivity(masses):
-    """f_j in proportion to the cells: nothing to hide, and no division by it."""
+    """f_j is proportional to the cells: there is nothing to hide, and no division by 0."""
     for rule in ("exact", "published"):
         assert plain.clipping(masses, 10, rule).excess == 1.0
     assert plain.clipping(masses, 10).ranges[0, 0] == pytest.approx(0, abs=1e-15)

@@ -1,4 +1,4 @@
-"""The reader of optimal sets: its design, its messages, and its bound by enumeration."""
+"""The learner with optimal sets: its design, its messages, and its bound by enumeration."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from labels import plain
 
 
 def excess(masses, chances, weights):
-    """||d||_1^2 / mean <signs, d>^2 for differences d of mixtures: at most K - 1 if optimal."""
+    """Return ||d||_1^2 / mean <signs, d>^2 for differences d of mixtures, <= K - 1 if optimal."""
     signs = 2.0 * sets_of(len(masses[0])) - 1
     differences = weights @ masses
     squares = chances @ (signs @ differences.T) ** 2
@@ -51,7 +51,7 @@ def test_the_design_sees_every_difference(seed, K, M, concentration):
 
 
 def test_sets_that_are_drawn_alike_do_not():
-    """The power of the test above: equal chances miss a difference on few of many labels."""
+    """Power of the test above: a uniform design misses a difference on few of many labels."""
     masses = np.full((2, 8), 1 / 8)
     masses[:, :2] = [[0.25, 0.0], [0.0, 0.25]]
     alike = np.full(128, 1 / 128)
@@ -72,7 +72,7 @@ def test_sets_that_are_drawn_alike_do_not():
     ],
 )
 def test_hypotheses_may_agree(masses, k):
-    """The differences that are left have k dimensions, and k is then enough of a bound."""
+    """The remaining differences have k dimensions, and k is then the bound."""
     masses = np.array(masses)
     chances = optimal_design(masses)
     if k == 0:
@@ -83,8 +83,8 @@ def test_hypotheses_may_agree(masses, k):
     assert 0.9 < excess(masses, chances, weights).max() <= k * 1.02
 
 
-def test_a_reader_may_meet_a_feature_at_which_all_agree():
-    """Its messages there say nothing: weights stay."""
+def test_all_hypotheses_may_agree_at_a_feature():
+    """Messages there carry no information, so weights stay."""
     masses = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]])
     reader = DesignBayes(HypothesisClass(masses), Terms(10, 1.0))
     coins = label_generators(1, ("agree",), 3, "own").clients
@@ -98,8 +98,8 @@ def test_too_many_labels_are_refused():
         optimal_design(np.full((2, 13), 1 / 13))
 
 
-def test_a_message_has_the_law_that_its_reader_takes_it_for():
-    """Chi-square of 20,000 messages about each label; the bound fails with probability 1e-6."""
+def test_messages_follow_the_distribution_that_the_learner_assumes():
+    """Chi-square of 20,000 messages about each label, error 1e-6."""
     reader = DesignBayes(HypothesisClass(plain.TWO_FEATURES), Terms(10, 1.0))
     features = np.arange(40_000) % 2
     for label in range(3):
@@ -121,10 +121,10 @@ THREE = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1]])
 
 
 def test_blocks_of_rounds_have_the_log_odds_of_the_design():
-    """By hand: the optimal sets are {0} and {0, 2}, half each; half of all sets say nothing.
+    """The optimal sets are {0} and {0, 2}, half each; half of all sets carry no information.
 
-    At e^epsilon = 3 the answers are yes with chance 1/4 + p/2, p the mass of the set. The mean
-    of 4,000 sums of 200 rounds has an error of 0.05; sets that are drawn alike give half.
+    At e^epsilon = 3 an answer is yes with probability 1/4 + p/2, p the mass of the set. The mean of
+    4,000 sums of 200 rounds has an error of 0.05; a uniform design would give half.
     """
     odds, rounds = 0.0, 200
     for one, other in ((0.8, 0.1), (0.9, 0.2)):
@@ -138,7 +138,7 @@ def test_blocks_of_rounds_have_the_log_odds_of_the_design():
 
 
 def test_a_game_in_blocks_has_the_risk_of_one_message_after_the_other():
-    """60 games each; the means differ by 4 standard errors with a chance of 1 in 10,000."""
+    """60 games each; the means differ by 4 standard errors with probability 1/10,000."""
     hypotheses = HypothesisClass(THREE[None])
     game = realisable(hypotheses, np.zeros(10_000, dtype=int), replicates=60)
     reader = DesignBayes(hypotheses, Terms(10_000, 0.1))
@@ -147,12 +147,12 @@ def test_a_game_in_blocks_has_the_risk_of_one_message_after_the_other():
         play(reader, game, label_generators(1, ("game", play.__name__), 60, "own")).kl
         for play in (play_labels, play_adversary)
     ]
-    error = math.hypot(*(it.std() / math.sqrt(60) for it in runs))
+    error = math.hypot(*(risks.std() / math.sqrt(60) for risks in runs))
     assert abs(runs[0].mean() - runs[1].mean()) < 4 * error
 
 
 def exact_risks(masses, chances, keep, T):
-    """Mean averaged TV and KL risk over all messages, in plain Python, worst truth."""
+    """Return mean averaged TV and KL risk over all messages, in plain Python, worst truth."""
     sets = sets_of(len(masses[0])).tolist()
     used = [s for s in range(len(sets)) if chances[s] > 1e-9]
     yes = [
@@ -173,8 +173,8 @@ def exact_risks(masses, chances, keep, T):
                 ]
                 chance = odds[truth] * math.prod(chances[used[s]] for s, _ in seen)
                 columns = zip(*masses, strict=True)
-                mixed = [sum(o * p for o, p in zip(odds, it, strict=True)) for it in columns]
-                predicted = [it / sum(odds) for it in mixed]
+                mixed = [sum(o * p for o, p in zip(odds, ps, strict=True)) for ps in columns]
+                predicted = [mass / sum(odds) for mass in mixed]
                 risks[0] += chance * plain.tv(masses[truth], predicted) / T
                 risks[1] += chance * plain.kl(masses[truth], predicted)
         worst = [max(pair) for pair in zip(worst, risks, strict=True)]
@@ -193,7 +193,7 @@ def test_the_bounds_hold_by_enumeration(masses, epsilon, T):
 
 
 def test_an_answer_that_is_always_a_coin_breaks_the_bound_of_an_honest_one():
-    """The power of the test above: such a client has keep = 1/2."""
+    """Power of the test above: such a client has keep = 1/2."""
     masses = [[0.9, 0.1], [0.1, 0.9]]
     tv, _ = exact_risks(masses, optimal_design(np.array(masses)), 0.5, 6)
     assert tv > posterior_tv(2, 6, kept_by_design(2, 8.0)) > 0.2

@@ -1,4 +1,4 @@
-"""The game against plain Python, exact risks, and selection of a hypothesis."""
+"""The game compared with plain Python, exact risks, and selection of a hypothesis."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from dpol.labels.game import (
 )
 from labels import plain
 
-# Two laws; the second has zeros.
+# Two distributions; the second has zeros.
 LAWS = np.array(
     [[[0.1, 0.2, 0.3, 0.4], [0.3, 0.3, 0.4, 0.0]], [[0.0, 0.0, 0.0, 1.0], [0.5, 0.0, 0.5, 0.0]]]
 )
 
 
 class Recorder:
-    """A learner that sends labels as they are, with a fixed change of log-weights for each."""
+    """A learner that sends the labels, and changes log-weights by a fixed amount for each."""
 
     masses = plain.HYPOTHESES.masses * 0.9 + 0.025
 
@@ -44,8 +44,8 @@ class Recorder:
         return self.table[messages]
 
 
-def test_a_game_is_that_of_plain_python():
-    """Labels by inversion from the law of the replicate and the feature of the round."""
+def test_a_game_agrees_with_plain_python():
+    """Labels are drawn by inversion, by the truth of the replicate and the feature of the round."""
     T, truth = 300, np.array([0, 1, 1, 0])
     features = np.random.default_rng(0).integers(2, size=T)
     game = LabelGame(hypotheses=plain.HYPOTHESES, features=features, laws=LAWS, law=truth)
@@ -96,9 +96,9 @@ def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
     [
         (LAWS[:, :, :3], r"laws must have shape \(L, 2, 4\), got \(2, 2, 3\)"),
         (LAWS[0], r"laws must have shape \(L, 2, 4\), got \(2, 4\)"),
-        (0.9 * LAWS, "masses of a law must be at least 0 and sum to 1"),
-        (np.array([[[1.1, -0.1, 0, 0]] * 2] * 2), "masses of a law must be at least 0"),
-        (LAWS * math.nan, "masses of a law must be at least 0"),
+        (0.9 * LAWS, "masses of `laws` must be at least 0 and sum to 1"),
+        (np.array([[[1.1, -0.1, 0, 0]] * 2] * 2), "masses of `laws` must be at least 0"),
+        (LAWS * math.nan, "masses of `laws` must be at least 0"),
     ],
 )
 def test_games_that_do_not_fit_are_refused(laws, message):
@@ -108,11 +108,11 @@ def test_games_that_do_not_fit_are_refused(laws, message):
         )
 
 
-def test_the_law_of_a_feature_that_never_occurs_does_not_matter():
+def test_a_feature_that_never_occurs_needs_no_distribution():
     laws = LAWS.copy()
     laws[:, 1] = [30.0, 10.0, 0.0, 0.0]
     LabelGame(hypotheses=plain.HYPOTHESES, features=np.array([0, 0]), laws=laws, law=np.array([0]))
-    with pytest.raises(ValueError, match="masses of a law must be"):
+    with pytest.raises(ValueError, match="masses of `laws` must be"):
         LabelGame(
             hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0])
         )
@@ -123,7 +123,7 @@ def test_the_law_of_a_feature_that_never_occurs_does_not_matter():
 
 @st.composite
 def mixtures(draw):
-    """(weights (R, B, K), masses (K, M), laws (R, M)); laws may have zeros."""
+    """Return weights (R, B, K), masses (K, M) and laws (R, M); laws may have zeros."""
     R, B, K, M = (draw(st.integers(1, top)) for top in (3, 4, 5, 6))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     laws = rng.dirichlet(np.full(M, 1.0), size=R)
@@ -135,7 +135,7 @@ def mixtures(draw):
 
 
 @given(mixtures(), st.sampled_from([1, 17, 1 << 17]))
-def test_risks_are_those_of_plain_python(case, block):
+def test_risks_agree_with_plain_python(case, block):
     weights, masses, laws = case
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
@@ -143,9 +143,9 @@ def test_risks_are_those_of_plain_python(case, block):
     assert kl.shape == tv.shape == weights.shape[:2]
     for r, b in np.ndindex(weights.shape[:2]):
         predicted = (weights[r, b] @ masses).tolist()
-        for found, expected in ((kl, plain.kl), (tv, plain.tv)):
+        for computed, expected in ((kl, plain.kl), (tv, plain.tv)):
             risk = expected(laws[r].tolist(), predicted)
-            assert found[r, b] == pytest.approx(risk, rel=1e-9, abs=1e-12)
+            assert computed[r, b] == pytest.approx(risk, rel=1e-9, abs=1e-12)
 
 
 def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():
@@ -160,7 +160,7 @@ def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():
 
 @given(st.integers(0, 10**6), st.integers(1, 9), st.integers(2, 5), st.sampled_from([0.2, 1.0]))
 def test_the_chosen_is_within_three_times_of_what_most_reach(seed, G, M, kind):
-    """Most lie near the truth; the others lie anywhere, or all at one wrong place."""
+    """Most estimates are near the truth; the others are anywhere, or all at one wrong place."""
     rng = np.random.default_rng(seed)
     truth = rng.dirichlet(np.ones(M))
     estimates = rng.dirichlet(np.full(M, kind), size=G)
@@ -176,7 +176,7 @@ def test_the_chosen_is_within_three_times_of_what_most_reach(seed, G, M, kind):
 
 
 def test_an_average_would_not_be_within_three_times():
-    """The power of the test above."""
+    """Power of the test above."""
     estimates = np.array([[0.5, 0.5]] * 3 + [[1.0, 0.0]] * 2)
     assert median_estimate(estimates[None]).tolist() == [[0.5, 0.5]]
     assert plain.tv(estimates.mean(axis=0), [0.5, 0.5]) > 0.1

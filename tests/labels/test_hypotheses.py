@@ -27,12 +27,12 @@ from labels import plain
 
 def test_a_class_of_constants_has_one_feature_and_is_a_copy_that_nobody_can_change():
     masses = np.array([[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]])
-    found = HypothesisClass(masses)
-    assert (found.n_features, found.n_hypotheses, found.n_labels) == (1, 2, 3)
+    made = HypothesisClass(masses)
+    assert (made.n_features, made.n_hypotheses, made.n_labels) == (1, 2, 3)
     masses[0] = [1.0, 0.0, 0.0]
-    np.testing.assert_array_equal(found.masses, [[[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]]])
+    np.testing.assert_array_equal(made.masses, [[[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]]])
     with pytest.raises(ValueError, match="read-only"):
-        found.masses[0, 0, 0] = 1.0
+        made.masses[0, 0, 0] = 1.0
 
 
 def test_rounding_is_mended_and_more_is_refused():
@@ -74,7 +74,7 @@ def test_a_category_without_mass_is_never_drawn(masses, rows):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 9))
-def test_draws_are_those_of_plain_inversion(seed, X, M):
+def test_draws_agree_with_plain_inversion(seed, X, M):
     rng = np.random.default_rng(seed)
     masses = rng.integers(0, 4, size=(X, M)).astype(float)
     masses[masses.sum(axis=1) == 0, 0] = 1.0
@@ -92,7 +92,7 @@ def test_a_random_class_depends_on_its_arguments_only():
     one, same = (random_class(3, 5, seed=1, n_features=2) for _ in range(2))
     assert one.masses.shape == (2, 3, 5)
     assert one.label == "random"
-    random_class(4, 6, seed=0, concentration=1e-4)  # has no row without any mass
+    random_class(4, 6, seed=0, concentration=1e-4)  # every row has some mass
     np.testing.assert_array_equal(one.masses, same.masses)
     assert not np.allclose(one.masses[0], one.masses[1])
     for changed in ({"seed": 2}, {"concentration": 2.0}):
@@ -101,8 +101,8 @@ def test_a_random_class_depends_on_its_arguments_only():
 
 
 @pytest.mark.parametrize("concentration", [0.2, 1.0, 3.0])
-def test_masses_are_those_of_a_dirichlet_distribution(concentration):
-    """A mass is Beta(a, (M - 1) a); one of each row, so that they are independent."""
+def test_masses_follow_a_dirichlet_distribution(concentration):
+    """A mass is Beta(a, (M - 1) a); one mass per row, so that they are independent."""
     masses = random_class(2, 4, seed=0, concentration=concentration, n_features=10_000).masses
     law = stats.beta(concentration, 3 * concentration)
     wrong = stats.beta(1.2 * concentration, 3.6 * concentration)
@@ -118,12 +118,12 @@ def test_masses_are_those_of_a_dirichlet_distribution(concentration):
     ("pairs", "a"), each_and_corners((1, 2, 3, 4, 5, 7, 8, 15, 16), (1e-3, 0.3, 1.0))
 )
 def test_the_hard_class(pairs, a):
-    """Each row is a distribution; the second of a pair has mass a/N where the column is +1."""
-    found = hard_class(pairs, a)
-    N = found.n_labels
-    assert found.n_hypotheses == 2 * pairs
+    """Each row is a distribution; the second of a pair gains mass a/N where the column is +1."""
+    made = hard_class(pairs, a)
+    N = made.n_labels
+    assert made.n_hypotheses == 2 * pairs
     assert N / 2 <= pairs <= N - 1
-    columns, masses = hadamard(N).T[1 : pairs + 1], found.masses[0]
+    columns, masses = hadamard(N).T[1 : pairs + 1], made.masses[0]
     for column, first, second in zip(columns, masses[::2], masses[1::2], strict=True):
         np.testing.assert_allclose(first, np.where(column < 0, 2 / N, 0), rtol=1e-12)
         expected = np.where(column < 0, (2 - a) / N, a / N)
@@ -131,7 +131,7 @@ def test_the_hard_class(pairs, a):
         middle = plain.kl(first.tolist(), ((first + second) / 2).tolist()) / 2
         assert middle == pytest.approx(math.log(2 / (2 - a / 2)) / 2, rel=1e-9)
         assert middle >= a / 8 * (1 - 1e-9)  # twice the a/16 of the paper
-    differences = (found.masses[0, 1::2] - found.masses[0, ::2]) * N / a
+    differences = (made.masses[0, 1::2] - made.masses[0, ::2]) * N / a
     np.testing.assert_allclose(differences @ differences.T, N * np.eye(pairs), atol=1e-6)
 
 
@@ -160,16 +160,16 @@ def test_hardness_by_hand(pairs, T, epsilon, expected):
 
 BEDS = np.array([[10.0, 30.0], [10.0, 30.0], [20.0, 20.0], [30.0, 10.0], [10.0, 30.0], [1.0, 1.0]])
 COUNTS = np.array([[3.0, 1.0], [0.0, 0.0], [1.0, 1.0], [0.0, 4.0], [1.0, 0.0], [9.0, 1.0]])
-# Shares of the first hospital by week; week 1 has no patients, so its beds are used instead.
+# Shares of the first hospital by week; week 1 has no patients, so beds are used instead.
 PAST = [0.75, 0.25, 0.5, 0.0, 1.0, 0.9]
 CAPACITY = [0.25, 0.25, 0.5, 0.75, 0.25, 0.5]
 
 
 def test_forecasts_by_hand():
-    found = forecast_class(COUNTS, BEDS, "mine")
-    assert found.label == "mine"
-    assert found.masses.shape == (6, 5, 2)
-    first = found.masses[:, :, 0]
+    made = forecast_class(COUNTS, BEDS, "mine")
+    assert made.label == "mine"
+    assert made.masses.shape == (6, 5, 2)
+    first = made.masses[:, :, 0]
     np.testing.assert_allclose(first[0], [0.25] * 5)  # no past: beds
     np.testing.assert_allclose(first[:, -1], CAPACITY)
     for week in range(1, 6):
@@ -177,10 +177,10 @@ def test_forecasts_by_hand():
             seen = PAST[:week][-looks_back:] if looks_back else PAST[:week]
             expected = (1 - BLEND) * sum(seen) / len(seen) + BLEND * CAPACITY[week]
             assert first[week, j] == pytest.approx(expected, rel=1e-12)
-    np.testing.assert_allclose(found.masses.sum(axis=2), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(made.masses.sum(axis=2), 1.0, rtol=1e-12)
 
 
-def test_counts_of_a_week_never_change_forecasts_of_it_or_of_earlier_weeks():
+def test_counts_of_a_week_change_only_later_forecasts():
     rng = np.random.default_rng(0)
     counts, beds = rng.integers(0, 9, size=(9, 4)).astype(float), rng.random((9, 4)) + 0.5
     before = forecast_class(counts, beds, "it").masses

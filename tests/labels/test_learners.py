@@ -1,4 +1,4 @@
-"""Private WMA and EXP3: losses, weights and regret; what other constants would do to them."""
+"""Private WMA and EXP3: losses, weights, regret, and the effect of other constants."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ BOUNDS = [("exact", math.log(4 * 50)), ("published", math.log(3 * 50))]
 
 
 @pytest.mark.parametrize(("rule", "s"), BOUNDS)
-def test_scores_are_those_of_algorithm_1(rule, s):
+def test_scores_follow_algorithm_1(rule, s):
     """-rate Ytilde_j, Ytilde_j = -c (message_j + log M - c'), K = 3, M = 4, T = 50."""
     learner = wma(rule=rule)
     values = np.random.default_rng(0).normal(-3, 5, size=(2, 7, 3))
-    found = learner.scores(plain.about(values), np.zeros(7, dtype=int))
+    scores = learner.scores(plain.about(values), np.zeros(7, dtype=int))
     offset = scale_factor(3, 1.0, 1e-6, rule) * s * (2 * math.log(50) + math.log(3))
     c = 1 / (s + 2 * offset)
     losses = [[[-c * (v + math.log(4) - offset) for v in row] for row in rows] for rows in values]
-    np.testing.assert_allclose(found, -math.sqrt(2 * math.log(3) / 50) * np.array(losses))
+    np.testing.assert_allclose(scores, -math.sqrt(2 * math.log(3) / 50) * np.array(losses))
     assert learner.rate == pytest.approx(math.sqrt(2 * math.log(3) / 50), rel=1e-15)
     assert learner.scale == pytest.approx(c, rel=1e-12)
     assert learner.offset == pytest.approx(offset, rel=1e-12)
 
 
 @pytest.mark.parametrize(("rule", "s"), BOUNDS)
-def test_scores_are_those_of_algorithm_2(rule, s):
-    """0 but at J, where it is rate c (message + log M - c'), c' = s (log T + log K + log T) / eps.
+def test_scores_follow_algorithm_2(rule, s):
+    """At J rate c (message + log M - c'), c' = s (log T + log K + log T) / eps; 0 elsewhere.
 
-    The offset log M - c' at other indices would give them other scores than 0.
+    With the offset log M - c' at other indices, their scores would not be 0.
     """
     learner, rng = exp3(rule=rule), np.random.default_rng(0)
     index, value = rng.integers(3, size=(2, 8)), rng.normal(-3, 5, size=(2, 8))
-    found = learner.scores(Messages(value, index), np.zeros(8, dtype=int))
+    scores = learner.scores(Messages(value, index), np.zeros(8, dtype=int))
     offset = s * (2 * math.log(50) + math.log(3)) / 2
     c, rate = 1 / (s + 2 * offset), math.sqrt(2 * 3 * math.log(3) / 50)
     assert learner.rate == pytest.approx(rate, rel=1e-15)
-    for r, t, j in np.ndindex(found.shape):
+    for r, t, j in np.ndindex(scores.shape):
         heard = rate * c * (value[r, t] + math.log(4) - offset) if index[r, t] == j else 0.0
-        assert found[r, t, j] == pytest.approx(heard, rel=1e-12, abs=0)
+        assert scores[r, t, j] == pytest.approx(heard, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("learner", [wma(), exp3()])
@@ -71,24 +71,24 @@ def test_it_mixes_the_clipped_hypotheses(learner):
 
 @given(plain.cases(), st.sampled_from([1, 10**4]), st.floats(0.1, 8), st.floats(-1, 1))
 def test_losses_lie_in_0_to_1_unless_the_noise_is_extreme(case, times, epsilon, part):
-    """Noise up to c' is not: it is exceeded somewhere in a run with probability 1 / T at most."""
+    """Noise up to c' is not extreme: a run exceeds it with probability at most 1 / T."""
     masses, T = case[0], times * case[1]
-    found, (_, K, M) = exp3(masses, T, epsilon), masses.shape
-    clipping = found.clipping
+    learner, (_, K, M) = exp3(masses, T, epsilon), masses.shape
+    clipping = learner.clipping
     logs = clipping.log_cells
-    losses = found.losses(logs[np.isfinite(logs)] + part * found.offset)
+    losses = learner.losses(logs[np.isfinite(logs)] + part * learner.offset)
     assert ((losses >= -1e-9) & (losses <= 1 + 1e-9)).all()
     # By the union bound: K T messages, tails exp(-c' / b), b <= s / eps.
     b = clipping.bound / epsilon
-    assert K * T * math.exp(-found.offset / b) == pytest.approx(1 / T, rel=1e-6)
-    # Of a hypothesis that reaches 1/M, noise above c' makes a negative loss; below, far below -c'.
+    assert K * T * math.exp(-learner.offset / b) == pytest.approx(1 / T, rel=1e-6)
+    # At likelihood 1/M, noise above c' makes a loss negative; far lower, noise below -c' exceeds 1.
     top = -math.log(M)
-    assert found.losses(np.array([top + 1.001 * found.offset]))[0] < 0
-    assert found.losses(np.array([top - clipping.bound - 1.001 * found.offset]))[0] > 1
+    assert learner.losses(np.array([top + 1.001 * learner.offset]))[0] < 0
+    assert learner.losses(np.array([top - clipping.bound - 1.001 * learner.offset]))[0] > 1
 
 
 def test_equal_messages_are_equal_losses_for_every_hypothesis():
-    """However different the sensitivities s_j are."""
+    """This holds however much the sensitivities s_j differ."""
     masses = [[0.1] * 10, np.eye(10)[0]]
     learner = wma(masses, 10_000)
     ranges = learner.clipping.ranges[0]
@@ -103,7 +103,7 @@ def test_equal_messages_are_equal_losses_for_every_hypothesis():
 
 @dataclasses.dataclass(frozen=True)
 class Biased:
-    """The mistake of spec 6.3: c' and c of each hypothesis by its own sensitivity."""
+    """A mistaken learner: c' and c differ between hypotheses by their sensitivities."""
 
     learner: PrivateWMA | PrivateEXP3
 
@@ -112,21 +112,21 @@ class Biased:
 
     def scores(self, messages, features):
         clipping = self.clipping
-        own = clipping.sensitivity[0] / clipping.bound * self.learner.offset
-        scales = 1 / (clipping.bound + 2 * own)
+        offsets = clipping.sensitivity[0] / clipping.bound * self.learner.offset
+        scales = 1 / (clipping.bound + 2 * offsets)
         values, heard = messages.values, True
         if self.learner.sampled:
             values = values[..., None]
-            heard = messages.index[..., None] == np.arange(len(own))
-        losses = -scales * (values + math.log(self.masses.shape[2]) - own)
+            heard = messages.index[..., None] == np.arange(len(offsets))
+        losses = -scales * (values + math.log(self.masses.shape[2]) - offsets)
         return -self.learner.rate * np.where(heard, losses, 0.0)
 
 
 @pytest.mark.parametrize("kind", [wma, exp3])
 def test_constants_that_differ_between_hypotheses_bias_the_weights(kind):
-    """K = 2, M = 10, T = 10^4, eps = 1, uniform against a point mass, which is true.
+    """K = 2, M = 10, T = 10^4, eps = 1: uniform against a point mass, which is true.
 
-    With common constants the truth gains weight; with its own ones, it loses most of it.
+    With common constants the truth gains weight; with different constants it loses most of it.
     """
     T, replicates = 10_000, 24
     hypotheses = HypothesisClass([[0.1] * 10, np.eye(10)[0]])

@@ -1,4 +1,4 @@
-"""Laws of every registered learner; new ones are covered by their registration."""
+"""Conformance checks of every registered learner; new learners are checked automatically."""
 
 from __future__ import annotations
 
@@ -53,7 +53,6 @@ def run_of(learner, seed=1):
 
 
 def messages_of(learner):
-    """Random labels and their messages."""
     labels = np.random.default_rng(1).integers(3, size=(R, T))
     return labels, learner.client.privatize(labels, FEATURES, coins().clients)
 
@@ -64,7 +63,7 @@ def assert_equal(run, expected, rtol=0.0):
 
 
 def part(messages, rounds):
-    """The messages of some rounds."""
+    """Return the messages of some rounds."""
     fields = {name: values[:, rounds] for name, values in vars(messages).items()}
     return dataclasses.replace(messages, **fields)
 
@@ -82,7 +81,7 @@ def test_unknown_names_are_refused(name, rule):
 def test_the_same_seed_plays_the_same_game_and_another_seed_another(name, rule):
     one, same, other = (run_of(learner_of(name, rule), seed) for seed in (1, 1, 2))
     assert_equal(one, same)
-    assert all((getattr(one, it) != getattr(other, it)).any(axis=-1).all() for it in FIELDS)
+    assert all((getattr(one, name) != getattr(other, name)).any(axis=-1).all() for name in FIELDS)
 
 
 @every_member
@@ -92,7 +91,7 @@ def test_weights_do_not_depend_on_how_rounds_are_cut(name, rule, length, monkeyp
     monkeypatch.setattr(module, "_CHUNK", length * R * 3)
     monkeypatch.setattr(module, "_BLOCK", 100)
     cut = run_of(learner_of(name, rule))
-    # Exactly: the messages are the same.
+    # Exactly equal, since the messages are the same.
     np.testing.assert_array_equal(cut.final_weights, whole.final_weights)
     assert_equal(cut, whole, rtol=1e-11)
 
@@ -103,12 +102,12 @@ def test_scores_of_a_round_depend_on_its_own_message_only(name, rule):
     _, messages = messages_of(learner)
     whole = learner.scores(messages, FEATURES)
     for rounds in (slice(0, 1), slice(40, 97), slice(149, 150)):
-        found = learner.scores(part(messages, rounds), FEATURES[rounds])
-        np.testing.assert_allclose(found, whole[:, rounds], rtol=1e-14)
+        scores = learner.scores(part(messages, rounds), FEATURES[rounds])
+        np.testing.assert_allclose(scores, whole[:, rounds], rtol=1e-14)
 
 
 class Canned:
-    """A learner whose client sends the same messages whatever the labels are."""
+    """A learner whose client always sends the same messages."""
 
     def __init__(self, learner, messages):
         self.masses, self.scores, self.client = learner.masses, learner.scores, self
@@ -121,7 +120,7 @@ class Canned:
 
 @every_member
 def test_the_server_sees_messages_only(name, rule):
-    """Other labels from another law, the same messages: the same weights."""
+    """The same messages give the same weights, whatever the labels and their distribution are."""
     learner, game = learner_of(name, rule), game_of()
     canned = Canned(learner, messages_of(learner)[1])
     other = dataclasses.replace(game, law=(game.law + 1) % 3)
@@ -135,7 +134,7 @@ def test_the_server_sees_messages_only(name, rule):
 def test_nothing_is_changed_by_playing(name, rule):
     learner, game = learner_of(name, rule), game_of()
     labels, messages = messages_of(learner)
-    learner.scores(messages, FEATURES)  # fills what is computed once
+    learner.scores(messages, FEATURES)  # fills the caches
     held = (game.features, game.laws, game.law, game.hypotheses.masses, learner.masses, labels)
     before = copy.deepcopy((held, vars(messages)))
     play_labels(learner, game, coins())
@@ -151,8 +150,8 @@ def test_replicates_at_once_are_separate_runs(name, rule):
     learner, game = learner_of(name, rule), game_of()
     whole, generators = run_of(learner), coins()
     for r in range(R):
-        own = LabelGenerators(generators.nature.of([r]), generators.clients.of([r]))
-        alone = play_labels(learner, dataclasses.replace(game, law=game.law[[r]]), own)
+        single = LabelGenerators(generators.nature.of([r]), generators.clients.of([r]))
+        alone = play_labels(learner, dataclasses.replace(game, law=game.law[[r]]), single)
         np.testing.assert_array_equal(alone.final_weights[0], whole.final_weights[r])
         for field in FIELDS:
             one, expected = getattr(alone, field)[0], getattr(whole, field)[r]
@@ -182,10 +181,10 @@ def test_the_guarantee_is_complete(name, rule):
     assert guarantee.sensitivity > 0
     assert guarantee.sensitivity_unit
     if guarantee.model == "none":
-        return  # its fields: tests of clients
+        return  # tests of clients check its fields
     assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
     epsilon, delta = guarantee.epsilon_delta
-    assert delta in (0.0, 1e-6), f"{name}: its delta is not that of the terms"
+    assert delta in (0.0, 1e-6), f"{name}: its delta is not the delta of the terms"
     if rule == "exact":
         assert 0 < epsilon <= 1.0, f"{name}: misses the epsilon of the terms"
     else:
@@ -194,17 +193,17 @@ def test_the_guarantee_is_complete(name, rule):
 
 
 def audit_of(learner, pair, messages=20_000):
-    """An audit of the scores of messages about two labels, by either sign of any difference."""
+    """Audit the scores of messages about two labels, by either sign of any difference."""
     features = np.zeros(messages, dtype=np.int64)
-    found = []
+    scores_of_labels = []
     for label in pair:
-        own = label_generators(1, ("audit", label), 1, "own").clients
-        sent = learner.client.privatize(np.full((1, messages), label), features, own)
+        clients = label_generators(1, ("audit", label), 1, "own").clients
+        sent = learner.client.privatize(np.full((1, messages), label), features, clients)
         scores = learner.scores(sent, features)[0]
-        found.append(np.hstack([scores, scores - scores[:, [1, 2, 0]]]))
+        scores_of_labels.append(np.hstack([scores, scores - scores[:, [1, 2, 0]]]))
     epsilon, delta = learner.client.guarantee.epsilon_delta
     facts = {"parameter": "epsilon", "claimed": epsilon, "delta": delta}
-    return audit_runs(*found, **facts, confidence=1 - 1e-7)
+    return audit_runs(*scores_of_labels, **facts, confidence=1 - 1e-7)
 
 
 @every_member
@@ -213,16 +212,16 @@ def test_messages_do_not_refute_the_guarantee(name, rule, pair):
     learner = learner_of(name, rule)
     if learner.client.guarantee.model == "none":
         return
-    found = audit_of(learner, pair)
-    assert found.verdict == "consistent", (
-        f"{name}: messages about labels {pair} prove epsilon >= {found.lower_bound:.3g}, the"
-        f" guarantee of the client claims {found.claimed:.3g}"
+    audit = audit_of(learner, pair)
+    assert audit.verdict == "consistent", (
+        f"{name}: messages about labels {pair} prove epsilon >= {audit.lower_bound:.3g}, the"
+        f" guarantee of the client claims {audit.claimed:.3g}"
     )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Careless(ResponseClient):
-    """A client that sends labels as they are."""
+    """A client that sends the labels themselves."""
 
     def privatize(self, labels, features, generators):
         return Messages(labels, np.zeros_like(labels))
@@ -243,29 +242,29 @@ def test_messages_without_noise_are_refuted():
 
 
 def against_an_adversary(learner, worst=max):
-    """KL and final weights (R,) against the feature of the `worst` next risk, round by round."""
+    """Return KL and final weights (R,), round by round, at the feature of the `worst` next risk."""
     game, generators = game_of(), coins()
     laws = [game.laws[j].tolist() for j in game.law]
     logs, kls = np.zeros((R, 3)), np.zeros(R)
     looks = [*range(101), 102, 104, *range(106, 150, 2)]
     for t in range(T):
-        weights = [plain.softmax(it) for it in logs.tolist()]
+        weights = [plain.softmax(row) for row in logs.tolist()]
         mixed = np.einsum("rk,xky->rxy", weights, learner.masses).tolist()
         risks = [[plain.kl(laws[r][x], mixed[r][x]) for x in (0, 1)] for r in range(R)]
         if t in looks:
-            shown = [worst((0, 1), key=own.__getitem__) for own in risks]
-        kls += [own[x] for own, x in zip(risks, shown, strict=True)]
+            shown = [worst((0, 1), key=risk.__getitem__) for risk in risks]
+        kls += [risk[x] for risk, x in zip(risks, shown, strict=True)]
         uniforms = generators.nature.uniforms(1)[:, 0]
         labels = [plain.draw(laws[r][shown[r]], uniforms[r]) for r in range(R)]
         features = np.array(shown)[:, None]
         sent = learner.client.privatize(np.array(labels)[:, None], features, generators.clients)
         logs += learner.scores(sent, features)[:, 0]
-    return kls, np.array([plain.softmax(it) for it in logs.tolist()])
+    return kls, np.array([plain.softmax(row) for row in logs.tolist()])
 
 
 @every_member
 def test_an_adversary_shows_what_costs_most_next(name, rule):
-    """Rounding may choose the feature once one weight is all but 1."""
+    """Rounding may choose the feature once one weight is almost 1."""
     learner = learner_of(name, rule, epsilon=0.3)
     run = play_adversary(learner, game_of(), coins())
     kls, final = against_an_adversary(learner)
@@ -273,7 +272,7 @@ def test_an_adversary_shows_what_costs_most_next(name, rule):
     np.testing.assert_allclose(run.final_weights, final, rtol=0, atol=1e-2)
     np.testing.assert_allclose(run.mean_weights.sum(axis=1), 1)
     assert (run.tv <= np.sqrt(run.kl * T / 2)).all()
-    # A friend shows what costs least: another game.
+    # A friend picks the best feature, which is another game.
     assert not np.isclose(against_an_adversary(learner, min)[0], run.kl, rtol=1e-3).any()
 
 
@@ -283,15 +282,15 @@ def test_an_adversary_shows_what_costs_most_next(name, rule):
 @pytest.mark.parametrize("epsilon", [60.0, math.inf])
 def test_randomised_response_becomes_bayes(epsilon):
     expected = run_of(learner_of("bayes", "exact"))
-    found = run_of(learner_of("randomised-response", "exact", epsilon))
-    assert_equal(found, expected, rtol=1e-9)
+    run = run_of(learner_of("randomised-response", "exact", epsilon))
+    assert_equal(run, expected, rtol=1e-9)
     private = run_of(learner_of("randomised-response", "exact", 1.0))
     assert private.kl.mean() > 2 * expected.kl.mean()
 
 
 @every_member
 def test_more_privacy_costs_more(name, rule):
-    """Means are over replicates of the same labels; without privacy it makes no difference."""
+    """Means over replicates with the same labels; a learner without privacy does not change."""
     risks = [run_of(learner_of(name, rule, epsilon)).kl.mean() for epsilon in (0.1, 20.0)]
     if learner_of(name, rule).client.guarantee.model == "none":
         assert risks[0] == risks[1]
@@ -304,7 +303,7 @@ def test_more_privacy_costs_more(name, rule):
 
 @every_member
 def test_a_label_that_no_hypothesis_allows_costs_infinitely_much_and_stops_nothing(name, rule):
-    """The message is like any other, weights stay numbers, and the risk says what is wrong."""
+    """Its message is like any other, weights stay numbers, and the risk shows the mistake."""
     wrong = HypothesisClass([[0.5, 0.5, 0.0], [0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
     law = np.array([[[0.3, 0.3, 0.4]]])
     game = LabelGame(

@@ -38,7 +38,7 @@ DELTAS = (1e-12, 1e-6, 0.1)
 
 
 def adjacent_laws(game, eta, p, c, change=1.0):
-    """Pairs of laws of what is played, for each batch in which the losses may differ."""
+    """Return pairs of distributions of the actions, for each batch that may differ."""
     d, rest, values, B = game
     law = LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
     sequences, pairs = neighbours(d, rest, law, values, change)
@@ -47,9 +47,9 @@ def adjacent_laws(game, eta, p, c, change=1.0):
 
 
 def holds(pairs, epsilon, delta):
-    """True if all pairs are (epsilon, delta)-indistinguishable: the exact epsilon is not above."""
+    """Return whether all pairs are (epsilon, delta)-indistinguishable."""
     beyond = (np.maximum(one - math.exp(epsilon) * other, 0).sum(axis=1) for one, other in pairs)
-    return all((it <= delta).all() for it in beyond)
+    return all((deltas <= delta).all() for deltas in beyond)
 
 
 def accounted(game, delta, eta, p, c, change=1.0, account=sound_epsilon):
@@ -64,8 +64,8 @@ HALVES = [(2, 2, (0, 0.5, 1), 1), (2, 3, (0, 0.5, 1), 1)]
     ("c", "change", "games", "share"),
     [(1.0, 1.0, GAMES, 0.937), (2.0, 1.0, GAMES, 0.484), (1.0, 0.5, HALVES, 1.0)],
 )
-def test_the_exact_epsilon_of_every_output_law_is_below_the_sound_one(c, change, games, share):
-    """It is at most `share` of it on the grid, and the next test shows that it comes so near."""
+def test_the_exact_epsilon_of_every_game_is_below_the_sound_one(c, change, games, share):
+    """On the grid it is at most `share` of the sound one; the next test shows this is tight."""
     for game, eta, p in itertools.product(games, ETAS, SWITCHES):
         pairs = adjacent_laws(game, eta, p, c, change)
         for delta in DELTAS:
@@ -84,7 +84,7 @@ def test_the_sound_epsilon_is_nearly_exact_in_some_games(c, game, p, delta, rati
 
 
 def test_the_published_epsilon_also_bounds_the_exact_one():
-    """Its own normaliser is used, where its preconditions hold; they need a small eta."""
+    """With the published normaliser, where the preconditions hold; they need a small eta."""
     tried = 0
     for game, share, p in itertools.product(GAMES, (0.1, 0.999), (0.5, 0.99)):
         for delta in (1e-6, 1e-2):
@@ -97,7 +97,7 @@ def test_the_published_epsilon_also_bounds_the_exact_one():
 
 
 def violated(accounted, **mechanism):
-    """True if a pair of sequences of three rounds breaks an accounted epsilon at delta = 1e-6."""
+    """Return whether two sequences of three rounds break an accounted epsilon at delta = 1e-6."""
     law = LazyLaw(
         batch_size=1, eta=mechanism["eta"], fake_switch=mechanism["p"], normaliser=mechanism["c"]
     )
@@ -124,7 +124,7 @@ def test_a_mechanism_that_is_not_the_accounted_one_breaks_the_bound(mechanism):
 
 
 def published_by_hand(T, delta, B, eta, p):
-    """Theorem 3.2 with 30 digits."""
+    """Return Theorem 3.2 with 30 digits."""
     with mpmath.workdps(30):
         T, delta, B, eta, p = (mpmath.mpf(value) for value in (T, delta, B, eta, p))
         log = mpmath.log(1 / (delta / (2 * T)))
@@ -137,14 +137,14 @@ def published_by_hand(T, delta, B, eta, p):
     [(1000, 1e-6, 1, 0.001, 0.1), (10**4, 1e-6, 28, 0.001, 0.7), (10, 0.1, 2, 0.05, 1.0)],
 )
 def test_published_epsilon_is_the_theorems_formula(T, delta, B, eta, p):
-    """However far one person can move a loss."""
+    """It does not depend on how far one person can move a loss."""
     expected = published_by_hand(T, delta, B, eta, p)
     for s in (0.01, 1.0):
-        found = published_epsilon(LazyGame(T, delta, largest_change=s), B, eta, p)
-        assert found == pytest.approx(expected, rel=1e-13)
+        epsilon = published_epsilon(LazyGame(T, delta, largest_change=s), B, eta, p)
+        assert epsilon == pytest.approx(expected, rel=1e-13)
 
 
-def test_the_published_accountant_is_silent_outside_its_preconditions():
+def test_the_published_epsilon_is_inf_outside_its_preconditions():
     game = LazyGame(1000, 1e-6)
     log = math.log(2e9)
     for B, p in [(1, 0.1), (7, 0.5), (100, 1.0)]:
@@ -173,19 +173,19 @@ POINTS = [
     ("point", "s", "c"), each_and_corners(POINTS, (0.03, 0.2, 1.0), NORMALISERS)
 )
 def test_sound_epsilon_is_its_definition(point, s, c):
-    """The library's orders are a grid: it may be larger by half a percent, never smaller."""
+    """The library has a grid of orders, so it may be larger by half a percent, never smaller."""
     T, delta, B, eta, p = point
     expected = plain.sound_epsilon(T, delta, B=B, eta=eta, p=p, c=c, s=s)
-    found = sound_epsilon(LazyGame(T, delta, largest_change=s, normaliser=c), B, eta, p)
-    assert expected * (1 - 1e-9) <= found <= expected * 1.005 + 1e-12
+    epsilon = sound_epsilon(LazyGame(T, delta, largest_change=s, normaliser=c), B, eta, p)
+    assert expected * (1 - 1e-9) <= epsilon <= expected * 1.005 + 1e-12
 
 
 def test_the_independent_computation_tells_wrong_constants_apart():
     T, delta, B, eta, p = POINTS[1]
     facts = {"T": T, "delta": delta, "B": B, "eta": eta, "p": p, "c": 1.0, "s": 1.0}
-    found = sound_epsilon(LazyGame(T, delta, largest_change=1.0, normaliser=1.0), B, eta, p)
+    epsilon = sound_epsilon(LazyGame(T, delta, largest_change=1.0, normaliser=1.0), B, eta, p)
     for wrong in ({"c": 2.0}, {"s": 0.98}, {"p": 0.08}, {"B": 2}, {"delta": delta / 2}):
-        assert abs(found / plain.sound_epsilon(**{**facts, **wrong}) - 1) > 0.005
+        assert abs(epsilon / plain.sound_epsilon(**{**facts, **wrong}) - 1) > 0.005
 
 
 def test_quantiles_are_the_smallest_that_are_exceeded_rarely_enough():
@@ -224,14 +224,14 @@ def test_fake_switches_are_needed_and_the_tight_normaliser_never_costs_more():
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2, 0.4])
 def test_the_conversion_is_tighter_than_the_textbook_one_and_not_below_the_optimum(delta):
     for rho in np.geomspace(1e-7, 50, 40).tolist():
-        found = zcdp_epsilon(rho, delta)
-        assert found <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
-        assert found >= plain.zcdp_to_epsilon(rho, delta) * (1 - 1e-9) or delta**2 > rho
+        epsilon = zcdp_epsilon(rho, delta)
+        assert epsilon <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
+        assert epsilon >= plain.zcdp_to_epsilon(rho, delta) * (1 - 1e-9) or delta**2 > rho
     assert zcdp_epsilon(0.0, delta) == 0.0
 
 
 def test_the_conversion_is_the_library_s_at_the_best_of_all_orders():
-    """The last bit agrees, also where epsilon is 0; the order next to the best gives more."""
+    """All bits agree, also if epsilon is 0; the next order gives more."""
     from dp_accounting import rdp
 
     powers, zeros = np.random.default_rng(0).uniform((-20, -14), (5, -0.1), (300, 2)), 0
@@ -247,7 +247,7 @@ def test_the_conversion_is_the_library_s_at_the_best_of_all_orders():
 
 
 def test_the_conversion_covers_the_gaussian_mechanism():
-    """sqrt(2 rho)-GDP is rho-zCDP: no conversion may go below its exact epsilon."""
+    """A sqrt(2 rho)-GDP mechanism is rho-zCDP, so no conversion may go below its exact epsilon."""
     from dpol.privacy.gaussian_dp import epsilon_of_delta
 
     for rho, delta in itertools.product((1e-6, 1e-3, 0.1, 2.0), (1e-9, 1e-6, 1e-2)):
@@ -288,14 +288,14 @@ def test_chosen_parameters_reach_the_epsilon_asked_for(accountant, which):
     for c, (T, epsilon, delta, d, s) in itertools.product(NORMALISERS, CASES):
         game = LazyGame(T, delta, largest_change=s, normaliser=c)
         asked = {"epsilon": epsilon, "n_experts": d, "accountant": accountant}
-        found = choose_parameters(game, **asked, objective=which)
-        B, eta, p = found.batch_size, found.eta, found.fake_switch
+        chosen = choose_parameters(game, **asked, objective=which)
+        B, eta, p = chosen.batch_size, chosen.eta, chosen.fake_switch
         assert isinstance(B, int)
         assert 1 <= B <= T
         assert 0 < p <= 1
         assert eta > 0
-        assert found.epsilon == ACCOUNTANTS[accountant](game, B, eta, p) <= epsilon
-        assert found.objective == pytest.approx(objective(T, d, B, eta, which), rel=1e-12)
+        assert chosen.epsilon == ACCOUNTANTS[accountant](game, B, eta, p) <= epsilon
+        assert chosen.objective == pytest.approx(objective(T, d, B, eta, which), rel=1e-12)
         if accountant == "sound":
             assert plain.sound_epsilon(T, delta, B=B, eta=eta, p=p, c=c, s=s) <= epsilon
         else:
@@ -305,15 +305,16 @@ def test_chosen_parameters_reach_the_epsilon_asked_for(accountant, which):
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
 @pytest.mark.parametrize("which", OBJECTIVES)
 def test_no_private_parameters_have_an_objective_three_percent_smaller(accountant, which):
-    """The search is compared with a fine grid over p and all B, at the smallest eta that reaches
-    such an objective: the objective falls with eta up to its minimiser, and epsilon rises with it.
+    """Compared with a fine grid over p and all B, at the smallest eta with such an objective.
+
+    The objective falls with eta up to its minimiser, and epsilon rises with eta.
     """
     T, epsilon, d = 300, 1.0, 10
     game, etas = LazyGame(T, 1e-6, largest_change=0.5), np.geomspace(1e-6, 10, 20_000)
     asked = {"epsilon": epsilon, "n_experts": d, "accountant": accountant}
-    found = choose_parameters(game, **asked, objective=which)
+    chosen = choose_parameters(game, **asked, objective=which)
     for B in range(1, T + 1):
-        reaching = etas[objective(T, d, B, etas, which) < found.objective / 1.03].tolist()
+        reaching = etas[objective(T, d, B, etas, which) < chosen.objective / 1.03].tolist()
         if not reaching:  # The objective rises with B.
             break
         for p in np.geomspace(1e-5, 1, 300).tolist():
@@ -324,7 +325,7 @@ def test_no_private_parameters_have_an_objective_three_percent_smaller(accountan
 def test_batches_of_one_round_cost_regret():
     game = LazyGame(1000, 1e-6)
     one, best = (
-        choose_parameters(game, epsilon=1.0, n_experts=10, largest_batch=it) for it in (1, None)
+        choose_parameters(game, epsilon=1.0, n_experts=10, largest_batch=B) for B in (1, None)
     )
     assert one.batch_size == 1 < best.batch_size
     assert one.objective > best.objective
@@ -341,20 +342,20 @@ def test_more_privacy_and_smaller_delta_cost_regret():
 
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
 def test_without_privacy_it_is_multiplicative_weights_at_the_best_step(accountant):
-    found = choose_parameters(
+    chosen = choose_parameters(
         LazyGame(800, 1e-6), epsilon=math.inf, n_experts=20, accountant=accountant
     )
-    assert (found.batch_size, found.fake_switch, found.epsilon) == (1, 0.0, math.inf)
-    steps = np.geomspace(0.5, 2, 2001) * found.eta
-    assert found.objective <= min(objective(800, 20, 1, eta) for eta in steps) * (1 + 1e-9)
+    assert (chosen.batch_size, chosen.fake_switch, chosen.epsilon) == (1, 0.0, math.inf)
+    steps = np.geomspace(0.5, 2, 2001) * chosen.eta
+    assert chosen.objective <= min(objective(800, 20, 1, eta) for eta in steps) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        *(({"epsilon": it}, "epsilon must be a number in") for it in (0.0, -1.0, math.nan)),
-        *(({"n_experts": it}, "n_experts must be a whole number of at least 2") for it in (0, 1)),
+        *(({"epsilon": e}, "epsilon must be a number in") for e in (0.0, -1.0, math.nan)),
+        *(({"n_experts": d}, "n_experts must be a whole number of at least 2") for d in (0, 1)),
         ({"epsilon": 1e-12}, "{} accountant; take a larger epsilon or delta, or more rounds"),
     ],
 )
@@ -368,14 +369,14 @@ def test_what_cannot_be_chosen_is_an_error_with_its_remedy(accountant, change, m
 
 
 def test_theorem_3_10_by_hand():
-    """T = 10^6, d = e^16: eps_0 = 10^-1.5 * 8 = 0.253. eps = 1/8 is less: eta = 0.0025 / log."""
+    """T = 10^6, d = e^16: eps_0 = 10^-1.5 * 8 = 0.253 > eps = 1/8, so eta = 0.0025 / log."""
     d, game = round(math.exp(16)), LazyGame(10**6, 1e-6, largest_change=1.0, normaliser=2.0)
     log = math.log(1e12)
-    found = theorem_3_10(game, epsilon=0.125, n_experts=d)
-    assert found.batch_size == 8
-    assert found.eta == pytest.approx(0.0025 / log, rel=1e-12)
-    assert found.fake_switch == pytest.approx(0.2 / log, rel=1e-12)
-    assert found.epsilon == sound_epsilon(game, 8, found.eta, found.fake_switch)
+    preset = theorem_3_10(game, epsilon=0.125, n_experts=d)
+    assert preset.batch_size == 8
+    assert preset.eta == pytest.approx(0.0025 / log, rel=1e-12)
+    assert preset.fake_switch == pytest.approx(0.2 / log, rel=1e-12)
+    assert preset.epsilon == sound_epsilon(game, 8, preset.eta, preset.fake_switch)
     larger = theorem_3_10(game, epsilon=1.0, n_experts=d)
     assert larger.batch_size == 1
     least = 10**-1.5 * 8  # eps_0, below eps here

@@ -1,5 +1,3 @@
-"""Loss sequences on which lazy algorithms are judged."""
-
 from __future__ import annotations
 
 import itertools
@@ -37,7 +35,7 @@ def matrix(losses: ExpertLosses, size: int = 1) -> np.ndarray:
 def test_losses_do_not_depend_on_the_batch_size(
     make: Callable[..., ExpertLosses], size: int
 ) -> None:
-    losses = make()  # It can be read again.
+    losses = make()  # Losses can be read again.
     rounds, batches = matrix(losses), list(losses.batches(size))
     assert rounds.shape == (50, 4)
     assert set(np.unique(rounds)) == {0.0, 1.0}
@@ -48,10 +46,10 @@ def test_losses_do_not_depend_on_the_batch_size(
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("size", [2, 3, 5])
-def test_so_it_is_where_the_losses_of_many_experts_are_made_in_parts(
+def test_losses_of_many_experts_made_in_parts_are_the_same_too(
     make: Callable[..., ExpertLosses], size: int
 ) -> None:
-    """Parts hold two million losses: here two rounds."""
+    """A part holds two million losses, here two rounds."""
     losses = make(T=5, d=900_000)
     rounds = matrix(losses)
     assert rounds.shape == (5, 900_000)
@@ -61,7 +59,7 @@ def test_so_it_is_where_the_losses_of_many_experts_are_made_in_parts(
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.4, 0.6, 9.0])  # 1, 3, 4 and 5 epochs
 def test_epochs_are_drawn_one_after_the_other(epsilon: float) -> None:
-    """Epochs may reach from one part of two rounds into the next."""
+    """Epochs may continue from one part of two rounds into the next."""
     losses = EpochLosses(5, 900_000, epsilon, 3)
     rng = np.random.default_rng(seed_sequence(3, ("epoch losses", 900_000)))
     lengths = np.diff(np.round(np.linspace(0, 5, losses.epochs + 1)).astype(int))
@@ -70,7 +68,7 @@ def test_epochs_are_drawn_one_after_the_other(epsilon: float) -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_seeds_give_different_losses_whose_best_is_that_of_brute_force(
+def test_seeds_give_different_losses_whose_best_agrees_with_brute_force(
     make: Callable[..., ExpertLosses],
 ) -> None:
     every = [make(T=200, d=6, seed=seed) for seed in range(4)]
@@ -88,15 +86,15 @@ def rate_is(ones: float, trials: int, rate: float) -> bool:
 
 @pytest.mark.parametrize("advantage", [0.0, 0.1, 0.3, 0.5])
 def test_rates_of_the_stochastic_losses(advantage: float) -> None:
-    """Rejected with probability 1e-6 at most for each of 5 experts and 10 pairs."""
+    """The error is at most 1e-6 for each of 5 experts and 10 pairs."""
     T, d = 40_000, 5
     rounds = matrix(gap(T, d, advantage=advantage), 1000)
     rates = [0.5 - advantage, *[0.5] * (d - 1)]
     for expert, rate in enumerate(rates):
         assert rate_is(rounds[:, expert].sum(), T, rate)
-        # A rate that is 0.03 off is told apart.
+        # A rate that is off by 0.03 fails.
         assert not rate_is(rounds[:, expert].sum(), T, rate + 0.03)
-        # From one round to the next: also independent.
+        # Rounds are independent too.
         repeated = (rounds[1::2, expert] * rounds[::2, expert]).sum()
         assert rate_is(repeated, T // 2, rate**2)
     for first, second in itertools.combinations(range(d), 2):
@@ -105,7 +103,7 @@ def test_rates_of_the_stochastic_losses(advantage: float) -> None:
 
 
 def test_rates_of_the_lower_bound() -> None:
-    """One fair coin for each epoch and expert: all 8 patterns of 3 experts equally often."""
+    """There is a fair coin per epoch and expert: all 8 patterns of 3 experts are equally likely."""
     T = 20_000
     losses = EpochLosses(T, 3, 1.0, 0)
     assert losses.epochs == T
@@ -113,7 +111,7 @@ def test_rates_of_the_lower_bound() -> None:
     patterns = np.bincount((rounds @ [1, 2, 4]).astype(int), minlength=8)
     assert stats.chisquare(patterns).pvalue > ERROR
     expected = np.full(8, T / 8) * np.repeat([1.06, 0.94], 4)
-    assert stats.chisquare(patterns, expected).pvalue < ERROR  # a coin of 0.47
+    assert stats.chisquare(patterns, expected).pvalue < ERROR  # a coin of 0.47 fails
 
 
 @pytest.mark.parametrize(
@@ -133,7 +131,7 @@ def test_epochs_of_the_lower_bound(T: int, epsilon: float, expected: int) -> Non
     assert losses.epochs == expected
     rounds = matrix(losses, 10)
     assert len(rounds) == T
-    # 40 fair coins of an epoch are those of the one before with probability 2^-40.
+    # The 40 fair coins of two epochs are equal with probability 2^-40.
     starts = [0, *(1 + np.flatnonzero((rounds[1:] != rounds[:-1]).any(axis=1))).tolist(), T]
     lengths = np.diff(starts)
     assert len(lengths) == expected

@@ -30,7 +30,7 @@ def generators(replicates, seed=0):
 
 @pytest.fixture(scope="module")
 def one_good(make_stream):
-    """One expert of ten gains 0.9, the others 0.1, for 300 rounds; five beds each."""
+    """One expert of ten gains 0.9 and the others 0.1, for 300 rounds with five beds each."""
     gains = np.full((300, 10), 0.1)
     gains[:, 6] = 0.9
     return make_stream(gains, 5.0)
@@ -40,19 +40,19 @@ def one_good(make_stream):
 
 
 def is_plain(stream, mu, algorithm, seed=0):
-    """B; whether replicates are Algorithm 1 on losses (r - gain) / r; whether on 1 - gain."""
+    """Return B, and whether replicates are Algorithm 1 on (r - gain) / r and on 1 - gain."""
     rng = np.random.default_rng(seed)
     tapes = [plain.Tape(rng.random(5 * stream.n_rounds + 10).tolist()) for _ in range(30)]
     source = RawGains(stream, mu, 30)
     actions = play_rounds(algorithm, source, ReplicateGenerators(tuple(tapes)))
-    found, c = algorithm.parameters_for(setup_of(source)), NORMALISERS[algorithm.normaliser]
-    facts = {"B": found.batch_size, "eta": found.eta, "p": found.fake_switch, "c": c}
+    parameters, c = algorithm.parameters_for(setup_of(source)), NORMALISERS[algorithm.normaliser]
+    facts = {"B": parameters.batch_size, "eta": parameters.eta, "p": parameters.fake_switch, "c": c}
     equal = []
     for r in (stream.gain_range, 1.0):
         losses = (r - stream.gains) / r
         plays = [plain.play(losses, tape.numbers, **facts)[0] for tape in tapes]
         equal.append(plays == actions.tolist())
-    return (found.batch_size, *equal)
+    return (parameters.batch_size, *equal)
 
 
 @pytest.mark.parametrize("normaliser", NORMALISERS)
@@ -86,32 +86,32 @@ def test_a_batch_is_one_action_and_a_last_one_may_be_shorter(random_stream):
 
 
 def gains_and_bound(stream, mu):
-    """(R,) summed gains of 400 replicates, and the bound on regret that was minimised."""
+    """Return the (R,) summed gains of 400 replicates, and the regret bound that was minimised."""
     algorithm, source = LazyWeights(), RawGains(stream, mu, 400)
     actions = play_rounds(algorithm, source, generators(400))
     gains = stream.gains[np.arange(stream.n_rounds), actions].sum(axis=1)
     return gains, algorithm.parameters_for(setup_of(source)).objective
 
 
-def test_gain_rises_with_epsilon_from_a_random_expert_to_the_best(one_good):
-    """A random expert gains 0.18 a round, the best 0.9. Normal margins, error 1e-6."""
+def test_gain_rises_with_epsilon_from_uniform_random_to_the_best(one_good):
+    """Uniform random gains 0.18 a round, the best expert 0.9. Normal margins, error 1e-6."""
     margin = stats.norm.isf(ERROR)
-    found = [gains_and_bound(one_good, mu)[0] for mu in (0.02, 0.05, 0.3, math.inf)]
-    errors = [margin * standard_error(gains) for gains in found]
-    assert found[0].mean() - errors[0] > 300 * 0.18
+    runs = [gains_and_bound(one_good, mu)[0] for mu in (0.02, 0.05, 0.3, math.inf)]
+    errors = [margin * standard_error(gains) for gains in runs]
+    assert runs[0].mean() - errors[0] > 300 * 0.18
     for k in range(3):
-        assert found[k + 1].mean() - found[k].mean() > math.hypot(errors[k], errors[k + 1])
-    assert found[-1].mean() > 300 * 0.8
+        assert runs[k + 1].mean() - runs[k].mean() > math.hypot(errors[k], errors[k + 1])
+    assert runs[-1].mean() > 300 * 0.8
 
 
 @pytest.mark.parametrize("mu", [0.05, 0.3, math.inf])
 def test_regret_is_below_the_bound_that_was_minimised(one_good, random_stream, mu):
-    """A stream with a gap and a uniform one; normal margin, error 1e-6 each."""
+    """On a stream with a gap and a uniform one; normal margins, error 1e-6 each."""
     for stream in (random_stream(300, 10, seed=4), one_good):
         gains, bound = gains_and_bound(stream, mu)
         regrets = (stream.gains.sum(axis=0).max() - gains) / stream.gain_range
         assert regrets.mean() - stats.norm.isf(ERROR) * standard_error(regrets) <= bound
-    # The check can fail: the regret of an expert who never learns is beyond the bound.
+    # The check can fail: uniform random has a regret above the bound.
     assert bound < 300 * (0.9 - 0.18)
 
 
@@ -122,10 +122,10 @@ def test_regret_is_below_the_bound_that_was_minimised(one_good, random_stream, m
 def test_the_guarantee_is_the_accounted_epsilon_at_delta(random_stream, accountant):
     stream = random_stream(60, 4)
     algorithm, source = LazyWeights(accountant=accountant, delta=1e-5), RawGains(stream, 0.1, 3)
-    found, change = algorithm.parameters_for(setup_of(source)), 1 / stream.capacity.min()
+    parameters, change = algorithm.parameters_for(setup_of(source)), 1 / stream.capacity.min()
     game = LazyGame(60, 1e-5, largest_change=change)
     account = {"sound": sound_epsilon, "published": published_epsilon}[accountant]
-    epsilon = account(game, found.batch_size, found.eta, found.fake_switch)
+    epsilon = account(game, parameters.batch_size, parameters.eta, parameters.fake_switch)
     assert 0.95 * epsilon_of_delta(1e-5, 0.1) < epsilon <= epsilon_of_delta(1e-5, 0.1)
     guarantee = guarantee_of(algorithm, source)
     assert math.isnan(guarantee.mu)
@@ -147,9 +147,9 @@ def test_the_guarantee_is_the_accounted_epsilon_at_delta(random_stream, accounta
 
 def test_without_privacy_there_is_no_guarantee_and_no_fake_switch(random_stream):
     source = RawGains(random_stream(50, 4), math.inf, 2)
-    found = LazyWeights().parameters_for(setup_of(source))
+    parameters = LazyWeights().parameters_for(setup_of(source))
     guarantee = guarantee_of(LazyWeights(), source)
-    assert (found.fake_switch, found.batch_size, found.epsilon) == (0.0, 1, math.inf)
+    assert (parameters.fake_switch, parameters.batch_size, parameters.epsilon) == (0.0, 1, math.inf)
     assert (guarantee.epsilon_delta, guarantee.mu) == (None, math.inf)
     assert math.isinf(guarantee.epsilon(1e-6))
 
@@ -186,11 +186,11 @@ def test_one_small_ward_in_one_round_decides_for_all(make_stream):
 def test_the_published_normaliser_is_accounted_with_its_constant():
     tight, published = (LazyWeights(normaliser=n) for n in ("tight", "published"))
     setup = setup_with(largest_change=1.0)
-    found = published.parameters_for(setup)
+    parameters = published.parameters_for(setup)
     game = LazyGame(150, 1e-6, largest_change=1.0, normaliser=2.0)
-    epsilon = sound_epsilon(game, found.batch_size, found.eta, found.fake_switch)
-    assert found.epsilon == epsilon <= epsilon_of_delta(1e-6, 1.0)
-    assert found.objective > tight.parameters_for(setup).objective
+    epsilon = sound_epsilon(game, parameters.batch_size, parameters.eta, parameters.fake_switch)
+    assert parameters.epsilon == epsilon <= epsilon_of_delta(1e-6, 1.0)
+    assert parameters.objective > tight.parameters_for(setup).objective
 
 
 @pytest.mark.parametrize("normaliser", ["tight", "published"])

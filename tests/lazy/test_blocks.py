@@ -1,4 +1,4 @@
-"""Many games of L2P in one pass, against each played batch by batch on the same random numbers."""
+"""Many games of L2P in one pass, compared with single games on the same random numbers."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def generators(game: int) -> ReplicateGenerators:
 
 
 def in_one_pass(losses: ExpertLosses) -> list[tuple[np.ndarray, np.ndarray]]:
-    return play_weights(losses, [(it, generators(g)) for g, it in enumerate(PARAMETERS)])
+    return play_weights(losses, [(rules, generators(g)) for g, rules in enumerate(PARAMETERS)])
 
 
 def batch_by_batch(losses: ExpertLosses) -> list[tuple[np.ndarray, np.ndarray]]:
     return [
-        play(WeightsMeasure(losses.n_experts, it.eta), it, losses, generators(g))
-        for g, it in enumerate(PARAMETERS)
+        play(WeightsMeasure(losses.n_experts, rules.eta), rules, losses, generators(g))
+        for g, rules in enumerate(PARAMETERS)
     ]
 
 
@@ -70,9 +70,9 @@ def test_random_numbers_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch,
 
 
 def test_a_batch_that_is_skipped_but_may_redraw_would_be_seen(monkeypatch):
-    """The bound on the probability of keeping x is made too high by a hundredth."""
+    """Power of the test: the bound on the keep probability is raised by a hundredth."""
     least = blocks._least_keep
-    monkeypatch.setattr(blocks, "_least_keep", lambda own: min(least(own) + 0.01, 1.0))
+    monkeypatch.setattr(blocks, "_least_keep", lambda rules: min(least(rules) + 0.01, 1.0))
     assert not same(SEQUENCES[0])
 
 

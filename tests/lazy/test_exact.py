@@ -32,7 +32,7 @@ def law_of(B, eta, p, c):
 
 
 def by_paths(sums, *, B, eta, p, c):
-    """{(x_1, ..., x_S, y_S): probability} of Algorithm 1, following every draw by itself."""
+    """Return {(x_1, ..., x_S, y_S): probability} of Algorithm 1 by following every draw."""
     d = len(sums[0])
     total = [0.0] * d
     law = {((x,), y): 1 / d**2 for x, y in itertools.product(range(d), repeat=2)}
@@ -54,7 +54,7 @@ def by_paths(sums, *, B, eta, p, c):
 
 @pytest.mark.parametrize("c", [0.0, 1.0, 2.0])
 @pytest.mark.parametrize(("B", "eta", "p"), [(1, 0.3, 0.2), (2, 1.5, 0.0), (1, 0.1, 1.0)])
-def test_laws_are_those_of_every_draw_by_itself(B, eta, p, c):
+def test_distributions_agree_with_following_every_draw(B, eta, p, c):
     sums = np.random.default_rng(0).uniform(0, B, size=(2, 3, 2))
     laws = paths_and_shadow(sums, law_of(B, eta, p, c))
     assert laws.shape == (2, 16, 2)
@@ -98,8 +98,8 @@ def test_exact_epsilon_by_hand():
     """P = (3/4, 1/4), Q = (1/4, 3/4): 3/4 - e^eps / 4 = delta."""
     first, second = np.array([[0.75, 0.25]]), np.array([[0.25, 0.75]])
     for delta in (0.0, 0.1, 0.4):
-        found = exact_epsilon(first, second, delta)
-        np.testing.assert_allclose(found, math.log(3 - 4 * delta), rtol=1e-12)
+        epsilon = exact_epsilon(first, second, delta)
+        np.testing.assert_allclose(epsilon, math.log(3 - 4 * delta), rtol=1e-12)
     assert exact_epsilon(first, second, 0.5).tolist() == [0]
     assert exact_epsilon(first, np.array([[0.0, 1.0]]), 0.7).tolist() == [50]
     assert exact_epsilon(first, np.array([[0.0, 1.0]]), 0.76).tolist() == [0]
@@ -114,9 +114,9 @@ def test_neighbours_are_all_pairs_that_differ_in_one_batch(change):
     assert len(pairs) == 2
     for s, (first, second) in enumerate(pairs):
         wanted = (gap[..., s] > 0) & (gap[..., s] <= change) & (gap[..., 1 - s] == 0)
-        found = np.zeros_like(wanted)
-        found[first, second] = True
-        np.testing.assert_array_equal(found, wanted)
+        differ = np.zeros_like(wanted)
+        differ[first, second] = True
+        np.testing.assert_array_equal(differ, wanted)
         assert len(first) == wanted.sum()
 
 
@@ -124,9 +124,9 @@ def test_the_worst_pair_is_found():
     cells = list(itertools.product((0.0, 1.0), repeat=2))
     games, laws = list(itertools.product(cells, repeat=2)), []
     for game in games:
-        found = by_paths(game, B=1, eta=0.7, p=0.2, c=1.0)
+        paths = by_paths(game, B=1, eta=0.7, p=0.2, c=1.0)
         plays = itertools.product((0, 1), repeat=3)
-        laws.append(np.array([[found[xs, 0] + found[xs, 1] for xs in plays]]))
+        laws.append(np.array([[paths[xs, 0] + paths[xs, 1] for xs in plays]]))
     worst = max(
         float(exact_epsilon(laws[one], laws[other], 0.01)[0])
         for one, other in itertools.permutations(range(len(games)), 2)

@@ -1,4 +1,4 @@
-"""The rivals of L2P on synthetic losses, compared with plain ones."""
+"""Rivals of L2P on synthetic losses, compared with plain versions."""
 
 from __future__ import annotations
 
@@ -37,42 +37,42 @@ def matrix(losses: ExpertLosses) -> np.ndarray:
 @pytest.mark.parametrize("T", [2, 3, 16, 17, 45])
 @pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, math.inf])
 def test_the_tree_is_the_plain_one(T, mu):
-    """The tree of least noise plays on gains that are negative losses; so is its noise."""
+    """The least-noise tree plays on gains that are negative losses, with negative noise."""
     losses, levels = GapLosses(T, 3, 0.1, 2), math.ceil(math.log2(T))
-    ((found, switched),) = play_leaders("tree-ftpl-min-noise", [(losses, mu)], generators(10))
+    ((totals, switched),) = play_leaders("tree-ftpl-min-noise", [(losses, mu)], generators(10))
     rounds = matrix(losses)
     for r, rng in enumerate(generators(10).generators):
         negative = SimpleNamespace(standard_normal=lambda n, rng=rng: -rng.standard_normal(n))
         actions = tree_ftpl(-rounds, math.sqrt(3) * levels / mu, levels, negative)
-        assert found[r] == pytest.approx(rounds[np.arange(T), actions].sum())
+        assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
         assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
 
 
 @pytest.mark.parametrize("T", [1, 2, 17])
 @pytest.mark.parametrize("mu", [0.5, 50.0])
 def test_the_matrix_leader_is_the_plain_one(T, mu):
-    """Noise of every prefix by the dense factor; expert 0 in round 1."""
+    """The dense factor gives the noise of every prefix; round 1 plays expert 0."""
     losses = GapLosses(T, 3, 0.1, 2)
-    ((found, switched),) = play_leaders("mf-ftpl", [(losses, mu)], generators(10))
+    ((totals, switched),) = play_leaders("mf-ftpl", [(losses, mu)], generators(10))
     rounds, left = matrix(losses), prefix_sums(T).left
     for r, rng in enumerate(generators(10).generators):
         noisy = rounds.cumsum(axis=0) + math.sqrt(3) / mu * left @ rng.standard_normal((T, 3))
         actions = [0, *noisy[:-1].argmin(axis=1)]
-        assert found[r] == pytest.approx(rounds[np.arange(T), actions].sum())
+        assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
         assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
 
 
 @pytest.mark.parametrize("algorithm", NOISES)
 def test_games_together_are_those_alone(algorithm):
-    """Noise is the same at every level and on all losses."""
+    """The noise is the same at every level and on all losses."""
     games = [(GapLosses(17, 3, 0.1, 2), 0.5), (EpochLosses(17, 3, 1.0, 2), 5.0)]
     together = play_leaders(algorithm, games, generators(10))
-    for game, found in zip(games, together, strict=True):
-        np.testing.assert_array_equal(found, play_leaders(algorithm, [game], generators(10))[0])
+    for game, outcome in zip(games, together, strict=True):
+        np.testing.assert_array_equal(outcome, play_leaders(algorithm, [game], generators(10))[0])
 
 
 @pytest.mark.parametrize("T", [1, 2, 17, 64])
-def test_private_blocks_are_those_of_the_algorithm(T):
+def test_private_blocks_agree_with_the_algorithm(T):
     """The algorithm plays gains 1 - loss round by round; here all draws come first."""
     losses, epsilons = GapLosses(T, 3, 0.1, 2), (0.5, 5.0)
     rounds = matrix(losses)
@@ -84,17 +84,17 @@ def test_private_blocks_are_those_of_the_algorithm(T):
         periods=np.datetime64("2020-01-05") + 7 * np.arange(T),
         given_sensitivity=np.ones(T),
     )
-    played = play_blocks(losses, [(it, generators(10)) for it in epsilons])
-    for epsilon, (found, switched) in zip(epsilons, played, strict=True):
+    played = play_blocks(losses, [(epsilon, generators(10)) for epsilon in epsilons])
+    for epsilon, (totals, switched) in zip(epsilons, played, strict=True):
         source = RawGains(stream, implied_mu(epsilon), 10)
         actions = play_rounds(PrivateBlocks(), source, generators(10))
-        np.testing.assert_allclose(found, rounds[np.arange(T), actions].sum(axis=1))
+        np.testing.assert_allclose(totals, rounds[np.arange(T), actions].sum(axis=1))
         np.testing.assert_array_equal(switched, (np.diff(actions, axis=1) != 0).sum(axis=1))
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Expert 1 loses `height` in round 1, then nobody loses until round `at`: expert 1, 0.5."""
+    """Losses: `height` for expert 1 in round 1, then 0 until round `at`: 0.5 for expert 1."""
 
     n_rounds: int
     at: int
@@ -110,9 +110,9 @@ class Probe:
 
 @pytest.mark.parametrize("T", [8, 9, 13])
 def test_noise_on_every_prefix_of_the_tree_has_the_same_variance(T):
-    """S = sqrt(d) L / mu in each coordinate: expert 1 is chosen where N(0, 2 S^2) > height.
+    """Noise has S = sqrt(d) L / mu in each coordinate: N(0, 2 S^2) > height chooses expert 1.
 
-    A sound library is rejected with probability 1e-6 at most for each prefix.
+    A sound library fails with probability at most 1e-6 for each prefix.
     """
     levels, mu, replicates = math.ceil(math.log2(T)), 0.2, 20_000
     deviation = math.sqrt(2) * math.sqrt(2) * levels / mu
@@ -120,7 +120,7 @@ def test_noise_on_every_prefix_of_the_tree_has_the_same_variance(T):
     for total, _ in play_leaders("tree-ftpl-min-noise", games, many(replicates, T)):
         chosen = int((total % deviation > 0.25).sum())
         assert stats.binomtest(chosen, replicates, stats.norm.cdf(-1)).pvalue > ERROR
-        # A tenth more or less noise would be seen.
+        # A tenth more or less noise fails.
         for factor in (0.9, 1.1):
             rate = stats.norm.cdf(-factor)
             assert stats.binomtest(chosen, replicates, rate).pvalue < ERROR

@@ -21,7 +21,6 @@ BATCHES = np.array([[1.0, 0.0, 0.4], [0.0, 1.0, 0.9], [1.0, 0.2, 0.0], [0.3, 1.0
 
 
 def run(measure, parameters, batches, generators):
-    """The states of all batches."""
     states = [start(measure, generators)]
     for batch in batches:
         states.append(advance(measure, parameters, states[-1], batch, generators))
@@ -58,12 +57,12 @@ def test_every_replicate_is_the_plain_version_on_the_same_uniforms(normaliser, B
 
 
 def measures(eta=0.7):
-    """nu_1, nu_2, ... after the losses of `BATCHES`."""
+    """Return nu_1, nu_2, ... after the losses of `BATCHES`."""
     return [plain.weights(BATCHES[:s].sum(axis=0).tolist(), eta) for s in range(len(BATCHES) + 1)]
 
 
 def shadow_laws(p, eta=0.7):
-    """Law of y_s: nu at the batch of its last redraw, (1 - p) of the law before and p of nu_s."""
+    """Return the distribution of y_s: with probability p it is nu_s, otherwise that of y_{s-1}."""
     laws = measures(eta)[:1]
     for nu in measures(eta)[1:]:
         laws.append([(1 - p) * old + p * new for old, new in zip(laws[-1], nu, strict=True)])
@@ -72,11 +71,11 @@ def shadow_laws(p, eta=0.7):
 
 @pytest.mark.parametrize("normaliser", NORMALISERS)
 @pytest.mark.parametrize("p", [0.1, 0.3, 1.0])
-def test_laws_of_played_points_of_shadow_points_and_of_both(normaliser, p, checks):
-    """x_s follows nu_s, whatever y_1, ..., y_{s-1} are: the pairs (x_s, y_{s-1}) are independent.
+def test_distributions_of_played_and_shadow_points(normaliser, p, checks):
+    """x_s follows nu_s given any y_1, ..., y_{s-1}: the pairs (x_s, y_{s-1}) are independent.
 
-    y_s does not: it follows the measure of its last redraw, being kept with probability 1 - p
-    whatever the losses.
+    y_s follows the measure of its last redraw, since it is kept with probability 1 - p whatever the
+    losses are.
     """
     states, laws = many(normaliser, p=p), shadow_laws(p)
     for state, nu, law in zip(states, measures(), laws, strict=True):
@@ -96,8 +95,8 @@ def test_a_normaliser_below_one_breaks_the_marginals(monkeypatch, checks, wrong)
 
 
 @pytest.mark.parametrize("normaliser", NORMALISERS)
-def test_whole_plays_follow_the_enumerated_law(normaliser, checks):
-    """(x_1, ..., x_4, y_4) for d = 2: 32 outcomes."""
+def test_whole_plays_follow_the_enumerated_distribution(normaliser, checks):
+    """(x_1, ..., x_4, y_4) has 32 outcomes for d = 2."""
     batches = np.array([[1.0, 0.0], [0.5, 1.0], [0.0, 0.8]])
     states = many(normaliser, p=0.3, eta=0.5, batches=batches)
     outcome = sum(s.played.astype(int) * 2 ** (4 - i) for i, s in enumerate(states))
@@ -127,7 +126,7 @@ KEEP = [
 
 
 def advanced(eta, p, normaliser, x, y, uniforms):
-    """The next state of a replicate at x and y, after losses (1, 0), and how often y was drawn."""
+    """Return the next state of a replicate at x and y after losses (1, 0), and the draws of y."""
     measure, tape = WeightsMeasure(2, eta), plain.Tape(uniforms)
     state = LazyState(
         measure=measure.initial(),
@@ -156,7 +155,7 @@ def test_keep_probability_by_hand(normaliser, x, y, keep):
 
 
 def test_a_redrawn_point_comes_from_the_measure_after_the_batch():
-    """eta = log 3, losses (1, 0): the new measure is (1/4, 3/4), the old one (1/2, 1/2)."""
+    """eta = log 3, losses (1, 0): the new measure is (1/4, 3/4), the old measure (1/2, 1/2)."""
     for uniform, point in [(0.2499, 0), (0.2501, 1), (0.4999, 1)]:
         after, _ = advanced(math.log(3), 1.0, "tight", 1, 0, [0.0, 0.0, 0.0, uniform, 0.9])
         assert (after.played.tolist(), after.shadow.tolist()) == ([point], [1])

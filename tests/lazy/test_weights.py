@@ -21,7 +21,7 @@ def test_probabilities_are_normalised_exponential_weights():
     np.testing.assert_allclose(WeightsMeasure(4, 0.8).probabilities(state), expected, rtol=1e-14)
 
 
-def test_log_ratio_is_that_of_the_measures_up_to_their_normalisation():
+def test_log_ratio_agrees_with_the_measures_up_to_normalisation():
     measure, rng = WeightsMeasure(4, 0.3), np.random.default_rng(0)
     state, batch, points = rng.random(4) * 5, rng.random(4), np.arange(4)
     before, after = (measure.probabilities(s) for s in (state, measure.absorb(state, batch)))

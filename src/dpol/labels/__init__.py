@@ -1,6 +1,6 @@
 """Learning a distribution from locally private labels.
 
-A class of hypotheses, a learner by name, a game, the coins of Nature and the clients:
+Choose hypotheses, a learner, a game and its random generators, and play:
 
 >>> import numpy as np
 >>> from dpol import labels
@@ -12,12 +12,12 @@ A class of hypotheses, a learner by name, a game, the coins of Nature and the cl
 >>> run = labels.play_labels(learner, game, coins)
 >>> learner.client.guarantee.epsilon_delta
 (1.0, 0.0)
->>> bool((run.final_weights.argmax(axis=1) == game.law).all())  # each learner found the truth
+>>> bool((run.final_weights.argmax(axis=1) == game.law).all())  # every replicate found the truth
 True
 
 Source: "Online Distribution Learning with Local Privacy Constraints".
 
-The public names are loaded when they are first used. To add one: a line in `__init__.pyi`.
+Public names are loaded when they are first used. To add one, add a line to `__init__.pyi`.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The public names of the room and their modules; type checkers read them here too."""
+"""Public names of this package and their modules, for the lazy loader and type checkers."""
 
 from .bayes import MembershipBayes as MembershipBayes
 from .bayes import MessageBayes as MessageBayes

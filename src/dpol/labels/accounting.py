@@ -1,7 +1,7 @@
 """Privacy of messages about labels: composition of Laplace noise, and an exact loss.
 
-All coordinates of a message depend on the same label, so the privacy loss of K noisy numbers is
-that of K Laplace mechanisms on the same data.
+All coordinates of a message depend on the same label, so K noisy numbers lose as much privacy as
+K Laplace mechanisms on the same data.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _ROUNDING = 1e-13
 
 @lru_cache(maxsize=4096)
 def scale_factor(n_coordinates: int, epsilon: float, delta: float, rule: SensitivityRule) -> float:
-    """b / s: the Laplace scale of each coordinate for each unit of its sensitivity.
+    """Return b / s, the Laplace scale of a coordinate per unit of its sensitivity.
 
     `published` is (2 sqrt(2 K log(1/delta)) + sqrt(K eps)) / eps, from Algorithm 1 of "Online
-    Distribution Learning with Local Privacy Constraints"; `exact` is the smallest factor whose
+    Distribution Learning with Local Privacy Constraints". `exact` is the smallest factor whose
     K-fold composition is (eps, delta) by a numerical accountant that rounds against us. It is
-    less than 1% above the optimum, never below it and never above K / eps, basic composition,
-    to which it returns where delta is below 1e-13.
+    never below the optimum and less than 1% above it. It is never above basic composition, K / eps,
+    which it equals if delta is below 1e-13.
 
     Args:
         n_coordinates: K, the number of coordinates.
@@ -56,58 +56,58 @@ def scale_factor(n_coordinates: int, epsilon: float, delta: float, rule: Sensiti
         middle = math.sqrt(low * high)
         within = composed_delta(K, middle, epsilon) <= delta
         low, high = (low, middle) if within else (middle, high)
-    # Rounded up to five digits.
+    # Round up to five digits.
     digits = 4 - math.floor(math.log10(high))
     return min(basic, round(math.ceil(high * 10.0**digits) / 10.0**digits, digits))
 
 
 def composed_delta(n_coordinates: int, factor: float, epsilon: float) -> float:
-    """delta at `epsilon` of K Laplace mechanisms of scale `factor` and sensitivity 1.
+    """Return delta at `epsilon` of K Laplace mechanisms with scale `factor` and sensitivity 1.
 
-    By the privacy-loss distributions of dp_accounting, rounded up; too large by at most one part
-    in 10^4, and by 1e-13.
+    Computed from privacy-loss distributions of dp_accounting, rounded up: too large by at most one
+    part in 10^4, plus 1e-13.
 
     >>> round(composed_delta(1, 2.0, 0.25), 6) == round(-math.expm1((0.25 - 0.5) / 2), 6)
     True
     """
     from dp_accounting.pld import privacy_loss_distribution
 
-    # Points for the privacy loss 1 / b of one coordinate; less than 0.01 apart in any case.
+    # Grid points for the privacy loss 1 / b of one coordinate, always less than 0.01 apart.
     points = max(20, min(200, 20_000 // n_coordinates), math.ceil(100 / factor))
     one = privacy_loss_distribution.from_laplace_mechanism(
         factor, value_discretization_interval=1 / (factor * points)
     )
-    # The library would add the mass that it cuts off even where it cuts nothing.
+    # For one coordinate the library would add truncated mass although it truncates nothing.
     together = one.self_compose(n_coordinates) if n_coordinates > 1 else one
     return float(together.get_delta_for_epsilon(epsilon)) + _ROUNDING
 
 
 def laplace_message_loss(log_cells: Floats, cells: Ints, *, keep: float, scales: Floats) -> Floats:
-    """The pure eps of a message of private EXP3 about each index j, (K,): without quadrature.
+    """Return the (K,) exact pure eps of a message of private EXP3 about each index j.
 
-    The message for a label y and a public index j is a_j(B) + Laplace(b_j), where B is y's own
-    block or, now and then, a random one. Its loss is the largest log ratio of two labels'
-    densities at one value. Between neighbouring values a_j(.) every density is
-    A e^(v/b) + B e^(-v/b), so a ratio of two is monotone there, and constant beyond the
-    outermost: its maximum lies at one of the a_j(.).
+    The message for a label y and a public index j is a_j(B) + Laplace(b_j), where B is the block
+    of y or, rarely, a random block. Its loss is the largest log ratio of two labels' densities at
+    one value. Between neighbouring values a_j(.) every density is A e^(v/b) + B e^(-v/b), so the
+    ratio of two densities is monotone there, and constant beyond the outermost values. Hence the
+    maximum is at one of the a_j(.), and no quadrature is needed.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 2; the
     computation is ours.
 
     Args:
         log_cells: (K, M) a_j(y), the log mass of one cell of block y under hypothesis j; ignored
-            where a block has no cells.
-        cells: (M,) c_y, the number of cells of each block. Label y is in block y with
-            probability `keep`, else in a block drawn in proportion to `cells`; a label whose
-            block has no cells always has its block drawn.
-        keep: probability in [0, 1]; 1 - 1/T in the paper.
+            for blocks without cells.
+        cells: (M,) c_y, the number of cells of each block. Label y is in block y with probability
+            `keep`, otherwise in a block drawn in proportion to `cells`; a label whose block has no
+            cells always gets a drawn block.
+        keep: Probability in [0, 1]; 1 - 1/T in the paper.
         scales: (K,) Laplace scales b_j; 0 gives inf, unless all a_j(.) are equal.
 
     >>> values, cells = np.log([[0.9, 0.1]]), np.array([1, 1])
     >>> round(float(laplace_message_loss(values, cells, keep=1.0, scales=np.array([2.0]))[0]), 4)
     1.0986
     """
-    # Labels without cells need no care: their density lies between those of the others.
+    # Labels without cells can be ignored: their density lies between the other densities.
     used = cells > 0
     values, share = log_cells.T[used], cells[used] / cells.sum()
     order = np.argsort(values, axis=0)
@@ -123,7 +123,7 @@ def laplace_message_loss(log_cells: Floats, cells: Ints, *, keep: float, scales:
 
 
 def _mixture(knots: Floats, share: Floats, inverse: Floats) -> Floats:
-    """sum_z share_z e^(-|a_y - a_z| / b) at every knot, (P, K), from both ends in turn."""
+    """Return (P, K) sum_z share_z e^(-|a_y - a_z| / b) at every knot, summed from both ends."""
     decay = np.exp(-np.diff(knots, axis=0) * np.where(np.isinf(inverse), 0.0, inverse))
     below, above = share.copy(), share.copy()
     for y in range(1, len(knots)):

@@ -1,9 +1,9 @@
-"""Bayesian averaging over the hypotheses, by the exact law of the messages.
+"""Bayesian averaging over the hypotheses, by the exact distribution of the messages.
 
 The weights are the posterior of the hypotheses given the messages, from a uniform prior. The
-messages are private already, so this costs nothing. For randomised response it is the learner
-of Wu et al., "Learning functional distributions with private labels"; with labels as they are
-it is the Bayes mixture, whose risk is at most log K; for the other messages it is ours.
+messages are already private, so this costs no privacy. For randomised response it is the learner
+of Wu et al., "Learning functional distributions with private labels"; for raw labels it is the
+Bayes mixture, whose risk is at most log K; for the other messages it is ours.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from dpol.labels.hypotheses import Ints
 from dpol.labels.learners import BlockLearner, LabelLearner
 from dpol.privacy.guarantee import Origin
 
-# The log-likelihood of what cannot be: finite, so that weights are numbers even where every
-# hypothesis is refuted, and beyond all that other messages could make up for.
+# Log-likelihood of an impossible message: finite, so that weights stay numbers even if every
+# hypothesis is refuted, and too low for other messages to make up for it.
 _REFUTED = -1e30
-# Beyond it, densities of messages overflow.
+# Above this epsilon, densities of messages overflow.
 _LARGEST_EPSILON = 300.0
 
 
 class AnswerBayes(BlockLearner):
-    """Base of the learners with posterior weights from messages of few values."""
+    """Base class of learners with posterior weights from messages with few values."""
 
     settles = True
 
     @property
     @abstractmethod
     def asked(self) -> Floats:
-        """(X, indices): chances of the index of a message, which the label does not change."""
+        """(X, J) probabilities of the index of a message, which do not depend on the label."""
 
     @abstractmethod
     def chances(self, masses: Floats) -> Floats:
-        """Likelihoods of each value of a message about each index, (X, indices, values, L).
+        """Return the (X, J, values, L) likelihoods of each value of a message about each index.
 
         Args:
-            masses: (X, L, M) laws of the label.
+            masses: (X, L, M) distributions of the label.
         """
 
     @cached_property
@@ -55,13 +55,13 @@ class AnswerBayes(BlockLearner):
         return np.asarray(np.log(chances, out=refuted, where=chances > 0))
 
     def scores(self, messages: Messages, features: Ints) -> Floats:
-        """Changes of log-weights, (R, B, K)."""
+        """Return the (R, B, K) changes of log-weights."""
         return np.asarray(self._logs[features, messages.index, messages.values])
 
     def sums(
         self, laws: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
     ) -> Floats:
-        """Changes of log-weights by blocks of rounds, (R, n, K)."""
+        """Draw (R, n, K) changes of log-weights over blocks of rounds; see `BlockLearner`."""
         every = np.broadcast_to(laws, (self.hypotheses.n_features, *laws.shape))
         chances = self.chances(every)[feature]
         index, values = np.indices(chances.shape[:2]).reshape(2, 1, -1)
@@ -78,29 +78,29 @@ class ResponseBayes(AnswerBayes):
 
     @cached_property
     def client(self) -> ResponseClient:
-        """The client, which sends the label or another one."""
+        """Client that sends the label or another label."""
         return ResponseClient(self.hypotheses.n_labels, self.terms.epsilon)
 
     @property
     def asked(self) -> Floats:
-        """(X, 1): there is one index."""
+        """(X, 1) ones, since there is one index."""
         return np.ones((self.hypotheses.n_features, 1))
 
     def chances(self, masses: Floats) -> Floats:
-        """Likelihoods of a reported label, (X, 1, M, L)."""
+        """Return the (X, 1, M, L) likelihoods of a reported label."""
         keep = self.client.keep
         other = (1 - keep) / (self.hypotheses.n_labels - 1)
         return np.asarray(other + (keep - other) * masses.transpose(0, 2, 1)[:, None])
 
 
 class OpenBayes(ResponseBayes):
-    """Posterior weights from the labels themselves: no privacy."""
+    """Posterior weights from the labels themselves, without privacy."""
 
     title = "Bayes, no privacy"
 
     @cached_property
     def client(self) -> ResponseClient:
-        """The client, which sends the label, whatever epsilon is asked for."""
+        """Client that always sends the label, whatever epsilon the terms have."""
         return ResponseClient(self.hypotheses.n_labels, math.inf)
 
 
@@ -112,16 +112,16 @@ class MembershipBayes(AnswerBayes):
 
     @cached_property
     def client(self) -> MembershipClient:
-        """The client, which answers whether the label is in a set."""
+        """Client that answers whether the label is in a set."""
         return MembershipClient(self.hypotheses, self.terms.epsilon)
 
     @property
     def asked(self) -> Floats:
-        """(X, J): chances of the sets."""
+        """(X, J) probabilities of the sets."""
         return self.client.asked
 
     def chances(self, masses: Floats) -> Floats:
-        """Likelihoods of no and of yes about the set of an index, (X, J, 2, L)."""
+        """Return the (X, J, 2, L) likelihoods of no and yes for the set of each index."""
         sets, keep = self.client.sets.astype(float), self.client.keep
         yes = (1 - keep) + (2 * keep - 1) * (sets @ masses.transpose(0, 2, 1))
         return np.stack([1 - yes, yes], axis=2)
@@ -131,9 +131,9 @@ class MembershipBayes(AnswerBayes):
 class MessageBayes(LabelLearner):
     """Posterior weights from the messages of private EXP3 (ours).
 
-    Under hypothesis j a message about hypothesis J has the density sum_y m_j(y) Lap(v - a_y),
-    where a_y is log pbar_J of a cell of block y and m_j(y) the probability of that block.
-    Sorted by a_y, the sum up to v and the sum from v on are prefix sums.
+    Under hypothesis j, a message about hypothesis J has the density sum_y m_j(y) Lap(v - a_y),
+    where a_y is log pbar_J of a cell of block y and m_j(y) is the probability of the block.
+    Sorted by a_y, the sums below and above v are prefix sums.
 
     Raises:
         ValueError: epsilon is above 300.
@@ -145,31 +145,31 @@ class MessageBayes(LabelLearner):
 
     @cached_property
     def client(self) -> SampledClient:
-        """The client of private EXP3."""
+        """Client of private EXP3."""
         return SampledClient(self.clipping, self.terms.epsilon)
 
     def __post_init__(self) -> None:
         if self.terms.epsilon > _LARGEST_EPSILON:
             raise ValueError(
                 f"epsilon must be at most {_LARGEST_EPSILON:g}, got {self.terms.epsilon:g}:"
-                " messages with so little noise have no density that can be computed"
+                " the density of messages with so little noise cannot be computed"
             )
 
     @cached_property
     def _scales(self) -> Floats:
-        """(X, K) scales; any where a message has no noise because it is always the same."""
+        """(X, K) scales; 1 if a message is constant and so has no noise."""
         return np.where(self.client.scales > 0, self.client.scales, 1.0)
 
     @cached_property
     def _sums(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Knots (X, K, M) and their centres (X, K); sums below and above, (X, K, M + 1, K)."""
+        """(X, K, M) knots, their (X, K) centres, and (X, K, M + 1, K) sums below and above."""
         clipping = self.clipping
         full = np.isfinite(clipping.log_cells)
         knots = np.where(full, clipping.log_cells, np.inf) / self._scales[:, :, None]
         order = np.argsort(knots, axis=2)
         knots = np.take_along_axis(knots, order, axis=2)
         centres = np.where(np.isfinite(knots), knots, 0).sum(axis=2) / full.sum(axis=2)
-        # The block masses of all hypotheses, blocks in the order of their knots.
+        # Block masses of all hypotheses, with blocks in the order of their knots.
         blocks = clipping.block_masses.transpose(0, 2, 1)
         X, K, M = knots.shape
         ordered = blocks[np.arange(X)[:, None, None], order]
@@ -180,7 +180,7 @@ class MessageBayes(LabelLearner):
         return knots, centres, below, above
 
     def scores(self, messages: Messages, features: Ints) -> Floats:
-        """Changes of log-weights, (R, B, K), up to a number that all hypotheses share."""
+        """Return the (R, B, K) changes of log-weights, up to a constant over the hypotheses."""
         knots, centres, below, above = self._sums
         index = messages.index
         features = np.broadcast_to(features, index.shape)

@@ -1,9 +1,9 @@
-"""Many rounds at once: draws of what all messages of a block of rounds add up to.
+"""Draws of the sums of all messages of a block of rounds.
 
-A learner's weights depend on sums of its messages. In rounds that show the same feature these
-are sums of independent, identical terms, so a block of n rounds needs no n messages: counts of
-labels or answers are multinomial, and a sum of n Laplace numbers is the difference of two Gamma
-numbers of shape n. The law is that of the messages one by one; the random numbers are others.
+A learner's weights depend on sums of its messages. In rounds with the same feature these are sums
+of independent, identical terms, so a block of n rounds does not need n messages: counts of labels
+or answers are multinomial, and a sum of n Laplace numbers is the difference of two Gamma numbers
+of shape n. The distribution is the same as for single messages; the random numbers differ.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.labels.clients import SampledClient, VectorClient
 from dpol.labels.hypotheses import Ints, draw_categories
 
-# Rounds in a block for each category from which on counts are faster than single draws.
+# Rounds in a block per category above which counts are faster than single draws.
 _MANY = 0.25
 
 
 def answer_sums(
     chances: Floats, scores: Floats, rounds: Ints, generators: ReplicateGenerators
 ) -> Floats:
-    """Sums of the scores of one of A answers a round, (R, n, K).
+    """Return the (R, n, K) sums of scores over blocks of rounds, with one of A answers per round.
 
     Args:
         chances: (R, A) probabilities of the answers.
-        scores: (A, K) what each adds.
+        scores: (A, K) scores of the answers.
         rounds: (n,) rounds of each block.
-        generators: one for each replicate.
+        generators: One for each replicate.
     """
     pairs = zip(chances, generators.generators, strict=True)
     return np.stack([_sums(law, scores, rounds, generator) for law, generator in pairs])
@@ -40,14 +40,14 @@ def likelihood_sums(
     rounds: Ints,
     generators: ReplicateGenerators,
 ) -> tuple[Floats, Ints]:
-    """Sums of the noisy log-likelihoods of each hypothesis, and how many they are; (R, n, K).
+    """Return the (R, n, K) sums of noisy log-likelihoods, and the (R, n, K) numbers of their terms.
 
     Args:
-        client: whose messages they are.
-        laws: (R, M) laws of the label.
-        feature: what all rounds show.
+        client: Client that sends the messages.
+        laws: (R, M) distributions of the label.
+        feature: Feature of all rounds.
         rounds: (n,) rounds of each block.
-        generators: one for each replicate.
+        generators: One for each replicate.
     """
     clipping, K = client.clipping, client.clipping.hypotheses.n_hypotheses
     # An empty block is never drawn.
@@ -70,7 +70,7 @@ def likelihood_sums(
 
 
 def _sums(chances: Floats, values: Floats, rounds: Ints, generator: np.random.Generator) -> Floats:
-    """Sums of rows of `values` (A, D), drawn by `chances` (A,) in every round; (n, D)."""
+    """Return (n, D) sums of rows of `values` (A, D), one drawn by `chances` (A,) in each round."""
     if rounds.sum() >= _MANY * len(rounds) * len(chances):
         return np.asarray(generator.multinomial(rounds, chances / chances.sum()) @ values)
     uniforms = generator.random(rounds.sum())

@@ -1,18 +1,18 @@
-"""Bounds on risks, with the constants that proofs give.
+"""Bounds on risks, with the constants from the proofs.
 
 Source: "Online Distribution Learning with Local Privacy Constraints": Theorem 3 (Appendix A),
 Theorem 4 and Theorem 5 with gamma = log T, and the rounds of section 6.
 
-Posterior weights have bounds of ours. Let a message about f and one about g have laws whose KL
-divergence is at least 2 kept^2 TV(f, g)^2. The messages together tell at most log K, so the mean of
-sum_t TV_t^2 is at most log K / (2 kept^2); Cauchy-Schwarz gives `posterior_tv`. Further,
-KL <= (1 + log(1/w)) TV, where w is the weight of the truth, and the mean of 1/w is at most K; with
-Jensen's inequality this gives `posterior_risk`. Features may depend on all earlier messages.
+The bounds for posterior weights are ours. Suppose that messages under f and under g have a KL
+divergence of at least 2 kept^2 TV(f, g)^2. All messages together carry at most log K, so the mean
+of sum_t TV_t^2 is at most log K / (2 kept^2); Cauchy-Schwarz gives `posterior_tv`. Further,
+KL <= (1 + log(1/w)) TV, where w is the weight of the truth, and the mean of 1/w is at most K;
+Jensen's inequality gives `posterior_risk`. Features may depend on all earlier messages.
 
-With `kept_by_design` that answers Remark 1 for epsilon of at most 1 and one true hypothesis: the
-averaged TV is of the order sqrt(K log K / T) / epsilon at most, which is the Õ that the remark asks
-for. For large epsilon it is of the order sqrt(K log K / T), without 1 / epsilon. For small epsilon
-`lower_bound_of_tv` is below it by a constant and sqrt(log K).
+With `kept_by_design`, this answers Remark 1 for epsilon <= 1 and one true hypothesis: the averaged
+TV is at most of the order sqrt(K log K / T) / epsilon, the Õ of the remark. For large epsilon the
+order is sqrt(K log K / T), without 1 / epsilon. For small epsilon `lower_bound_of_tv` is smaller
+by a constant and sqrt(log K).
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from dpol.labels.hard_pairs import hardness
 def wma_bound(
     n_hypotheses: int, n_rounds: int, epsilon: float, delta: float, rule: SensitivityRule
 ) -> float:
-    """Theorem 4: a bound on the KL risk of private WMA, in nats.
+    """Return the bound of Theorem 4 on the KL risk of private WMA, in nats.
 
-    With the sensitivity bound s = log((K + 1) T), which holds where the paper's log(KT) may not.
+    It uses the sensitivity s = log((K + 1) T), which always holds; the paper's log(KT) may not.
     """
     factor = scale_factor(n_hypotheses, epsilon, delta, rule)
     return _bound(n_hypotheses, n_rounds, factor, 1)
 
 
 def exp3_bound(n_hypotheses: int, n_rounds: int, epsilon: float) -> float:
-    """Theorem 5: a bound on the KL risk of private EXP3, in nats; s as in `wma_bound`."""
+    """Return Theorem 5's bound on the KL risk of private EXP3, in nats; s as in `wma_bound`."""
     return _bound(n_hypotheses, n_rounds, 1 / epsilon, n_hypotheses)
 
 
 def _bound(K: int, T: int, factor: float, sampled: int) -> float:
-    """sqrt(2 K' T log K) / c + 3 s, and the part of extreme noise, e^-gamma (T s + 3 s)."""
+    """Return sqrt(2 K' T log K) / c + 3 s, plus e^-gamma (T s + 3 s) for extreme noise."""
     s = math.log((K + 1) * T)
     inverse = s + 2 * factor * s * (2 * math.log(T) + math.log(K))
     return inverse * math.sqrt(2 * sampled * T * math.log(K)) + 3 * s + s + 3 * s / T
 
 
 def rounds_of_selection(n_hypotheses: int, epsilon: float, distance: float) -> int:
-    """T_alpha: the least T after which Theorem 5 puts private EXP3 within an average TV of alpha.
+    """Return T_alpha, the least T for which Theorem 5 bounds the average TV of EXP3 by alpha.
 
-    By Pinsker's inequality, as in Theorem 6; of the order K / (epsilon^2 alpha^4), but for logs.
+    By Pinsker's inequality, as in Theorem 6. Up to logs, its order is K / (epsilon^2 alpha^4).
     """
     low, high = 2, 4
     while exp3_bound(n_hypotheses, high, epsilon) > 2 * high * distance**2:
@@ -64,32 +64,34 @@ def rounds_of_selection(n_hypotheses: int, epsilon: float, distance: float) -> i
 
 
 def kept_by_response(n_labels: int, epsilon: float) -> float:
-    """`kept` of randomised response on M labels: it shrinks every difference by this factor."""
+    """Return `kept` of randomised response on M labels, the factor that shrinks differences."""
     return math.expm1(epsilon) / (math.expm1(epsilon) + n_labels)
 
 
 def kept_by_design(n_hypotheses: int, epsilon: float) -> float:
-    """`kept` of noisy membership of sets that are drawn by a D-optimal design: no M in it.
+    """Return `kept` of noisy membership of sets from a D-optimal design; it does not depend on M.
 
-    Let a set be a vector of signs. By the theorem of Kiefer and Wolfowitz the design that is best
-    for the K - 1 differences of hypotheses has ||d||_1^2 <= (K - 1) mean <signs, d>^2 for any
-    mixture d of them. Noise shrinks <signs, d> by tanh(epsilon / 2).
+    Let a set be a vector of signs. By the theorem of Kiefer and Wolfowitz, the best design for the
+    K - 1 differences of hypotheses has ||d||_1^2 <= (K - 1) mean <signs, d>^2 for any mixture d of
+    the differences. Noise shrinks <signs, d> by tanh(epsilon / 2).
     """
     return math.tanh(epsilon / 2) / math.sqrt(n_hypotheses - 1)
 
 
 def posterior_tv(n_hypotheses: int, n_rounds: int, kept: float) -> float:
-    """A bound on the averaged TV of posterior weights: sqrt(log K / (2 T)) / kept."""
+    """Return a bound on the averaged TV of posterior weights: sqrt(log K / (2 T)) / kept."""
     return math.sqrt(math.log(n_hypotheses) / (2 * n_rounds)) / kept
 
 
 def posterior_risk(n_hypotheses: int, n_rounds: int, kept: float) -> float:
-    """A bound on their KL risk, in nats: (1 + log K) sqrt(T log K / 2) / kept."""
+    """Return a bound on their KL risk, in nats: (1 + log K) sqrt(T log K / 2) / kept."""
     return (1 + math.log(n_hypotheses)) * n_rounds * posterior_tv(n_hypotheses, n_rounds, kept)
 
 
 def lower_bound(n_pairs: int, n_rounds: int, epsilon: float) -> float:
-    """Theorem 3: a T / 132, which some hypothesis of the hard class costs any private learner.
+    """Return the lower bound a T / 132 of Theorem 3.
+
+    Some hypothesis of the hard class costs any private learner at least this risk.
 
     Raises:
         ValueError: T is below K / (9 min((e^eps - 1)^2, 1) e^eps), so a would be above 1.
@@ -101,35 +103,35 @@ def lower_bound(n_pairs: int, n_rounds: int, epsilon: float) -> float:
 
 
 def lower_bound_of_tv(n_pairs: int, n_rounds: int, epsilon: float) -> float:
-    """A lower bound on the averaged TV of every (epsilon, 0)-private learner, for 2K hypotheses.
+    """Return a lower bound on the averaged TV of every (epsilon, 0)-private learner.
 
-    Ours, from the pairs of Theorem 3. The two of a pair are TV = a / 2 apart, and by (24) the laws
-    of all T messages about some pair are at most 1/3 apart. So by Le Cam's two points the mean
-    over that pair is at least (1 - 1/3) (a / 2) / 2 = a / 6, which is
-    sqrt(K / T) / (18 sqrt(m)), m = min((e^eps - 1)^2, 1) e^eps.
+    Ours, from the 2K hypotheses of Theorem 3. The two hypotheses of a pair are TV = a / 2 apart,
+    and by (24) there is a pair for which the distributions of all T messages are at most 1/3 apart.
+    By Le Cam's two-point method the mean over that pair is at least (1 - 1/3) (a / 2) / 2 = a / 6,
+    which is sqrt(K / T) / (18 sqrt(m)), where m = min((e^eps - 1)^2, 1) e^eps.
 
-    Step (c) of (23) needs 2 for 1 in m where epsilon is large. By Pinsker's inequality with its
-    least constant, sqrt(KL / 2), (24) then still holds.
+    For large epsilon, step (c) of (23) needs 2 instead of 1 in m. (24) still holds then, by
+    Pinsker's inequality with its best constant, sqrt(KL / 2).
 
     Args:
         n_pairs: K, the number of pairs.
         n_rounds: T, the number of rounds.
-        epsilon: of each message.
+        epsilon: Privacy of each message.
 
     Raises:
-        ValueError: as `lower_bound`.
+        ValueError: T is too small; see `lower_bound`.
     """
     return 22 * lower_bound(n_pairs, n_rounds, epsilon) / n_rounds
 
 
 def informative_from(bound: Callable[[int], float], n_hypotheses: int) -> float:
-    """The first T (to 1%) at which an upper bound on the KL risk is below T log K.
+    """Return the first T (to 1%) at which an upper bound on the KL risk is below T log K.
 
     The average of all hypotheses costs at most log K a round without any message, so a larger
-    bound says nothing.
+    bound is vacuous.
 
     Args:
-        bound: the bound of a number of rounds.
+        bound: Returns the bound for a number of rounds.
         n_hypotheses: K, the number of hypotheses.
     """
 

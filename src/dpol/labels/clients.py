@@ -1,7 +1,7 @@
-"""Messages about a label that a person sends: the client side of distribution learning.
+"""The client side of distribution learning: private messages about one person's label.
 
-A client is a frozen dataclass: what is public, and `privatize`, which turns labels into
-messages. Messages depend on one round's label and public features only, never on a learner.
+A client is a frozen dataclass of public parameters, with a method `privatize` that turns labels
+into messages. A message depends only on its round's label and public feature, never on a learner.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ LABEL_UNIT = "one person's label in one round"
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """Messages that people send, one for each replicate and round.
+    """Messages of the clients, one for each replicate and round.
 
     Args:
-        values: (R, B) labels, answers or noisy log-likelihoods; (R, B, K) where a message is
-            about all hypotheses at once.
-        index: (R, B) the hypothesis J that a message is about; 0 where it is about none.
+        values: (R, B) labels, answers or noisy log-likelihoods; (R, B, K) if each message is
+            about all hypotheses.
+        index: (R, B) index J of the hypothesis or set of a message; 0 if it has none.
     """
 
     values: NDArray[Any]
@@ -40,14 +40,14 @@ class Messages:
 
 
 class LabelClient(ABC):
-    """The program that a person runs: public parameters, and the privatisation of labels.
+    """The program that a person runs: public parameters and the privatisation of labels.
 
     Raises:
         ValueError: epsilon is not above 0.
     """
 
     epsilon: float
-    """Claimed privacy of a message, above 0; inf for none."""
+    """Claimed privacy of a message, above 0; inf for no privacy."""
 
     def __post_init__(self) -> None:
         if not self.epsilon > 0:
@@ -55,26 +55,26 @@ class LabelClient(ABC):
 
     @abstractmethod
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
-        """Messages for (R, B) labels at (B,) features, independent over rounds.
+        """Return messages for (R, B) labels at (B,) features, independent across rounds.
 
         Raises:
-            ValueError: a label is not an integer in 0..M-1.
+            ValueError: A label is not an integer in 0..M-1.
         """
 
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """The privacy of one message."""
+        """Privacy guarantee of one message."""
 
 
 @dataclass(frozen=True, eq=False)
 class VectorClient(LabelClient):
-    """log pbar_j(h(Y)) + Laplace noise for every hypothesis j (Algorithm 1).
+    """A client that sends log pbar_j(h(Y)) + Laplace noise for every hypothesis j.
 
     Args:
-        clipping: the clipped class; the noise is composed by the rule of its sensitivity.
-        epsilon: claimed privacy of a message, above 0.
-        delta: of the guarantee, in (0, 1).
+        clipping: Clipped class; its sensitivity rule is also the rule of composition.
+        epsilon: Claimed privacy of a message, above 0.
+        delta: delta of the guarantee, in (0, 1).
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 1.
     """
@@ -90,7 +90,7 @@ class VectorClient(LabelClient):
         return scale_factor(n, self.epsilon, self.delta, self.clipping.rule)
 
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
-        """Messages (R, B, K); see `LabelClient`."""
+        """Return (R, B, K) messages; see `LabelClient`."""
         clipping, sizes = self.clipping, self.clipping.hypotheses
         uniforms = round_uniforms(labels, sizes.n_labels, generators, 1 + sizes.n_hypotheses)
         blocks = clipping.draw_blocks(labels, features, uniforms[..., 0])
@@ -101,7 +101,7 @@ class VectorClient(LabelClient):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The privacy of one message; what basic composition gives if epsilon is not covered."""
+        """Privacy guarantee of one message, by basic composition if the noise is too small."""
         clipping, n = self.clipping, self.clipping.hypotheses.n_hypotheses
         reached = self.factor / clipping.excess
         covered = scale_factor(n, self.epsilon, self.delta, "exact") <= reached
@@ -114,11 +114,11 @@ class VectorClient(LabelClient):
 
 @dataclass(frozen=True, eq=False)
 class SampledClient(LabelClient):
-    """J and log pbar_J(h(Y)) + Laplace noise for a uniform index J (Algorithm 2).
+    """A client that sends log pbar_J(h(Y)) + Laplace noise and its uniform random index J.
 
     Args:
-        clipping: the clipped class, with its sensitivity.
-        epsilon: claimed privacy of a message, above 0.
+        clipping: Clipped class with its sensitivity.
+        epsilon: Claimed privacy of a message, above 0.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 2.
 
@@ -147,7 +147,7 @@ class SampledClient(LabelClient):
         return self.clipping.sensitivity / self.epsilon
 
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
-        """Messages (R, B); see `LabelClient`."""
+        """Return (R, B) messages; see `LabelClient`."""
         clipping = self.clipping
         uniforms = round_uniforms(labels, clipping.hypotheses.n_labels, generators, 3)
         blocks = clipping.draw_blocks(labels, features, uniforms[..., 0])
@@ -159,7 +159,7 @@ class SampledClient(LabelClient):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The privacy of one message."""
+        """Privacy guarantee of one message."""
         clipping = self.clipping
         mechanism = f"Laplace noise on one clipped log-likelihood, {clipping.rule} sensitivity"
         epsilon = self.epsilon * clipping.excess
@@ -168,15 +168,15 @@ class SampledClient(LabelClient):
 
 @dataclass(frozen=True, eq=False)
 class ResponseClient(LabelClient):
-    """Randomised response: the label, or any other one with equal probabilities.
+    """Randomised response: send the label, or another label drawn uniformly at random.
 
-    The label is kept with probability e^eps / (e^eps + M - 1). epsilon = inf sends labels as
-    they are. Source: "Online Distribution Learning with Local Privacy Constraints", section 3,
-    after Wu et al., "Learning functional distributions with private labels".
+    The label is sent with probability e^eps / (e^eps + M - 1), and always if epsilon = inf.
+    Source: "Online Distribution Learning with Local Privacy Constraints", section 3, after Wu et
+    al., "Learning functional distributions with private labels".
 
     Args:
         n_labels: M, the number of labels.
-        epsilon: privacy of a message, above 0.
+        epsilon: Privacy of a message, above 0.
     """
 
     n_labels: int
@@ -188,7 +188,7 @@ class ResponseClient(LabelClient):
         return 1 / (1 + (self.n_labels - 1) * math.exp(-self.epsilon))
 
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
-        """Labels (R, B); see `LabelClient`."""
+        """Return (R, B) labels; see `LabelClient`."""
         uniforms = round_uniforms(labels, self.n_labels, generators, 2)
         others = uniform_index(uniforms[..., 1], self.n_labels - 1)
         others += others >= labels
@@ -197,7 +197,7 @@ class ResponseClient(LabelClient):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The privacy of one message."""
+        """Privacy guarantee of one message."""
         mechanism = f"randomised response on {self.n_labels} labels"
         return _guarantee(mechanism, 1.0, "label", self.epsilon)
 
@@ -206,13 +206,13 @@ class ResponseClient(LabelClient):
 class MembershipClient(LabelClient):
     """Randomised response to one question: is the label in A_J? (ours)
 
-    J is uniform and public, A_j the labels to which hypothesis j gives more mass than the
-    average hypothesis does. One bit does not get harder to hide with more labels, and its
-    loss is eps exactly, with no clipping and no unbounded noise.
+    J is uniform and public; A_j holds the labels to which hypothesis j gives more mass than the
+    average of all hypotheses. One bit is no harder to hide if there are more labels, and its loss
+    is exactly eps, without clipping or unbounded noise.
 
     Args:
-        hypotheses: the class.
-        epsilon: privacy of a message, above 0.
+        hypotheses: Hypothesis class.
+        epsilon: Privacy of a message, above 0.
     """
 
     hypotheses: HypothesisClass
@@ -220,23 +220,23 @@ class MembershipClient(LabelClient):
 
     @property
     def keep(self) -> float:
-        """Probability of the true answer."""
+        """Probability that the answer is true."""
         return 1 / (1 + math.exp(-self.epsilon))
 
     @cached_property
     def asked(self) -> Floats:
-        """(X, J) chances of the sets at each feature."""
+        """(X, J) probabilities of the sets at each feature."""
         sets = self.sets.shape[:2]
         return np.full(sets, 1 / sets[1])
 
     @cached_property
     def sets(self) -> NDArray[np.bool_]:
-        """(X, K, M): whether A_j contains the label."""
+        """(X, K, M) whether A_j contains the label."""
         masses = self.hypotheses.masses
         return np.asarray(masses > masses.mean(axis=1, keepdims=True))
 
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
-        """Answers (R, B), 1 for yes and 0 for no; see `LabelClient`."""
+        """Return (R, B) answers, 1 for yes and 0 for no; see `LabelClient`."""
         uniforms = round_uniforms(labels, self.hypotheses.n_labels, generators, 2)
         index = uniform_index(uniforms[..., 1], self.hypotheses.n_hypotheses)
         member = self.sets[features, index, labels]
@@ -244,7 +244,7 @@ class MembershipClient(LabelClient):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The privacy of one message."""
+        """Privacy guarantee of one message."""
         mechanism = "randomised response on membership of a public random set"
         return _guarantee(mechanism, 1.0, "membership", self.epsilon)
 
@@ -252,10 +252,10 @@ class MembershipClient(LabelClient):
 def round_uniforms(
     labels: Ints, n_labels: int, generators: ReplicateGenerators, each: int
 ) -> Floats:
-    """Uniform numbers in [0, 1), (R, B, each), for (R, B) labels: the same for any cut of rounds.
+    """Return (R, B, each) uniform numbers in [0, 1) for (R, B) labels, however rounds are split.
 
     Raises:
-        ValueError: a label is not an integer in 0..M-1.
+        ValueError: A label is not an integer in 0..M-1.
     """
     wrong = labels[(labels < 0) | (labels >= n_labels)].tolist()
     if wrong or not np.issubdtype(labels.dtype, np.integer):
@@ -266,13 +266,13 @@ def round_uniforms(
 
 
 def uniform_index(uniforms: Floats, size: int) -> Ints:
-    """Uniform integers in 0..size-1 from uniform numbers in [0, 1)."""
+    """Return uniform integers in 0..size-1 from uniform numbers in [0, 1)."""
     return (uniforms * size).astype(np.int64)
 
 
 def laplace(uniforms: Floats) -> Floats:
-    """Standard Laplace numbers from uniform ones in [0, 1), by inversion; a new array."""
-    # NumPy's uniforms are multiples of 2^-53: the shift makes them symmetric about 1/2.
+    """Turn uniform numbers in [0, 1) into a new array of standard Laplace numbers, by inversion."""
+    # NumPy's uniforms are multiples of 2^-53; the shift makes them symmetric about 1/2.
     centred = uniforms - (0.5 - 2.0**-54)
     return np.asarray(np.copysign(np.log1p(-2 * np.abs(centred)), centred))
 

@@ -1,8 +1,8 @@
-"""A reader for few labels whose averaged TV is of the order sqrt(K / T) / epsilon (ours).
+"""A learner for few labels whose averaged TV is of the order sqrt(K / T) / epsilon (ours).
 
-It asks whether the label is in a set, as membership response does, but draws the set by the
-D-optimal design for the differences of the hypotheses. `dpol.labels.bounds` says what
-that proves. The design is over all 2^(M - 1) sets, so this reader is not in the registry.
+It asks whether the label is in a set, like membership response, but draws the set from the
+D-optimal design for the differences of the hypotheses; `dpol.labels.bounds` has the proof. The
+design is over all 2^(M - 1) sets, so this learner is not in the registry.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from dpol.labels.bayes import MembershipBayes
 from dpol.labels.clients import MembershipClient, Messages, round_uniforms
 from dpol.labels.hypotheses import Ints, draw_categories
 
-# Hypotheses whose laws differ by less are one.
+# Hypotheses whose distributions differ by less count as the same.
 _SAME = 1e-12
-# Steps of the design: within 2% of the optimum, by the tests; no step loses determinant.
+# Steps of the design: tests show it within 2% of the optimum; no step lowers the determinant.
 _STEPS = 400
 _MOST_LABELS = 12
 
 
 def sets_of(n_labels: int) -> NDArray[np.bool_]:
-    """(2^(M - 1), M): all sets of labels that hold the first one; a complement asks the same."""
+    """Return the (2^(M - 1), M) sets with the first label; complements ask the same question."""
     rest = itertools.product((True, False), repeat=n_labels - 1)
     return np.array([(True, *others) for others in rest])
 
 
 def optimal_design(masses: Floats) -> Floats:
-    """Chances of the sets of `sets_of` that are D-optimal for the differences of hypotheses.
+    """Return D-optimal probabilities of the sets of `sets_of` for the differences of hypotheses.
 
     Let phi be the signs of a set, d a difference of two mixtures of the rows, and k <= K - 1 the
-    dimension of such d. For the optimal design ||d||_1^2 <= k mean <phi, d>^2, by the equivalence
-    theorem of Kiefer and Wolfowitz; the steps are multiplicative (Titterington). Where no two
-    hypotheses differ, all sets have the same chance.
+    dimension of the space of all d. The optimal design has ||d||_1^2 <= k mean <phi, d>^2, by the
+    equivalence theorem of Kiefer and Wolfowitz; the steps are multiplicative (Titterington). If
+    all hypotheses are equal, the design is uniform.
 
     Args:
         masses: (K, M) hypotheses at one feature, at most 12 labels.
 
     Raises:
-        ValueError: there are more labels.
+        ValueError: There are more than 12 labels.
     """
     if masses.shape[1] > _MOST_LABELS:
         raise ValueError(f"the design is for at most {_MOST_LABELS} labels, got {masses.shape[1]}")
@@ -62,21 +62,21 @@ def optimal_design(masses: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class DesignClient(MembershipClient):
-    """Membership response about a set that is drawn by the optimal design of the feature."""
+    """Membership response about a set drawn from the optimal design of the feature."""
 
     @cached_property
     def asked(self) -> Floats:
-        """(X, 2^(M - 1)) chances of the sets."""
+        """(X, 2^(M - 1)) probabilities of the sets."""
         return np.stack([optimal_design(masses) for masses in self.hypotheses.masses])
 
     @cached_property
     def sets(self) -> NDArray[np.bool_]:
-        """(X, 2^(M - 1), M): all sets, for every feature."""
+        """(X, 2^(M - 1), M) all sets, for every feature."""
         X, _, M = self.hypotheses.masses.shape
         return np.broadcast_to(sets_of(M), (X, 1 << (M - 1), M))
 
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
-        """Answers (R, B), 1 for yes and 0 for no; see `LabelClient`."""
+        """Return (R, B) answers, 1 for yes and 0 for no; see `LabelClient`."""
         uniforms = round_uniforms(labels, self.hypotheses.n_labels, generators, 2)
         index = draw_categories(self.asked, features, uniforms[..., 1])
         member = self.sets[features, index, labels]
@@ -90,5 +90,5 @@ class DesignBayes(MembershipBayes):
 
     @cached_property
     def client(self) -> DesignClient:
-        """The client, which answers whether the label is in a set."""
+        """Client that answers whether the label is in a set."""
         return DesignClient(self.hypotheses, self.terms.epsilon)

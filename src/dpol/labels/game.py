@@ -1,8 +1,8 @@
-"""The game of distribution learning, the one loop that plays it, and exact risks.
+"""The game of distribution learning, the loop that plays it, and exact risks.
 
 Messages never depend on weights, so the weights of all rounds are a softmax of a running sum.
-In a long game most rounds hardly move them: then a block of rounds is played at once, and the
-risk in its middle stands for that of every round of it.
+In a long game most rounds hardly move the weights, so blocks of rounds are played at once, and the
+risk in the middle of a block counts for all its rounds.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from dpol.core.words import one_line
 from dpol.labels.hypotheses import HypothesisClass, Ints, check_laws, draw_categories
 from dpol.labels.learners import BlockLearner, LabelLearner
 
-# Entries of the largest array of weights that is held at once (8 MB of them).
+# Most entries of an array of weights in memory (8 MB).
 _CHUNK = 1 << 20
-# Predictions that are held at once: few enough to stay in the cache.
+# Predictions computed at once, few enough to stay in the cache.
 _BLOCK = 1 << 17
-# A game has at least so many blocks; twice as many rounds are a long game.
+# Least number of blocks of a game; twice as many rounds make a long game.
 _LEAST = 5000
-# How far log-weights may move in a block: the root of the mean square. The mean risk of a round
-# is smooth in its number, so that of the middle is off by a share of the order of its fourth power.
+# Largest root mean square move of log-weights in a block. The mean risk is smooth in the round,
+# so the relative error of the risk in the middle is of the order of the fourth power of this.
 _STEP = 0.1
-# Rounds of every replicate from which that is found.
+# Rounds of every replicate that estimate the moves.
 _PILOT = 500
-# Odds, as a logarithm, from which on weights may be taken to stay: in 10^7 rounds each of the
-# other hypotheses is expected to cost less than 10^-14.
+# Log odds above which weights count as settled: in 10^7 rounds each of the other hypotheses is
+# expected to cost less than 10^-14.
 _SETTLED = 50.0
-# An adversary looks at the messages again after a part of the rounds so far: this one.
+# An adversary looks at the messages again every t / _LOOK rounds, t the rounds so far.
 _LOOK = 100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelGame:
-    """Nature's moves in R independent plays.
+    """Nature's moves in R independent replicates of a game.
 
     Args:
-        hypotheses: the class that learners know.
-        features: (T,) which of the X features each round shows.
-        laws: (L, X, M) distributions that labels may come from.
-        law: (R,) which of them is true in a replicate.
+        hypotheses: Class that learners know.
+        features: (T,) feature of each round, 0..X-1.
+        laws: (L, X, M) distributions from which labels may come.
+        law: (R,) index in `laws` of the truth of each replicate.
 
     Raises:
-        ValueError: laws do not fit, or the law of a feature that occurs is not a distribution.
+        ValueError: `laws` has another shape, or is no distribution at a feature that occurs.
     """
 
     hypotheses: HypothesisClass
@@ -61,27 +61,27 @@ class LabelGame:
         X, _, M = self.hypotheses.masses.shape
         if self.laws.ndim != 3 or self.laws.shape[1:] != (X, M):
             raise ValueError(f"laws must have shape (L, {X}, {M}), got {self.laws.shape}")
-        check_laws(self.laws[:, np.unique(self.features)], "the masses of a law")
+        check_laws(self.laws[:, np.unique(self.features)], "the masses of `laws`")
 
     @property
     def n_rounds(self) -> int:
-        """Number of rounds T."""
+        """T, the number of rounds."""
         return len(self.features)
 
     @property
     def n_replicates(self) -> int:
-        """Number of replicates R."""
+        """R, the number of replicates."""
         return len(self.law)
 
 
 def realisable(hypotheses: HypothesisClass, features: Ints, replicates: int) -> LabelGame:
-    """The game of the paper: in replicate r, hypothesis r mod K is the truth.
+    """Return the game of the paper, in which hypothesis r mod K is the truth of replicate r.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", section 2.1.
 
     Args:
-        hypotheses: the class.
-        features: (T,) which of the X features each round shows.
+        hypotheses: Hypothesis class.
+        features: (T,) feature of each round, 0..X-1.
         replicates: R, the number of replicates.
     """
     law = np.arange(replicates) % hypotheses.n_hypotheses
@@ -92,16 +92,16 @@ def realisable(hypotheses: HypothesisClass, features: Ints, replicates: int) -> 
 
 @dataclass(frozen=True)
 class LabelGenerators:
-    """Randomness of a game: Nature's draws of labels, and the clients' own coins."""
+    """Random generators of a game: for Nature's labels, and for the clients' messages."""
 
     nature: ReplicateGenerators
     clients: ReplicateGenerators
 
 
 def label_generators(seed: int, key: Key, replicates: int, client: str) -> LabelGenerators:
-    """Generators of a game: algorithms with the same key meet the same labels.
+    """Return the generators of a game; learners with the same key get the same labels.
 
-    Where a learner draws sums over blocks of rounds, its clients' coins draw the labels too.
+    A learner that draws sums over blocks of rounds draws labels from its clients' generators.
     """
     rows = range(replicates)
     return LabelGenerators(
@@ -112,7 +112,7 @@ def label_generators(seed: int, key: Key, replicates: int, client: str) -> Label
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelRun:
-    """The risks and weights that a learner achieved.
+    """Risks and weights of a learner in a game.
 
     Args:
         kl: (R,) sums over rounds of KL(truth || prediction), in nats.
@@ -130,16 +130,16 @@ class LabelRun:
 
 
 def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> LabelRun:
-    """Play a whole game; the risk of a round is computed, not sampled.
+    """Play a whole game; the risk of each round is computed, not sampled.
 
-    Weights do not depend on how the rounds are cut into chunks. Games of 10,000 rounds or more
-    are played in blocks of rounds, as long as `block_length` allows; the risk of the round in the
-    middle then counts for all rounds of a block.
+    How rounds are split into chunks does not change the weights. Games of 10,000 rounds or more
+    are played in blocks of up to `block_length` rounds; the risk of the round in the middle counts
+    for all rounds of a block.
 
     Args:
-        learner: such as `make_learner` makes.
-        game: what Nature does.
-        generators: of Nature and of the clients.
+        learner: Learner, for example from `make_learner`.
+        game: Nature's moves.
+        generators: Random generators of Nature and of the clients.
 
     >>> from dpol.labels.hypotheses import random_class
     >>> from dpol.labels.registry import Terms, make_learner
@@ -170,16 +170,16 @@ def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerat
 
 
 def play_adversary(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> LabelRun:
-    """Play against an adversary that sees all messages, and shows what costs the learner most.
+    """Play against an adversary that sees all messages and picks the worst feature.
 
-    For each replicate it takes the feature of the largest KL risk under the learner's weights. It
-    looks at the messages again after every round, and from round 100 on after every hundredth
-    part of the rounds so far.
+    In each replicate it picks the feature of the largest KL risk under the learner's weights. It
+    looks at the messages again after every round, and from round 100 on every t / 100 rounds,
+    where t is the number of rounds so far.
 
     Args:
-        learner: such as `make_learner` makes.
-        game: what Nature does, but for the features: only their number counts.
-        generators: of Nature and of the clients.
+        learner: Learner, for example from `make_learner`.
+        game: Nature's moves; only the number of its features is used, not the features.
+        generators: Random generators of Nature and of the clients.
     """
     R, K = game.n_replicates, game.hypotheses.n_hypotheses
     truth = game.laws[game.law]
@@ -213,7 +213,7 @@ def play_adversary(learner: LabelLearner, game: LabelGame, generators: LabelGene
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Blocks of rounds: log-weights in the middle of each and at the end, (R, n + 1, K)."""
+    """Blocks of rounds: (R, n + 1, K) log-weights in the middle of each and at the end."""
 
     logs: Floats
     features: Ints
@@ -221,7 +221,7 @@ class _Part:
 
 
 def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> Iterator[_Part]:
-    """The blocks of a game, as many at once as memory allows."""
+    """Yield the blocks of a game, as many at once as memory allows."""
     size, length = block_length(learner, game, generators), _CHUNK // game.law.size
     length //= game.hypotheses.n_hypotheses
     one = game.n_rounds >= 2 * _LEAST and bool((game.features == game.features[0]).all())
@@ -249,16 +249,16 @@ def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) 
 
 
 def block_length(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> int:
-    """Number of rounds that may be played at once; one in a game of less than 10,000 rounds.
+    """Return the number of rounds in a block, 1 for games of less than 10,000 rounds.
 
-    At most T / 5000, and so few that log-weights move by 0.1 or less: the root of the mean
-    square, found in rounds of their own, spread over the game.
+    It is at most T / 5000, and so small that log-weights move by a root mean square of at most 0.1,
+    which is estimated in extra rounds spread over the game.
     """
     longest = game.n_rounds // _LEAST
     if longest < 2:
         return 1
     nature, clients = (
-        ReplicateGenerators(tuple(own.spawn(1)[0] for own in part.generators))
+        ReplicateGenerators(tuple(generator.spawn(1)[0] for generator in part.generators))
         for part in (generators.nature, generators.clients)
     )
     features = game.features[:: game.n_rounds // _PILOT]
@@ -271,7 +271,7 @@ def block_length(learner: LabelLearner, game: LabelGame, generators: LabelGenera
 def _scores(
     learner: LabelLearner, game: LabelGame, features: Ints, generators: LabelGenerators
 ) -> Floats:
-    """Changes of log-weights by every round, (R, B, K), at features (B,) or (R, B)."""
+    """Return the (R, B, K) changes of log-weights by every round, at features (B,) or (R, B)."""
     laws = game.laws.reshape(-1, game.hypotheses.n_labels)
     rows = game.law[:, None] * game.hypotheses.n_features + features
     labels = draw_categories(laws, rows, generators.nature.uniforms(features.shape[-1]))
@@ -280,7 +280,7 @@ def _scores(
 
 
 def _blocks(features: Ints, size: int) -> tuple[Ints, Ints]:
-    """Middles of blocks of rounds of one feature, and their lengths, at most `size`."""
+    """Return the middles and the lengths, at most `size`, of blocks of rounds of one feature."""
     B = np.arange(len(features))
     first = np.diff(features, prepend=features[0] - 1) != 0
     since = B - np.maximum.accumulate(np.where(first, B, 0))
@@ -290,9 +290,9 @@ def _blocks(features: Ints, size: int) -> tuple[Ints, Ints]:
 
 
 def _settled(game: LabelGame, logs: Floats) -> int | None:
-    """The first of the log-weights (R, n, K) from which on one hypothesis has all weight for good.
+    """Return the first of n log-weights (R, n, K) from which one hypothesis keeps all weight.
 
-    Only if a hypothesis is true.
+    None if there is none, or if no hypothesis is true.
     """
     x = game.features[0]
     true = (game.laws[game.law, x][:, None] == game.hypotheses.masses[x]).all(axis=2)
@@ -308,12 +308,12 @@ def _settled(game: LabelGame, logs: Floats) -> int | None:
 
 
 def round_risks(weights: Floats, masses: Floats, laws: Floats) -> tuple[Floats, Floats]:
-    """(R, B) divergences KL(truth || prediction) in nats, and total variations.
+    """Return the (R, B) divergences KL(truth || prediction) in nats, and (R, B) total variations.
 
     Args:
-        weights: (R, B, K), not negative, last axis sums to 1; predictions mix `masses` by them.
-        masses: (K, M), rows are distributions.
-        laws: (R, M), the true distributions.
+        weights: (R, B, K) weights of `masses` in the predictions, >= 0; the last axis sums to 1.
+        masses: (K, M) distributions.
+        laws: (R, M) true distributions.
 
     >>> kl, tv = round_risks(np.array([[[0.5, 0.5]]]), np.eye(2), np.array([[1.0, 0.0]]))
     >>> kl.round(6).tolist(), tv.tolist()
@@ -327,7 +327,7 @@ def round_risks(weights: Floats, masses: Floats, laws: Floats) -> tuple[Floats, 
     step = max(1, _BLOCK // (R * M))
     for here in (slice(start, start + step) for start in range(0, B, step)):
         predicted = (weights[:, here].reshape(-1, K) @ masses).reshape(R, -1, M)
-        # Labels that cannot come add nothing to either risk, whatever is predicted there.
+        # Labels of probability 0 add nothing to either risk, whatever is predicted for them.
         if not positive.all():
             predicted += ~positive[:, None]
         tv[:, here] = 1 - np.minimum(predicted, laws[:, None]).sum(axis=2)
@@ -338,21 +338,21 @@ def round_risks(weights: Floats, masses: Floats, laws: Floats) -> tuple[Floats, 
 
 
 def expected_log(laws: Floats, values: Floats) -> Floats:
-    """Means of log(values) over the last axis by laws; what has no mass adds nothing."""
+    """Return the means of log(values) under `laws` along the last axis; no mass adds nothing."""
     logs = np.log(values, out=np.zeros_like(values), where=laws > 0)
     return np.asarray((laws * logs).sum(axis=-1))
 
 
 def total_variation(one: Floats, other: Floats) -> Floats:
-    """Total variation between distributions along the last axis."""
+    """Return the total variation between distributions along the last axis."""
     return np.asarray(np.abs(one - other).sum(axis=-1) / 2)
 
 
 def median_estimate(estimates: Floats) -> Floats:
-    """The one of G independent estimates (R, G, M) with the least median distance to all, (R, M).
+    """Return, of G independent estimates (R, G, M), the (R, M) with least median distance to all.
 
-    If more than half of them lie within a distance of the truth, so does this one within three
-    times that distance: an expected error becomes one with high probability.
+    If more than half of them are within some distance of the truth, this one is within three times
+    that distance. So a bound in expectation becomes a bound with high probability.
     """
     distances = total_variation(estimates[:, :, None], estimates[:, None])
     chosen = np.median(distances, axis=2).argmin(axis=1)

@@ -1,6 +1,6 @@
-"""How far apart the two hypotheses of a pair are in the class that is hardest to learn.
+"""The distance within each pair of hypotheses of the class that is hardest to learn.
 
-It imports nothing, so that a run can be planned without any mathematics of learning.
+It imports only `math`, so that a run can be planned without the mathematics of learning.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 
 
 def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:
-    """a = sqrt(K / (9 T min((e^eps - 1)^2, 1) e^eps)), the distance within each pair.
+    """Return a = sqrt(K / (9 T min((e^eps - 1)^2, 1) e^eps)), the distance within each pair.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Appendix A.
     """

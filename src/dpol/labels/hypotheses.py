@@ -1,8 +1,8 @@
-"""Hypothesis classes: what each of K hypotheses says about the next of M labels.
+"""Hypothesis classes: the distribution of the next of M labels under each of K hypotheses.
 
-Random ones, the one that is hardest to learn privately, and forecasts of hospitals: in which one
-is a random patient of this week? These use the counts of earlier weeks, which are taken as
-published; what the messages protect is the hospital of each patient of the current week.
+There are random classes, the class that is hardest to learn privately, and forecasts of the
+hospital of a random patient of this week. Forecasts use the counts of earlier weeks, which are
+assumed to be published; messages protect the hospital of each patient of the current week.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from dpol.core.words import one_line
 Ints = NDArray[np.int64]
 """An array of int64."""
 WINDOWS: tuple[int | None, ...] = (1, 4, 12, None)
-"""Number of weeks that each forecast looks back; one more forecast is the capacity."""
+"""Weeks that each forecast looks back, None for all; one more forecast is the capacity."""
 BLEND = 0.01
-"""The part of the capacity in all forecasts, so that no hospital is ever ruled out."""
-# A sum of M masses is off by about M units of rounding; more than this is a mistake.
+"""Weight of the capacity in all forecasts, so that no hospital is ever ruled out."""
+# A sum of M masses has about M rounding errors; a larger difference is a mistake.
 _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class HypothesisClass:
-    """K maps from features to distributions on M labels, given by their values.
+    """K maps from X features to distributions on M labels, as a table of values.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", section 2.1.
 
     Args:
-        masses: (X, K, M); masses[x, j, y] = f_j(x)[y], where x counts the different features.
-            A class of constants has X = 1. A (K, M) array is taken as such.
-        label: name of the class.
+        masses: (X, K, M) probabilities; masses[x, j, y] = f_j(x)[y] for feature number x. A class
+            of constants has X = 1 and may be a (K, M) array.
+        label: Name of the class.
 
     Raises:
         ValueError: K or M is below 2, or a row is not a distribution.
@@ -64,22 +64,22 @@ class HypothesisClass:
 
     @property
     def n_features(self) -> int:
-        """Number of features X."""
+        """X, the number of features."""
         return int(self.masses.shape[0])
 
     @property
     def n_hypotheses(self) -> int:
-        """Number of hypotheses K."""
+        """K, the number of hypotheses."""
         return int(self.masses.shape[1])
 
     @property
     def n_labels(self) -> int:
-        """Number of labels M."""
+        """M, the number of labels."""
         return int(self.masses.shape[2])
 
 
 def check_laws(masses: Floats, what: str) -> None:
-    """Raise ValueError unless all last axes are distributions."""
+    """Raise ValueError unless `masses` are distributions along the last axis."""
     sums = masses.sum(axis=-1)
     wrong = ~((masses >= 0).all(axis=-1) & (np.abs(sums - 1) <= _TOLERANCE))
     if wrong.any():
@@ -91,14 +91,14 @@ def check_laws(masses: Floats, what: str) -> None:
 
 
 def draw_categories(masses: Floats, rows: Ints, uniforms: Floats) -> Ints:
-    """Draws from a few categorical distributions by inversion.
+    """Draw from a few categorical distributions by inversion.
 
     Args:
-        masses: (X, M), not negative, every row with a positive sum (rows are normalised).
-        rows: which distribution, 0..X-1; broadcast against `uniforms`.
-        uniforms: numbers in [0, 1), of any shape; the result has the same.
+        masses: (X, M) weights, not negative; every row has a positive sum and is normalised.
+        rows: Row of the distribution for each draw, 0..X-1; broadcast against `uniforms`.
+        uniforms: Numbers in [0, 1), of any shape; the result has the same shape.
     """
-    # Every row ends in exactly 1, so a category without mass at its end is never drawn.
+    # Every row ends in exactly 1, so a last category without mass is never drawn.
     cumulative = np.cumsum(masses, axis=1)
     cumulative /= cumulative[:, -1:]
     rows = np.broadcast_to(rows, uniforms.shape)
@@ -115,34 +115,35 @@ def draw_categories(masses: Floats, rows: Ints, uniforms: Floats) -> Ints:
 def random_class(
     n_hypotheses: int, n_labels: int, *, seed: int, concentration: float = 1.0, n_features: int = 1
 ) -> HypothesisClass:
-    """Hypotheses drawn from a symmetric Dirichlet distribution, drawn again for every feature.
+    """Return hypotheses from a symmetric Dirichlet distribution, drawn anew for every feature.
 
     Args:
         n_hypotheses: K, the number of hypotheses.
         n_labels: M, the number of labels.
-        seed: root seed; the class depends on it and on the other arguments only.
-        concentration: above 0; below 1 puts most of the mass on few labels.
+        seed: Root seed; the class depends only on it and the other arguments.
+        concentration: Dirichlet parameter, above 0; below 1 most mass is on few labels.
         n_features: X, the number of features.
     """
     key = ("random class", n_hypotheses, n_labels, float(concentration), n_features)
     generator = np.random.default_rng(seed_sequence(seed, key))
-    # Gamma variables of a small shape may all be 0; the smallest number keeps a row a distribution.
+    # Gamma variables with a small shape may all be 0; adding a tiny number keeps the sum positive.
     gammas = generator.standard_gamma(concentration, (n_features, n_hypotheses, n_labels))
     gammas += np.finfo(float).tiny
     return HypothesisClass(gammas / gammas.sum(axis=2, keepdims=True), "random")
 
 
 def hard_class(n_pairs: int, distance: float) -> HypothesisClass:
-    """K pairs of constants, 2K hypotheses, on the N = 2^k labels with N/2 <= K <= N - 1.
+    """Return the class of the lower bound: K pairs of constant hypotheses, 2K in all.
 
-    The first of a pair is uniform on the N/2 labels where a Hadamard column is -1; the second
-    takes distance/N from each of these and gives it to each of the others.
+    There are N = 2^k labels, with N/2 <= K <= N - 1. The first hypothesis of a pair is uniform on
+    the N/2 labels where a Hadamard column is -1; the second moves distance/N from each of these
+    labels to each of the other labels.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Appendix A.
 
     Args:
-        n_pairs: K of the construction, at least 1.
-        distance: a, in (0, 1]; `dpol.labels.hard_pairs.hardness` gives the paper's.
+        n_pairs: K, the number of pairs, at least 1.
+        distance: a, in (0, 1]; `dpol.labels.hard_pairs.hardness` returns the paper's value.
 
     Raises:
         ValueError: a is out of range.
@@ -157,19 +158,19 @@ def hard_class(n_pairs: int, distance: float) -> HypothesisClass:
 
 
 def shares(counts: Floats, otherwise: Floats) -> Floats:
-    """Every row over its sum; `otherwise` where the sum is 0. Both (W, n)."""
+    """Return (W, n) counts divided by their row sums; rows of `otherwise` where the sum is 0."""
     total = counts.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(counts, total, out=otherwise.copy(), where=total > 0))
 
 
 def forecast_class(counts: Floats, capacity: Floats, label: str) -> HypothesisClass:
-    """Forecasts of every week's shares of patients: feature = week, label = hospital.
+    """Return forecasts of every week's shares of patients; a feature is a week, a label a hospital.
 
     Args:
         counts: (W, n) patients.
-        capacity: (W, n) beds, positive; their shares are the last hypothesis, stand in for the
-            past that week 0 does not have, and have a part in all others.
-        label: name of the class.
+        capacity: (W, n) beds, above 0. Their shares are the last hypothesis, replace the missing
+            past of week 0, and are blended into all other hypotheses.
+        label: Name of the class.
     """
     beds = shares(capacity, capacity)
     past = shares(counts, beds)

@@ -1,7 +1,7 @@
 """Learners of distributions, each a client and a server; private WMA and EXP3.
 
-The client turns labels into messages; the server turns messages into changes of its log-weights
-over the hypotheses, and sees nothing else.
+The client turns labels into messages. The server sees only messages, and turns them into changes
+of its log-weights over the hypotheses.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from dpol.privacy.guarantee import Origin
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of a learner: the number of rounds T and the privacy of a message.
+    """Number of rounds T, and privacy (epsilon, delta) of a message; epsilon may be inf.
 
     Raises:
-        ValueError: a number is out of range.
+        ValueError: A number is out of range.
     """
 
     n_rounds: int
@@ -43,15 +43,15 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class LabelLearner(ABC):
-    """A learner of distributions: a client, and how its messages change log-weights.
+    """A learner of distributions: a client, and a rule for how its messages change log-weights.
 
     Messages never depend on weights, so a learner has no state: its weights are a softmax of the
     running sum of its `scores`.
 
     Args:
-        hypotheses: the class to learn.
-        terms: rounds and privacy.
-        rule: of the sensitivity; one of `rules`.
+        hypotheses: Class to learn.
+        terms: Number of rounds and privacy of a message.
+        rule: Sensitivity rule, one of `rules`.
     """
 
     hypotheses: HypothesisClass
@@ -59,63 +59,62 @@ class LabelLearner(ABC):
     rule: SensitivityRule = "exact"
 
     title: ClassVar[str]
-    """Its name, for people."""
+    """Name of the learner in tables and figures."""
     origin: ClassVar[Origin]
-    """Origin of the learner; `standard` is a textbook's; ours are marked in tables and figures."""
+    """Origin of the learner; `standard` means a textbook; tables and figures mark ours."""
     rules: ClassVar[tuple[SensitivityRule, ...]] = ("exact",)
-    """The sensitivity rules that it can be made with; each is a variant of the learner."""
+    """Sensitivity rules of the learner; each makes a variant of it."""
     settles: ClassVar[bool] = False
-    """True if its weights, once all but nothing is on one hypothesis, may be taken to stay.
+    """Whether weights that are almost all on one hypothesis may be assumed to stay there.
 
-    They may if they are a posterior: the expected odds against a hypothesis that is true never
-    rise.
+    This holds for a posterior: the expected odds against the true hypothesis never rise.
     """
 
     @property
     @abstractmethod
     def client(self) -> LabelClient:
-        """The client, which privatises labels."""
+        """Client that privatises labels."""
 
     @cached_property
     def clipping(self) -> Clipping:
-        """The clipped class, where messages are about its log-likelihoods."""
+        """Clipped class, for messages about log-likelihoods."""
         return Clipping(self.hypotheses, self.terms.n_rounds, self.rule)
 
     @property
     def masses(self) -> Floats:
-        """(X, K, M): what each hypothesis adds to a prediction, by its weight."""
+        """(X, K, M) distributions that a prediction mixes by weight."""
         return self.hypotheses.masses
 
     @abstractmethod
     def scores(self, messages: Messages, features: Ints) -> Floats:
-        """The change of log-weights (R, B, K) by messages of rounds with (B,) features."""
+        """Return the (R, B, K) changes of log-weights by messages of rounds with (B,) features."""
 
 
 class BlockLearner(LabelLearner):
-    """Base of the learners whose changes of log-weights can be drawn for many rounds at once."""
+    """Base class of learners that can draw changes of log-weights for many rounds at once."""
 
     @abstractmethod
     def sums(
         self, laws: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
     ) -> Floats:
-        """Draws of the change of log-weights (R, n, K) by n blocks of rounds of one feature.
+        """Draw (R, n, K) changes of log-weights over n blocks of rounds with one feature.
 
-        Their law is that of sums of `scores`.
+        They have the distribution of sums of `scores`.
 
         Args:
-            laws: (R, M) laws of the label.
-            feature: what all rounds show.
+            laws: (R, M) distributions of the label.
+            feature: Feature of all rounds.
             rounds: (n,) rounds of each block.
-            generators: of the clients and of the labels.
+            generators: One for each replicate, for labels and clients.
         """
 
 
 class LossLearner(BlockLearner):
-    """Weights proportional to exp(-rate * sum of losses): what private WMA and EXP3 share.
+    """Weights proportional to exp(-rate * sum of losses): base class of private WMA and EXP3.
 
-    A loss is -scale (message + log M - offset): in [0, 1] unless the noise is extreme, and by the
-    same line for every hypothesis and round: other constants for other hypotheses would bias
-    their weights.
+    A loss is -scale (message + log M - offset), which is in [0, 1] unless the noise is extreme.
+    The constants are the same for every hypothesis and round, since different constants would
+    bias the weights.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithms 1 and 2 with
     gamma = log T; `scale` is their c, `offset` their c'.
@@ -124,44 +123,44 @@ class LossLearner(BlockLearner):
     origin = "paper"
     rules = ("exact", "published")
     sampled: ClassVar[bool]
-    """True if a message is about one hypothesis, not about all of them."""
+    """Whether a message is about one sampled hypothesis instead of all hypotheses."""
 
     @property
     @abstractmethod
     def client(self) -> VectorClient | SampledClient:
-        """The client, which sends log-likelihoods."""
+        """Client that sends noisy log-likelihoods."""
 
     @property
     def masses(self) -> Floats:
-        """(X, K, M): the blocks of the clipped hypotheses."""
+        """(X, K, M) probabilities of the blocks under the clipped hypotheses."""
         return self.clipping.block_masses
 
     @property
     def rate(self) -> float:
-        """The learning rate: sqrt(2 log K / T), or sqrt(2 K log K / T) if sampled."""
+        """Learning rate: sqrt(2 log K / T), or sqrt(2 K log K / T) if sampled."""
         K = self.hypotheses.n_hypotheses
         return math.sqrt(2 * (K if self.sampled else 1) * math.log(K) / self.terms.n_rounds)
 
     @property
     def offset(self) -> float:
-        """Noise up to which a loss lies in [0, 1], by the one bound s for all hypotheses."""
+        """Largest noise for which a loss lies in [0, 1], from the bound s for all hypotheses."""
         K, T = self.hypotheses.n_hypotheses, self.terms.n_rounds
         return self.client.factor * self.clipping.bound * (2 * math.log(T) + math.log(K))
 
     @property
     def scale(self) -> float:
-        """Loss for each nat of a log-likelihood."""
+        """Loss per nat of a log-likelihood."""
         return 1 / (self.clipping.bound + 2 * self.offset)
 
     def losses(self, values: Floats, times: Ints | int = 1) -> Floats:
-        """The losses of noisy log-likelihoods, or of sums of so many of them; any shape."""
+        """Return the losses of noisy log-likelihoods, or of sums of `times` of them; any shape."""
         centred = values + times * math.log(self.hypotheses.n_labels) - times * self.offset
         return -self.scale * centred
 
     def sums(
         self, laws: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
     ) -> Floats:
-        """Changes of log-weights by blocks of rounds, (R, n, K)."""
+        """Draw (R, n, K) changes of log-weights over blocks of rounds; see `BlockLearner`."""
         values = likelihood_sums(self.client, laws, feature, rounds, generators)
         return np.asarray(-self.rate * self.losses(*values))
 
@@ -177,16 +176,16 @@ class PrivateWMA(LossLearner):
 
     @cached_property
     def client(self) -> VectorClient:
-        """The client, which sends the log-likelihoods of all hypotheses."""
+        """Client that sends the log-likelihoods of all hypotheses."""
         return VectorClient(self.clipping, self.terms.epsilon, self.terms.delta)
 
     def scores(self, messages: Messages, features: Ints) -> Floats:
-        """Changes of log-weights, (R, B, K)."""
+        """Return the (R, B, K) changes of log-weights."""
         return np.asarray(-self.rate * self.losses(messages.values))
 
 
 class PrivateEXP3(LossLearner):
-    """Weighted majority where the loss is 0 except at the index J of the message.
+    """Weighted majority with a loss of 0 except at the index J of the message.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 2.
     """
@@ -196,11 +195,11 @@ class PrivateEXP3(LossLearner):
 
     @cached_property
     def client(self) -> SampledClient:
-        """The client, which sends the log-likelihood of one random hypothesis."""
+        """Client that sends the log-likelihood of one random hypothesis."""
         return SampledClient(self.clipping, self.terms.epsilon)
 
     def scores(self, messages: Messages, features: Ints) -> Floats:
-        """Changes of log-weights, (R, B, K)."""
+        """Return the (R, B, K) changes of log-weights."""
         changes = np.zeros((*messages.index.shape, self.hypotheses.n_hypotheses))
         changed = -self.rate * self.losses(messages.values)
         np.put_along_axis(changes, messages.index[..., None], changed[..., None], axis=2)

@@ -1,4 +1,4 @@
-"""All learners of distributions, by name. To add one: its class, and one line here."""
+"""All learners of distributions, by name. To add one, write its class and add one line here."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ LEARNERS: Mapping[str, type[LabelLearner]] = {
 }
 """Every learner, in the order of tables."""
 Variant = tuple[str, SensitivityRule]
-"""A learner under a sensitivity rule."""
+"""A learner's name and a sensitivity rule."""
 
 
 def variants() -> Iterator[Variant]:
-    """Every learner under each of its sensitivity rules."""
+    """Yield every learner with each of its sensitivity rules."""
     return ((name, rule) for name, kind in LEARNERS.items() for rule in kind.rules)
 
 
 def title_of(name: str, rule: SensitivityRule | None = None) -> str:
-    """The title of a learner, † if it is ours; under a rule, of which the exact one is ours.
+    """Return the title of a learner, with † if the learner or its `exact` rule is ours.
 
     >>> title_of("membership"), title_of("wma", "exact"), title_of("wma", "published")
     ('membership response †', 'private WMA, exact †', 'private WMA, published')
@@ -42,16 +42,16 @@ def title_of(name: str, rule: SensitivityRule | None = None) -> str:
 def make_learner(
     name: str, hypotheses: HypothesisClass, terms: Terms, rule: SensitivityRule = "exact"
 ) -> LabelLearner:
-    """A registered learner.
+    """Make a registered learner.
 
     Args:
-        name: key of `LEARNERS`.
-        hypotheses: the class to learn.
-        terms: rounds and privacy.
-        rule: of the sensitivity: `exact` is sound, `published` the paper's.
+        name: Key of `LEARNERS`.
+        hypotheses: Class to learn.
+        terms: Number of rounds and privacy of a message.
+        rule: Sensitivity rule: `exact` is sound, `published` is the paper's.
 
     Raises:
-        ValueError: the learner or its rule is unknown, or a term is out of range.
+        ValueError: The learner or its rule is unknown, or a term is out of range.
 
     >>> from dpol.labels.hypotheses import random_class
     >>> learner = make_learner("exp3", random_class(4, 10, seed=1), Terms(1000, epsilon=1.0))

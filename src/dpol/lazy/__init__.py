@@ -1,6 +1,6 @@
 """L2P: private online learning by lazy resampling, over any measure.
 
-Losses, parameters that reach an epsilon, and the game, for experts:
+Make losses, choose parameters that reach an epsilon, and play the game, for experts:
 
 >>> from dpol import lazy
 >>> from dpol.core.randomness import replicate_generators
@@ -13,11 +13,11 @@ True
 >>> total.shape, redraws.shape
 ((20,), (20,))
 
-`play` takes any `Measure`; `dpol.lazy.convex` has those of convex losses.
+`play` takes any `Measure`; `dpol.lazy.convex` has measures for convex losses.
 
 Source: "Private Online Learning via Lazy Algorithms", section 3.
 
-The public names are loaded when they are first used. To add one: a line in `__init__.pyi`.
+Public names are loaded when they are first used. To add one, add a line to `__init__.pyi`.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The public names of the room and their modules; type checkers read them here too."""
+"""Public names of this package and their modules, for the lazy loader and type checkers."""
 
 from .accounting import LazyGame as LazyGame
 from .accounting import published_epsilon as published_epsilon

@@ -1,7 +1,7 @@
-"""The guarantee of L2P, by the published theorem and by our own argument.
+"""Privacy accounting for L2P: the published theorem, and our own argument.
 
-The published constants ("Private Online Learning via Lazy Algorithms", Theorem 3.2) are not
-covered by their proof as written; `sound` is ours and is the default. Both are for a measure
+The proof of Theorem 3.2 ("Private Online Learning via Lazy Algorithms"), as written, does not
+cover the published constants; `sound` is ours and is the default. Both accountants need a measure
 whose normalised log ratio changes by at most eta in a round (multiplicative weights).
 """
 
@@ -25,16 +25,16 @@ AccountantFunction = Callable[["LazyGame", int, float, float], float]
 
 @dataclass(frozen=True)
 class LazyGame:
-    """The facts that the accountants need to know about a game.
+    """The facts about a game that the accountants need.
 
     Args:
         n_rounds: T, the number of rounds.
         delta: delta of the guarantee, in (0, 1).
-        largest_change: s, how far one person can move a loss in one round; 1 in general.
+        largest_change: s, the most that one person can change a loss in one round, in (0, 1].
         normaliser: c of the keep probability, 1 (`tight`) or 2 (`published`).
 
     Raises:
-        ValueError: a number is out of range.
+        ValueError: A number is out of range.
     """
 
     n_rounds: int
@@ -50,16 +50,16 @@ class LazyGame:
 
 
 def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:
-    """epsilon by Theorem 3.2 of the paper, with delta_0 = 0 and delta = 2 T delta_1.
+    """Return epsilon by Theorem 3.2 of the paper, with delta_0 = 0 and delta = 2 T delta_1.
 
-    inf where its preconditions eta B log(1/delta_1) / p <= 1 and T p / B >= 1 do not hold. The
-    proof has a gap (its equation (3) charges eta for a switch that costs up to 2 eta in each of
-    x and y, and counts fake switches only); the value was safe wherever it was tried.
+    It is inf unless the preconditions eta B log(1/delta_1) / p <= 1 and T p / B >= 1 hold. The
+    proof has a gap: equation (3) charges eta for a switch that costs up to 2 eta in each of x and
+    y, and counts only fake switches. The value was safe in every case that we tried.
 
     Args:
-        game: what is played.
+        game: Facts about the game.
         batch_size: B, rounds in a batch.
-        eta: learning rate.
+        eta: Learning rate.
         fake_switch: p, probability of a fake switch.
 
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6, normaliser=2.0)
@@ -75,18 +75,18 @@ def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: 
 
 
 def sound_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:
-    """epsilon by our accounting: valid for every eta, B and p > 0. Ours, not in the paper.
+    """Return epsilon by our accounting, valid for every eta, B and p > 0; not in the paper.
 
-    Only the indicator after the differing round depends on it: pure eps_I-DP. Every later
-    redraw is from one of two distributions with log ratio in a range of 2 eta s, that is
-    eta^2 s^2 / 2 zCDP. The numbers of redraws of x and y are truncated at quantiles that are
-    exceeded with probability at most delta / 4 each; the rest of delta goes to the conversion.
+    Only the indicator after the differing round depends on that round, so it is pure eps_I-DP.
+    Every later redraw uses one of two distributions whose log ratio has a range of 2 eta s, so it
+    is eta^2 s^2 / 2 zCDP. The numbers of redraws of x and of y are cut off at quantiles that each
+    exceeds with probability at most delta / 4; the rest of delta pays for the conversion.
 
     Args:
-        game: what is played.
+        game: Facts about the game.
         batch_size: B, rounds in a batch.
-        eta: learning rate.
-        fake_switch: p; inf is returned for 0.
+        eta: Learning rate.
+        fake_switch: p, probability of a fake switch; the result for 0 is inf.
 
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
     >>> round(sound_epsilon(game, 10, 0.001, 0.1), 3)
@@ -112,13 +112,13 @@ def account_redraws(
     redraw_zcdp: float,
     delta: float,
 ) -> float:
-    """epsilon at `delta` of any L2P: one indicator that depends on the data, and the redraws.
+    """Return epsilon at `delta` of any L2P: one data-dependent indicator and the redraws.
 
     Args:
-        batches: number of batches.
-        fake_switch: p; inf is returned for 0.
-        indicator_change: how far the log probability of keeping x can move.
-        log_keep: the least log probability of keeping x, fake switches apart.
+        batches: Number of batches.
+        fake_switch: p, probability of a fake switch; the result for 0 is inf.
+        indicator_change: Largest change of the log probability of keeping x.
+        log_keep: Least log probability of keeping x, without fake switches.
         redraw_zcdp: zCDP of one redraw.
         delta: delta of the guarantee.
     """
@@ -136,7 +136,7 @@ def account_redraws(
 
 @lru_cache(maxsize=65536)
 def _upper_quantile(trials: int, probability: float, tail: float) -> int:
-    """The smallest k with P(Bin(trials, probability) > k) <= tail."""
+    """Return the smallest k with P(Bin(trials, probability) > k) <= tail."""
     p, below, k = min(max(probability, 0.0), 1.0), -1, trials
     while k - below > 1:
         middle = (below + k) // 2
@@ -148,10 +148,11 @@ def _upper_quantile(trials: int, probability: float, tail: float) -> int:
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """epsilon of a rho-zCDP mechanism at `delta`, by its Renyi divergences.
+    """Return epsilon at `delta` of a rho-zCDP mechanism, by its Renyi divergences.
 
-    The least over orders a of rho a + log(1 - 1/a) - log(a delta) / (a - 1), and 0 where the
-    divergence of the least order makes the total variation smaller than delta.
+    It is the least rho a + log(1 - 1/a) - log(a delta) / (a - 1) over orders a, and 0 if the
+    divergence at the smallest order bounds the total variation below delta.
+
     Source: Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy",
     Proposition 12; Bretagnolle and Huber's inequality.
     """
@@ -163,7 +164,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
 
 _ORDERS = 1.0 + np.geomspace(1e-2, 1e9, 265)
-# Of an order a, epsilon is rho a + log(1 - 1/a) - log(a)/(a - 1) - log(delta)/(a - 1).
+# At order a, epsilon is rho a + log(1 - 1/a) - log(a)/(a - 1) - log(delta)/(a - 1).
 _OF_DELTA = 1 / (_ORDERS - 1)
 _OF_ORDERS = np.log1p(-1 / _ORDERS) - np.log(_ORDERS) * _OF_DELTA
 

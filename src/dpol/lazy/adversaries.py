@@ -1,4 +1,4 @@
-"""Loss sequences on which lazy algorithms are judged, made batch by batch."""
+"""Loss sequences for judging lazy algorithms, generated batch by batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ExpertLosses(ABC):
     n_experts: int
 
     def batches(self, size: int) -> Iterator[Floats]:
-        """(rounds, d) losses of consecutive batches; the last may be shorter."""
+        """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
         waiting: list[Floats] = []
         count = 0
         for block in self._blocks():
@@ -41,7 +41,7 @@ class ExpertLosses(ABC):
 
     @abstractmethod
     def _blocks(self) -> Iterator[Floats]:
-        """(rounds, d) the same losses, in parts as they are made."""
+        """Yield the same (rounds, d) losses in the parts in which they are generated."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class GapLosses(ExpertLosses):
     Args:
         n_rounds: T, the number of rounds.
         n_experts: d, the number of experts.
-        gap: advantage of the best expert, in [0, 1/2].
-        seed: root seed; the losses are the same for every batch size.
+        gap: Advantage of the best expert, in [0, 1/2].
+        seed: Root seed; the losses are the same for every batch size.
     """
 
     gap: float
@@ -72,16 +72,16 @@ class GapLosses(ExpertLosses):
 
 @dataclass(frozen=True)
 class EpochLosses(ExpertLosses):
-    """The adversary of the lower bound: one Bernoulli(1/2)^d loss for a whole epoch.
+    """The adversary of the lower bound: one Bernoulli(1/2)^d loss per epoch.
 
-    E = (T eps)^(4/3) epochs, at least 1 and at most T. Source: "Private Online Learning via
-    Lazy Algorithms", proof of Theorem 4.2.
+    There are E = (T eps)^(4/3) epochs, at least 1 and at most T. Source: "Private Online Learning
+    via Lazy Algorithms", proof of Theorem 4.2.
 
     Args:
         n_rounds: T, the number of rounds.
         n_experts: d, the number of experts.
-        epsilon: eps.
-        seed: root seed.
+        epsilon: eps, the privacy parameter of the lower bound.
+        seed: Root seed.
     """
 
     epsilon: float
@@ -89,7 +89,7 @@ class EpochLosses(ExpertLosses):
 
     @property
     def epochs(self) -> int:
-        """Number of epochs E."""
+        """E, the number of epochs."""
         wanted: float = (self.n_rounds * self.epsilon) ** (4 / 3)
         return max(1, round(min(wanted, self.n_rounds)))
 
@@ -101,7 +101,7 @@ class EpochLosses(ExpertLosses):
         for first in range(0, self.n_rounds, chunk):
             rounds = np.arange(first, min(first + chunk, self.n_rounds))
             epoch = edges.searchsorted(rounds, side="right")
-            # An epoch may reach into the next block: its loss comes first.
+            # An epoch may continue into the next block, so its loss comes first there.
             fresh = rng.integers(0, 2, (epoch[-1] - begun, self.n_experts))
             loss = np.concatenate([loss[-1:], fresh])
             yield loss[epoch - begun]
@@ -110,7 +110,7 @@ class EpochLosses(ExpertLosses):
 
 @lru_cache(maxsize=64)
 def total_losses(losses: ExpertLosses) -> Floats:
-    """The total loss of each expert, (n_experts,)."""
+    """Return the (d,) total losses of the experts."""
     total = np.zeros(losses.n_experts)
     for batch in losses.batches(max(1, 1_000_000 // losses.n_experts)):
         total += batch.sum(axis=0)

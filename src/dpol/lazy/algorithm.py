@@ -30,15 +30,15 @@ _parameters = lru_cache(maxsize=64)(choose_parameters)
 
 @dataclass(frozen=True, kw_only=True)
 class LazyWeightsState:
-    """The state that L2P over multiplicative weights carries from round to round.
+    """State of L2P over multiplicative weights between rounds.
 
     Args:
-        measure: multiplicative weights.
-        parameters: of the transformation.
-        gain_range: r; losses are (r - gain) / r.
-        lazy: state of the transformation; None before round 1.
-        batch: (n,) losses of the current batch so far.
-        rounds: rounds of the current batch so far.
+        measure: Multiplicative weights.
+        parameters: Parameters of the transformation.
+        gain_range: r, the range of gains; a loss is (r - gain) / r.
+        lazy: State of the transformation; None before round 1.
+        batch: (n,) summed losses of the current batch so far.
+        rounds: Rounds of the current batch so far.
     """
 
     measure: WeightsMeasure
@@ -51,22 +51,22 @@ class LazyWeightsState:
 
 @dataclass(frozen=True)
 class LazyWeights(CentralAlgorithm[LazyWeightsState]):
-    """L2P: resample an expert from multiplicative weights only when it must, or at random.
+    """L2P: draw a new expert from multiplicative weights only when it must, or at random.
 
-    Its parameters reach the (epsilon, delta) that a mu-GDP mechanism has at `delta`, for the
+    The parameters give the (epsilon, delta) that a mu-GDP mechanism has at `delta`, for the
     largest change of a loss that one person can cause. Source: "Private Online Learning via Lazy
-    Algorithms", Algorithm 1 and section 3.1; what is `sound` or `tight` is ours.
+    Algorithms", Algorithm 1 and section 3.1; the options `sound` and `tight` are ours.
 
     Args:
-        delta: delta of the guarantee.
+        delta: delta of the guarantee, in (0, 1).
         accountant: `sound` (ours) or `published` (Theorem 3.2).
         normaliser: `tight` (ours) or `published`.
-        objective: what the parameters minimise: `sound` (ours), a bound on regret, or `published`,
-            which is none.
-        largest_batch: no batch is larger; not limited if not given.
+        objective: What the parameters minimise: `sound` (ours), a bound on regret, or `published`,
+            which is not a bound.
+        largest_batch: Largest batch size in rounds; None for no limit.
 
     Raises:
-        ValueError: a parameter is unknown or out of range.
+        ValueError: A parameter is unknown or out of range.
 
     >>> from dpol.experts.play import RawGains, guarantee_of
     >>> from dpol.data.stream import GainStream
@@ -80,7 +80,7 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
     ...     periods=periods,
     ... )
     >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5))
-    >>> guarantee.model, 0 < guarantee.epsilon(1e-6) <= 2.254  # what mu = 0.5 has
+    >>> guarantee.model, 0 < guarantee.epsilon(1e-6) <= 2.254  # epsilon of 0.5-GDP
     ('central', True)
     """
 
@@ -104,15 +104,15 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
 
     @property
     def origin(self) -> Origin:
-        own = {self.accountant, self.normaliser, self.objective}
-        return "paper" if own == {"published"} and self.largest_batch is None else "ours"
+        options = {self.accountant, self.normaliser, self.objective}
+        return "paper" if options == {"published"} and self.largest_batch is None else "ours"
 
     def parameters_for(self, setup: CuratorSetup) -> AccountedParameters:
-        """The parameters for a game.
+        """Return the parameters for a game.
 
         Raises:
-            ValueError: fewer than two experts.
-            DataError: the game cannot be made private.
+            ValueError: There are fewer than two experts.
+            DataError: No parameters make this game private enough.
         """
         if setup.n_experts < 2:
             raise ValueError(f"L2P needs at least 2 experts, got {setup.n_experts}")
@@ -140,10 +140,10 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
             ) from None
 
     def init(self, setup: CuratorSetup) -> LazyWeightsState:
-        found = self.parameters_for(setup)
+        parameters = self.parameters_for(setup)
         return LazyWeightsState(
-            measure=WeightsMeasure(setup.n_experts, found.eta),
-            parameters=found,
+            measure=WeightsMeasure(setup.n_experts, parameters.eta),
+            parameters=parameters,
             gain_range=setup.gain_range,
             lazy=None,
             batch=np.zeros(setup.n_experts),
@@ -160,7 +160,7 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
         if lazy is None:
             lazy = start(state.measure, generators)
         if observation is not None:
-            # A curator's observation is the same in every row.
+            # The curator's observation is the same for every replicate.
             batch, rounds = batch + (1 - observation.gains[0] / state.gain_range), rounds + 1
         if rounds == state.parameters.batch_size:
             lazy = advance(state.measure, state.parameters, lazy, batch, generators)
@@ -168,9 +168,9 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
         return replace(state, lazy=lazy, batch=batch, rounds=rounds), lazy.played
 
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
-        """(epsilon, delta)-DP of the actions."""
-        found = self.parameters_for(setup)
-        private = math.isfinite(found.epsilon)
+        """Return the (epsilon, delta)-DP guarantee of the actions."""
+        parameters = self.parameters_for(setup)
+        private = math.isfinite(parameters.epsilon)
         return Guarantee(
             mechanism=f"lazy resampling from multiplicative weights (L2P), {self.accountant}"
             " accountant",
@@ -180,5 +180,5 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
             mu=math.nan if private else math.inf,
             model="central",
             sampler="seeded",
-            epsilon_delta=(found.epsilon, self.delta) if private else None,
+            epsilon_delta=(parameters.epsilon, self.delta) if private else None,
         )

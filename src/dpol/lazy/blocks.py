@@ -1,7 +1,7 @@
-"""L2P over multiplicative weights, for many games on the same losses: only redraws cost time.
+"""L2P over multiplicative weights for many games on the same losses; only redraws cost time.
 
-A batch can redraw x or y only where a uniform number passes a bound that holds for all x and y.
-Games jump from one such batch to the next, all in step, over blocks of rounds.
+A batch can redraw x or y only if a uniform number passes a bound that holds for all x and y.
+All games jump together from one such batch to the next, over blocks of rounds.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from dpol.lazy.transform import NORMALISERS, LazyParameters, start
 from dpol.lazy.weights import WeightsMeasure
 
 Game = tuple[LazyParameters, ReplicateGenerators]
-"""Parameters of L2P, and a generator for each replicate."""
-_HELD = 2_000_000  # losses of a block, and batches of all rows in a block, at most
+"""Parameters of L2P, and a random generator for each replicate."""
+_HELD = 2_000_000  # most losses of a block, and most batches of all rows in a block
 _Integers = NDArray[np.int64]
 
 
 def play_weights(losses: ExpertLosses, games: Sequence[Game]) -> list[tuple[Floats, Floats]]:
-    """The total losses (R,) and the redraws of x (R,) of each game.
+    """Return the (R,) total losses and the (R,) redraws of x of each game.
 
-    What `dpol.lazy.play` returns over `WeightsMeasure`, from the same random numbers; sums of
-    losses that are not whole numbers differ in their last digits.
+    `dpol.lazy.play` over `WeightsMeasure` returns the same from the same random numbers, except
+    that sums of fractional losses differ in their last digits.
 
     Args:
-        losses: in [0, 1]; all games are played on them.
-        games: with at least one replicate in all.
+        losses: Losses in [0, 1], shared by all games.
+        games: Parameters and generators of each game; at least one replicate in total.
     """
     if not games:
         return []
@@ -42,7 +42,7 @@ def play_weights(losses: ExpertLosses, games: Sequence[Game]) -> list[tuple[Floa
     prefix, first = np.zeros((1, d)), 0
     for block in losses.batches(size):
         prefix = np.concatenate([prefix[-1:], block]).cumsum(axis=0)
-        # The last batch is played, but nothing is redrawn after it.
+        # Nothing is redrawn after the last batch.
         last = min(first + len(block), losses.n_rounds - 1)
         while len(behind := np.flatnonzero(rows.following <= last)):
             candidates = rows.refill()
@@ -59,21 +59,21 @@ def play_weights(losses: ExpertLosses, games: Sequence[Game]) -> list[tuple[Floa
 
 @dataclass(eq=False, kw_only=True)
 class _Rows:
-    """The replicates of all games, N in all. Prefixes are sums of losses since round 1.
+    """The N replicates of all games, one per row. A prefix is a sum of losses since round 1.
 
     Args:
-        games: whose the rows are, in this order.
-        widths: (games,) how many uniform numbers a row of each game holds; multiples of 3.
-        uniforms: those of all rows, flat.
+        games: The games, in the order of the rows.
+        widths: (games,) uniform numbers that a row of each game holds; multiples of 3.
+        uniforms: Uniform numbers of all rows, flat.
         batch, eta, fake_switch, log_scale: (N,) parameters.
         begins: (N,) where a row's uniform numbers begin in `uniforms`.
-        width: (N,) how many they are.
-        read: (N,) how many of them are used.
+        width: (N,) uniform numbers of a row.
+        read: (N,) uniform numbers used so far.
         following: (N,) rounds before the next batch that may redraw.
         played, shadow: (N,) x and y.
-        prefixes: (2, N) of x and y, before the batch that is being played.
-        total: (N,) loss so far, less the prefix of x at its last redraw.
-        redraws: (N,) how often x was drawn afresh.
+        prefixes: (2, N) prefixes of x and y before the current batch.
+        total: (N,) loss so far, minus the prefix of x at its last redraw.
+        redraws: (N,) how often x was redrawn.
     """
 
     games: Sequence[Game]
@@ -95,24 +95,24 @@ class _Rows:
 
     @classmethod
     def begin(cls, games: Sequence[Game], n_experts: int, block: int) -> Self:
-        """The state before the first batch; `block` is the number of rounds of a block."""
+        """Return the state before the first batch; `block` is the number of rounds in a block."""
         counts = [generators.n_replicates for _, generators in games]
         widths = [_width(parameters, block) for parameters, _ in games]
 
         def each(values: Sequence[float]) -> Floats:
             return np.repeat(np.array(values), counts)
 
-        first = [start(WeightsMeasure(n_experts, own.eta), each_own) for own, each_own in games]
-        width, batch = each(widths).astype(int), each([own.batch_size for own, _ in games])
+        first = [start(WeightsMeasure(n_experts, rules.eta), coins) for rules, coins in games]
+        width, batch = each(widths).astype(int), each([rules.batch_size for rules, _ in games])
         n = sum(counts)
         return cls(
             games=games,
             widths=widths,
             uniforms=np.empty(width.sum()),
             batch=batch.astype(int),
-            eta=each([own.eta for own, _ in games]),
-            fake_switch=each([own.fake_switch for own, _ in games]),
-            log_scale=each([own.log_scale for own, _ in games]),
+            eta=each([rules.eta for rules, _ in games]),
+            fake_switch=each([rules.fake_switch for rules, _ in games]),
+            log_scale=each([rules.log_scale for rules, _ in games]),
             begins=width.cumsum() - width,
             width=width,
             read=width.copy(),
@@ -125,65 +125,65 @@ class _Rows:
         )
 
     def refill(self) -> _Integers:
-        """Replace used uniform numbers; the candidates, sorted: batches that may redraw.
+        """Replace the used uniform numbers; return the sorted candidates: batches that may redraw.
 
-        Batch k of those that read the uniform numbers i + 3k, i < 3, is begins + i width / 3 + k.
+        A batch that reads from uniform number i + 3k on, i < 3, is at begins + i width / 3 + k.
         """
-        found, row = [], 0
+        candidates, row = [], 0
         for (parameters, generators), width in zip(self.games, self.widths, strict=True):
             base = self.begins[row]
             for generator in generators.generators:
                 begin, read = self.begins[row], self.read[row]
-                own = self.uniforms[begin : begin + width]
-                own[: width - read] = own[read:].copy()
-                own[width - read :] = generator.random(read)
+                numbers = self.uniforms[begin : begin + width]
+                numbers[: width - read] = numbers[read:].copy()
+                numbers[width - read :] = generator.random(read)
                 row += 1
             held = self.uniforms[base : self.begins[row - 1] + width].reshape(-1, width)
             fake, may = held < parameters.fake_switch, np.zeros(held.shape, dtype=bool)
-            # Its redraws read up to two more numbers.
+            # The redraws of a batch read up to two more numbers.
             may[:, :-4] = (held >= _least_keep(parameters))[:, :-4]
             may[:, :-4] |= fake[:, 1:-3] | fake[:, 2:-2]
             by_phase = may.reshape(-1, width // 3, 3).swapaxes(1, 2)
-            found.append(base + np.flatnonzero(by_phase))
+            candidates.append(base + np.flatnonzero(by_phase))
         self.read[:] = 0
-        return np.concatenate([*found, [len(self.uniforms)]])
+        return np.concatenate([*candidates, [len(self.uniforms)]])
 
     def jump(self, rows: _Integers, candidates: _Integers, last: int) -> _Integers:
-        """Move rows to their next candidate; those that have one until `last`, in rounds.
+        """Move rows to their next candidate; return the rows with one by round `last`.
 
-        Others move until `last`, or as far as their uniform numbers reach.
+        The other rows move to `last`, or until their uniform numbers run out.
         """
         k, phase = np.divmod(self.read[rows], 3)
         third = self.width[rows] // 3
         begins = self.begins[rows] + phase * third
         place = candidates[np.searchsorted(candidates, begins + k)]
-        # From 4 numbers before the end on, a batch waits for the next refill.
+        # A batch within 4 numbers of the end waits for the next refill.
         reach = np.maximum((self.width[rows] - 2 - self.read[rows]) // 3, 0)
         skipped = np.where(place < begins + third, place - begins - k, reach)
         left = (last - self.following[rows]) // self.batch[rows] + 1
-        skipped, found = (
+        skipped, at_candidate = (
             np.minimum(skipped, left),
             (place < begins + third) & (place - begins - k < left),
         )
         self.read[rows] += 3 * skipped
         self.following[rows] += skipped * self.batch[rows]
-        return rows[found]
+        return rows[at_candidate]
 
     def redraw(self, rows: _Integers, prefix: Floats, first: int) -> None:
-        """Redraw x and y of rows at a candidate, where their uniform numbers say so.
+        """Redraw x and y of rows at a candidate if their uniform numbers say so.
 
         Args:
-            rows: that are at a candidate.
-            prefix: (rounds + 1, d) of a block.
-            first: rounds before the block.
+            rows: Rows that are at a candidate.
+            prefix: (rounds + 1, d) prefixes of a block.
+            first: Rounds before the block.
         """
         eta, now = self.eta[rows], self.following[rows] - first
         before, at = now - self.batch[rows], self.begins[rows] + self.read[rows]
         ratios = []
         for points, carried in zip((self.played, self.shadow), self.prefixes, strict=True):
-            own = points[rows]
-            old = np.where(before >= 0, prefix[np.maximum(before, 0), own], carried[rows])
-            ratios.append(-eta * (prefix[now, own] - old))
+            point = points[rows]
+            old = np.where(before >= 0, prefix[np.maximum(before, 0), point], carried[rows])
+            ratios.append(-eta * (prefix[now, point] - old))
         keep = np.exp(np.minimum(self.log_scale[rows] + (ratios[0] - ratios[1]), 0.0))
         fake = self.fake_switch[rows]
         of_x = (self.uniforms[at] >= keep) | (self.uniforms[at + 1] < fake)
@@ -191,7 +191,7 @@ class _Rows:
         self.following[rows] += self.batch[rows]
         self.read[rows] += 3 + of_x + of_y
         drawn = of_x | of_y
-        rows, now, at, of_x, of_y = (it[drawn] for it in (rows, now, at + 3, of_x, of_y))
+        rows, now, at, of_x, of_y = (each[drawn] for each in (rows, now, at + 3, of_x, of_y))
         states = prefix[now]
         states -= states.min(axis=1, keepdims=True)
         states *= -self.eta[rows, None]
@@ -206,7 +206,7 @@ class _Rows:
         self.redraws[rows] += of_x
 
     def leave(self, prefix: Floats, first: int) -> None:
-        """Keep what the next block needs of this one."""
+        """Keep the prefixes that the next block needs."""
         begun = self.following - self.batch - first
         inside = np.flatnonzero(begun >= 0)
         for carried, points in zip(self.prefixes, (self.played, self.shadow), strict=True):
@@ -214,16 +214,16 @@ class _Rows:
 
 
 def _least_keep(parameters: LazyParameters) -> float:
-    """Lower bound of the probability of keeping x, for losses in [0, 1].
+    """Return a lower bound on the probability of keeping x, for losses in [0, 1].
 
-    Rounding of sums of other losses than 0 and 1 is allowed for.
+    It allows for rounding in sums of fractional losses.
     """
     c = NORMALISERS[parameters.normaliser]
     return float(np.exp(-(c + 1) * parameters.batch_size * parameters.eta) * (1 - 1e-9))
 
 
 def _width(parameters: LazyParameters, rounds: int) -> int:
-    """Number of uniform numbers in a row: seldom fewer than a block of rounds uses."""
+    """Return the uniform numbers that a row holds: usually enough for a block of rounds."""
     p, batches = parameters.fake_switch, rounds // parameters.batch_size + 1
     redraws = batches * min(1 - (1 - p) * _least_keep(parameters) + p, 2.0)
     return 3 * int(batches + (redraws + 4 * redraws**0.5) / 3 + 4)

@@ -1,9 +1,9 @@
-"""The exact privacy of small games of L2P for experts, by enumeration of all outputs.
+"""Exact privacy of small games of L2P for experts, by enumerating all outputs.
 
-The output is what is played in every batch; the shadow point stays hidden. Source of the law:
-"Private Online Learning via Lazy Algorithms", Algorithm 1 with multiplicative weights. In what
-follows N sequences of S - 1 batches lose `sums` (N, S - 1, d): the losses of the last batch come
-after the last choice.
+The output is the expert played in every batch; the shadow point stays hidden. Source:
+"Private Online Learning via Lazy Algorithms", Algorithm 1 with multiplicative weights. Below,
+`sums` (N, S - 1, d) are the batch losses of N sequences; the last of the S batches is left out,
+since its losses come after the last choice.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class LazyLaw:
-    """The parameters on which the law of the outputs depends, apart from the losses.
+    """Parameters that, with the losses, determine the distribution of the outputs.
 
     Args:
         batch_size: B, rounds in a batch.
-        eta: learning rate.
-        fake_switch: p; 0 is allowed, to show what it costs.
+        eta: Learning rate.
+        fake_switch: p, probability of a fake switch; 0 is allowed, to show what it costs.
         normaliser: c of the keep probability.
     """
 
@@ -38,12 +38,12 @@ class LazyLaw:
 
 
 def output_laws(sums: Floats, law: LazyLaw) -> Floats:
-    """The laws of (x_1, ..., x_S), (N, d^S); outcomes are numbered with x_S fastest."""
+    """Return the (N, d^S) distributions of (x_1, ..., x_S); x_S varies fastest."""
     return np.asarray(paths_and_shadow(sums, law).sum(axis=-1))
 
 
 def paths_and_shadow(sums: Floats, law: LazyLaw) -> Floats:
-    """The laws of (x_1, ..., x_S, y_S), (N, d^S, d), by recursion over the batches."""
+    """Return the (N, d^S, d) distributions of (x_1, ..., x_S, y_S), batch by batch."""
     n, rest, d = sums.shape
     eta, p = law.eta, law.fake_switch
     log_scale = -law.normaliser * law.batch_size * eta
@@ -63,12 +63,12 @@ def paths_and_shadow(sums: Floats, law: LazyLaw) -> Floats:
 
 
 def exact_epsilon(first: Floats, second: Floats, delta: float) -> Floats:
-    """(N,) the smallest epsilon >= 0 with sum max(0, P - e^epsilon Q) <= delta; 50 where larger.
+    """Return the (N,) least epsilon >= 0 with sum max(0, P - e^epsilon Q) <= delta, or 50.
 
     Args:
-        first: (N, outcomes) laws P.
-        second: (N, outcomes) laws Q.
-        delta: in [0, 1].
+        first: (N, outcomes) distributions P.
+        second: (N, outcomes) distributions Q.
+        delta: delta, in [0, 1]; an epsilon above 50 is returned as 50.
     """
     low, high = np.zeros(len(first)), np.full(len(first), 50.0)
     good_at_zero = exact_delta(first, second, low) <= delta
@@ -80,7 +80,7 @@ def exact_epsilon(first: Floats, second: Floats, delta: float) -> Floats:
 
 
 def exact_delta(first: Floats, second: Floats, epsilon: Floats) -> Floats:
-    """(N,) sum max(0, P - e^epsilon Q), the hockey-stick divergence; epsilon (N,)."""
+    """Return the (N,) hockey-stick divergences sum max(0, P - e^epsilon Q); epsilon is (N,)."""
     excess = np.maximum(first - np.exp(epsilon)[:, None] * second, 0.0)
     return np.asarray(excess.sum(axis=1))
 
@@ -88,14 +88,14 @@ def exact_delta(first: Floats, second: Floats, epsilon: Floats) -> Floats:
 def neighbours(
     n_experts: int, rest: int, law: LazyLaw, values: Sequence[float], largest_change: float = 1.0
 ) -> tuple[Floats, list[tuple[Rows, Rows]]]:
-    """Loss sequences, and the pairs that differ in one round, batch by batch.
+    """Return loss sequences and the pairs of sequences that differ in one round.
 
-    Returns all sequences (N, rest, n_experts) of batch sums from `values`, and for each of the
-    `rest` batches the row numbers of the pairs that differ in that batch only, by at most
+    These are all (N, rest, n_experts) sequences of batch sums from `values`; and for each of the
+    `rest` batches, the row numbers of the pairs that differ in that batch only, by at most
     `largest_change` for every expert.
 
     Raises:
-        ValueError: a value is not in [0, B].
+        ValueError: A value is not in [0, B].
     """
     if not all(0 <= value <= law.batch_size for value in values):
         raise ValueError(f"values must lie in [0, {law.batch_size}], got {values}")
@@ -121,10 +121,10 @@ def worst_epsilon(
     delta: float,
     largest_change: float = 1.0,
 ) -> float:
-    """The largest exact epsilon at `delta` over all pairs of `neighbours`.
+    """Return the largest exact epsilon at `delta` over all pairs of `neighbours`.
 
     Raises:
-        ValueError: as `neighbours`.
+        ValueError: A value is not in [0, B].
 
     >>> law = LazyLaw(batch_size=1, eta=0.1, fake_switch=0.3, normaliser=1.0)
     >>> worst = worst_epsilon(2, 2, law, (0, 1), delta=1e-6)

@@ -18,14 +18,14 @@ from dpol.privacy.tree_noise import tree_levels
 def play_leaders(
     algorithm: str, games: Sequence[tuple[ExpertLosses, float]], generators: ReplicateGenerators
 ) -> list[tuple[Floats, Floats]]:
-    """(R,) total losses and (R,) switches of each game, of L2 sensitivity sqrt(d) a round.
+    """Return the (R,) total losses and (R,) switches of each game; L2 sensitivity sqrt(d) a round.
 
-    A replicate draws its noise once, and every game adds it, scaled to its own mu.
+    Each replicate draws its noise once; every game adds it, scaled to the game's mu.
 
     Args:
-        algorithm: one of `NOISES`.
-        games: losses in [0, 1] and mu, all of the same rounds and experts.
-        generators: of the replicates.
+        algorithm: Name in `NOISES`.
+        games: Losses in [0, 1] and mu of each game; all have the same rounds and experts.
+        generators: One for each replicate.
     """
     T, d = games[0][0].n_rounds, games[0][0].n_experts
     sums = {losses: _rounds_and_prefixes(losses) for losses, _ in games}
@@ -44,10 +44,10 @@ def play_leaders(
 
 
 def tree_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Floats]:
-    """(T, d) noise on the sums before each round by the tree of least noise, for mu = 1.
+    """Yield (T, d) noise on the sums before each round, by the least-noise tree at mu = 1.
 
-    Every prefix has the noise of as many nodes as the one with the most. The array of a replicate
-    holds until the next.
+    Every prefix gets the noise of as many nodes as the prefix with the most. The yielded array is
+    reused for the next replicate.
     """
     levels, t = tree_levels(T), np.arange(T)
     ones = sum(t >> level & 1 for level in range(levels))
@@ -58,7 +58,7 @@ def tree_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Floa
     for generator in generators.generators:
         generator.standard_normal(out=draws)
         noise *= missing
-        # The prefix of t rounds has the nodes of t & (t - 1) rounds, and the one that t closes.
+        # A prefix of t rounds has the nodes of t & (t - 1) rounds and the node that t closes.
         for after in by_nodes:
             nodes[after - 1] += nodes[(after & (after - 1)) - 1]
         noise[1:] += nodes[:-1]
@@ -67,9 +67,9 @@ def tree_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Floa
 
 
 def matrix_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Floats]:
-    """(T, d) noise on the sums before each round by factorised prefix sums, for mu = 1.
+    """Yield (T, d) noise on the sums before each round, by factorised prefix sums at mu = 1.
 
-    None before round 1, in which expert 0 is chosen.
+    There is no noise before round 1; expert 0 is chosen there.
     """
     noise = np.zeros((T, d))
     for generator in generators.generators:
@@ -81,16 +81,17 @@ NOISES: Mapping[str, Callable[[int, int, ReplicateGenerators], Iterator[Floats]]
     "tree-ftpl-min-noise": tree_noise,
     "mf-ftpl": matrix_noise,
 }
-"""The generator of each leader's noise, by the registered name of the algorithm."""
+"""Noise of each noisy leader, by the registered name of the algorithm."""
 
 
 def play_blocks(
     losses: ExpertLosses, games: Sequence[tuple[float, ReplicateGenerators]]
 ) -> list[tuple[Floats, Floats]]:
-    """(R,) total losses and (R,) switches of private blocks, for each epsilon and its generators.
+    """Return the (R,) total losses and (R,) switches of private blocks, for each game.
 
-    What `dpol.experts.private_blocks` plays on gains 1 - loss, from the same random numbers. All
-    draws are made before any loss, so only the sums at a few rounds are kept.
+    They are what `dpol.experts.private_blocks` plays on gains 1 - loss, from the same random
+    numbers. Each of `games` is an epsilon with its generators. All draws come before any loss, so
+    only the sums at a few rounds are kept.
     """
     T, d = losses.n_rounds, losses.n_experts
     edges = np.array([*(2**k - 1 for k in range(T.bit_length())), T])
@@ -98,15 +99,15 @@ def play_blocks(
         [block_draws(generators, d, length) for length in (edges[:-1] + 1).tolist()]
         for _, generators in games
     ]
-    ends = [edges[:-1, None] + np.array([prefix for _, prefix in own], int) for own in drawn]
-    rounds = np.unique(np.concatenate([edges, *(own[:-1].ravel() for own in ends)]))
+    ends = [edges[:-1, None] + np.array([prefix for _, prefix in draws], int) for draws in drawn]
+    rounds = np.unique(np.concatenate([edges, *(ending[:-1].ravel() for ending in ends)]))
     sums = _sums_before(losses, rounds)
     outcomes = []
-    for (epsilon, _), own, ending in zip(games, drawn, ends, strict=True):
+    for (epsilon, _), draws, ending in zip(games, drawn, ends, strict=True):
         chosen, seen = [], np.zeros((1, d))
-        for k, (noise, _) in enumerate(own):
+        for k, (noise, _) in enumerate(draws):
             chosen.append((2 / epsilon * noise - seen).argmax(axis=1))
-            if k < len(own) - 1:
+            if k < len(draws) - 1:
                 seen = sums[rounds.searchsorted(ending[k])] - sums[rounds.searchsorted(edges[k])]
         actions = np.array(chosen)
         of_blocks = np.diff(sums[rounds.searchsorted(edges)], axis=0)
@@ -116,18 +117,18 @@ def play_blocks(
 
 
 def _sums_before(losses: ExpertLosses, rounds: NDArray[np.int64]) -> Floats:
-    """(k, d) the total losses of the first rounds, for each of k rising numbers of rounds."""
-    found, first, prefix = [], 0, np.zeros((1, losses.n_experts))
+    """Return the (k, d) total losses of the first rounds, for k rising numbers of rounds."""
+    totals, first, prefix = [], 0, np.zeros((1, losses.n_experts))
     for block in losses.batches(max(1, 2_000_000 // losses.n_experts)):
         prefix = np.concatenate([prefix[-1:], block]).cumsum(axis=0)
         inside = (rounds >= first + bool(first)) & (rounds <= first + len(block))
-        found.append(prefix[rounds[inside] - first])
+        totals.append(prefix[rounds[inside] - first])
         first += len(block)
-    return np.concatenate(found)
+    return np.concatenate(totals)
 
 
 def _rounds_and_prefixes(losses: ExpertLosses) -> tuple[Floats, Floats]:
-    """(T, d) losses of all rounds, and their sums before each round."""
+    """Return the (T, d) losses of all rounds and their (T, d) sums before each round."""
     (every,) = losses.batches(losses.n_rounds)
     before = np.zeros_like(every)
     before[1:] = every[:-1].cumsum(axis=0)

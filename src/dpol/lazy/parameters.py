@@ -1,4 +1,4 @@
-"""Parameters of L2P: the best that reach an epsilon, and those of the paper's theorem."""
+"""Parameters of L2P: the best ones for an epsilon, and the paper's Theorem 3.10."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class AccountedParameters(LazyParameters):
 
     Args:
         batch_size: B, rounds in a batch.
-        eta: scale of the keep probability, e^(-c B eta).
+        eta: Scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
-        normaliser: name of c.
-        epsilon: accounted epsilon; inf without privacy.
-        objective: the bound on regret, or what stands for one, that was minimised.
+        normaliser: Name of c.
+        epsilon: Accounted epsilon; inf without privacy.
+        objective: Value that was minimised: a bound on regret, or a stand-in for one.
     """
 
     epsilon: float
@@ -40,22 +40,22 @@ class AccountedParameters(LazyParameters):
 
 @dataclass(frozen=True)
 class Objective:
-    """The objective that parameters of L2P minimise: log(d)/eta, plus the other cost of eta.
+    """An objective that the parameters of L2P minimise: log(d)/eta plus a cost of eta.
 
     Args:
-        cost: takes (T, B, eta).
-        slope: its derivative by eta.
+        cost: Function of (T, B, eta).
+        slope: Derivative of the cost in eta.
     """
 
     cost: Callable[[int, int, float], float]
     slope: Callable[[int, int, float], float]
 
     def __call__(self, game: LazyGame, n_experts: int, batch_size: int, eta: float) -> float:
-        """Value of the objective."""
+        """Return the value of the objective."""
         return math.log(n_experts) / eta + self.cost(game.n_rounds, batch_size, eta)
 
     def best_eta(self, game: LazyGame, n_experts: int, batch_size: int) -> float:
-        """Minimiser of the objective, by bisection on the derivative."""
+        """Return the eta that minimises the objective, by bisection on the derivative."""
         low, high = 1e-12, 1.0
 
         def rises(eta: float) -> bool:
@@ -80,10 +80,10 @@ OBJECTIVES: Mapping[ObjectiveName, Objective] = {
 }
 """The objectives by name.
 
-`sound`, ours, is a bound on expected regret that holds: that of multiplicative weights on T / B
-losses in [0, B]. `published` is the bound in the proof of Theorem 3.10 of "Private
-Online Learning via Lazy Algorithms", with constants 1/2 and 1 of ours. Its last term is Proposition
-3.3, and batches can add more, T (B - 1) eta / 8.
+`sound`, ours, is a valid bound on expected regret: the bound for multiplicative weights on T / B
+losses in [0, B]. `published` is from the proof of Theorem 3.10 of "Private Online Learning via Lazy
+Algorithms", where we chose the constants 1/2 and 1. Its last term is Proposition 3.3, but batches
+can add more, T (B - 1) eta / 8.
 """
 
 Chosen = TypeVar("Chosen", bound=AccountedParameters)
@@ -99,19 +99,19 @@ def least_objective(
     accountant: Accountant = "sound",
     largest_batch: int | None = None,
 ) -> Chosen:
-    """The candidate of least objective, over a geometric grid of batch sizes.
+    """Return the candidate with the least objective, over a geometric grid of batch sizes.
 
     Args:
         n_rounds: T, the number of rounds.
-        goal: the (epsilon, delta) that the candidates reach, for the message of the error.
-        candidates: private parameters of a batch size, maybe none.
-        least: the objective of a batch size without privacy; it rises with the batch size.
-        sizes: number of batch sizes from 4 to T.
-        accountant: whose epsilon it is, for the message.
-        largest_batch: no batch is larger; T if not given.
+        goal: The (epsilon, delta) that the candidates reach, for the error message.
+        candidates: Returns private parameters for a batch size, perhaps none.
+        least: Objective of a batch size without privacy; it rises with the batch size.
+        sizes: Number of batch sizes from 4 to T.
+        accountant: Accountant of epsilon, for the error message.
+        largest_batch: Largest batch size in rounds; None for T.
 
     Raises:
-        ValueError: there is no candidate.
+        ValueError: There is no candidate.
     """
     best: Chosen | None = None
     grid = {1, 2, 3, *np.round(np.geomspace(4, n_rounds, sizes)).astype(int).tolist()}
@@ -119,8 +119,8 @@ def least_objective(
     for batch_size in sorted(size for size in grid if size <= largest):
         if best and least(batch_size) >= best.objective:
             break
-        found = filter(None, [best, *candidates(batch_size)])
-        best = min(found, key=lambda it: it.objective, default=None)
+        reached = filter(None, [best, *candidates(batch_size)])
+        best = min(reached, key=lambda parameters: parameters.objective, default=None)
     if best is None:
         raise ValueError(
             f"L2P cannot be ({goal[0]:g}, {goal[1]:g})-private over {n_rounds} rounds by"
@@ -132,21 +132,21 @@ def least_objective(
 def largest_within(
     at: Callable[[float], Chosen], epsilon: float, *, low: float, high: float, ratio: float
 ) -> Chosen | None:
-    """The parameters at a number, with which their epsilon rises, that reach `epsilon`.
+    """Return the parameters at the largest number whose epsilon is at most `epsilon`.
 
-    Bisection between `low` and `high`; at most `ratio` below the largest. None if even `low` is
-    accounted at more.
+    Found by bisection between `low` and `high`, where epsilon rises with the number; the result
+    may be a factor `ratio` too small. None if even `low` has a larger epsilon.
     """
     best = at(low)
     if best.epsilon > epsilon:
         return None
     while high / low > ratio:
         middle = math.sqrt(low * high)
-        found = at(middle)
-        if found.epsilon > epsilon:
+        tried = at(middle)
+        if tried.epsilon > epsilon:
             high = middle
         else:
-            low, best = middle, found
+            low, best = middle, tried
     return best
 
 
@@ -159,27 +159,27 @@ def choose_parameters(
     objective: ObjectiveName = "sound",
     largest_batch: int | None = None,
 ) -> AccountedParameters:
-    """The (B, eta, p) of least objective whose accounted epsilon is at most `epsilon`.
+    """Return the (B, eta, p) of least objective whose accounted epsilon is at most `epsilon`.
 
     epsilon = inf gives multiplicative weights without privacy (B = 1, p = 0). Ours, not in the
     paper.
 
     Args:
-        game: T, delta and what a person can change.
-        epsilon: what to reach.
-        n_experts: d, the number of experts.
+        game: T, delta and the largest change that one person can cause.
+        epsilon: Largest epsilon allowed, in (0, inf].
+        n_experts: d, the number of experts, at least 2.
         accountant: `sound` (ours) or `published` (Theorem 3.2).
         objective: `sound` (ours), log(d)/eta + eta T B / 8, which bounds regret; or `published`,
             log(d)/eta + eta T / 2 + T B^2 eta^2, which does not (see `OBJECTIVES`).
-        largest_batch: no batch is larger; T if not given. 1 is the regime of L2P's predecessor,
-            the private shrinking dartboard.
+        largest_batch: Largest batch size in rounds; None for T. 1 gives the regime of L2P's
+            predecessor, the private shrinking dartboard.
 
     Raises:
         ValueError: epsilon is not positive, d < 2, or no parameters reach epsilon.
 
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
-    >>> found = choose_parameters(game, epsilon=1.0, n_experts=300)
-    >>> found.batch_size, round(found.eta, 4), found.epsilon <= 1.0
+    >>> chosen = choose_parameters(game, epsilon=1.0, n_experts=300)
+    >>> chosen.batch_size, round(chosen.eta, 4), chosen.epsilon <= 1.0
     (11, 0.0088, True)
     """
     goal = _Goal(
@@ -203,11 +203,11 @@ def choose_parameters(
 
 
 def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> AccountedParameters:
-    """The parameters of the paper's Theorem 3.10, with the epsilon they have by our accounting.
+    """Return the parameters of the paper's Theorem 3.10, with epsilon by our accounting.
 
-    They can break a condition of Theorem 3.2 that is not needed where delta_0 = 0, as for experts,
-    and are private by the sound accounting. Source: "Private Online Learning via Lazy Algorithms",
-    Theorem 3.10.
+    They can break a condition of Theorem 3.2, which is not needed if delta_0 = 0, as for experts;
+    the sound accounting shows that they are private. Source: "Private Online Learning via Lazy
+    Algorithms", Theorem 3.10.
     """
     T = game.n_rounds
     least = T ** (-1 / 4) * math.log(n_experts) ** (3 / 4)
@@ -238,30 +238,30 @@ class _Goal:
         check_whole("n_experts", self.n_experts, 2)
 
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
-        """The parameters with their epsilon and objective."""
+        """Return the parameters with their epsilon and objective."""
         epsilon = self.account(self.game, batch_size, eta, p)
         value = self.objective(self.game, self.n_experts, batch_size, eta)
         return AccountedParameters(
             batch_size,
             eta,
             fake_switch=p,
-            normaliser=next(it for it, c in NORMALISERS.items() if c == self.game.normaliser),
+            normaliser=next(name for name, c in NORMALISERS.items() if c == self.game.normaliser),
             epsilon=epsilon,
             objective=value,
         )
 
     def best_eta(self, batch_size: int) -> float:
-        """The learning rate of least objective without privacy."""
+        """Return the learning rate of least objective without privacy."""
         return self.objective.best_eta(self.game, self.n_experts, batch_size)
 
     def least(self, batch_size: int) -> float:
-        """The objective without privacy."""
+        """Return the least objective without privacy."""
         eta = self.best_eta(batch_size)
         return self.objective(self.game, self.n_experts, batch_size, eta)
 
 
 def _candidates(goal: _Goal, batch_size: int) -> Iterator[AccountedParameters]:
-    """The best eta and p for one batch size: a grid over p, then a finer one around its best."""
+    """Yield the best eta and p for a batch size: a grid over p, then a finer one at its best."""
     most = goal.best_eta(batch_size)
 
     def largest_eta(p: float) -> AccountedParameters | None:
@@ -273,8 +273,8 @@ def _candidates(goal: _Goal, batch_size: int) -> Iterator[AccountedParameters]:
     best: AccountedParameters | None = None
     grid = np.geomspace(1e-4, 1.0, 13)
     for _ in range(2):
-        for found in filter(None, map(largest_eta, grid.tolist())):
-            best = found if best is None or _better(found, best) else best
+        for reached in filter(None, map(largest_eta, grid.tolist())):
+            best = reached if best is None or _better(reached, best) else best
         if best is None:
             return
         grid = np.geomspace(best.fake_switch / 2, min(best.fake_switch * 2, 1.0), 9)
@@ -283,7 +283,7 @@ def _candidates(goal: _Goal, batch_size: int) -> Iterator[AccountedParameters]:
 
 
 def _better(one: AccountedParameters, other: AccountedParameters) -> bool:
-    """True if the objective is smaller, or equal and epsilon is smaller, which costs nothing."""
+    """Return whether the objective is smaller, or equal at a smaller epsilon."""
     if one.objective < other.objective * (1 - 1e-9):
         return True
     return one.objective <= other.objective * (1 + 1e-9) and one.epsilon < other.epsilon

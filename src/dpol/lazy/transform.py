@@ -1,4 +1,4 @@
-"""The L2P transformation, batch by batch, for all replicates at once."""
+"""The L2P transformation, one batch at a time for all replicates."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.core.words import one_line
 
 Points = NDArray[Any]
-"""An array (R, ...) of points, one for each replicate."""
+"""(R, ...) array of points, one for each replicate."""
 Normaliser = Literal["published", "tight"]
-"""Names of the constant c of the keep probability."""
+"""Names of the values of c, the constant of the keep probability."""
 NORMALISERS: dict[Normaliser, float] = {"published": 2.0, "tight": 1.0}
-"""c by name."""
+"""c of the keep probability, by name."""
 
 
 class Measure(Protocol):
-    """Measures nu_1, nu_2, ... on a set of points, each made from the losses before it.
+    """Measures nu_1, nu_2, ... on a set of points, each determined by the losses before it.
 
-    The losses are the same for all replicates, so a measure's state is shared by them.
+    The losses are the same for all replicates, so the replicates share the state of a measure.
     """
 
     def initial(self) -> Any:
-        """The state of nu_1."""
+        """Return the state of nu_1."""
 
     def absorb(self, state: Any, batch: Any) -> Any:
-        """The state of the next measure, once the losses of a batch are known."""
+        """Return the state of the next measure, given the losses of a batch."""
 
     def sample(self, state: Any, generators: ReplicateGenerators) -> Points:
-        """One point for each generator, (R, ...), drawn from the normalised measure."""
+        """Draw (R, ...) points from the normalised measure, one for each generator."""
 
     def log_ratio(self, batch: Any, points: Points) -> Floats:
-        """(R,) log nu_{s+1}(x) / nu_s(x), unnormalised: a function of the batch's losses only."""
+        """Return (R,) log nu_{s+1}(x) / nu_s(x), unnormalised: a function of the batch only."""
 
     def loss(self, batch: Any, points: Points) -> Floats:
-        """(R,) summed losses of the points in a batch."""
+        """Return the (R,) losses of the points, summed over a batch."""
 
 
 class Losses(Protocol):
     """T rounds of losses, the same for all replicates."""
 
     def batches(self, size: int) -> Iterator[Any]:
-        """Losses of consecutive batches, (rounds, d) or what the measure takes."""
+        """Yield the losses of consecutive batches, as (rounds, d) or in the measure's own form."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class LazyParameters:
 
     Args:
         batch_size: B, rounds in a batch.
-        eta: bound on the log ratio of the measure per round.
+        eta: Bound on the measure's log ratio per round.
         fake_switch: p, probability of a redraw that does not depend on the data.
-        normaliser: keep probabilities are scaled by e^(-c B eta); c = 2 is `published`,
-            c = 1 (`tight`, ours) suffices where the ratio of x and y never exceeds
-            e^(B eta), as for multiplicative weights, and switches less.
+        normaliser: Name of c; keep probabilities are scaled by e^(-c B eta). c = 2 is `published`.
+            c = 1 (`tight`, ours) switches less, and suffices if the ratio of x and y never
+            exceeds e^(B eta), as for multiplicative weights.
 
     Raises:
-        ValueError: a parameter is unknown or out of range.
+        ValueError: A parameter is unknown or out of range.
     """
 
     batch_size: int
@@ -84,19 +84,19 @@ class LazyParameters:
 
     @property
     def log_scale(self) -> float:
-        """-c B eta."""
+        """Logarithm of the scale of the keep probability, -c B eta."""
         return -NORMALISERS[self.normaliser] * self.batch_size * self.eta
 
 
 @dataclass(frozen=True, kw_only=True)
 class LazyState:
-    """The state that L2P carries from batch to batch.
+    """State of L2P between batches.
 
     Args:
-        measure: state of the measure of the current batch.
-        played: (R, ...) the points x that are played.
-        shadow: (R, ...) the points y that only normalise the keep probability.
-        redraws: (R,) how often x was drawn afresh so far, the first draw excepted.
+        measure: State of the measure of the current batch.
+        played: (R, ...) points x that are played.
+        shadow: (R, ...) points y that only normalise the keep probability.
+        redraws: (R,) number of redraws of x so far, without the first draw.
     """
 
     measure: Any
@@ -108,7 +108,7 @@ class LazyState:
 
 
 def start(measure: Measure, generators: ReplicateGenerators) -> LazyState:
-    """The state of the first batch: x and y independent draws from nu_1.
+    """Return the state of the first batch: x and y are independent draws from nu_1.
 
     >>> from dpol.lazy.weights import WeightsMeasure
     >>> from dpol.core.randomness import replicate_generators
@@ -133,17 +133,17 @@ def advance(
     batch: Any,
     generators: ReplicateGenerators,
 ) -> LazyState:
-    """The state of the next batch, once the losses of the current one are known.
+    """Return the state of the next batch, given the losses of the current one.
 
-    x is kept with probability e^(-c B eta) [nu_s(x)/nu_{s-1}(x)] [nu_{s-1}(y)/nu_s(y)],
-    at most 1, unless a fake switch comes with probability p; y is kept with probability
-    1 - p. Whatever is not kept is drawn from nu_s. Source: "Private Online Learning via
-    Lazy Algorithms", Algorithm 1.
+    Unless there is a fake switch, with probability p, x is kept with probability
+    e^(-c B eta) [nu_s(x)/nu_{s-1}(x)] [nu_{s-1}(y)/nu_s(y)], capped at 1; y is kept with
+    probability 1 - p. A point that is not kept is drawn again from nu_s. Source: "Private Online
+    Learning via Lazy Algorithms", Algorithm 1.
     """
-    own, other, shadow = generators.uniforms(3).T
+    real, fake, shadow = generators.uniforms(3).T
     ratio = measure.log_ratio(batch, state.played) - measure.log_ratio(batch, state.shadow)
     keep = np.exp(np.minimum(parameters.log_scale + ratio, 0.0))
-    redraw = (own >= keep) | (other < parameters.fake_switch)
+    redraw = (real >= keep) | (fake < parameters.fake_switch)
     redraw_shadow = shadow < parameters.fake_switch
     current = measure.absorb(state.measure, batch)
     return LazyState(
@@ -157,9 +157,9 @@ def advance(
 def play(
     measure: Measure, parameters: LazyParameters, losses: Losses, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
-    """The total losses (R,) and the redraws of x (R,) of a whole game.
+    """Play a whole game; return the (R,) total losses and the (R,) redraws of x.
 
-    An array of rounds is given to the measure as their sum, anything else as it is.
+    A batch that is an array (rounds, d) is summed for the measure; others are passed unchanged.
     """
     state, total = start(measure, generators), np.zeros(generators.n_replicates)
     batch: Any = None

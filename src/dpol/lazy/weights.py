@@ -1,4 +1,4 @@
-"""Multiplicative weights as the measure of L2P: private prediction from expert advice."""
+"""Multiplicative weights as a measure for L2P: private prediction from expert advice."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 
 @dataclass(frozen=True)
 class WeightsMeasure:
-    """nu_s(x) proportional to exp(-eta times the losses of x so far), x one of d experts.
+    """Multiplicative weights: nu_s(x) is proportional to exp(-eta times the losses of x so far).
 
-    A batch is the (d,) sum of its rounds' losses; points are (R,) indices of experts. Source:
-    "Private Online Learning via Lazy Algorithms", section 3.1, Lemma 3.9 (delta_0 = 0).
+    x is one of d experts. A batch is the (d,) sum of its losses; points are (R,) expert indices.
+    Source: "Private Online Learning via Lazy Algorithms", section 3.1, Lemma 3.9 (delta_0 = 0).
 
     Args:
         n_experts: d, the number of experts.
-        eta: learning rate.
+        eta: Learning rate.
     """
 
     n_experts: int
     eta: float
 
     def initial(self) -> Floats:
-        """(d,) cumulative losses."""
+        """Return the (d,) cumulative losses before round 1, all 0."""
         return np.zeros(self.n_experts)
 
     def absorb(self, state: Floats, batch: Floats) -> Floats:
@@ -35,8 +35,8 @@ class WeightsMeasure:
     def sample(self, state: Floats, generators: ReplicateGenerators) -> NDArray[np.int32]:
         distribution = np.cumsum(self._weights(state))
         thresholds = generators.uniform() * distribution[-1]
-        found = np.searchsorted(distribution, thresholds, side="right")
-        return np.asarray(np.minimum(found, self.n_experts - 1), dtype=np.int32)
+        drawn = np.searchsorted(distribution, thresholds, side="right")
+        return np.asarray(np.minimum(drawn, self.n_experts - 1), dtype=np.int32)
 
     def log_ratio(self, batch: Floats, points: NDArray[np.int32]) -> Floats:
         return np.asarray(-self.eta * batch[points])
@@ -45,7 +45,7 @@ class WeightsMeasure:
         return np.asarray(batch[points])
 
     def probabilities(self, state: Floats) -> Floats:
-        """(d,) the normalised measure."""
+        """Return the (d,) probabilities of the experts, the normalised measure."""
         weights = self._weights(state)
         return np.asarray(weights / weights.sum())
 

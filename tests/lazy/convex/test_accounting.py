@@ -1,4 +1,4 @@
-"""Guarantee of L2P on a ball, its parameters, and the preset of Theorem 3.12."""
+"""Guarantee and parameters of L2P on a ball, and the preset of Theorem 3.12."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ POINTS: list[Point] = [
 
 
 def by_hand(game: ConvexGame, point: Point, c: float) -> float:
-    """The accounting as it is stated, with quantiles and conversion that share no code."""
+    """Return epsilon by the stated accounting; quantiles and conversion share no code."""
     B, eta, p, beta, weight = point
     spread = beta * game.lipschitz * game.diameter
     gdp = game.lipschitz * math.sqrt(2 * beta / weight)
@@ -43,8 +43,8 @@ def by_hand(game: ConvexGame, point: Point, c: float) -> float:
     )
 
 
-def point_of(found: ConvexParameters) -> Point:
-    return found.batch_size, found.eta, found.fake_switch, found.beta, found.regulariser
+def point_of(best: ConvexParameters) -> Point:
+    return best.batch_size, best.eta, best.fake_switch, best.beta, best.regulariser
 
 
 @functools.lru_cache
@@ -67,7 +67,7 @@ def chosen(
 @pytest.mark.parametrize("c", [1.0, 2.0])
 @pytest.mark.parametrize("point", POINTS)
 def test_epsilon_is_its_definition(point: Point, c: float) -> None:
-    """The library's orders are a grid: it may be larger by half a percent, never smaller."""
+    """The library has a grid of orders, so it may be larger by half a percent, never smaller."""
     expected = by_hand(GAME, point, c)
     assert expected * (1 - 1e-9) <= convex_epsilon(GAME, *point, c) <= expected * 1.005 + 1e-12
 
@@ -97,9 +97,9 @@ def test_epsilon_rises_with_temperature_and_step_and_falls_with_the_regulariser(
 ) -> None:
     def values(place: int, numbers: np.ndarray) -> list[float]:
         changed = ((*point[:place], number, *point[place + 1 :]) for number in numbers.tolist())
-        return [convex_epsilon(GAME, *it) for it in changed]
+        return [convex_epsilon(GAME, *point) for point in changed]
 
-    # eta only decides how often x is redrawn at most.
+    # eta only limits how often x is redrawn.
     assert (np.diff(values(1, np.geomspace(1e-4, 1, 25))) >= 0).all()
     for rising in (values(3, np.geomspace(1e-4, 1, 25)), values(4, np.geomspace(1e5, 1, 25))):
         assert (np.diff(rising) >= 0).all()
@@ -112,11 +112,11 @@ def test_units_of_losses_and_lengths_do_not_matter(point: Point, a: float) -> No
     B, eta, p, beta, weight = point
     reference = convex_epsilon(GAME, *point)
     loss = replace(GAME, lipschitz=a * GAME.lipschitz)
-    found = convex_epsilon(loss, B, eta, p, beta / a, weight * a)
-    assert found == pytest.approx(reference, rel=1e-12)
+    epsilon = convex_epsilon(loss, B, eta, p, beta / a, weight * a)
+    assert epsilon == pytest.approx(reference, rel=1e-12)
     lengths = replace(GAME, diameter=a * GAME.diameter, lipschitz=GAME.lipschitz / a)
-    found = convex_epsilon(lengths, B, eta, p, beta, weight / a**2)
-    assert found == pytest.approx(reference, rel=1e-12)
+    epsilon = convex_epsilon(lengths, B, eta, p, beta, weight / a**2)
+    assert epsilon == pytest.approx(reference, rel=1e-12)
     assert convex_epsilon(loss, *point) != pytest.approx(reference, rel=1e-3)
 
 
@@ -127,22 +127,22 @@ CASES = [(1, 2, 1.0), (3, 1, 0.2), (2, 2, 4.0), (4, 10, 1.0)]
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), CASES)
 def test_chosen_parameters_reach_the_epsilon_asked_for(T: int, d: int, epsilon: float) -> None:
-    game, found = chosen(T, d, epsilon)
-    assert isinstance(found.batch_size, int)
-    assert 1 <= found.batch_size <= T
-    assert 0 < found.fake_switch <= 1
-    L, D, B = game.lipschitz, game.diameter, found.batch_size
-    # e^(-B eta) bounds the log ratio of x and y from above: no keep probability is capped.
-    assert found.eta == pytest.approx(found.beta * L * D, rel=1e-12)
-    assert found.epsilon == convex_epsilon(game, *point_of(found))
-    assert by_hand(game, point_of(found), 1.0) <= found.epsilon * (1 + 1e-9)
-    assert 0.9 * epsilon < found.epsilon <= epsilon  # nothing is left unused
-    bound = found.regulariser * D**2 / 4 + B * T * L**2 / (2 * found.regulariser) + d / found.beta
-    assert found.objective == pytest.approx(bound, rel=1e-12)
+    game, best = chosen(T, d, epsilon)
+    assert isinstance(best.batch_size, int)
+    assert 1 <= best.batch_size <= T
+    assert 0 < best.fake_switch <= 1
+    L, D, B = game.lipschitz, game.diameter, best.batch_size
+    # B eta bounds the log ratio of x and y, so no keep probability is capped.
+    assert best.eta == pytest.approx(best.beta * L * D, rel=1e-12)
+    assert best.epsilon == convex_epsilon(game, *point_of(best))
+    assert by_hand(game, point_of(best), 1.0) <= best.epsilon * (1 + 1e-9)
+    assert 0.9 * epsilon < best.epsilon <= epsilon  # the budget is used up
+    bound = best.regulariser * D**2 / 4 + B * T * L**2 / (2 * best.regulariser) + d / best.beta
+    assert best.objective == pytest.approx(bound, rel=1e-12)
 
 
 def every_candidate(game: ConvexGame, epsilon: float) -> Iterator[tuple[float, Point]]:
-    """Objective and parameters, of batches of one round, with the largest beta of a bisection."""
+    """Yield objective and parameters for batches of one round; the largest beta is by bisection."""
     T, L, D = game.n_rounds, game.lipschitz, game.diameter
     for weight in L / D * math.sqrt(2 * T) * np.geomspace(0.25, 64, 13):
         for p in np.geomspace(1e-3, 1.0, 10):
@@ -159,12 +159,12 @@ def every_candidate(game: ConvexGame, epsilon: float) -> Iterator[tuple[float, P
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), [(5, 7, 1.0), (17, 7, 4.0)])
 def test_what_the_search_leaves_out_is_not_the_best(T: int, d: int, epsilon: float) -> None:
-    """The search finds exactly the best; one that demands a beta larger by a tenth does not."""
+    """The search finds exactly the best; a search for a beta larger by a tenth does not."""
     game = ConvexGame(n_rounds=T, dimension=d, diameter=2.0, lipschitz=1.0, delta=DELTA)
     every = list(every_candidate(game, epsilon))
-    bound, point = min(every, key=lambda it: it[0])
-    found = choose_convex_parameters(game, epsilon=epsilon, largest_batch=1)
-    assert (found.objective, point_of(found)) == (bound, point)
+    bound, point = min(every, key=lambda candidate: candidate[0])
+    parameters = choose_convex_parameters(game, epsilon=epsilon, largest_batch=1)
+    assert (parameters.objective, point_of(parameters)) == (bound, point)
     best = math.inf
     for other, (*_, beta, _weight) in every:
         if beta * (best - other + d / beta) > 1.1 * d:
@@ -174,22 +174,22 @@ def test_what_the_search_leaves_out_is_not_the_best(T: int, d: int, epsilon: flo
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), CASES[1:3])
 def test_no_point_of_a_random_search_is_better(T: int, d: int, epsilon: float) -> None:
-    """No point is better by more than the grid's coarseness, 10%."""
-    game, found = chosen(T, d, epsilon)
+    """No point is better by more than 10%, the coarseness of the grid."""
+    game, parameters = chosen(T, d, epsilon)
     rng = np.random.default_rng(0)
     best = math.inf
     for _ in range(1500):
         B = int(rng.integers(1, T + 1))
-        p, beta = float(rng.uniform(0.01, 1)), found.beta * float(np.exp(rng.uniform(-1, 1)))
-        weight = found.regulariser * float(np.exp(rng.uniform(-1.5, 1.5)))
+        p, beta = float(rng.uniform(0.01, 1)), parameters.beta * float(np.exp(rng.uniform(-1, 1)))
+        weight = parameters.regulariser * float(np.exp(rng.uniform(-1.5, 1.5)))
         bound = weight * game.diameter**2 / 4 + d / beta
         bound += B * T * game.lipschitz**2 / (2 * weight)
         if bound < best:
             eta = beta * game.lipschitz * game.diameter
             if convex_epsilon(game, B, eta, p, beta, weight) <= epsilon:
                 best = bound
-    assert best < 1.5 * found.objective  # the search comes close
-    assert found.objective <= 1.1 * best
+    assert best < 1.5 * parameters.objective  # the search comes close
+    assert parameters.objective <= 1.1 * best
 
 
 def test_more_privacy_costs_regret() -> None:
@@ -203,16 +203,16 @@ def test_more_privacy_costs_regret() -> None:
 def test_theorem_3_12_by_hand() -> None:
     """T = 1000, delta = 1000/e^20, eps = 1/8: eta = 1/4 / (10 * 20) = 1/800, p = 1/100.
 
-    B = 1/(2/8 * (20 - log 1000)) = 0.31, so 1. With d = 3, sqrt(3 log 1000) * 800 is more than
-    sqrt 1000. L/D = 1.5/2.
+    B = 1/(2/8 * (20 - log 1000)) = 0.31, which becomes 1. For d = 3, sqrt(3 log 1000) * 800 is more
+    than sqrt 1000. L/D = 1.5/2.
     """
     game = replace(GAME, delta=1000 * math.exp(-20))
-    found = theorem_3_12(game, epsilon=0.125)
+    preset = theorem_3_12(game, epsilon=0.125)
     weight = 0.75 * 800 * math.sqrt(3 * math.log(1000))
     expected = (1, 1 / 800, 1 / 100, weight / (800**2 * 20 * 1.5**2), weight)
-    assert point_of(found) == pytest.approx(expected, rel=1e-12)
-    assert found.epsilon == pytest.approx(by_hand(game, point_of(found), 2.0), rel=0.005)
-    assert math.isnan(found.objective)
+    assert point_of(preset) == pytest.approx(expected, rel=1e-12)
+    assert preset.epsilon == pytest.approx(by_hand(game, point_of(preset), 2.0), rel=0.005)
+    assert math.isnan(preset.objective)
     # delta = e^-10: B = 1/(20 eps); 2.5 is rounded to even.
     game = replace(GAME, delta=math.exp(-10))
     sizes = [theorem_3_12(game, epsilon=epsilon).batch_size for epsilon in (1, 0.05, 0.02, 0.005)]

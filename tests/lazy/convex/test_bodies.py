@@ -1,4 +1,4 @@
-"""Bodies against a conic solver, and draws in a box and a simplex against known laws."""
+"""Bodies compared with a conic solver, and draws compared with known distributions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVERY = pytest.mark.parametrize("name", BODIES)
 
 
 def constraints(name: str, x: cp.Variable, D: float) -> list[cp.Constraint]:
-    """Each body as it is defined."""
+    """Return each body by its definition."""
     d = x.shape[0]
     if name == "ball":
         return [cp.norm(x) <= D / 2]
@@ -42,7 +42,7 @@ def p_value(uniform: Floats) -> float:
 
 @EVERY
 @pytest.mark.parametrize("d", [2, 7])
-def test_projections_best_points_and_centres_are_those_of_a_conic_solver(
+def test_projections_best_points_and_centres_agree_with_a_conic_solver(
     name: BodyName, d: int
 ) -> None:
     body: Body = BODIES[name](d, 3.0)
@@ -85,9 +85,9 @@ def test_a_simplex_of_one_point_is_refused() -> None:
 def test_quantiles_and_means_of_a_truncated_normal_have_ten_digits(
     mean: float, sigma: float
 ) -> None:
-    """The other computation has 40 digits; errors are shares of the distance to the nearest end."""
+    """The reference has 40 digits; errors are relative to the distance to the nearest end."""
     shares = np.array([1e-9, 0.1, 0.5, 0.99])
-    found = truncated_normal_quantiles(shares, np.full(4, mean), sigma, -1.0, 2.0)
+    quantiles = truncated_normal_quantiles(shares, np.full(4, mean), sigma, -1.0, 2.0)
     centre = float(truncated_normal_mean(np.array([mean]), sigma, -1.0, 2.0)[0])
     with mpmath.workdps(40):
 
@@ -99,8 +99,8 @@ def test_quantiles_and_means_of_a_truncated_normal_have_ten_digits(
 
         tail = above if mean < 0.5 else below
         mass = tail(2.0) - tail(-1.0)
-        for share, x in zip(shares, found, strict=True):
-            # How far the mass below moves with the last ten digits of x.
+        for share, x in zip(shares, quantiles, strict=True):
+            # Change of the mass below x if only ten digits of x are right.
             step = 1e-10 * min(x + 1.0, 2.0 - x) + 1e-14
             low, high = (float((tail(x + k * step) - tail(-1.0)) / mass) for k in (-1, 1))
             assert low - 1e-10 <= share <= high + 1e-10
@@ -136,10 +136,10 @@ SIMPLICES = [([0.3, 0.1], 0.2), ([5.0, 0.0], 0.7), ([0.0, 0.0], 9.0), ([-30.0, 2
 def test_a_simplex_of_two_corners_is_an_interval(
     mean: list[float], sigma: float, factor: float, right: bool
 ) -> None:
-    """x_1 is normal around (m_1 - m_2 + s)/2 with variance sigma^2/2; other scales are noticed."""
+    """x_1 is normal around (m_1 - m_2 + s)/2 with variance sigma^2/2; other scales fail."""
     s = 1.5
     if sigma == 9.0 and not right:
-        factor = factor / 9  # all but uniform: a wrong scale is seen when it is small
+        factor = factor / 9  # nearly uniform, so only a much smaller scale is noticed
     x = Simplex(2, s * math.sqrt(2)).sample(np.array(mean), factor * sigma, many(40_000))
     np.testing.assert_allclose(x.sum(axis=1), s)
     centre, spread = (mean[0] - mean[1] + s) / 2, sigma / math.sqrt(2)
@@ -148,12 +148,12 @@ def test_a_simplex_of_two_corners_is_an_interval(
 
 
 def marginal(mean: Floats, sigma: float, s: float) -> tuple[Floats, Floats]:
-    """A grid of x_1 and its distribution function in three dimensions, by quadrature."""
+    """Return a grid of x_1 and its distribution function in three dimensions, by quadrature."""
     grid = np.linspace(0, s, 1_001)
     first, share = grid[:, None], np.linspace(0, 1, 1_001)[None]
     second = (s - first) * share
     rest = [first, second, s - first - second]
-    squares = sum((it - m) ** 2 for it, m in zip(rest, mean, strict=True))
+    squares = sum((x - m) ** 2 for x, m in zip(rest, mean, strict=True))
     log_f = -squares / (2 * sigma**2)
     density = integrate.simpson(np.exp(log_f - log_f.max()), x=share[0], axis=1) * (s - grid)
     mass = integrate.cumulative_simpson(density, x=grid, initial=0)
@@ -170,7 +170,7 @@ def marginal(mean: Floats, sigma: float, s: float) -> tuple[Floats, Floats]:
     ],
 )
 def test_three_corners_against_quadrature(mean: list[float], sigma: float) -> None:
-    """A projected Gaussian is not a truncated one, and is refused."""
+    """A projected Gaussian is not a truncated one, and fails."""
     s, m = 1.5, np.array(mean, dtype=float)
     body = Simplex(3, s * math.sqrt(2))
     x = body.sample(m, sigma, many(40_000))
@@ -180,7 +180,7 @@ def test_three_corners_against_quadrature(mean: list[float], sigma: float) -> No
         grid, law = marginal(np.roll(m, -place), sigma, s)
         assert p_value(np.interp(x[:, place], grid, law)) > ERROR
         refused.append(p_value(np.interp(projected[:, place], grid, law)) < ERROR)
-    assert any(refused) or sigma == 0.1  # inside, both are the same
+    assert any(refused) or sigma == 0.1  # they agree if nothing is cut off
 
 
 @pytest.mark.parametrize("d", [2, 10, 40])
@@ -190,7 +190,7 @@ def test_limits_of_a_simplex(d: int) -> None:
     wide = body.sample(np.linspace(0, 1, d), 1e4, many(n))
     for column in wide.T[:3]:
         assert p_value(stats.beta(1, d - 1).cdf(column)) > ERROR
-    narrow = body.sample(np.full(d, 7.0), 1e-4, many(n))  # a shift of all coordinates is none
+    narrow = body.sample(np.full(d, 7.0), 1e-4, many(n))  # a common shift changes nothing
     law = stats.norm(1 / d, 1e-4 * math.sqrt(1 - 1 / d))
     assert p_value(law.cdf(narrow[:, 0])) > ERROR
     assert p_value(law.cdf(narrow[:, -1])) > ERROR
@@ -205,7 +205,7 @@ def test_limits_of_a_simplex(d: int) -> None:
     each_and_corners((2, 10, 256), (1e-4, 0.02, 0.2, 1.0, 50.0), (0.0, 1.0, 100.0)),
 )
 def test_draws_from_a_simplex_are_cheap(d: int, sigma: float, scale: float) -> None:
-    """A draw needs about sqrt(d) proposals; d uniform numbers are drawn for each."""
+    """A draw needs about sqrt(d) proposals of d uniform numbers each."""
     mean = scale * np.cos(np.arange(d))
     generator = np.random.default_rng(0)
     counted = [0]
@@ -230,5 +230,5 @@ def test_a_replicate_depends_on_its_own_generator_only(name: BodyName, sigma: fl
         return BODIES[name](5, 2.0).sample(np.arange(5.0), sigma, generators)
 
     together = run([0, 1, 2, 3])
-    np.testing.assert_array_equal(together, np.concatenate([run([it]) for it in range(4)]))
+    np.testing.assert_array_equal(together, np.concatenate([run([r]) for r in range(4)]))
     assert len(np.unique(together[:, 0])) == 4

@@ -1,5 +1,3 @@
-"""Online gradient descent and DP-FTRL."""
-
 from __future__ import annotations
 
 import math
@@ -32,7 +30,7 @@ def vectors(rounds: int, d: int, drift: float = 0.5) -> Floats:
 
 
 def losses_of(problem: int, rounds: int, d: int) -> LinearLosses:
-    """A drift, one whose sign alternates, and a weak one of twice the size."""
+    """Return losses with a drift, with alternating signs, and weak losses twice as large."""
     if problem == 2:
         return LinearLosses(2 * vectors(rounds, d, drift=0.05), 2.0)
     signs = np.where(np.arange(rounds) % 2, 1, -1)[:, None]
@@ -47,7 +45,7 @@ def played(
     D: float = 2.0,
     name: str = "dp-ftrl",
 ) -> Floats:
-    """(R, T, d) all points of DP-FTRL on a ball."""
+    """Return the (R, T, d) points of DP-FTRL on a ball."""
     body, noise = Ball(losses.dimension, D), NOISES[name]
     points = private_ftrl(losses, body, noise, mu=mu, regulariser=weight, generators=generators)
     return np.stack(list(points), axis=1)
@@ -56,7 +54,7 @@ def played(
 def total(
     losses: LinearLosses, mu: float, generators: ReplicateGenerators, name: str = "dp-ftrl"
 ) -> Floats:
-    """(R,) losses of DP-FTRL at its best regulariser on a ball of diameter 2."""
+    """Return the (R,) losses of DP-FTRL at its best regulariser on a ball of diameter 2."""
     weight = best_regulariser(losses, Ball(losses.dimension, 2.0), NOISES[name], mu)
     points = played(losses, mu, weight, generators, name=name)
     return total_loss(losses, points.swapaxes(0, 1))
@@ -68,9 +66,9 @@ def test_gradient_descent_meets_its_bound(problem: int, rounds: int) -> None:
     losses = losses_of(problem, rounds, 4)
     for diameter in (0.1, 2.0, 30.0):
         body = Ball(4, diameter)
-        (found,) = total_loss(losses, gradient_descent(losses, body))
+        (total,) = total_loss(losses, gradient_descent(losses, body))
         bound = 1.5 * diameter * losses.lipschitz * math.sqrt(rounds)
-        assert -1e-6 - bound < found - losses.least_total(body) <= bound
+        assert -1e-6 - bound < total - losses.least_total(body) <= bound
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -78,22 +76,22 @@ def test_gradient_descent_meets_its_bound(problem: int, rounds: int) -> None:
 def test_gradient_descent_meets_its_bound_for_every_loss_and_body(
     name: BodyName, loss: str
 ) -> None:
-    """Its regret is also far below that of a point that stays."""
+    """Its regret is also far below the regret of a point that never moves."""
     body: Body = BODIES[name](5, 2.0)
     linear = drifting_losses(2_000, 5, 1.0, 3)
     losses = linear if loss == "linear" else linked_losses(loss, linear, body, 3)  # type: ignore[arg-type]
     least = losses.least_total(body)
-    (found,) = total_loss(losses, gradient_descent(losses, body)) - least
+    (regret,) = total_loss(losses, gradient_descent(losses, body)) - least
     (still,) = total_loss(losses, [body.centre[None]] * 2_000) - least
-    assert found < 3 * math.sqrt(2_000)
-    assert found < 0.4 * still
+    assert regret < 3 * math.sqrt(2_000)
+    assert regret < 0.4 * still
 
 
 def test_gradient_descent_by_hand() -> None:
     """D = 2, L = 1: to the boundary, then back by 2/sqrt(2) to 1 - sqrt(2)."""
     losses = LinearLosses(np.array([[-1.0], [1.0], [0.5]]), 1.0)
-    found = np.concatenate(list(gradient_descent(losses, Ball(1, 2.0))))
-    np.testing.assert_allclose(found[:, 0], [0.0, 1.0, 1 - math.sqrt(2)])
+    played_points = np.concatenate(list(gradient_descent(losses, Ball(1, 2.0))))
+    np.testing.assert_allclose(played_points[:, 0], [0.0, 1.0, 1 - math.sqrt(2)])
 
 
 @EVERY
@@ -116,12 +114,11 @@ def test_scale_of_the_noise(rounds: int, levels: int) -> None:
 
 @NAMES
 def test_a_changed_loss_moves_the_noisy_sums_by_mu_at_most(name: str) -> None:
-    """The distance of the sums, by the covariance of what is added, from 20,000 draws.
+    """The distance of the sums is measured with the covariance of 20,000 draws of the noise.
 
-    The noise is a known matrix of draws: that it is this one is checked by its covariance, whose
-    entries are within 5.5 standard errors. A gradient that moves by 2L in one round then moves
-    the sums by mu at most, and in some round by nearly mu. At half the scale it moves them
-    by twice as much, which is refused.
+    The entries of the covariance are within 5.5 standard errors of the known matrix. A gradient
+    that moves by 2L in one round then moves the sums by at most mu, and in some round by nearly mu.
+    At half the scale it moves them twice as much, which fails.
     """
     T, mu, R = 9, 0.7, 20_000
     losses = LinearLosses(vectors(T, 1), 1.0)
@@ -143,7 +140,7 @@ def test_a_changed_loss_moves_the_noisy_sums_by_mu_at_most(name: str) -> None:
 
 
 def test_noise_reaches_the_points() -> None:
-    """x_4 comes from 3 rounds: two nodes, sd sigma sqrt(2)/(2 lambda), and is not clipped."""
+    """x_4 comes from 3 rounds: two nodes, sd sigma sqrt(2)/(2 lambda), not clipped."""
     losses = LinearLosses(0.5 * vectors(4, 2), 1.0)
     last = played(losses, 1.0, 0.5, many(20_000), D=1e6)[:, 3]
     sigma = 2 * math.sqrt(2)
@@ -153,7 +150,7 @@ def test_noise_reaches_the_points() -> None:
 
 
 def test_gradients_are_taken_at_the_points_played() -> None:
-    """One dimension, absolute losses |x - 1|: the slope is -1 below 1, and 1 above it."""
+    """In one dimension with losses |x - 1| the slope is -1 below 1, and 1 above it."""
     noise, simplex = NOISES["mf-dp-ftrl"], Simplex(2, 2 * math.sqrt(2))
     linear = LinearLosses(np.tile([1.0, 0.0], (3, 1)), 1.0)
     losses = linked_losses("absolute", linear, Ball(2, 2.0), 1)
@@ -178,10 +175,10 @@ def test_points_stay_in_the_ball(name: str) -> None:
 def test_private_ftrl_meets_its_bound_which_the_regulariser_minimises(
     problem: int, mu: float, name: str
 ) -> None:
-    """lambda D^2/4 + T (L^2 + 2 L sigma sqrt(d v))/(4 lambda).
+    """The bound is lambda D^2/4 + T (L^2 + 2 L sigma sqrt(d v))/(4 lambda).
 
     The tree has K = 9 levels: sigma = 2L sqrt(9)/mu, v = 9/2. Factorised sums have sigma = 2L/mu,
-    v at least the mean squared norm of the rows.
+    and v is at least the mean squared norm of the rows.
     """
     losses, D = losses_of(problem, 500, 4), 2.0
     L, factorised = losses.lipschitz, name == "mf-dp-ftrl"
@@ -215,4 +212,4 @@ def test_a_replicate_depends_on_its_own_generator_only(problem: int, name: str) 
 
     together = run([0, 1, 2])
     assert len(np.unique(together)) == 3
-    np.testing.assert_array_equal(together, np.concatenate([run([it]) for it in range(3)]))
+    np.testing.assert_array_equal(together, np.concatenate([run([r]) for r in range(3)]))

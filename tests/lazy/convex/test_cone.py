@@ -1,4 +1,4 @@
-"""The cone below absolute losses: it lies below, draws from it have the law, and are few."""
+"""The cone below absolute losses: it lies below, and its draws are exact and cheap."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BODY = pytest.mark.parametrize("body_name", BODIES)
 
 
 def example(body: Body, noise: float, T: int = 12, away: float = 0.3) -> LinkedLosses:
-    """Absolute losses whose targets a point of the body meets, but for uniform noise."""
+    """Return absolute losses; the targets are met by a point of the body, up to uniform noise."""
     vectors, rng = drifting_losses(T, body.dimension, 1.0, 4).gradients, np.random.default_rng(5)
     met = body.project(away * rng.standard_normal((1, body.dimension)))[0]
     return LinkedLosses(
@@ -36,7 +36,7 @@ def example(body: Body, noise: float, T: int = 12, away: float = 0.3) -> LinkedL
 
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 40), st.sampled_from([0.3, 1, 3]))
 def test_no_direction_grows_slower(seed: int, d: int, T: int, spread: float) -> None:
-    """The directions are random, each vector, and orthogonal to d - 1 of them."""
+    """Directions are random, or each vector, or orthogonal to d - 1 vectors."""
     rng = np.random.default_rng(seed)
     vectors = rng.standard_normal((T, d)) * np.exp(spread * rng.standard_normal((T, d)))
     vectors[rng.random(T) < 0.1] = 0.0
@@ -73,7 +73,7 @@ def test_the_cone_lies_below_the_losses(body_name: BodyName, noise: float, away:
 def draws_by_cone(
     monkeypatch: pytest.MonkeyPatch, body: Body, losses: LinkedLosses, beta: float, weight: float
 ) -> tuple[LinkedWeights, Floats]:
-    """15,000 draws without tangents, and their measure."""
+    """Return 15,000 draws without tangents, and their measure."""
     monkeypatch.setattr(LinkedWeights, "tangents", LinkedWeights.cone)
     measure = measure_for(losses, body, beta=beta, regulariser=weight)
     assert isinstance(measure, LinkedWeights)
@@ -83,7 +83,7 @@ def draws_by_cone(
 
 @pytest.mark.parametrize(("body_name", "d", "beta", "weight"), SETTINGS)
 @pytest.mark.parametrize("noise", [0.0, 0.3])
-def test_draws_by_cone_have_the_law_of_the_definition(
+def test_draws_by_cone_follow_the_definition(
     monkeypatch: pytest.MonkeyPatch,
     body_name: BodyName,
     d: int,
@@ -91,7 +91,7 @@ def test_draws_by_cone_have_the_law_of_the_definition(
     weight: float,
     noise: float,
 ) -> None:
-    """A right sampler fails with probability 1e-6."""
+    """A sound sampler fails with probability 1e-6."""
     body = BODIES[body_name](d, 2.0)
     losses = example(body, noise)
     measure, x = draws_by_cone(monkeypatch, body, losses, 4 * beta, weight)
@@ -101,7 +101,7 @@ def test_draws_by_cone_have_the_law_of_the_definition(
 
 @pytest.mark.parametrize("change", ["level", "slope"])
 def test_a_cone_above_the_losses_is_refused(monkeypatch: pytest.MonkeyPatch, change: str) -> None:
-    """The power of the test above: a cone that is too high, and one that is too steep."""
+    """Power of the test above: a cone that is too high, and a cone that is too steep."""
     body = BODIES["ball"](2, 2.0)
     losses = example(body, 0.3)
 
@@ -122,14 +122,14 @@ def test_a_cone_above_the_losses_is_refused(monkeypatch: pytest.MonkeyPatch, cha
      ("ball", 1000, 0.03)],
 )  # fmt: skip
 def test_targets_without_noise_are_no_hindrance(body_name: BodyName, T: int, noise: float) -> None:
-    """d = 10, epsilon = 4, the last state: the tangents accept none of 60,000."""
+    """d = 10, epsilon = 4, last state: the tangents accept none of 60,000 proposals."""
     game = ConvexGame(n_rounds=T, dimension=10, diameter=2.0, lipschitz=1.0, delta=1e-6)
-    found, body = choose_convex_parameters(game, epsilon=4.0), BODIES[body_name](10, 2.0)
+    chosen, body = choose_convex_parameters(game, epsilon=4.0), BODIES[body_name](10, 2.0)
     losses = example(body, noise, T=T, away=0.15)
-    measure = measure_for(losses, body, beta=found.beta, regulariser=found.regulariser)
+    measure = measure_for(losses, body, beta=chosen.beta, regulariser=chosen.regulariser)
     assert isinstance(measure, LinkedWeights)
     state = measure.initial()
-    for batch in losses.batches(found.batch_size):
+    for batch in losses.batches(chosen.batch_size):
         state = measure.absorb(state, batch)
     x = measure.sample(state, many(3))
     assert np.linalg.norm(body.project(x) - x, axis=1).max() < 1e-12

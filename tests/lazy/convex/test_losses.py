@@ -1,5 +1,3 @@
-"""Convex losses and their best fixed points."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -30,7 +28,7 @@ def test_values_batches_and_least_totals_by_hand() -> None:
 
 @pytest.mark.parametrize("dimension", [1, 3, 20])
 @pytest.mark.parametrize("diameter", [0.5, 50.0])
-def test_the_best_point_is_that_of_a_conic_solver(diameter: float, dimension: int) -> None:
+def test_the_best_point_agrees_with_a_conic_solver(diameter: float, dimension: int) -> None:
     import cvxpy as cp
 
     losses = drifting_losses(60, dimension, 1.5, seed=dimension)
@@ -53,7 +51,7 @@ def test_drifting_losses_have_the_size_asked_for_and_depend_on_the_seed(lipschit
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_drift_is_three_tenths(seed: int) -> None:
-    """The mean of T unit vectors times 0.7 has norm 0.7 / sqrt(T) in the mean square."""
+    """The root mean square norm of the mean of T unit vectors times 0.7 is 0.7 / sqrt(T)."""
     drift = np.linalg.norm(drifting_losses(10_000, 3, 2.0, seed).gradients.mean(axis=0))
     assert drift == pytest.approx(2.0 * 0.3, abs=6 * 2.0 * 0.7 / 100)
 
@@ -89,7 +87,7 @@ def test_a_loss_is_its_formula_convex_and_lipschitz(name: LossName) -> None:
 
 
 @LINKED
-def test_sums_slopes_and_batches_are_those_of_the_rounds(name: LossName) -> None:
+def test_sums_slopes_and_batches_agree_with_the_rounds(name: LossName) -> None:
     losses = example(name, Ball(3, 2.0), T=7)
     points = np.random.default_rng(1).standard_normal((5, 3))
     expected = total_loss(losses, [points] * 7)
@@ -97,8 +95,8 @@ def test_sums_slopes_and_batches_are_those_of_the_rounds(name: LossName) -> None
     slopes = sum(losses.gradient(t, points[:1])[0] for t in range(7))
     np.testing.assert_allclose(losses.slope_at(points[0]), slopes)
     batches = list(losses.batches(3))
-    assert [it.n_rounds for it in batches] == [3, 3, 1]
-    np.testing.assert_allclose(sum(it.sum_at(points) for it in batches), expected)
+    assert [batch.n_rounds for batch in batches] == [3, 3, 1]
+    np.testing.assert_allclose(sum(batch.sum_at(points) for batch in batches), expected)
     joined = batches[0].followed_by(batches[1]).followed_by(batches[2])
     np.testing.assert_array_equal(joined.vectors, losses.vectors)
     np.testing.assert_array_equal(joined.targets, losses.targets)
@@ -117,7 +115,7 @@ def test_the_smooth_function_is_below_by_half_a_width_at_most(name: LossName, wi
 
 @LINKED
 @EVERY_BODY
-def test_the_least_total_is_that_of_a_conic_solver(name: LossName, body_name: BodyName) -> None:
+def test_the_least_total_agrees_with_a_conic_solver(name: LossName, body_name: BodyName) -> None:
     import cvxpy as cp
 
     D, d = 2.5, 4
@@ -133,8 +131,8 @@ def test_the_least_total_is_that_of_a_conic_solver(name: LossName, body_name: Bo
     }
     problem = cp.Problem(cp.Minimize(cp.sum(f(residuals))), inside[body_name])
     problem.solve(solver=cp.CLARABEL)
-    found, tolerance = losses.least_total(body), 1e-3 * 1.5 * D * np.sqrt(80)
-    assert problem.value - 1e-4 <= found <= problem.value + tolerance
+    least, tolerance = losses.least_total(body), 1e-3 * 1.5 * D * np.sqrt(80)
+    assert problem.value - 1e-4 <= least <= problem.value + tolerance
     # The certificate is needed: the centre is farther away.
     assert losses.sum_at(body.centre[None])[0] > problem.value + 10 * tolerance
 

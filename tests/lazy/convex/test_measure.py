@@ -1,4 +1,4 @@
-"""Regularised multiplicative weights, alone and under L2P."""
+"""Regularised multiplicative weights, alone and with L2P."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ ERROR = 1e-6
 
 
 def log_density(measure: RegularisedWeights, state: Floats, points: Floats) -> Floats:
-    """log nu, unnormalised."""
+    """Return log nu, unnormalised."""
     loss = points @ state + measure.regulariser * (points * points).sum(axis=1)
     return -measure.beta * loss
 
 
 def uniform_if_drawn_from(measure: RegularisedWeights, state: Floats, points: Floats) -> Floats:
-    """The distribution function of nu at the points, d = 1."""
+    """Return the distribution function of nu at the points, for d = 1."""
     grid = np.linspace(-measure.body.radius, measure.body.radius, 100_001)
     log_f = log_density(measure, state, grid[:, None])
     mass = integrate.cumulative_simpson(np.exp(log_f - log_f.max()), x=grid, initial=0)
@@ -64,7 +64,9 @@ def test_log_ratio_is_the_difference_of_log_densities() -> None:
 @pytest.mark.parametrize(
     ("gradient", "beta", "regulariser"), [(1.5, 2.0, 0.7), (-9.0, 0.3, 2.0), (40.0, 1.0, 5.0)]
 )
-def test_the_law_in_one_dimension(gradient: float, beta: float, regulariser: float) -> None:
+def test_the_distribution_in_one_dimension(
+    gradient: float, beta: float, regulariser: float
+) -> None:
     measure, state = (
         RegularisedWeights(body=Ball(1, 3.0), beta=beta, regulariser=regulariser),
         np.array([gradient]),
@@ -73,8 +75,8 @@ def test_the_law_in_one_dimension(gradient: float, beta: float, regulariser: flo
     assert stats.kstest(uniform, "uniform").pvalue > ERROR
 
 
-def test_l2p_keeps_the_law_of_the_measure() -> None:
-    """The point played after some batches is distributed like nu itself: c = 2 keeps rho <= 1."""
+def test_l2p_keeps_the_distribution_of_the_measure() -> None:
+    """The point played after some batches is distributed like nu, since c = 2 keeps rho <= 1."""
     measure = RegularisedWeights(body=Ball(1, 2.0), beta=0.4, regulariser=0.3)
     # |log ratio| <= beta D/2 at a point, so eta = beta D/2 a round.
     parameters = LazyParameters(batch_size=1, eta=0.4, fake_switch=0.05, normaliser="published")
@@ -92,7 +94,7 @@ def test_l2p_keeps_the_law_of_the_measure() -> None:
 
 LINKED = pytest.mark.parametrize("name", LINKS)
 SETTINGS: list[tuple[BodyName, int, float, float]] = [
-    # body, d, beta, lambda: interior modes, edges, and measures that are all but uniform
+    # body, d, beta, lambda: interior modes, edges, and nearly uniform measures
     ("ball", 1, 0.8, 1.0),
     ("ball", 1, 0.02, 3.0),
     ("box", 2, 0.8, 0.5),
@@ -105,7 +107,7 @@ SETTINGS: list[tuple[BodyName, int, float, float]] = [
 def linked_example(
     name: LossName, body: Body, beta: float, regulariser: float, T: int = 8
 ) -> tuple[LinkedWeights, Absorbed, LinkedLosses]:
-    """A measure and its state after T rounds in batches of 5."""
+    """Return a measure and its state after T rounds in batches of 5."""
     losses = linked_losses(name, drifting_losses(T, body.dimension, 2.0, 4), body, 4)
     measure = measure_for(losses, body, beta=beta, regulariser=regulariser)
     assert isinstance(measure, LinkedWeights)
@@ -116,7 +118,7 @@ def linked_example(
 
 
 def first_coordinate(measure: LinkedWeights, losses: LinkedLosses) -> tuple[Floats, Floats]:
-    """A grid of x_1, and its distribution function by quadrature of the definition."""
+    """Return a grid of x_1 and its distribution function, by quadrature of the definition."""
     body = measure.linear.body
     d, D = body.dimension, body.diameter
     share, s = np.linspace(0, 1, 601), D / np.sqrt(2)
@@ -147,13 +149,10 @@ def first_coordinate(measure: LinkedWeights, losses: LinkedLosses) -> tuple[Floa
 
 @LINKED
 @pytest.mark.parametrize(("body_name", "d", "beta", "regulariser"), SETTINGS)
-def test_linked_draws_have_the_law_of_the_definition(
+def test_linked_draws_follow_the_definition(
     name: LossName, body_name: BodyName, d: int, beta: float, regulariser: float
 ) -> None:
-    """The anchor does not matter.
-
-    15,000 draws; a right sampler fails with probability 1e-6.
-    """
+    """The anchor does not matter. 15,000 draws; a sound sampler fails with probability 1e-6."""
     measure, state, losses = linked_example(name, BODIES[body_name](d, 2.0), beta, regulariser)
     grid, law = first_coordinate(measure, losses)
     corner = measure.linear.body.best(-np.ones(d) / np.arange(1, d + 1))
@@ -164,7 +163,7 @@ def test_linked_draws_have_the_law_of_the_definition(
 
 @LINKED
 def test_tangents_alone_and_the_loss_twice_are_refused(name: LossName) -> None:
-    """Broken samplers: one that accepts every proposal, and one that rejects at twice beta."""
+    """Broken samplers fail: one accepts every proposal, one rejects at twice beta."""
     measure, state, losses = linked_example(name, Ball(1, 2.0), 0.6, 1.0, T=40)
     grid, law = first_coordinate(measure, losses)
     twice = replace(measure.linear, beta=2 * measure.linear.beta)
@@ -183,11 +182,10 @@ def test_tangents_alone_and_the_loss_twice_are_refused(name: LossName) -> None:
 def test_linked_draws_in_ten_dimensions_have_the_moments_of_weighted_ones(
     name: LossName, body_name: BodyName
 ) -> None:
-    """Means of <c, x> and its square, against draws from the body weighted by the density.
+    """Means of <c, x> and its square agree with draws from the body, weighted by the density.
 
-    The weighted means are over 60,000 draws of the measure without losses; both errors are
-    normal, so that a difference of 5.5 standard errors has probability 1e-7. In a ball, tangents
-    alone differ by more.
+    The weighted means use 60,000 draws from the measure without losses. Both errors are normal, so
+    a difference of 5.5 standard errors has probability 1e-7. In a ball, tangents alone differ more.
     """
     d = 10
     measure, state, losses = linked_example(name, BODIES[body_name](d, 2.0), 0.4, 6.0, T=40)
@@ -199,10 +197,10 @@ def test_linked_draws_in_ten_dimensions_have_the_moments_of_weighted_ones(
     along = losses.vectors.sum(axis=0)
     worst = 0.0
     for power in (1, 2):
-        own, other = (x @ along) ** power, (wide @ along) ** power
+        first, other = (x @ along) ** power, (wide @ along) ** power
         mean = weight @ other
-        error = math.hypot(own.std() / len(x) ** 0.5, np.sqrt(weight**2 @ (other - mean) ** 2))
-        assert abs(own.mean() - mean) < 5.5 * error
+        error = math.hypot(first.std() / len(x) ** 0.5, np.sqrt(weight**2 @ (other - mean) ** 2))
+        assert abs(first.mean() - mean) < 5.5 * error
         centre = losses.slope_at(measure.linear.body.centre)
         tangents = (measure.linear.sample(centre, many(10_000)) @ along) ** power
         worst = max(worst, abs(tangents.mean() - mean) / error)
@@ -222,12 +220,12 @@ def test_a_draw_that_needs_too_many_proposals_is_refused(monkeypatch: pytest.Mon
 def test_linked_draws_are_cheap_at_the_sizes_of_the_study(
     name: LossName, body_name: BodyName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """T = 3,000, d = 10, epsilon = 4: a draw takes 20 proposals on average at most."""
+    """T = 3,000, d = 10, epsilon = 4: a draw takes at most 20 proposals on average."""
     game = ConvexGame(n_rounds=3000, dimension=10, diameter=2.0, lipschitz=1.0, delta=1e-6)
-    found = choose_convex_parameters(game, epsilon=4.0)
+    chosen = choose_convex_parameters(game, epsilon=4.0)
     body = BODIES[body_name](10, 2.0)
     losses = linked_losses(name, drifting_losses(3000, 10, 1.0, 1), body, 1)
-    measure = measure_for(losses, body, beta=found.beta, regulariser=found.regulariser)
+    measure = measure_for(losses, body, beta=chosen.beta, regulariser=chosen.regulariser)
     assert isinstance(measure, LinkedWeights)
     state = measure.initial()
     for batch in losses.batches(300):
@@ -251,7 +249,7 @@ def test_a_replicate_of_linked_draws_depends_on_its_own_generator_only() -> None
         return measure.sample(state, replicate_generators(3, ("test",), replicates, "points"))
 
     together = run([0, 1, 2, 3])
-    np.testing.assert_array_equal(together, np.concatenate([run([it]) for it in range(4)]))
+    np.testing.assert_array_equal(together, np.concatenate([run([r]) for r in range(4)]))
     assert len(np.unique(together[:, 0])) == 4
 
 
@@ -263,9 +261,9 @@ def test_a_replicate_of_linked_draws_depends_on_its_own_generator_only() -> None
 def test_a_redraw_after_one_other_loss_is_as_private_as_is_accounted(
     name: LossName, body_name: BodyName
 ) -> None:
-    """Two measures on a grid of the body: L sqrt(2 beta / lambda)-GDP at eleven epsilons.
+    """Measures on a grid of the body are L sqrt(2 beta / lambda)-GDP at eleven epsilons.
 
-    Two dimensions. For linear losses that turn round, a mu of three quarters is refused.
+    Two dimensions. For linear losses that turn round, three quarters of the mu fail.
     """
     body, beta, weight = BODIES[body_name](2, 2.0), 4.0, 10.0
     losses = linked_example(name, body, beta, weight)[2]
@@ -284,8 +282,8 @@ def test_a_redraw_after_one_other_loss_is_as_private_as_is_accounted(
             change = points @ direction
             pairs = [(change, -change), (np.abs(change), -change), (np.logaddexp(0, change), 0)]
             for one, other in pairs:
-                laws = [np.exp(-beta * (base + it - (base + it).min())) for it in (one, other)]
-                p, q = (it / it.sum() for it in laws)
+                laws = [np.exp(-beta * (base + f - (base + f).min())) for f in (one, other)]
+                p, q = (law / law.sum() for law in laws)
                 for epsilon in epsilons:
                     delta = np.maximum(p - np.exp(epsilon) * q, 0).sum()
                     assert delta <= delta_of_epsilon(epsilon, mu) + 1e-3
@@ -295,10 +293,10 @@ def test_a_redraw_after_one_other_loss_is_as_private_as_is_accounted(
 
 @pytest.mark.parametrize("name", ["linear", *LINKS])
 def test_a_small_game_is_as_private_as_is_accounted(name: str) -> None:
-    """Two rounds on 60 points of an interval: all outputs, by enumeration.
+    """All outputs of two rounds on 60 points of an interval, by enumeration.
 
-    The measures are restricted to the points. The same game without fake switches has an output
-    that only one of two neighbours can give: its epsilon is refused.
+    The measures are restricted to the points. Without fake switches, one of two neighbours has an
+    output that the other never has, and the accounted epsilon fails.
     """
     body, beta, weight, eta, p, delta = Ball(1, 2.0), 0.3, 4.0, 0.6, 0.2, 1e-3
     game = ConvexGame(n_rounds=2, dimension=1, diameter=2.0, lipschitz=1.0, delta=delta)
@@ -311,8 +309,8 @@ def test_a_small_game_is_as_private_as_is_accounted(name: str) -> None:
     }[name]
 
     def outputs(loss: Floats, p: float) -> Floats:
-        """P(x_1, x_2), (60, 60): x_1 and y_1 are drawn without losses."""
-        start, after = (np.exp(-beta * (it + weight * x**2)) for it in (0 * x, loss))
+        """Return the (60, 60) probabilities P(x_1, x_2); x_1 and y_1 are drawn without losses."""
+        start, after = (np.exp(-beta * (total + weight * x**2)) for total in (0 * x, loss))
         start, after = start / start.sum(), after / after.sum()
         ratio = np.exp(-eta - beta * (loss[:, None] - loss[None]))  # of x_1 and y_1
         keep = (1 - p) * (np.minimum(ratio, 1.0) @ start)

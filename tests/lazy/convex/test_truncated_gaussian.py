@@ -1,4 +1,4 @@
-"""The truncated Gaussian against quadrature, noncentral chi-squared laws and 40 digits."""
+"""The truncated Gaussian against quadrature, noncentral chi-squared and 40 digits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ERROR = 1e-6
 
 
 def draws(d: int, centre: float, sigma: float, n: int = 40_000, seed: int = 0) -> Floats:
-    """Mean `centre` along a direction that is not an axis; diameter 2."""
+    """Return draws with mean `centre` along a direction that is not an axis; diameter 2."""
     return sample_truncated_gaussian(centre * direction(d), sigma, 2.0, many(n, seed))
 
 
@@ -35,7 +35,7 @@ def direction(d: int) -> Floats:
 
 
 def quadrature_cdf(centre: float, sigma: float, d: int, points: Floats) -> Floats:
-    """CDF of the coordinate along the mean, by Simpson's rule on a fine grid."""
+    """Return the CDF of the coordinate along the mean, by Simpson's rule on a fine grid."""
     u = np.linspace(-1, 1, 200_001)
     log_f = -((u - centre) ** 2) / (2 * sigma**2)
     if d > 1:
@@ -74,8 +74,10 @@ def test_into_ball() -> None:
 
 
 @pytest.mark.parametrize(("d", "centre", "sigma"), CASES)
-def test_law_along_the_mean_of_the_norm_and_across(d: int, centre: float, sigma: float) -> None:
-    """|x|^2/sigma^2 is noncentral chi-squared, truncated; every direction across is alike."""
+def test_distributions_along_the_mean_of_the_norm_and_across(
+    d: int, centre: float, sigma: float
+) -> None:
+    """|x|^2/sigma^2 is truncated noncentral chi-squared; all directions across are alike."""
     x = draws(d, centre, sigma)
     along, squares = x @ direction(d), (x * x).sum(axis=1)
     assert squares.max() <= 1 + 1e-12
@@ -103,7 +105,7 @@ def test_a_wrong_scale_is_noticed(d: int, centre: float, sigma: float, factor: f
     ("d", "centre", "sigma"), [(1, 1e4, 1.0), (2, 30.0, 0.1), (10, 1e6, 1.0), (1000, 5.0, 0.01)]
 )
 def test_mean_far_outside(d: int, centre: float, sigma: float) -> None:
-    """Depth below the boundary, against 30-digit quadrature of the density."""
+    """The depth below the boundary agrees with 30-digit quadrature of the density."""
     x = draws(d, centre, sigma, n=4_000)
     depth = 1 - x @ direction(d)
     scale = depth.mean()
@@ -129,7 +131,7 @@ def test_mean_far_outside(d: int, centre: float, sigma: float) -> None:
     each_and_corners((1, 2, 3, 10, 50, 1000), (1e-8, 1e-3, 0.1, 1.0, 3.0, 10.0, 100.0, 1e6)),
 )
 def test_the_hull_covers_and_is_tight(d: int, radius: float) -> None:
-    """Wherever it is used: it is above the density and accepts more than half."""
+    """It is above the density wherever it is used, and accepts more than half."""
     outside = [0.0, 0.5 * radius, radius, radius + 1, radius + 30, 10 * radius, 1e4 * radius]
     for centre in outside:
         if math.hypot(centre, math.sqrt(d)) <= radius:
@@ -143,10 +145,10 @@ def test_the_hull_covers_and_is_tight(d: int, radius: float) -> None:
 @pytest.mark.parametrize("shape", [0.5, 1.0, 4.5, 24.5, 499.5])
 def test_log_lower_gamma_and_the_density(shape: float) -> None:
     ratios = np.array([1e-12, 1e-3, 0.1, 0.5, 0.9, 1.0, 1.1, 2.0])
-    found = log_lower_gamma(shape, shape * ratios)
+    logs = log_lower_gamma(shape, shape * ratios)
     with mpmath.workdps(40):
         a = mpmath.mpf(shape)
-        for value, z in zip(found, shape * ratios, strict=True):
+        for value, z in zip(logs, shape * ratios, strict=True):
             z = mpmath.mpf(float(z))
             series = mpmath.log(mpmath.hyp1f1(1, a + 1, z) / mpmath.gamma(a + 1))
             assert abs(value - (series + a * mpmath.log(z) - z)) < 1e-11
@@ -195,7 +197,7 @@ def test_a_replicate_depends_on_its_own_generator_only(d: int, centre: float, si
         return sample_truncated_gaussian(centre * direction(d), sigma, 2.0, generators)
 
     together = run([0, 1, 2, 3, 4])
-    np.testing.assert_array_equal(together, np.concatenate([run([it]) for it in range(5)]))
+    np.testing.assert_array_equal(together, np.concatenate([run([r]) for r in range(5)]))
     assert len(np.unique(together[:, 0])) == 5
     pairs = np.array([run([2 * i, 2 * i + 1])[:, 0] for i in range(400)])
     assert abs(np.corrcoef(pairs.T)[0, 1]) < 5 / 400**0.5

@@ -1,5 +1,3 @@
-"""The figure of amplified privacy."""
-
 from __future__ import annotations
 
 import itertools
@@ -17,7 +15,7 @@ KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
 
 
 def curves(bounds: tuple[str, ...] = BOUNDS, rounds: tuple[int, ...] = (7, 3)) -> pd.DataFrame:
-    """Rows in an order that is not that of the panels, for two rounds."""
+    """Return rows for two rounds, not in the order of the panels."""
     blocks = []
     for n, mu, bound, t, kind in itertools.product(SIZES, MUS[::-1], bounds, rounds, KINDS):
         if (bound, kind) == ("reflection", "heuristic"):
@@ -30,7 +28,7 @@ def curves(bounds: tuple[str, ...] = BOUNDS, rounds: tuple[int, ...] = (7, 3)) -
 
 
 def epsilon(n: int, mu: float, bound: str, kind: str) -> float:
-    """A number that tells its setting from all others."""
+    """Return a different number for every setting."""
     return mu * (1 - 0.1 * KINDS.index(kind) - 0.03 * BOUNDS.index(bound) * (kind != KINDS[0])) + n
 
 
@@ -43,7 +41,7 @@ def test_it_has_the_share_of_epsilon_that_is_left() -> None:
     assert_legible(figure)
     (right,) = figure.axes
     for bound, n in itertools.product(BOUNDS, SIZES):
-        estimated, analytic = (it for it in right.lines if it.get_label() == f"{bound} {n}")
+        estimated, analytic = (line for line in right.lines if line.get_label() == f"{bound} {n}")
         for line, kind in ((analytic, "analytic"), (estimated, "monte-carlo")):
             shares = [epsilon(n, mu, bound, kind) / epsilon(n, mu, bound, KINDS[0]) for mu in MUS]
             np.testing.assert_allclose(line.get_xdata(), MUS)
@@ -51,13 +49,13 @@ def test_it_has_the_share_of_epsilon_that_is_left() -> None:
         name = "rw-adabatch" + "-reflection" * (bound == "reflection")
         assert {analytic.get_color(), estimated.get_color()} == {looks_of([name])[name].colour}
         assert (analytic.get_linestyle(), estimated.get_linestyle()) == ("-", "None")
-        marks = [it for it in right.lines if it.get_label() == f"{bound} {n}, heuristic"]
+        marks = [line for line in right.lines if line.get_label() == f"{bound} {n}, heuristic"]
         guesses = [
             epsilon(n, mu, bound, "heuristic") / epsilon(n, mu, bound, KINDS[0]) for mu in MUS
         ]
         assert len(marks) == (bound == "borell-tis")
-        for it in marks:
-            np.testing.assert_allclose(it.get_ydata(), guesses)
+        for mark in marks:
+            np.testing.assert_allclose(mark.get_ydata(), guesses)
     assert legend_texts(figure)[-1] == "heuristic of the paper, not proved"
     # The further right, the more private, as in all figures.
     assert right.get_xlim()[0] > right.get_xlim()[1]

@@ -1,4 +1,4 @@
-"""The study of what batching gains in privacy and costs in regret."""
+"""The study of privacy gained and regret added by batching."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SETTING = ["n", "mu", "bound", "t"]
 
 
 def run_all(settings, *, seed=SEED, confidence=0.95):
-    """The two tables of the study: curves and costs."""
+    """Return the two tables of the study: curves and costs."""
     frames = compute(STUDY, settings, seed=seed, delta=DELTA, confidence=confidence)
     return frames["amplification"], frames["batching"]
 
@@ -99,7 +99,7 @@ def test_no_kind_is_worse_than_one_round_and_simulation_adds_to_analysis(curves)
     ("n", "mu", "bound", "t"),
     [(2, 0.2, "borell-tis", 20), (3, 1.0, "reflection", 40), (2, 1.0, "reflection", 1)],
 )
-def test_the_simulated_mean_is_that_of_the_round_of_the_row(curves, n, mu, bound, t):
+def test_the_simulated_mean_is_for_the_round_of_the_row(curves, n, mu, bound, t):
     rows = curves.set_index([*SETTING, "kind"]).loc[(n, mu, bound, t, "monte-carlo")]
     game = study.noisy_game(synthetic_stream("all-zero", np.zeros((40, n))), mu, SEED, range(30))
     expected = play_batches(RWAdaBatch(0.4, bound), *game)[1][:, t - 1].mean()
@@ -116,7 +116,7 @@ def test_another_seed_changes_what_is_simulated_only(curves, costs):
 
 @pytest.mark.parametrize(("largest", "blocks"), [(1, 30), (7 * 40 * 2, 5), (10**9, 1)])
 def test_results_do_not_depend_on_the_block_size(largest, blocks, curves, costs, monkeypatch):
-    """Nor on what ran before."""
+    """They do not depend on earlier runs either."""
     monkeypatch.setattr(study, "_LARGEST_BLOCK", largest)
     stream = synthetic_stream("all-zero", np.zeros((40, 2)))
     assert len(list(study._blocks(stream, 1.0, 30, SEED))) == blocks
@@ -125,13 +125,13 @@ def test_results_do_not_depend_on_the_block_size(largest, blocks, curves, costs,
 
 
 def test_every_alpha_has_the_rows_that_it_has_alone(curves, costs):
-    """More tolerance amplifies more, and its intervals do not depend on the other alphas."""
+    """More tolerance amplifies more; its intervals do not depend on the other alphas."""
     swept = run_all(TINY.model_copy(update={"alphas": [0.4, 4.0]}))
     alone = run_all(TINY.model_copy(update={"alphas": [4.0]}))
     for both, first, second in zip(swept, (curves, costs), alone, strict=True):
-        for alpha, own in ((0.4, first), (4.0, second)):
+        for alpha, expected in ((0.4, first), (4.0, second)):
             rows = both[both["alpha"] == alpha].reset_index(drop=True)
-            pd.testing.assert_frame_equal(rows, own, check_exact=True)
+            pd.testing.assert_frame_equal(rows, expected, check_exact=True)
     assert (
         of_kind(alone[0], "analytic")["mean_batch"] > of_kind(curves, "analytic")["mean_batch"]
     )[of_kind(curves, "analytic")["t"] > 1].all()
@@ -145,7 +145,7 @@ def test_costs_have_every_setting_once(costs):
     assert list(costs["stream"].unique()) == ["all-zero", "one-good-expert", "two-rivals"]
 
 
-def test_extra_regret_is_the_difference_of_regrets_and_of_nothing_nothing_is_lost(costs):
+def test_extra_regret_is_the_difference_of_regrets(costs):
     difference = costs["adabatch_regret"] - costs["ftpl_regret"]
     np.testing.assert_allclose(costs["extra_regret"], difference, atol=1e-9)
     assert (costs["extra_regret"] != 0).any()
@@ -166,7 +166,7 @@ def test_a_row_by_hand(costs):
     ]
     row = costs.set_index(["stream", "n", "mu", "bound"]).loc[("two-rivals", 3, 1, "reflection")]
     regrets = row[["ftpl_regret", "adabatch_regret"]].tolist()
-    assert regrets == pytest.approx([20 - it.mean() for it in totals])
+    assert regrets == pytest.approx([20 - total.mean() for total in totals])
     assert row["ci_comparisons"] == 3 * len(costs)
     samples = {"ftpl": totals[0], "adabatch": totals[1], "extra": totals[0] - totals[1]}
     for name, values in samples.items():
@@ -179,10 +179,10 @@ def test_a_row_by_hand(costs):
 
 
 def test_batching_costs_no_more_than_the_factor_of_corollary_2():
-    """The interval of the extra regret is within (factor - 1) times the bound, and those of the
-    regrets within theirs; error below 1e-6 for the 12 rows and both algorithms together.
+    """The interval of the extra regret is below (factor - 1) times the bound.
 
-    The limit can be broken: always playing a bad expert costs more than it.
+    The intervals of the regrets are below their bounds; error below 1e-6 for the 12 rows and both
+    algorithms together. The limit can be broken: always playing a bad expert costs more.
     """
     large = Batching(n_experts=[2, 10], mus=[1.0], n_rounds=400, rounds=[1], replicates=300)
     _, costs = run_all(large, seed=1, confidence=1 - ERROR)
@@ -200,7 +200,7 @@ def test_batching_costs_no_more_than_the_factor_of_corollary_2():
 
 @pytest.mark.parametrize("n", [2, 10])
 def test_the_record_of_a_synthetic_stream_speaks_of_rounds_not_of_persons(n):
-    """The noise is, bit by bit, that of capacities with the same sensitivity."""
+    """The noise is the same, bit by bit, as for capacities with the same sensitivity."""
     stream = synthetic_stream("all-zero", np.zeros((5, n)))
     settings = {"noise": NOISE, "mu": 0.7, "seed": 1, "replicates": range(3)}
     noisy = privatize(stream, **settings)

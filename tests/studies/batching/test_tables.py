@@ -1,5 +1,3 @@
-"""The tables of amplified privacy and of what batching costs."""
-
 from __future__ import annotations
 
 import itertools
@@ -15,13 +13,13 @@ KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
 
 
 def epsilon(n: int, t: int, mu: float, bound: str, kind: str) -> float:
-    """A number that tells its setting from all others."""
+    """Return a different number for every setting."""
     best = KINDS.index(kind) + 3 * BOUNDS.index(bound) * (kind != KINDS[0])
     return n + t / 100 + best / 10 + mu / 25
 
 
 def curves(rounds: tuple[int, ...] = (50, 9), mus: tuple[float, ...] = (1.0, 0.25)) -> pd.DataFrame:
-    """Two points of each curve; rows of mu come in falling order."""
+    """Return two points of each curve, with falling mu."""
     rows = []
     settings = itertools.product((2, 10), mus, BOUNDS, rounds, KINDS, (0.1, 0.2))
     for n, mu, bound, t, kind, threshold in settings:
@@ -69,9 +67,9 @@ AMPLIFIED = r"""**ε at δ = 1e-06 of RW-AdaBatch in the central model**
 |  | t = 9 | μ = 0.25 | 10.1 | 10.2 mean batch 102.0 | 10.3 mean batch 103.0 | 10.4 mean batch 104.0 | 10.5 mean batch 105.0 | 10.6 mean batch 106.0 |
 |  |  | μ = 1 | 10.13 | 10.23 mean batch 102.3 | 10.33 mean batch 103.3 | 10.43 mean batch 104.3 | 10.53 mean batch 105.3 | 10.63 mean batch 106.3 |
 
-- All-zero gains, the worst case for privacy; α = 0.1. Adjacent: two streams that differ in one round's whole gain vector in \[0, 1\]\^n; Gaussian noise of scale sqrt(n) / μ on every gain vector (local model: the ε that is not amplified).
-- Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: the batch sizes of simulated runs; an estimate, not a guarantee.
-- Heuristic: section A.11 of the paper, whose constants are derived again here. Nobody proved it, and it promises too much where noise is small; never use it as a bound.
+- All-zero gains, the worst case for privacy; α = 0.1. Adjacent: two streams that differ in one round's whole gain vector in \[0, 1\]\^n; Gaussian noise of scale sqrt(n) / μ on every gain vector (in the local model, ε is not amplified).
+- Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: from batch sizes of simulated runs; an estimate, not a guarantee.
+- Heuristic: section A.11 of the paper, with constants that we derived again. It is not proved, and it promises too much if there is little noise; never use it as a bound.
 - Method: “Prediction with Expert Advice under Local Differential Privacy”, section 3.1. †: ours, not in the paper.
 """  # noqa: E501
 
@@ -88,7 +86,7 @@ COSTS = r"""**What batching costs: regret of RW-FTPL and extra regret of RW-AdaB
 |  | two-rivals | μ = 0.1 | 111.0 ± 1.1 | -11.100 ± 0.111 mean batch 55.5 | +11.100 ± 0.111 mean batch 55.5 | 1110 × 1.1 |
 |  |  | μ = 1 | 120.0 ± 1.2 | -12.000 ± 0.120 mean batch 60.0 | +12.000 ± 0.120 mean batch 60.0 | 1200 × 1.1 |
 
-- Means over 500 runs of T = 60 rounds, α = 0.2. Both algorithms see the same noise, so the interval of the difference is that of pairs.
+- Means over 500 runs of T = 60 rounds, α = 0.2. Both algorithms see the same noise, so the interval of the difference is for paired runs.
 - ±: half width of the 90% confidence interval (Student's t), Bonferroni-corrected over 36 regrets. exact: all runs give the same number. The intervals cover the randomness of the runs on these streams, not other streams.
 - Bound on regret: (η + 2/η) sqrt(2 T log n) for RW-FTPL, times 1 + α/2 for RW-AdaBatch. “Prediction with Expert Advice under Local Differential Privacy”, Corollary 2. †: ours, not in the paper.
 """  # noqa: E501
@@ -102,7 +100,7 @@ TOLERANCE = r"""| experts | privacy of one round | tolerance | ε, Borell-TIS | 
 
 
 def test_the_amplification_table() -> None:
-    """Sections and groups as they come, lines by mu; every cell has the number of its setting."""
+    """Sections and groups keep their order, lines are sorted by mu; each cell has its number."""
     assert to_markdown(amplification_table(curves())) == AMPLIFIED
 
 
@@ -112,7 +110,7 @@ def test_the_batching_table() -> None:
 
 
 def test_other_alphas_have_lines_in_the_table_of_the_tolerance_only() -> None:
-    """The extra regret is that of the stream where it is larger: -1.2 and not -11.2, or 11.2."""
+    """The extra regret is from the stream where it is larger: -1.2 and not -11.2, or 11.2."""
     one, more = curves(mus=(1.0,)), curves(mus=(1.0,)).assign(alpha=1.0)
     more["epsilon_at_delta"] -= 1
     costly = costs(alpha=1.0)

@@ -1,4 +1,4 @@
-"""A table of risks made by hand: every sweep, class, stream and learner, in no order."""
+"""A table of risks made by hand: every sweep, class, stream and learner, unsorted."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ SETTINGS = [  # sweep, class, K, M, T, epsilon, features
     ),
     *(("labels", "random", 4, M, 30_000, 4.0, "constant") for M in (100, 10, 10_000)),
     *(("hypotheses", "random", K, 100, 30_000, 4.0, "constant") for K in (16, 2, 8)),
-    *(("epsilons", "random", 4, 100, 30_000, it, "constant") for it in (4.0, 0.5, 1.0)),
-    *(("features", "random", 4, 100, 30_000, 4.0, it) for it in ("cyclic", "adversarial")),
-    *(("hospitals", it, 5, M, 1000, e, "weeks") for e in (4.0, 0.25) for it, M in STREAMS.items()),
+    *(("epsilons", "random", 4, 100, 30_000, epsilon, "constant") for epsilon in (4.0, 0.5, 1.0)),
+    *(("features", "random", 4, 100, 30_000, 4.0, kind) for kind in ("cyclic", "adversarial")),
+    *(("hospitals", at, 5, M, 1000, e, "weeks") for e in (4.0, 0.25) for at, M in STREAMS.items()),
 ]
 FACTS, SIMULATED = (
-    Facts({it: f"State of {it}" for it in STREAMS}, simulated, 0.95) for simulated in (False, True)
+    Facts({at: f"State of {at}" for at in STREAMS}, simulated, 0.95) for simulated in (False, True)
 )
 
 
 def risk(setting: int, learner: int) -> float:
-    """A number that tells its row from all others."""
+    """Return a different number for every row."""
     return float(round(10 ** (1 + learner / 4), 1)) * (1 + setting / 50)
 
 
 def of_runs(mean: float) -> list[float]:
-    """Three runs; the last has nothing that a logarithmic axis can show."""
+    """Return three runs; a logarithmic axis cannot show the last one."""
     return [0.75 * mean, 2.25 * mean, 0.0]
 
 
@@ -71,12 +71,12 @@ def row(setting: int, learner: int) -> dict[str, object]:
 
 
 def table(*without: str) -> pd.DataFrame:
-    """The rows of all sweeps but some."""
+    """Return the rows of all sweeps except some."""
     every = [
         row(setting, learner)
         for setting in range(len(SETTINGS))
         for learner in range(len(VARIANTS))
     ]
-    rows = [it for it in every if it["sweep"] not in without]
+    rows = [made for made in every if made["sweep"] not in without]
     numbers = dict.fromkeys(("informative_from", "lower_bound", "tv_median", "best_kl"), float)
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(numbers)

@@ -1,5 +1,3 @@
-"""Figures of learning a distribution from locally private labels."""
-
 from __future__ import annotations
 
 import functools
@@ -22,12 +20,12 @@ from legible import assert_legible, names_of_lines, points
 from studies.labels.by_hand import FACTS, SIMULATED, of_runs, table
 
 LOOKS = {name: (look.colour, look.marker) for name, look in LABEL_LEARNERS.items()}
-THEOREM, GUIDE = (REFERENCES[it].dashes for it in ("labels-theorem", "labels-guide"))
+THEOREM, GUIDE = (REFERENCES[name].dashes for name in ("labels-theorem", "labels-guide"))
 SWEEPS = [("rounds", "random"), ("rounds", "hard"), ("hypotheses", "random")]
 PANELS = {
     "risk": [(sweep, "random", "mean_kl_risk") for sweep in ("labels", "epsilons")],
-    "other_risk": [(*it, "mean_kl_risk") for it in SWEEPS],
-    "selection": [(*it, y) for y in ("tv_average", "tv_median") for it in SWEEPS[:2]],
+    "other_risk": [(*sweep, "mean_kl_risk") for sweep in SWEEPS],
+    "selection": [(*sweep, y) for y in ("tv_average", "tv_median") for sweep in SWEEPS[:2]],
 }
 RISKS = table()
 every_figure = pytest.mark.parametrize("name", [*PANELS, "features", "hospitals"])
@@ -42,12 +40,12 @@ def draw(name: str, risks: pd.DataFrame, *, simulated: bool = False) -> Figure:
 
 @functools.cache
 def drawn(name: str) -> Figure:
-    """The figure of the whole table, to look at."""
+    """Return the figure of the whole table, for reading only."""
     return draw(name, RISKS)
 
 
 def expected(sweep: str, kind: str, name: str, rule: str, y: str = "mean_kl_risk") -> Points:
-    """Swept values in order, and the numbers of their rows."""
+    """Return the swept values in order with the numbers of their rows."""
     setting = {"sweep": sweep, "hypotheses": kind, "algorithm": name, "sensitivity_rule": rule}
     rows = RISKS[(RISKS[list(setting)] == list(setting.values())).all(axis=1)]
     x = COLUMN_OF.get(sweep, "epsilon")
@@ -55,24 +53,25 @@ def expected(sweep: str, kind: str, name: str, rule: str, y: str = "mean_kl_risk
 
 
 def lines(ax: Axes, colour: str, linestyle: str, marker: str | None = None) -> list[Line2D]:
-    alike = [it for it in ax.lines if (it.get_color(), it.get_linestyle()) == (colour, linestyle)]
+    alike = [line for line in ax.lines if line.get_color() == colour]
+    alike = [line for line in alike if line.get_linestyle() == linestyle]
     return [line for line in alike if marker in (None, line.get_marker())]
 
 
 def guides_of(ax: Axes) -> dict[Dashes, Points]:
-    """The points of the black lines, by their dashes, which `get_linestyle` does not tell."""
+    """Return the points of the black lines by their dashes, which `get_linestyle` does not give."""
     black = [line for line in ax.lines if line.get_color() == BLACK]
     return {line._unscaled_dash_pattern[1]: points(line) for line in black}
 
 
 def dots(ax: Axes, colour: str) -> Points:
-    """The single runs."""
+    """Return the points of single runs."""
     return [point for line in lines(ax, colour, "None", ".") for point in points(line)]
 
 
 def test_every_registered_learner_has_a_look_of_its_own() -> None:
     assert list(LOOKS) == list(LEARNERS)
-    assert all(len(set(it)) == len(LOOKS) for it in zip(*LOOKS.values(), strict=True))
+    assert all(len(set(looks)) == len(LOOKS) for looks in zip(*LOOKS.values(), strict=True))
 
 
 @swept_figures
@@ -85,13 +84,13 @@ def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> 
             np.testing.assert_allclose(points(line), means)
             assert ax.get_xticks().tolist() == [x for x, _ in means]
             runs = [(x, run) for x, mean in means for run in of_runs(mean)[:2]]
-            for (x, run), (value, own) in zip(dots(ax, colour), runs, strict=True):
-                assert run == pytest.approx(own)
+            for (x, run), (value, expected_run) in zip(dots(ax, colour), runs, strict=True):
+                assert run == pytest.approx(expected_run)
                 assert abs(math.log(x / value)) < 0.03 * math.log(high / low)
             published = [points(line) for line in lines(ax, colour, "--")]
             wanted = expected(sweep, kind, learner, "published", y)
             assert len(published) == (name != "selection")
-            assert all(line == [pytest.approx(it) for it in wanted] for line in published)
+            assert all(line == [pytest.approx(point) for point in wanted] for line in published)
         places = {dots(ax, colour)[0][0] for colour, _ in LOOKS.values()}
         assert len(places) == len(LOOKS)  # side by side
 
@@ -171,8 +170,8 @@ def test_features_show_risks_side_by_side() -> None:
         means = rows["mean_kl_risk"].tolist()
         assert [y for _, y in points(line)] == means
         assert [round(x) for x, _ in points(line)] == [0, 1]
-        assert [y for _, y in dots(ax, colour)] == [run for it in means for run in of_runs(it)]
-    assert [it.get_text() for it in ax.get_xticklabels()] == ["adversarial", "cyclic"]
+        assert [y for _, y in dots(ax, colour)] == [run for mean in means for run in of_runs(mean)]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["adversarial", "cyclic"]
 
 
 def test_hospitals_show_the_excess_per_patient() -> None:
@@ -195,4 +194,4 @@ def test_the_order_of_the_rows_does_not_matter(name: str) -> None:
     mixed = draw(name, RISKS.sort_values(["epsilon", "T", "K"], kind="stable"))
     for ax, again in zip(drawn(name).axes, mixed.axes, strict=True):
         assert [points(line) for line in ax.lines] == [points(line) for line in again.lines]
-        assert [it.get_text() for it in ax.texts] == [it.get_text() for it in again.texts]
+        assert [text.get_text() for text in ax.texts] == [text.get_text() for text in again.texts]

@@ -1,4 +1,4 @@
-"""The table of slopes, from rows that are made by hand."""
+"""The table of slopes, from rows made by hand."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ROUNDS = np.array([1000, 10_000, 30_000])
 
 
 def rows_of(powers, spread=0.01):
-    """Runs of mean T^power: three, a share `spread` apart."""
+    """Return three runs with mean T^power, a share `spread` apart."""
     rows = table().assign(replicates=3)
     for name in ("tv_average", "tv_median"):
         for (algorithm, rule), power in zip(VARIANTS, powers, strict=True):
-            own = (rows["algorithm"] == algorithm) & (rows["sensitivity_rule"] == rule)
-            rows.loc[own, name] = rows.loc[own, "T"] ** power
+            chosen = (rows["algorithm"] == algorithm) & (rows["sensitivity_rule"] == rule)
+            rows.loc[chosen, name] = rows.loc[chosen, "T"] ** power
         around = [1 - spread, 1.0, 1 + spread]
-        rows[f"{name}_runs"] = [[mean * it for it in around] for mean in rows[name]]
+        rows[f"{name}_runs"] = [[mean * factor for factor in around] for mean in rows[name]]
     return rows
 
 
@@ -33,10 +33,10 @@ def shown(rows):
     return made, dict(group.lines)
 
 
-def test_slopes_are_those_of_the_powers_with_their_intervals_and_places():
+def test_slopes_agree_with_the_powers_and_have_intervals_and_places():
     powers = [0.0, -0.15, -0.251, -0.3, -0.4, -0.5, -0.6, -1.0]
     made, lines = shown(rows_of(powers))
-    assert list(lines) == [title_of(*it) for it in VARIANTS]
+    assert list(lines) == [title_of(*variant) for variant in VARIANTS]
     centred = np.log(ROUNDS) - np.log(ROUNDS).mean()
     error = 0.01 / np.sqrt(3) / np.sqrt((centred**2).sum())
     half = student_factor(0.95, 16, 3) * error
@@ -50,7 +50,7 @@ def test_slopes_are_those_of_the_powers_with_their_intervals_and_places():
 
 
 def test_wide_runs_leave_everything_open():
-    """The power of the places."""
+    """Power of the places above."""
     _, lines = shown(rows_of([-0.6] * 8, spread=0.5))
     assert {cell.notes for cells in lines.values() for cell in cells} == {("open",)}
 

@@ -1,4 +1,4 @@
-"""Tables of risks: every row against a run by hand."""
+"""Tables of risks: every row compared with a run by hand."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SETTINGS = (RANDOM, HARD, LABELS, CYCLIC, ADVERSARIAL)
 
 
 def rows_of(study, point, seed, stream=None):
-    """The rows of a point; a setting alone stands for its own."""
+    """Return the rows of a point, or of a single setting."""
     alone = isinstance(point, Setting)
     plain_point = {"classes": [dataclasses.asdict(point)]} if alone else point
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +58,7 @@ def config(**fields):
 
 
 class Played:
-    """The rows of a point, and what was played for them, in the order of playing."""
+    """Rows of a point, and the games played for them in order."""
 
     def __init__(self, *point):
         self.runs, self.seeds = [], []
@@ -75,7 +75,7 @@ class Played:
 
 
 def seed_of(generators):
-    """The seed of the first replicate's numbers."""
+    """Return the seed of the first replicate."""
     return generators.generators[0].bit_generator.state["state"]["state"]
 
 
@@ -110,16 +110,17 @@ def test_points_change_one_number_each():
             "features": ["cyclic"],
         },
     )
-    found = points(study, FACTS)
-    assert found.pop("hospitals-PA") == {"inputs": {"stream": "streams/PA.parquet"}}
-    values = {label: [tuple(it.values()) for it in own["classes"]] for label, own in found.items()}
+    by_label = points(study, FACTS)
+    assert by_label.pop("hospitals-PA") == {"inputs": {"stream": "streams/PA.parquet"}}
+    points_of = {label: point["classes"] for label, point in by_label.items()}
+    values = {label: [tuple(c.values()) for c in classes] for label, classes in points_of.items()}
     one = "constant"
     assert values == {
         "rounds-0": [("rounds", "random", 4, 6, 10, 2, one), ("rounds", "hard", 4, 4, 10, 2, one)],
         "rounds-1": [("rounds", "random", 4, 6, 20, 2, one), ("rounds", "hard", 4, 4, 20, 2, one)],
         "labels": [("labels", "random", 4, 7, 60, 2, one)],
         "hypotheses": [("hypotheses", "random", 8, 6, 60, 2, one)],
-        "epsilons": [("epsilons", "random", 4, 6, 60, it, one) for it in (0.5, 4)],
+        "epsilons": [("epsilons", "random", 4, 6, 60, epsilon, one) for epsilon in (0.5, 4)],
         "features": [("features", "random", 4, 6, 60, 2, "cyclic")],
     }
     assert not points(config(), FACTS)
@@ -127,10 +128,10 @@ def test_points_change_one_number_each():
 
 def test_the_hard_class_is_even_and_needs_enough_rounds():
     study = config(n_hypotheses=5, epsilon=1.0, sweeps={"rounds": [60]})
-    assert [it["K"] for it in points(study, FACTS)["rounds-0"]["classes"]] == [5, 4]
+    assert [kind["K"] for kind in points(study, FACTS)["rounds-0"]["classes"]] == [5, 4]
     study = config(epsilon=0.1, sweeps={"rounds": [8]})
     assert hardness(2, 8, 0.1) > 1
-    assert [it["kind"] for it in points(study, FACTS)["rounds-0"]["classes"]] == ["random"]
+    assert [kind["kind"] for kind in points(study, FACTS)["rounds-0"]["classes"]] == ["random"]
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -146,7 +147,7 @@ def test_every_learner_has_its_row(setting):
 
 
 def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
-    """The tables may have been on disk, as the workflow has them."""
+    """The tables may come from disk, as in the workflow."""
 
     def stored(frame):
         write_frame(frame, tmp_path / "rows.parquet")
@@ -161,18 +162,18 @@ def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
     for row in whole.itertuples():
         assert row.ci_half_width == float(half_width(np.array(row.kl_runs), 0.9, len(whole)))
     again = stored(whole)
-    assert [list(it) for it in again["kl_runs"]] == [list(it) for it in whole["kl_runs"]]
+    assert [list(runs) for runs in again["kl_runs"]] == [list(runs) for runs in whole["kl_runs"]]
     assert (again["tv_median_runs"].notna() == (again["sweep"] == "rounds")).all()
 
 
-def rows_and_runs(found, n_rounds):
-    """Each row with its run; runs of the median selector have other lengths."""
-    runs = [parts for parts in found.runs if parts[1].n_rounds == n_rounds]
-    return zip(found.frame.itertuples(), runs, strict=True)
+def rows_and_runs(record, n_rounds):
+    """Yield each row with its run; runs of the median selector have other lengths."""
+    runs = [parts for parts in record.runs if parts[1].n_rounds == n_rounds]
+    return zip(record.frame.itertuples(), runs, strict=True)
 
 
 def entropies(game):
-    """Mean entropy of a label, by replicate."""
+    """Return the mean entropy of a label, by replicate."""
     laws = game.laws[game.law]
     each = [[-sum(p * math.log(p) for p in law if p > 0) for law in by_x] for by_x in laws]
     return np.array(each)[:, game.features].mean()
@@ -180,18 +181,18 @@ def entropies(game):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_row_is_what_its_run_gives(setting):
-    """The estimate, an average of predictions, is as near to the truth as they are, or nearer."""
+    """The average of predictions is at least as near to the truth as the predictions on average."""
     T = setting.T
-    for row, (learner, game, own) in rows_and_runs(played(setting), T):
-        assert row.mean_kl_risk == pytest.approx(own.kl.mean(), rel=1e-12)
-        assert row.kl_runs == own.kl.tolist()
-        assert row.mean_tv == pytest.approx(own.tv.mean() / T, rel=1e-12)
+    for row, (learner, game, outcome) in rows_and_runs(played(setting), T):
+        assert row.mean_kl_risk == pytest.approx(outcome.kl.mean(), rel=1e-12)
+        assert row.kl_runs == outcome.kl.tolist()
+        assert row.mean_tv == pytest.approx(outcome.tv.mean() / T, rel=1e-12)
         assert row.mean_tv <= math.sqrt(row.mean_kl_risk / T / 2)
         adversary = setting is ADVERSARIAL
         expected = math.nan if adversary else row.mean_kl_risk / T + entropies(game)
         assert row.mean_log_loss == pytest.approx(expected, rel=1e-9, nan_ok=True)
         assert set(game.features) == ({0, 1, 2, 3} if setting is CYCLIC else {0})
-        weights = [own.final_weights[r, r % row.K] for r in range(5)]
+        weights = [outcome.final_weights[r, r % row.K] for r in range(5)]
         assert row.truth_weight == pytest.approx(np.mean(weights), rel=1e-12)
         assert game.hypotheses.masses.shape[1:] == (row.K, row.M)
         assert row.origin == learner.origin
@@ -201,7 +202,7 @@ def test_a_row_is_what_its_run_gives(setting):
         if setting.sweep == "features":
             assert row.features == setting.features
             continue
-        average = own.mean_weights @ learner.masses[0]
+        average = outcome.mean_weights @ learner.masses[0]
         truth = game.laws[game.law, 0]
         distances = [plain.tv(p, q) for p, q in zip(truth, average, strict=True)]
         assert row.tv_average == pytest.approx(np.mean(distances), rel=1e-9)
@@ -234,14 +235,14 @@ def test_bounds_of_the_rows(setting):
 
 @pytest.mark.parametrize("setting", [RANDOM, HARD])
 def test_the_median_selector_has_its_own_shorter_runs(setting):
-    """Three learners of 30 rounds each; asked for in the sweep of rounds only."""
+    """It has three learners of 30 rounds each, only in the sweep of rounds."""
     assert "tv_median" not in played(LABELS).frame
-    for row, (learner, game, own) in rows_and_runs(played(setting), 30):
+    for row, (learner, game, outcome) in rows_and_runs(played(setting), 30):
         truths = [r % row.K for r in range(5)]
         assert game.law.tolist() == [law for law in truths for _ in range(3)]
         distances = []
         for r, law in enumerate(truths):
-            each = [own.mean_weights[3 * r + g] @ learner.masses[0] for g in range(3)]
+            each = [outcome.mean_weights[3 * r + g] @ learner.masses[0] for g in range(3)]
             between = [sorted(np.abs(p - q).sum() for q in each)[1] for p in each]
             truth = game.hypotheses.masses[0, law]
             distances.append(plain.tv(truth, each[int(np.argmin(between))]))
@@ -250,13 +251,13 @@ def test_the_median_selector_has_its_own_shorter_runs(setting):
 
 
 def test_all_learners_meet_the_same_labels_with_their_own_coins():
-    """Labels agree within a class and length; the median selector has labels of its own."""
+    """Labels agree within a class and length; the median selector has other labels."""
     runs = [*played(RANDOM).runs, *played(HARD).runs]
     seeds = [*played(RANDOM).seeds, *played(HARD).seeds]
     labels = {}
     for (_, game, _), (nature, _) in zip(runs, seeds, strict=True):
         labels.setdefault((game.hypotheses.label, game.n_rounds), set()).add(nature)
-    assert {key: len(found) for key, found in labels.items()} == dict.fromkeys(labels, 1)
+    assert {key: len(natures) for key, natures in labels.items()} == dict.fromkeys(labels, 1)
     assert len(set.union(*labels.values())) == len(labels) == 4
     coins = [client for _, client in seeds]
     assert len(set(coins)) == len(coins) == 4 * len(MEMBERS)
@@ -266,16 +267,16 @@ def test_all_learners_meet_the_same_labels_with_their_own_coins():
 
 
 def test_hospital_rows_are_what_their_runs_give(make_stream):
-    stream, found = hospitals(make_stream)
-    table = found.frame
+    stream, record = hospitals(make_stream)
+    table = record.frame
     order = table[["epsilon", "algorithm", "sensitivity_rule"]].itertuples(index=False, name=None)
-    assert list(order) == [(epsilon, *it) for epsilon in (0.5, 2.0) for it in MEMBERS]
+    assert list(order) == [(epsilon, *member) for epsilon in (0.5, 2.0) for member in MEMBERS]
     facts = table[["sweep", "hypotheses", "K", "M", "T", "replicates"]]
     assert (facts == ["hospitals", "beds", 5, 3, 35, 5]).all(axis=None)
     counts = stream.gains * stream.capacity
     weeks = [week for week in range(8) if week != 2]
     truths = {week: counts[week] / counts[week].sum() for week in weeks}
-    for row, (_, game, own) in zip(found.frame.itertuples(), found.runs, strict=True):
+    for row, (_, game, outcome) in zip(record.frame.itertuples(), record.runs, strict=True):
         assert game.features.tolist() == [week for week in weeks for _ in range(5)]
         for week in weeks:
             np.testing.assert_allclose(game.laws[0, week], truths[week], rtol=1e-12)
@@ -284,18 +285,18 @@ def test_hospital_rows_are_what_their_runs_give(make_stream):
         each = [[plain.kl(truths[week], law) for law in masses[week]] for week in weeks]
         costs = 5 * np.sum(each, axis=0)
         assert row.best_kl == pytest.approx(min(costs), rel=1e-9)
-        assert row.mean_kl_risk == pytest.approx(own.kl.mean(), rel=1e-12)
+        assert row.mean_kl_risk == pytest.approx(outcome.kl.mean(), rel=1e-12)
         expected = row.mean_kl_risk / 35 + entropies(game)
         assert row.mean_log_loss == pytest.approx(expected, rel=1e-9)
 
 
 def test_hospitals_of_a_seed_are_reproducible(make_stream):
-    """Hospitals may have equal size: in week 0 forecasts are uniform, and messages noiseless."""
-    found, again = hospitals(make_stream)[1].frame, hospitals.__wrapped__(make_stream)[1].frame
-    pd.testing.assert_frame_equal(again, found)
+    """If hospitals have equal size, forecasts in week 0 are uniform and messages have no noise."""
+    first, again = hospitals(make_stream)[1].frame, hospitals.__wrapped__(make_stream)[1].frame
+    pd.testing.assert_frame_equal(again, first)
     for changed in ({"seed": 6}, {"equal": True}):
         risks = hospitals(make_stream, **changed)[1].frame["mean_kl_risk"]
-        assert (np.isfinite(risks) & (risks != found["mean_kl_risk"])).all()
+        assert (np.isfinite(risks) & (risks != first["mean_kl_risk"])).all()
 
 
 def test_hospitals_need_patients(make_stream):

@@ -1,5 +1,3 @@
-"""The table of risks of learning a distribution from locally private labels."""
-
 from __future__ import annotations
 
 import math
@@ -41,40 +39,40 @@ def notes_of(shown: Table) -> list[str]:
 
 
 def test_every_risk_is_in_its_own_cell() -> None:
-    found = {at: it for section in drawn(table()).sections for at, it in cells_of(section).items()}
+    shown = {at: cell for part in drawn(table()).sections for at, cell in cells_of(part).items()}
     for number, (sweep, kind, *facts, features) in enumerate(SETTINGS):
         K, M, T, epsilon = (f"{value:,g}" for value in facts)
         parts = {"hypotheses": f"K = {K}", "labels": f"M = {M}", "rounds": f"T = {T}"}
         parts["epsilons"] = f"ε = {epsilon}"
         swept = "epsilons" if sweep == "hospitals" else sweep
         line = features if swept == "features" else parts.pop(swept)
-        entries = found[f"{kind}: {', '.join(parts.values())}", line]
+        entries = shown[f"{kind}: {', '.join(parts.values())}", line]
         for learner, entry in enumerate(entries):
             mean = risk(number, learner)
             if sweep == "hospitals":
-                ends = [f"{(it - 50) / 1000:+.4f}" for it in (mean, 0.0, 2.25 * mean)]
+                ends = [f"{(kl - 50) / 1000:+.4f}" for kl in (mean, 0.0, 2.25 * mean)]
                 extra = (f"log loss {2 + mean / 1000:.4f}",)
             else:
                 digits = 0 if mean >= 100 else 1
-                ends = [f"{it:,.{digits}f}" for it in (mean, 0.0, 2.25 * mean)]
+                ends = [f"{kl:,.{digits}f}" for kl in (mean, 0.0, 2.25 * mean)]
                 extra = ()
             assert entry == Entry(ends[0], (f"{ends[1]} to {ends[2]}", *extra))
-    assert found[RANDOM, "T = 10,000"][0] == Entry("10.0", ("0.0 to 22.5",))
-    assert found[RANDOM, "T = 10,000"][4] == Entry("100", ("0 to 225",))
+    assert shown[RANDOM, "T = 10,000"][0] == Entry("10.0", ("0.0 to 22.5",))
+    assert shown[RANDOM, "T = 10,000"][4] == Entry("100", ("0 to 225",))
     # 10 (1 + 17 / 50) nats in 1,000 rounds, compared with 50 of the best forecast.
-    assert found[PA, "ε = 4"][0] == Entry("-0.0366", ("-0.0500 to -0.0198", "log loss 2.0134"))
+    assert shown[PA, "ε = 4"][0] == Entry("-0.0366", ("-0.0500 to -0.0198", "log loss 2.0134"))
 
 
 def test_the_first_informative_rounds_are_shown_to_two_digits() -> None:
-    """1.25e5 K / epsilon, and 3e7 more as published."""
+    """They are 1.25e5 K / epsilon, and 3e7 more for the published rule."""
     cells = cells_of(drawn(table()).sections[6])
-    found = {label: [entry.text for entry in entries] for (_, label), entries in cells.items()}
+    shown = {label: [entry.text for entry in entries] for (_, label), entries in cells.items()}
     for label, exact, published in (
         ("K = 4, ε = 0.5", "1.0 × 10^6", "3.1 × 10^7"),
         ("K = 4, ε = 4", "1.2 × 10^5", "3.0 × 10^7"),
         ("K = 16, ε = 4", "5.0 × 10^5", "3.0 × 10^7"),
     ):
-        assert found[label] == [exact, published] * 2 + ["—"] * 4
+        assert shown[label] == [exact, published] * 2 + ["—"] * 4
 
 
 def test_cells_whose_privacy_is_not_covered_are_marked() -> None:
@@ -92,7 +90,7 @@ def test_cells_whose_privacy_is_not_covered_are_marked() -> None:
         if any("only" in note for note in entry.notes)
     ]
     expected = [("against T", "only ε = 4.082")] * 2
-    expected += [("simulated hospitals", f"only ε = {it}") for it in (0.2625, 4.2)] * 2
+    expected += [("simulated hospitals", f"only ε = {epsilon}") for epsilon in (0.2625, 4.2)] * 2
     assert noted == [(where, "private EXP3, published", note) for where, note in expected]
 
 
@@ -110,16 +108,16 @@ def test_what_was_not_run_is_left_out() -> None:
     assert [entry.text == "—" for entry in dash] == [number == 5 for number in range(8)]
 
 
-def test_the_privacy_of_every_learner_is_told_as_it_is() -> None:
+def test_footers_state_the_privacy_of_every_learner() -> None:
     rows = table()
     rows.loc[rows["algorithm"] == "membership", "delta"] = 1e-4
     rows.loc[rows["algorithm"] == "randomised-response", "guaranteed_epsilon"] = math.inf
     text = " ".join(drawn(rows).footers)
     deltas = "private WMA has δ = 1e-05, membership response † has δ = 0.0001, all others δ = 0."
     assert f"; {deltas} “only" in text
-    assert "but for “randomised response”, “Bayes, no privacy”, which see the labels;" in text
-    of_bayes = " ".join(drawn(table()).footers)
-    assert "line, but for “Bayes, no privacy”, which sees the labels; private WMA has δ" in of_bayes
+    assert "except for “randomised response”, “Bayes, no privacy”, which see the labels;" in text
+    text = " ".join(drawn(table()).footers)
+    assert "line, except for “Bayes, no privacy”, which sees the labels; private WMA has δ" in text
 
 
 def test_numbers_have_no_lists_and_rows_no_order_within_a_class() -> None:

@@ -1,4 +1,4 @@
-"""Figures of regret: measured, and the rates that the paper states."""
+"""Figures of measured regret, and of the rates stated in the paper."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ ALGORITHMS = ("l2p-sound", "l2p-theorem-3.12", "dp-ftrl", "gradient-descent")
 
 
 def regret(T: int, d: int, epsilon: float, algorithm: int) -> float:
-    """A number that tells its setting from all others."""
+    """Return a different number for every setting."""
     return math.sqrt(T) * (1 + d / 10 + algorithm / 7) + 3 / epsilon
 
 
 def table(sizes: tuple[int, ...] = (2, 10, 30)) -> pd.DataFrame:
-    """Rows of T and epsilon come in no order."""
+    """Return rows with T and epsilon unsorted."""
     rows = []
     for T, d, epsilon, (number, algorithm) in itertools.product(
         ROUNDS, sizes, (4.0, 0.5), enumerate(ALGORITHMS)
     ):
         value = regret(T, d, epsilon, number)
-        own = {"T": T, "d": d, "epsilon": epsilon, "algorithm": algorithm}
-        rows.append({**own, "mean_regret": value, "ci_half_width": value / 10})
+        setting = {"T": T, "d": d, "epsilon": epsilon, "algorithm": algorithm}
+        rows.append({**setting, "mean_regret": value, "ci_half_width": value / 10})
     facts = {"loss": "linear", "body": "ball", "delta": 1e-6, "replicates": 20}
     return pd.DataFrame(rows).assign(**facts, confidence=0.9, ci_comparisons=48)
 
@@ -47,18 +47,18 @@ def draw(rows: pd.DataFrame) -> Figure:
 
 
 def marks(ax: Axes) -> dict[tuple[int, bool], float]:
-    """Mean regret by the place of the algorithm from above, and whether the marker is hollow."""
-    lines = [it for it in ax.lines if it.get_marker() not in ("", "None")]
+    """Return mean regret by the algorithm's place from above, and whether the marker is hollow."""
+    lines = [line for line in ax.lines if line.get_marker() not in ("", "None")]
     return {
-        (-round(float(y) + 0.1), it.get_markerfacecolor() == "white"): float(x)
-        for it in lines
-        for x, y in points(it)
+        (-round(float(y) + 0.1), line.get_markerfacecolor() == "white"): float(x)
+        for line in lines
+        for x, y in points(line)
     }
 
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_every_panel_has_the_regrets_of_its_setting(narrow: bool) -> None:
-    """A column per T, a row per d, an algorithm per line, and a marker per epsilon."""
+    """There is a column per T, a row per d, a line per algorithm, and a marker per epsilon."""
     figure = draw_regret({"convex": table()}, SETTINGS, FACTS, narrow=narrow)
     assert_legible(figure)
     cells = itertools.product((2, 10, 30), sorted(ROUNDS))
@@ -71,7 +71,7 @@ def test_every_panel_has_the_regrets_of_its_setting(narrow: bool) -> None:
         }
         assert marks(ax) == pytest.approx(expected)
         # Bars: from 0.9 to 1.1 of the mean here.
-        ends = {tuple(np.asarray(it.get_xdata(), dtype=float)) for it in ax.lines}
+        ends = {tuple(np.asarray(line.get_xdata(), dtype=float)) for line in ax.lines}
         for mean in expected.values():
             assert any(end == pytest.approx((0.9 * mean, 1.1 * mean)) for end in ends)
         low, high = zip(ax.get_xlim(), ax.get_ylim(), strict=True)
@@ -87,8 +87,8 @@ def test_every_panel_has_the_regrets_of_its_setting(narrow: bool) -> None:
 
 def test_a_run_that_is_missing_is_a_line_less() -> None:
     figure = draw(table().query(f"algorithm != '{ALGORITHMS[1]}'"))
-    names = [it.get_text() for it in figure.axes[0].get_yticklabels()]
-    assert names == [TITLES[it] for it in ALGORITHMS if it != ALGORITHMS[1]]
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == [TITLES[name] for name in ALGORITHMS if name != ALGORITHMS[1]]
 
 
 def test_negative_regrets_are_not_drawn() -> None:
@@ -103,7 +103,7 @@ def test_negative_regrets_are_not_drawn() -> None:
 
 
 def learned(narrow: bool = False) -> Figure:
-    """Chance 1000, no privacy 200 (d = 10) and 600 (d = 300); regrets by hand."""
+    """Draw: uniform random 1000, no privacy 200 (d = 10) and 600 (d = 300); regrets by hand."""
     regrets = {
         ("l2p-sound", 10, 1.0): 400.0,  # 600 of 800
         ("l2p-sound", 300, 1.0): 800.0,  # 200 of 400
@@ -126,15 +126,15 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(narrow: b
     figure = learned(narrow)
     assert_legible(figure)
     (ax,) = figure.axes
-    names = [it.get_text() for it in ax.get_yticklabels()]
+    names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == [TITLES["l2p-sound"], TITLES["mf-ftpl"]]  # the best on top
-    marks = [it for it in ax.lines if it.get_marker() not in ("", "None")]
-    found = {(round(float(y)), it.get_markerfacecolor() == "white"): float(x)
-             for it in marks for x, y in points(it)}  # fmt: skip
-    assert found == pytest.approx(
+    marks = [line for line in ax.lines if line.get_marker() not in ("", "None")]
+    shares = {(round(float(y)), mark.get_markerfacecolor() == "white"): float(x)
+              for mark in marks for x, y in points(mark)}  # fmt: skip
+    assert shares == pytest.approx(
         {(0, False): 0.75, (0, True): 0.5, (1, False): 1.0, (1, True): 0.75}
     )
-    bars = {tuple(np.round(np.asarray(it.get_xdata(), dtype=float), 9)) for it in ax.lines}
+    bars = {tuple(np.round(np.asarray(line.get_xdata(), dtype=float), 9)) for line in ax.lines}
     assert {(0.65, 0.85), (0.3, 0.7)} <= bars  # 80 of 800 and of 400
     # The winners that it shows, one for each number of experts.
     name = TITLES["mf-ftpl"]
@@ -161,7 +161,7 @@ POINTS = np.array([0.0, 0.25, 0.5, 1.0])
 
 
 def test_where_the_rates_are_worse_than_prior_work_and_that_they_rise() -> None:
-    """Rates are worse for d = T^(1/3) only: 1/2 + 2a/3 > 7/12 + a/2 for 1/2 < a < 5/6."""
+    """Rates are worse only for d = T^(1/3): 1/2 + 2a/3 > 7/12 + a/2 if 1/2 < a < 5/6."""
     a = np.linspace(0, 1, 97)
     for number, panel in enumerate(RATE_PANELS):
         new, prior = panel.new(a), panel.prior(a)

@@ -1,5 +1,3 @@
-"""Regret of L2P for experts and of its competitors."""
-
 from __future__ import annotations
 
 import functools
@@ -43,7 +41,7 @@ def matrix(losses: ExpertLosses) -> np.ndarray:
 
 
 @pytest.mark.parametrize("losses", ADVERSARIES)
-def test_expected_loss_of_weights_is_that_of_brute_force(losses):
+def test_expected_loss_of_weights_agrees_with_brute_force(losses):
     eta, expected = math.sqrt(8 * math.log(4) / 57), 0.0
     totals = [0.0] * 4
     for loss in matrix(losses):
@@ -75,8 +73,8 @@ def test_every_setting_has_its_rows_with_their_record_of_privacy():
     lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS)
     names = {"stochastic": (*lazy, BLOCKS, *LEADERS), "lower-bound": (*lazy, *LEADERS)}
     games = itertools.product((12, 24), [3], (1.0, 4.0), ("stochastic", "lower-bound"))
-    found = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
-    assert list(found) == [(name, *game) for game in games for name in names[game[3]]]
+    settings = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
+    assert list(settings) == [(name, *game) for game in games for name in names[game[3]]]
     assert (table["model"] == np.where(table.index == WEIGHTS, "none", "central")).all()
     leaders = table.loc[list(LEADERS)]
     reached = [epsilon_of_delta(1e-6, mu) for mu in leaders["guaranteed_mu"]]
@@ -87,13 +85,13 @@ def test_every_setting_has_its_rows_with_their_record_of_privacy():
 
 
 def test_a_row_is_what_its_parameters_give():
-    """L2P and the tree, run by hand with the row's own parameters and generators."""
+    """L2P and the tree are run by hand with the row's parameters and generators."""
     for row in small().itertuples():
         losses = EpochLosses(row.T, row.d, row.epsilon, 5)
         if row.adversary == "stochastic":
             losses = GapLosses(row.T, row.d, 0.1, 5)
         key = (type(losses).__name__, row.T, row.d, row.epsilon)
-        own = replicate_generators(5, key, range(4), f"algorithm {row.algorithm}")
+        coins = replicate_generators(5, key, range(4), f"algorithm {row.algorithm}")
         redraws = np.full(4, math.nan)
         if row.algorithm.startswith("l2p"):
             ours = row.algorithm in ("l2p-sound", ONE_ROUND)
@@ -101,13 +99,13 @@ def test_a_row_is_what_its_parameters_give():
             parameters = LazyParameters(
                 int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
             )
-            total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, own)
+            total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, coins)
         elif row.algorithm in LEADERS:
-            own = replicate_generators(5, (row.T, row.d), range(4), f"algorithm {row.algorithm}")
+            coins = replicate_generators(5, (row.T, row.d), range(4), f"algorithm {row.algorithm}")
             game = losses, mu_of_epsilon(row.epsilon, 1e-6)
-            ((total, redraws),) = play_leaders(row.algorithm, [game], own)
+            ((total, redraws),) = play_leaders(row.algorithm, [game], coins)
         elif row.algorithm == BLOCKS:
-            ((total, redraws),) = play_blocks(losses, [(row.epsilon, own)])
+            ((total, redraws),) = play_blocks(losses, [(row.epsilon, coins)])
         else:
             total = np.full(4, weights_loss(losses))
         totals = matrix(losses).sum(axis=0)
@@ -120,19 +118,19 @@ def test_a_row_is_what_its_parameters_give():
         assert row.redraws == pytest.approx(redraws.mean(), nan_ok=True)
 
 
-def test_accounted_epsilons_are_those_of_the_parameters():
+def test_accounted_epsilons_agree_with_the_parameters():
     table = small()
-    lazy, own = table["algorithm"].str.startswith("l2p"), ["batch_size", "accounted_epsilon"]
-    assert table.loc[~lazy, [*own, "eta", "fake_switch"]].isna().all(axis=None)
+    lazy, columns = table["algorithm"].str.startswith("l2p"), ["batch_size", "accounted_epsilon"]
+    assert table.loc[~lazy, [*columns, "eta", "fake_switch"]].isna().all(axis=None)
     for row in table[lazy].itertuples():
         ours = row.algorithm in ("l2p-sound", ONE_ROUND)
         game = LazyGame(row.T, 1e-6, largest_change=1.0, normaliser=1.0 if ours else 2.0)
         account = published_epsilon if row.algorithm == "l2p-published" else sound_epsilon
-        found = int(row.batch_size), row.eta, row.fake_switch
-        assert row.accounted_epsilon == account(game, *found)
+        parameters = int(row.batch_size), row.eta, row.fake_switch
+        assert row.accounted_epsilon == account(game, *parameters)
         if row.algorithm == "l2p-theorem-3.10":
             preset = theorem_3_10(game, epsilon=row.epsilon, n_experts=row.d)
-            assert found == (preset.batch_size, preset.eta, preset.fake_switch)
+            assert parameters == (preset.batch_size, preset.eta, preset.fake_switch)
         else:
             assert 0.9 * row.epsilon < row.accounted_epsilon <= row.epsilon
 
@@ -150,8 +148,8 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_a_seed_matters():
     assert (other["mean_regret"] != one["mean_regret"]).any()
 
 
-def test_the_study_is_the_same_however_it_is_cut_into_points(monkeypatch):
-    """Rows come in the order of the settings."""
+def test_points_do_not_change_the_study(monkeypatch):
+    """Rows keep the order of the settings."""
     settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], accountants=["published", "sound"])
     whole = study_lazy(settings, seed=5, confidence=0.9)
     facts = Facts({}, simulated=True, confidence=0.95)
@@ -176,7 +174,7 @@ def test_what_was_not_asked_for_or_cannot_be_reached_has_no_row():
 
 
 def test_the_sound_accountant_has_less_regret_than_the_published_one():
-    """T = 10^4, d = 300, eps = 1: by more than both intervals; and private blocks have less."""
+    """At T = 10^4, d = 300, eps = 1, by more than both intervals; private blocks have even less."""
     game = {"n_rounds": [10_000], "n_experts": [300], "epsilons": [1.0]}
     table = study_lazy(config(**game, replicates=12, largest_tree=1), seed=1)
     rows = table[table["adversary"] == "stochastic"].set_index("algorithm")

@@ -1,4 +1,4 @@
-"""The tables of measured regrets, next to the rates that the paper states."""
+"""The tables of measured regret, next to the rates stated in the paper."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def build(rows: pd.DataFrame, study: str = "lazy") -> Table:
 
 
 def cells_of(table: Table) -> dict[tuple[str, str, str, str, str], Entry]:
-    """All cells but dashes."""
+    """Return all cells except dashes."""
     return {
         (section.title, section.note, group.title, label, header): entry
         for section in table.sections
@@ -85,11 +85,11 @@ def test_convex_regrets_have_their_losses_and_body() -> None:
     }
 
 
-def test_a_random_expert_has_a_column_without_an_interval() -> None:
+def test_uniform_random_has_a_column_without_an_interval() -> None:
     rows = frame(CELLS[:3]).assign(uniform_regret=[920.4, 920.4, 33.0])
     cells = cells_of(build(rows))
-    own = {place[3]: entry for place, entry in cells.items() if place[-1] == TITLES[UNIFORM]}
-    assert own == {"ε = 4": Entry("920"), "ε = 0.5": Entry("33")}
+    column = {place[3]: entry for place, entry in cells.items() if place[-1] == TITLES[UNIFORM]}
+    assert column == {"ε = 4": Entry("920"), "ε = 0.5": Entry("33")}
 
 
 # ---- the rates of the paper ----------------------------------------------------------------------
@@ -120,7 +120,7 @@ PANELS = {
 
 @pytest.mark.parametrize("place", PANELS)
 def test_the_rates_of_table_1_have_the_exponents_of_figure_1(place: tuple[str, int]) -> None:
-    """Logarithms of T = 10^90 are worth less than 0.03 of an exponent."""
+    """At T = 10^90, logarithms change an exponent by less than 0.03."""
     name, number = place
     panel, T = RATE_PANELS[number], 1e90
     new, *prior = (rate.value for rate in RATES[name])
@@ -131,7 +131,7 @@ def test_the_rates_of_table_1_have_the_exponents_of_figure_1(place: tuple[str, i
             return min(1.0, math.log(value) / math.log(T))
 
         assert exponent(new(*size)) == pytest.approx(float(panel.new(np.array(a))), abs=0.03)
-        stated = [prior[0](*size), *(math.sqrt(T) + it(*size) for it in prior[1:])]
+        stated = [prior[0](*size), *(math.sqrt(T) + rate(*size) for rate in prior[1:])]
         assert exponent(min(stated)) == pytest.approx(float(panel.prior(np.array(a))), abs=0.03)
 
 
@@ -141,13 +141,13 @@ def test_the_table_of_rates_has_formulas_and_values_at_the_sizes_of_the_run(name
     table = rates_table({name: rows}, STUDY.settings.model_construct(), Facts({}, False, 0.9))
     first, *values = table.sections
     ((_, formulas),) = first.groups[0].lines
-    assert [it.text for it in formulas[:-1]] == [rate.formula for rate in RATES[name]]
-    assert [(it.title, [group.title for group in it.groups]) for it in values] == [
+    assert [cell.text for cell in formulas[:-1]] == [rate.formula for rate in RATES[name]]
+    assert [(section.title, [group.title for group in section.groups]) for section in values] == [
         ("d = 7", ["20"]),
         ("d = 300", ["20", "1,000"]),
     ]
     label, cells = values[1].groups[1].lines[1]
     stated = [rate.value(1000, 300, 4.0) for rate in RATES[name]]
     assert label == "ε = 4"
-    assert [it.text for it in cells[:-1]] == [f"{it:,.0f}" for it in stated]
+    assert [cell.text for cell in cells[:-1]] == [f"{value:,.0f}" for value in stated]
     assert cells[-1].text == f"{stated[1] / stated[0]:.2f}"

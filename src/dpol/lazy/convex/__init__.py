@@ -1,6 +1,6 @@
 """L2P for online convex optimisation.
 
-Linear losses on a ball, parameters that reach an epsilon, the measure, and the game:
+Make linear losses on a ball, choose parameters that reach an epsilon, and play the game:
 
 >>> from dpol.core.randomness import replicate_generators
 >>> from dpol.lazy import convex, play
@@ -18,7 +18,7 @@ True
 
 Source: "Private Online Learning via Lazy Algorithms", section 3.2.
 
-The public names are loaded when they are first used. To add one: a line in `__init__.pyi`.
+Public names are loaded when they are first used. To add one, add a line to `__init__.pyi`.
 """
 
 import lazy_loader

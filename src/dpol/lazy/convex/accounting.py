@@ -1,6 +1,6 @@
-"""Guarantee of L2P over regularised multiplicative weights, and its parameters.
+"""Guarantee and parameters of L2P over regularised multiplicative weights.
 
-Ours; the preset of the paper's Theorem 3.12 is here too, with what it really guarantees.
+They are ours. The preset of the paper's Theorem 3.12 is here too, with its actual guarantee.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dpol.lazy.transform import NORMALISERS, Normaliser
 
 @dataclass(frozen=True, kw_only=True)
 class ConvexGame:
-    """The facts that the accountant needs to know about a convex game.
+    """The facts about a convex game that the accountant needs.
 
     Args:
         n_rounds: T, the number of rounds.
-        dimension: d of the space.
-        diameter: D of the ball.
-        lipschitz: L of the losses.
+        dimension: d, dimension of the space.
+        diameter: D, diameter of the body.
+        lipschitz: L, Lipschitz constant of the losses.
         delta: delta of the guarantee, in (0, 1).
     """
 
@@ -43,13 +43,13 @@ class ConvexParameters(AccountedParameters):
 
     Args:
         batch_size: B, rounds in a batch.
-        eta: scale of the keep probability, e^(-c B eta).
+        eta: Scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
-        normaliser: name of c.
-        epsilon: accounted epsilon at the game's delta.
-        objective: the stand-in for regret that was minimised (see `choose_convex_parameters`).
-        beta: inverse temperature.
-        regulariser: lambda.
+        normaliser: Name of c.
+        epsilon: Accounted epsilon at the game's delta.
+        objective: Stand-in for regret that was minimised (see `choose_convex_parameters`).
+        beta: Inverse temperature.
+        regulariser: lambda, the weight of `|x|^2`.
     """
 
     beta: float
@@ -65,20 +65,20 @@ def convex_epsilon(
     regulariser: float,
     normaliser: float = 1.0,
 ) -> float:
-    """epsilon by our accounting: valid for all parameters, for exact samples.
+    """Return epsilon by our accounting, valid for all parameters if samples are exact.
 
-    A round's loss moves by at most L D over the ball, so the indicator after the differing
-    round moves by 2 beta L D in its log odds; a redraw is L sqrt(2 beta / lambda)-GDP (Gopi,
-    Lee and Liu, "Private Convex Optimization via Exponential Mechanism"), that is
+    A round's loss varies by at most L D over the body, so the log odds of the indicator after the
+    differing round change by at most 2 beta L D. A redraw is L sqrt(2 beta / lambda)-GDP (Gopi,
+    Lee and Liu, "Private Convex Optimization via Exponential Mechanism"), which is
     beta L^2 / lambda zCDP.
 
     Args:
-        game: what is played.
+        game: Facts about the game.
         batch_size: B, rounds in a batch.
-        eta: scale of the keep probability.
-        fake_switch: p; inf is returned for 0.
-        beta: inverse temperature.
-        regulariser: lambda.
+        eta: Scale of the keep probability.
+        fake_switch: p, probability of a fake switch; the result for 0 is inf.
+        beta: Inverse temperature.
+        regulariser: lambda, the weight of `|x|^2`.
         normaliser: c of the keep probability.
 
     >>> game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6)
@@ -99,20 +99,21 @@ def convex_epsilon(
 def choose_convex_parameters(
     game: ConvexGame, *, epsilon: float, largest_batch: int | None = None
 ) -> ConvexParameters:
-    """The parameters of least expected regret whose accounted epsilon is at most `epsilon`.
+    """Return the parameters of least expected regret whose accounted epsilon is at most `epsilon`.
 
     eta = beta L D makes the keep probability at most 1 without capping, so marginals are exact.
-    Minimised over B, p, beta and lambda is lambda D^2 / 4 + B T L^2 / (2 lambda) + d / beta:
-    range of the regulariser, stability over a batch, and temperature of the Gibbs measure. A
-    bound on regret has a further logarithm in its last term; this is a stand-in for it.
+    The objective, minimised over B, p, beta and lambda, is
+    lambda D^2 / 4 + B T L^2 / (2 lambda) + d / beta: range of the regulariser, stability over a
+    batch, and temperature of the Gibbs measure. It stands in for a bound on regret, whose last
+    term has one more logarithm.
 
     Args:
-        game: what is played.
-        epsilon: what to reach.
-        largest_batch: no batch is larger; T if not given.
+        game: Facts about the game.
+        epsilon: Largest epsilon allowed.
+        largest_batch: Largest batch size in rounds; None for T.
 
     Raises:
-        ValueError: no parameters reach epsilon.
+        ValueError: No parameters reach epsilon.
     """
 
     best = math.inf
@@ -139,10 +140,10 @@ def choose_convex_parameters(
 def _improvements(
     game: ConvexGame, epsilon: float, batch_size: int, best: float
 ) -> Iterator[ConvexParameters]:
-    """Parameters of one batch size, each of a smaller objective than `best` and those before it.
+    """Yield parameters of one batch size, each with a smaller objective than `best` and the last.
 
-    On a grid over lambda and p, with the largest beta each. It is looked for only if the beta
-    that would equal the best so far reaches epsilon: with beta, epsilon rises.
+    The grid is over lambda and p, each with its largest beta. epsilon rises with beta, so beta is
+    searched only if the beta that would equal the best objective so far reaches epsilon.
     """
     T, L, D = game.n_rounds, game.lipschitz, game.diameter
     low, high = 1e-9 / (L * D), 10 / (L * D)
@@ -153,7 +154,7 @@ def _improvements(
         if fixed >= best:
             continue
         at = partial(_at_temperature, game, batch_size, p, regulariser, fixed)
-        # Rounding does not decide.
+        # The factor keeps rounding from deciding.
         needed = (1 - 1e-9) * game.dimension / (best - fixed)
         if at(max(needed, low)).epsilon > epsilon:
             continue
@@ -166,16 +167,16 @@ def _improvements(
 def _at_temperature(
     game: ConvexGame, batch_size: int, p: float, regulariser: float, fixed: float, beta: float
 ) -> ConvexParameters:
-    """The parameters at a beta; `fixed` is what the objective is without the term of beta."""
+    """Return the parameters at a beta; `fixed` is the objective without the term in beta."""
     eta, objective = beta * (game.lipschitz * game.diameter), fixed + game.dimension / beta
     return _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
 
 
 def theorem_3_12(game: ConvexGame, *, epsilon: float) -> ConvexParameters:
-    """The parameters of the paper's Theorem 3.12, with the epsilon they have by our accounting.
+    """Return the parameters of the paper's Theorem 3.12, with epsilon by our accounting.
 
-    Not a guarantee as stated: its beta meets Lemma 3.11 only for delta_0 >= 0.164, and
-    p = eta / eps makes the first term of Theorem 3.2 alone 2 eps. A preset, for comparison.
+    They are for comparison. As stated, the theorem gives no guarantee: its beta meets Lemma 3.11
+    only for delta_0 >= 0.164, and with p = eta / eps the first term of Theorem 3.2 alone is 2 eps.
     Source: "Private Online Learning via Lazy Algorithms", Theorem 3.12.
     """
     T, L = game.n_rounds, game.lipschitz

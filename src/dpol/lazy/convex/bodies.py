@@ -1,6 +1,6 @@
-"""Convex bodies in which points are played: a ball, a box and a simplex.
+"""Convex bodies of the points that are played: a ball, a box and a simplex.
 
-Each draws from N(mean, sigma^2 I) truncated to itself without a Markov chain.
+Each body draws from N(mean, sigma^2 I) truncated to itself, without a Markov chain.
 """
 
 from __future__ import annotations
@@ -31,40 +31,40 @@ class Body(Protocol):
 
     @property
     def diameter(self) -> float:
-        """D, the largest distance of two points."""
+        """D, the largest distance between two points."""
 
     @property
     def radius(self) -> float:
-        """The largest distance of a point from `centre`."""
+        """The largest distance between a point and `centre`."""
 
     @property
     def centre(self) -> Floats:
-        """(d,) the point of least norm."""
+        """The (d,) point of least norm."""
 
     @property
     def axes(self) -> Floats:
-        """(d, m) orthonormal directions in which its points differ."""
+        """The (d, m) orthonormal directions in which points of the body differ."""
 
     def holds(self, points: Floats) -> NDArray[np.bool_]:
-        """(R,) whether points that differ from one of the body in these directions lie in it."""
+        """Return (R,) whether (R, d) points, in the body's affine span, lie in the body."""
 
     def project(self, points: Floats) -> Floats:
-        """(R, d) the nearest points of the body."""
+        """Return the (R, d) nearest points of the body."""
 
     def best(self, direction: Floats) -> Floats:
-        """(d,) a point x of the body with the least <direction, x>."""
+        """Return a (d,) point x of the body with the least <direction, x>."""
 
     def sample(self, mean: Floats, sigma: float, generators: ReplicateGenerators) -> Floats:
-        """(R, d) independent draws of N(mean, sigma^2 I) given that they lie in the body."""
+        """Return (R, d) independent draws of N(mean, sigma^2 I) given that they lie in the body."""
 
 
 @dataclass(frozen=True)
 class _AroundZero:
-    """Size and middle of a body that is its own mirror image in 0.
+    """Size and centre of a body that is symmetric about 0.
 
     Args:
-        dimension: d of the space.
-        diameter: D of the body.
+        dimension: d, dimension of the space.
+        diameter: D, diameter of the body.
     """
 
     dimension: int
@@ -85,7 +85,7 @@ class _AroundZero:
 
 @dataclass(frozen=True)
 class Ball(_AroundZero):
-    """The ball around 0, of a dimension d and a diameter D."""
+    """The ball around 0 with dimension d and diameter D."""
 
     def holds(self, points: Floats) -> NDArray[np.bool_]:
         return np.asarray(np.linalg.norm(points, axis=1) <= self.radius)
@@ -103,7 +103,7 @@ class Ball(_AroundZero):
 
 @dataclass(frozen=True)
 class Box(_AroundZero):
-    """The cube around 0, of a dimension d and a diameter D; half an edge is D / (2 sqrt(d))."""
+    """The cube around 0 with dimension d and diameter D; half an edge is D / (2 sqrt(d))."""
 
     @property
     def half_edge(self) -> float:
@@ -125,11 +125,11 @@ class Box(_AroundZero):
 
 @dataclass(frozen=True)
 class Simplex:
-    """The points with no coordinate below 0 and with sum D / sqrt(2): mixtures of d corners.
+    """The simplex of points with coordinates >= 0 and sum D / sqrt(2): mixtures of d corners.
 
     Args:
         dimension: d, at least 2.
-        diameter: D, the distance of two corners.
+        diameter: D, the distance between two corners.
 
     Raises:
         ValueError: d is 1, which leaves one point.
@@ -163,7 +163,7 @@ class Simplex:
         return np.asarray(points.min(axis=1) >= 0)
 
     def project(self, points: Floats) -> Floats:
-        """Source: Duchi et al., "Efficient Projections onto the l1-Ball" (2008)."""
+        """See `Body`. Source: Duchi et al., "Efficient Projections onto the l1-Ball" (2008)."""
         falling = -np.sort(-points, axis=-1)
         lowered = (falling.cumsum(axis=-1) - self.total) / np.arange(1, self.dimension + 1)
         last = (falling > lowered).sum(axis=-1, keepdims=True) - 1
@@ -181,4 +181,4 @@ BODIES: Mapping[BodyName, Callable[[int, float], Body]] = {
     "box": Box,
     "simplex": Simplex,
 }
-"""Makers of the bodies by name: they take dimension and diameter."""
+"""Constructors of the bodies by name; each takes dimension and diameter."""

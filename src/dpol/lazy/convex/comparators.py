@@ -16,11 +16,11 @@ from dpol.privacy.tree_noise import TreeNoise, tree_levels
 
 
 def gradient_descent(losses: ConvexLosses, body: Body) -> Iterator[Floats]:
-    """(1, d) points of projected online gradient descent, round by round; not private.
+    """Yield the (1, d) points of projected online gradient descent, round by round; not private.
 
-    x_1 is the centre, x_{t+1} the projection of x_t - D/(L sqrt(t)) times the gradient of l_t at
-    x_t. Regret <= 3/2 D L sqrt(T). Source: Zinkevich, "Online Convex Programming and Generalized
-    Infinitesimal Gradient Ascent" (2003), Theorem 1, with this step size. Deterministic.
+    x_1 is the centre, and x_{t+1} is the projection of x_t - D/(L sqrt(t)) times the gradient of
+    l_t at x_t. Deterministic, with regret <= 3/2 D L sqrt(T). Source: Zinkevich, "Online Convex
+    Programming and Generalized Infinitesimal Gradient Ascent" (2003), Theorem 1, for this step.
 
     >>> from dpol.lazy.convex.bodies import Ball
     >>> from dpol.lazy.convex.losses import LinearLosses, total_loss
@@ -37,15 +37,15 @@ def gradient_descent(losses: ConvexLosses, body: Body) -> Iterator[Floats]:
 
 @dataclass(frozen=True, kw_only=True)
 class SumNoise:
-    """Noise with which sums of gradients are released.
+    """Noise for the release of sums of gradients.
 
     Args:
-        mechanism: what records of privacy call it.
-        draw: takes T, d, the standard deviation of a draw and generators; gives (R, d) noise on
-            the sums of the first 1, ..., T - 1 rounds, one after the other.
-        columns: what a gradient of norm 1 moves, squared norm, by T: draws of standard deviation
-            1 are 1-GDP where it is 1.
-        rows: mean square of a coordinate of the noise at most, for draws of standard deviation 1.
+        mechanism: Name of the mechanism in privacy records.
+        draw: Takes T, d, the standard deviation of a draw and generators; yields (R, d) noise on
+            the sums of the first 1, ..., T - 1 rounds in turn.
+        columns: Squared norm of the change from a gradient of norm 1, by T; if it is 1, draws of
+            standard deviation 1 are 1-GDP.
+        rows: Largest mean square of a noise coordinate by T, for draws of standard deviation 1.
     """
 
     mechanism: str
@@ -54,7 +54,7 @@ class SumNoise:
     rows: Callable[[int], float]
 
     def scale(self, losses: ConvexLosses, mu: float) -> float:
-        """Standard deviation of a draw; replacing a loss moves its gradient by at most 2L."""
+        """Return the standard deviation of a draw; a replaced loss moves its gradient by <= 2L."""
         return 2 * losses.lipschitz * math.sqrt(self.columns(losses.n_rounds)) / mu
 
 
@@ -79,7 +79,7 @@ NOISES: Mapping[str, SumNoise] = {
     "dp-ftrl": SumNoise(
         mechanism="Gaussian noise on tree-aggregated sums of gradients",
         draw=_tree,
-        # A gradient enters at most K = floor(log2(T - 1)) + 1 nodes, a sum half of them on average.
+        # A gradient enters at most K = floor(log2(T - 1)) + 1 nodes; a sum has K/2 on average.
         columns=tree_levels,
         rows=lambda n_rounds: tree_levels(n_rounds) / 2,
     ),
@@ -90,7 +90,7 @@ NOISES: Mapping[str, SumNoise] = {
         rows=lambda n_rounds: prefix_sums_largest(max(n_rounds - 1, 1)) ** 2,
     ),
 }
-"""Noise of each DP-FTRL by name."""
+"""Noise of each kind of DP-FTRL, by name."""
 
 
 def private_ftrl(
@@ -102,23 +102,23 @@ def private_ftrl(
     regulariser: float,
     generators: ReplicateGenerators,
 ) -> Iterator[Floats]:
-    """(R, d) points of DP-FTRL, round by round: mu-GDP in the central model.
+    """Yield the (R, d) points of DP-FTRL, round by round: mu-GDP in the central model.
 
-    x_1 is the centre, x_{t+1} the projection of -(noisy sum of gradients 1..t)/(2 lambda),
-    gradients taken at the points played. Replacing one loss moves one gradient by at most 2L in
-    norm. Later gradients depend on what was released before; Gaussian noise on a linear map of
-    the gradients guarantees the same mu then: Denisov, McMahan, Rush, Smith and Thakurta,
+    x_1 is the centre, and x_{t+1} is the projection of -(noisy sum of gradients 1..t)/(2 lambda),
+    with gradients at the points played. Replacing one loss moves one gradient by at most 2L in
+    norm. Later gradients depend on earlier releases, but Gaussian noise on a linear map of the
+    gradients still guarantees the same mu: Denisov, McMahan, Rush, Smith and Thakurta,
     "Improved Differential Privacy for SGD via Optimal Linear Operators on Adaptive Streams"
     (2022), Theorem 2.1. Source: Kairouz et al., "Practical and Private (Deep) Learning Without
     Sampling or Shuffling" (2021).
 
     Args:
-        losses: what is played against.
-        body: where points are played.
-        noise: on the sums.
-        mu: privacy parameter, inf for none; privacy.gaussian_dp relates it to (eps, delta).
+        losses: Losses to play against.
+        body: Convex body of the points.
+        noise: Noise on the sums of gradients.
+        mu: Privacy parameter, inf for none; `privacy.gaussian_dp` converts it to (eps, delta).
         regulariser: lambda; see `best_regulariser`.
-        generators: one for each run.
+        generators: One for each run.
     """
     T, d, scale = losses.n_rounds, losses.dimension, noise.scale(losses, mu)
     prefix, x = np.zeros(d), np.tile(body.centre, (generators.n_replicates, 1))
@@ -130,11 +130,11 @@ def private_ftrl(
 
 
 def best_regulariser(losses: ConvexLosses, body: Body, noise: SumNoise, mu: float) -> float:
-    """The lambda of DP-FTRL with the least bound on its expected regret.
+    """Return the lambda of DP-FTRL that minimises a bound on expected regret.
 
-    The bound is lambda radius^2 + T (L^2 + 2 L s)/(4 lambda): follow the regularised leader on the
-    same gradients without noise, plus `L |noise|/(2 lambda)` a round, the noise having norm s on
-    average at most.
+    The bound is lambda radius^2 + T (L^2 + 2 L s)/(4 lambda), where s bounds the mean norm of the
+    noise: the regret of follow-the-regularised-leader on the same gradients without noise, plus
+    `L |noise|/(2 lambda)` a round.
     """
     L, T = losses.lipschitz, losses.n_rounds
     norm = math.sqrt(losses.dimension * noise.rows(T))

@@ -1,7 +1,7 @@
-"""Draws for absolute losses that vanish together, as those of targets without noise do.
+"""Draws for absolute losses that vanish together, as for targets without noise.
 
-There the losses grow like a cone, and no tangent is near to them. A cone below them is found
-from their second and fourth moments, and draws from it are accepted or not.
+Such losses grow like a cone, and no tangent is close to them. A cone below them is built from
+their second and fourth moments, and serves as an envelope for rejection sampling.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from dpol.lazy.convex.losses import LinkedLosses
 from dpol.lazy.convex.minimum import descent
 
 WIDTH = 3.0
-"""Residuals that count as zero, times beta T; it costs one in four of the proposals at most."""
+"""Residuals that count as zero, times beta T; costs at most one in four proposals."""
 STEPS = 1_000
-"""Most steps to a peak."""
+"""Most steps towards a peak."""
 NEAR = 0.1
-"""beta times the gap at which the steps end."""
+"""beta times the gap at which the steps stop."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +30,10 @@ class Cone:
     """The function `level + slope |x - peak|`, nowhere above another function on a body.
 
     Args:
-        body: where it is below.
-        peak: (d,) a point of the body.
-        level: its least value.
-        slope: above 0.
+        body: Convex body on which it lies below.
+        peak: (d,) point of the body.
+        level: Least value.
+        slope: Slope, above 0.
     """
 
     body: Body
@@ -42,12 +42,12 @@ class Cone:
     slope: float
 
     def at(self, points: Floats) -> Floats:
-        """(R,) values at (R, d) points."""
+        """Return the (R,) values at (R, d) points."""
         away = np.linalg.norm(points - self.peak, axis=1)
         return np.asarray(self.level + self.slope * away)
 
     def sample(self, beta: float, generators: ReplicateGenerators) -> Floats:
-        """(R, d) draws in proportion to exp(-beta cone) around the peak, the body's edge unseen."""
+        """Draw (R, d) points with density proportional to exp(-beta cone), ignoring the edge."""
         axes = self.body.axes
         d = axes.shape[1]
         length = -np.log1p(-generators.uniforms(d)).sum(axis=1) / (beta * self.slope)
@@ -59,21 +59,20 @@ class Cone:
 def cone_below(
     losses: LinkedLosses, body: Body, *, beta: float, regulariser: float, near: Floats
 ) -> Cone:
-    """A cone that lies below the sum of absolute losses and `regulariser |x|^2`.
+    """Return a cone below the sum of absolute losses and `regulariser |x|^2`.
 
     For residuals r_t at the peak and any s_t in [-1, 1],
     `|r_t + z| >= s_t (r_t + z) + (1 - |s_t|) (|z| - |r_t|)`. The first terms make a linear
-    function. The s_t are the slopes of smoothed losses, and the peak is where these and the
-    regulariser are least, so that the linear function and the regulariser rise from there, but for
-    the gap of Frank and Wolfe. The second terms rise by `least_growth`. The bound holds for any
-    peak.
+    function. The s_t are the slopes of smoothed losses, and the peak minimises the smoothed losses
+    plus the regulariser, so the linear function plus the regulariser rises from there, up to the
+    Frank-Wolfe gap. The second terms rise by `least_growth`. The bound holds for any peak.
 
     Args:
-        losses: absolute ones.
-        body: where the cone must lie below.
-        beta: inverse temperature of the draws.
+        losses: Absolute losses.
+        body: Convex body on which the cone must lie below.
+        beta: Inverse temperature of the draws.
         regulariser: lambda, above 0.
-        near: (d,) a point of the body to start from.
+        near: (d,) point of the body where the search starts.
     """
     width, d = WIDTH / (beta * losses.n_rounds), body.axes.shape[1]
 
@@ -94,7 +93,7 @@ def cone_below(
     free = 1 - np.abs(slopes)
     growth = least_growth(losses.vectors @ body.axes, free)
     slope = (growth + math.hypot(growth, math.sqrt(8 * regulariser * d / beta))) / 2
-    # The regulariser's square of a distance lies above its tangent at the usual one.
+    # A squared distance in the regulariser lies above its tangent at the usual distance.
     usual = d / (beta * slope)
     level = slopes @ residuals - free @ np.abs(residuals) - gap_at(peak)
     level += regulariser * (peak @ peak - usual**2)
@@ -102,15 +101,15 @@ def cone_below(
 
 
 def least_growth(vectors: Floats, weights: Floats) -> float:
-    """A lower bound of `sum_t w_t |<a_t, u>|` over all unit vectors u.
+    """Return a lower bound of `sum_t w_t |<a_t, u>|` over all unit vectors u.
 
-    `|z| >= (3/2) z^2/s - z^4/(2 s^3)` for any s > 0. With `s |a_t|` in place of s the sum is a
-    quadratic form of U = uu', as is `y (trace(U)^2 - |U|^2) = 0`. Its least eigenvalue bounds it.
-    s and y are best for vectors that are spread evenly.
+    `|z| >= (3/2) z^2/s - z^4/(2 s^3)` for any s > 0. With `s |a_t|` in place of s, the bound is a
+    quadratic form of U = uu', and so is `y (trace(U)^2 - |U|^2) = 0`. The least eigenvalue of
+    their sum is the bound. s and y are best for evenly spread vectors.
 
     Args:
-        vectors: (T, d), row t is a_t.
-        weights: (T,) w_t, at least 0.
+        vectors: (T, d) array; row t is a_t.
+        weights: (T,) weights w_t, at least 0.
     """
     norms = np.linalg.norm(vectors, axis=1)
     units = np.divide(vectors, norms[:, None], where=norms[:, None] > 0, out=np.zeros_like(vectors))

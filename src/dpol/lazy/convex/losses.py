@@ -1,6 +1,6 @@
 """Convex losses of a product <a_t, x>, the same for all replicates.
 
-The paper's Theorem 3.12 is about all convex losses; linear ones are its hard case.
+The paper's Theorem 3.12 covers all convex losses; linear losses are its hard case.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LossName = Literal["linear", "absolute", "logistic"]
 
 
 class ConvexLosses(Protocol):
-    """T convex losses of Lipschitz constant `lipschitz`; rounds are counted from 0."""
+    """T convex losses with Lipschitz constant `lipschitz`; rounds count from 0."""
 
     @property
     def lipschitz(self) -> float:
@@ -36,17 +36,17 @@ class ConvexLosses(Protocol):
         """Dimension d."""
 
     def value(self, t: int, points: Floats) -> Floats:
-        """(R,) losses of (R, d) points in round t."""
+        """Return the (R,) losses of (R, d) points in round t."""
 
     def gradient(self, t: int, points: Floats) -> Floats:
-        """(R, d) or (d,) a subgradient of the loss of round t at each of (R, d) points."""
+        """Return (R, d) or (d,) subgradients of the loss of round t at (R, d) points."""
 
     def least_total(self, body: Body) -> float:
-        """The total loss of the best fixed point of a body."""
+        """Return the total loss of the best fixed point of a body."""
 
 
 def total_loss(losses: ConvexLosses, points: Iterable[Floats]) -> Floats:
-    """(R,) summed losses of what is played in each round, (R, d) a round."""
+    """Return the (R,) total losses of the (R, d) points that are played in each round."""
     return np.asarray(sum(losses.value(t, x) for t, x in enumerate(points)))
 
 
@@ -55,8 +55,8 @@ class LinearLosses:
     """T losses l_t(x) = <a_t, x>.
 
     Args:
-        gradients: (T, d), row t is a_t.
-        lipschitz: L, a bound on the norms that does not depend on the data.
+        gradients: (T, d) array; row t is a_t.
+        lipschitz: L, a bound on the norms of a_t that does not depend on the data.
     """
 
     gradients: Floats
@@ -73,7 +73,7 @@ class LinearLosses:
         return int(self.gradients.shape[1])
 
     def batches(self, size: int) -> Iterator[Floats]:
-        """(rounds, d) gradients of consecutive batches; the last may be shorter."""
+        """Yield the (rounds, d) gradients of consecutive batches; the last may be shorter."""
         for first in range(0, self.n_rounds, size):
             yield self.gradients[first : first + size]
 
@@ -93,12 +93,12 @@ class Link:
     """A convex function of residuals r = <a, x> - b, with slopes in [-1, 1].
 
     Args:
-        value: of residuals.
-        slope: a subgradient.
-        smooth: value and slope of a function that is nowhere larger than `value` and at most
-            width / 2 smaller.
-        steepness: how much the slope of the smooth one changes a unit at most, by width.
-        sharp: whether it is the absolute value.
+        value: Returns the values at residuals.
+        slope: Returns a subgradient at residuals.
+        smooth: Returns value and slope of a smooth function that is nowhere larger than `value`
+            and at most width / 2 smaller.
+        steepness: Returns the Lipschitz constant of the smooth slope for a width.
+        sharp: Whether the function is the absolute value.
     """
 
     value: Callable[[Floats], Floats]
@@ -132,7 +132,7 @@ LINKS: Mapping[LossName, Link] = {
         steepness=lambda _: 0.25,
     ),
 }
-"""Functions of the losses by name: `|r|`, and log(1 + e^r), where a label -y is a factor of a."""
+"""Links by name: `|r|`, and log(1 + e^r) for labels y in {-1, 1} if a includes the factor -y."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -140,9 +140,9 @@ class LinkedLosses:
     """T losses l_t(x) = f(<a_t, x> - b_t).
 
     Args:
-        link: the function f.
-        vectors: (T, d), row t is a_t.
-        targets: (T,), b_t.
+        link: The function f.
+        vectors: (T, d) array; row t is a_t.
+        targets: (T,) targets b_t.
         lipschitz: L, a bound on the norms of a_t that does not depend on the data.
     """
 
@@ -162,7 +162,7 @@ class LinkedLosses:
         return int(self.vectors.shape[1])
 
     def rounds(self, first: int, end: int) -> LinkedLosses:
-        """The losses of the rounds from `first` to before `end`."""
+        """Return the losses of rounds `first` to `end` - 1."""
         return LinkedLosses(
             link=self.link,
             vectors=self.vectors[first:end],
@@ -171,12 +171,12 @@ class LinkedLosses:
         )
 
     def batches(self, size: int) -> Iterator[LinkedLosses]:
-        """The losses of consecutive batches; the last may be shorter."""
+        """Yield the losses of consecutive batches; the last may be shorter."""
         for first in range(0, self.n_rounds, size):
             yield self.rounds(first, first + size)
 
     def followed_by(self, later: LinkedLosses) -> LinkedLosses:
-        """The losses of these rounds and then of others."""
+        """Return the losses of these rounds followed by the later ones."""
         return LinkedLosses(
             link=self.link,
             vectors=np.concatenate([self.vectors, later.vectors]),
@@ -185,15 +185,15 @@ class LinkedLosses:
         )
 
     def residuals(self, points: Floats) -> Floats:
-        """(..., T) residuals of (..., d) points in all rounds."""
+        """Return the (..., T) residuals of (..., d) points in all rounds."""
         return np.asarray(points @ self.vectors.T - self.targets)
 
     def sum_at(self, points: Floats) -> Floats:
-        """(R,) summed losses of (R, d) points."""
+        """Return the (R,) summed losses of (R, d) points."""
         return np.asarray(self.link.value(self.residuals(points)).sum(axis=1))
 
     def slope_at(self, point: Floats) -> Floats:
-        """(d,) a subgradient of the summed losses at a point."""
+        """Return a (d,) subgradient of the summed losses at a (d,) point."""
         return np.asarray(self.link.slope(self.residuals(point)) @ self.vectors)
 
     def value(self, t: int, points: Floats) -> Floats:
@@ -204,10 +204,10 @@ class LinkedLosses:
         return np.asarray(slope[:, None] * self.vectors[t])
 
     def least_total(self, body: Body) -> float:
-        """Up to a thousandth of L D sqrt(T), which is certified.
+        """See `ConvexLosses`; at most L D sqrt(T) / 1000 too large, which is certified.
 
         Raises:
-            ArithmeticError: see `minimum.least_value`.
+            ArithmeticError: See `minimum.least_value`.
         """
 
         def smooth(point: Floats, width: float) -> tuple[float, Floats]:
@@ -227,13 +227,13 @@ class LinkedLosses:
 
 
 def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) -> LinearLosses:
-    """Linear losses with a direction to learn: unit vectors around a drift of length 0.3, times L.
+    """Return linear losses with a direction to learn: a_t = L (0.7 u_t + 0.3 h), unit vectors.
 
     Args:
-        n_rounds: number of rounds T.
-        dimension: dimension d.
-        lipschitz: Lipschitz constant L of every loss.
-        seed: root seed.
+        n_rounds: T, the number of rounds.
+        dimension: d, dimension of the space.
+        lipschitz: L, Lipschitz constant of every loss.
+        seed: Root seed.
     """
     rng = np.random.default_rng(seed_sequence(seed, ("convex losses", "linear", dimension)))
     hidden = rng.standard_normal(dimension)
@@ -244,16 +244,16 @@ def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) 
 
 
 def linked_losses(name: LossName, linear: LinearLosses, body: Body, seed: int) -> LinkedLosses:
-    """Losses of another kind with the vectors of linear ones.
+    """Return losses of another kind with the vectors of linear losses.
 
-    Targets of absolute losses are what the best corner for the summed vectors gives, plus
-    noise that is uniform between -L D/2 and L D/2. Targets of logistic losses are 0.
+    Targets of absolute losses are the products with the best corner for the summed vectors, plus
+    uniform noise between -L D/2 and L D/2. Targets of logistic losses are 0.
 
     Args:
-        name: of `LINKS`.
-        linear: whose vectors to take.
-        body: where points are played.
-        seed: root seed.
+        name: Name in `LINKS`.
+        linear: Linear losses that supply the vectors.
+        body: Convex body of the points.
+        seed: Root seed.
     """
     T, targets = linear.n_rounds, np.zeros(linear.n_rounds)
     if name == "absolute":

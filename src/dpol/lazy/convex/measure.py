@@ -21,33 +21,33 @@ from dpol.lazy.convex.losses import LinearLosses, LinkedLosses
 from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
 
 MOST_TRIES = 2_000
-"""Attempts at a draw, of up to `MOST_AT_ONCE` proposals each."""
+"""Most attempts at a draw, each of up to `MOST_AT_ONCE` proposals."""
 MOST_AT_ONCE = 64
-"""Most proposals for a replicate in an attempt."""
+"""Most proposals for a replicate in one attempt."""
 PATIENCE = 20
-"""Attempts, of 1,000 proposals together, before a second envelope is found."""
+"""Attempts, about 1,000 proposals in total, before the second envelope is tried."""
 MOST_DIMENSIONS = 30
-"""Beyond them the second envelope accepts nothing."""
+"""Dimensions above which the second envelope accepts nothing."""
 STEPS = 3
-"""Steps of the anchor in a batch."""
+"""Steps of the anchor per batch."""
 
 
 Proposals = Callable[[ReplicateGenerators], tuple[Floats, Floats]]
-"""Draws (R, d) from an envelope, and the logarithms of the chances (R,) to accept them."""
+"""Draws (R, d) points from an envelope; also returns the (R,) log acceptance probabilities."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegularisedWeights:
-    """The measure for linear losses <a_t, x>, drawn from without approximation.
+    """The measure for linear losses <a_t, x>; sampling is exact.
 
-    The state is the (d,) sum of the gradients so far, a batch the (d,) sum of its own; points
-    are (R, d). For summed gradients A, nu is N(-A/(2 lambda), I/(2 beta lambda)) truncated to
-    the body.
+    The state is the (d,) sum of the gradients so far; a batch is the (d,) sum of its gradients;
+    points are (R, d). For summed gradients A, nu is N(-A/(2 lambda), I/(2 beta lambda)) truncated
+    to the body.
 
     Args:
-        body: where points are played.
-        beta: inverse temperature.
-        regulariser: lambda.
+        body: Convex body of the points.
+        beta: Inverse temperature.
+        regulariser: lambda, the weight of `|x|^2`.
     """
 
     body: Body
@@ -80,8 +80,8 @@ class Absorbed:
     """The state of `LinkedWeights`.
 
     Args:
-        losses: of the rounds so far.
-        anchor: (d,) a point of the body near the mode; draws have the same law for any.
+        losses: Losses of the rounds so far.
+        anchor: (d,) point of the body near the mode; any point gives the same distribution.
     """
 
     losses: LinkedLosses
@@ -90,19 +90,19 @@ class Absorbed:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedWeights:
-    """The measure for losses f(<a_t, x> - b_t), drawn from without approximation.
+    """The measure for losses f(<a_t, x> - b_t); sampling is exact.
 
     A convex loss is nowhere below its tangent at a point, the anchor. So the measure for the
     tangents, which are linear, is an envelope: a draw x from it is accepted with probability
-    `exp(-beta (losses of x - tangents at x))`, which is at most 1. Where few draws are, and the
-    losses are absolute, every other draw is from a second envelope, `cone_below`. The law is
-    exact for any anchor and any order of envelopes. How long a draw takes depends on the data, and
-    so does whether it is given up: the guarantee is about what is played by a run that ends, and
-    no part of its delta covers time or a refusal.
+    `exp(-beta (losses of x - tangents at x))`, which is at most 1. If few draws are accepted and
+    the losses are absolute, every second attempt uses another envelope, `cone_below`. Draws are
+    exact for any anchor and any order of envelopes. The time of a draw, and whether it is given
+    up, depend on the data: the guarantee covers the points played by a run that ends, and no part
+    of its delta covers running time or a refusal.
 
     Args:
-        linear: the measure for linear losses of the same body, beta and lambda.
-        none: the losses of no round.
+        linear: The measure for linear losses with the same body, beta and lambda.
+        none: The losses of no round.
     """
 
     linear: RegularisedWeights
@@ -116,10 +116,10 @@ class LinkedWeights:
         return Absorbed(losses=losses, anchor=self._nearer_the_mode(losses, state.anchor))
 
     def sample(self, state: Absorbed, generators: ReplicateGenerators) -> Floats:
-        """A point for each generator.
+        """Draw one point for each generator.
 
         Raises:
-            DataError: none of 120,000 proposals for a replicate was accepted.
+            DataError: None of more than 120,000 proposals for a replicate was accepted.
         """
         tries, tangents = iter(range(MOST_TRIES)), self.tangents(state)
         second = cache(lambda: self.cone(state))
@@ -129,11 +129,11 @@ class LinkedWeights:
             attempt = next(tries, None)
             if attempt is None:
                 raise DataError(
-                    f"a point for {state.losses.n_rounds} rounds of losses that are not linear"
-                    " cannot be drawn exactly: too few proposals are accepted; take fewer rounds"
-                    " or a smaller epsilon"
+                    f"a point for {state.losses.n_rounds} rounds of nonlinear losses cannot be"
+                    " drawn exactly: too few proposals are accepted; take fewer rounds or a"
+                    " smaller epsilon"
                 )
-            # A generator that is named k times draws k proposals, one after the other.
+            # A generator listed k times draws k proposals in turn.
             each = min(2**attempt, MOST_AT_ONCE)
             copies = coins.of(np.repeat(np.arange(len(pending)), each))
             by_cone = sharp and attempt >= PATIENCE and attempt % 2
@@ -146,7 +146,7 @@ class LinkedWeights:
         return first_accepted(generators, propose)
 
     def tangents(self, state: Absorbed) -> Proposals:
-        """Proposals from the measure for the tangents at the anchor."""
+        """Return a sampler from the measure for the tangents at the anchor."""
         losses, anchor = state.losses, state.anchor
         slope, height = losses.slope_at(anchor), losses.sum_at(anchor[None])
 
@@ -158,7 +158,7 @@ class LinkedWeights:
         return propose
 
     def cone(self, state: Absorbed) -> Proposals:
-        """Proposals from a cone below absolute losses."""
+        """Return a sampler from a cone below absolute losses."""
         body, beta, weight = self.linear.body, self.linear.beta, self.linear.regulariser
         cone = cone_below(state.losses, body, beta=beta, regulariser=weight, near=state.anchor)
 
@@ -177,7 +177,7 @@ class LinkedWeights:
         return batch.sum_at(points)
 
     def _nearer_the_mode(self, losses: LinkedLosses, anchor: Floats) -> Floats:
-        """The anchor after some steps towards the mode of the tangents' measure at the anchor."""
+        """Return the anchor after a few steps towards the mode of its tangents' measure."""
         weight = 2 * self.linear.regulariser
         curvature = losses.link.steepness(losses.lipschitz * self.linear.sigma)
         share = 1 / (1 + curvature * float((losses.vectors**2).sum()) / losses.dimension / weight)
@@ -190,13 +190,13 @@ class LinkedWeights:
 def measure_for(
     losses: LinearLosses | LinkedLosses, body: Body, *, beta: float, regulariser: float
 ) -> RegularisedWeights | LinkedWeights:
-    """The measure of a kind of losses on a body.
+    """Return the measure for a kind of losses on a body.
 
     Args:
-        losses: whose kind to take.
-        body: where points are played.
-        beta: inverse temperature.
-        regulariser: lambda.
+        losses: Losses of the kind that will be played.
+        body: Convex body of the points.
+        beta: Inverse temperature.
+        regulariser: lambda, the weight of `|x|^2`.
     """
     linear = RegularisedWeights(body=body, beta=beta, regulariser=regulariser)
     if isinstance(losses, LinearLosses):

@@ -9,7 +9,7 @@ from dpol.core.randomness import Floats
 from dpol.lazy.convex.bodies import Body
 
 SLOWEST = 100_000
-"""Steps after which a search is given up."""
+"""Number of steps after which a search gives up."""
 
 
 def least_value(
@@ -21,25 +21,25 @@ def least_value(
     n_terms: int,
     tolerance: float,
 ) -> float:
-    """The least value of a function on a body, at most `tolerance` too large.
+    """Return the least value of a convex function on a body, at most `tolerance` too large.
 
-    Steps of `descent` on ever less smoothed functions. A smoothed function
-    is nowhere larger, so its value at x minus the largest <gradient, x - y> over the body is a
-    lower bound of the least value. The search ends when the best value is that near to the best
-    bound. Source: Nesterov, "Smooth minimization of non-smooth functions" (2005); the bound by
+    The search takes steps of `descent` on less and less smoothed functions. A smoothed function is
+    nowhere larger than the function, so its value at x minus the largest <gradient, x - y> over
+    the body is a lower bound. The search ends when the best value is within `tolerance` of the
+    best bound. Source: Nesterov, "Smooth minimization of non-smooth functions" (2005); bound by
     Frank and Wolfe (1956).
 
     Args:
-        smooth: takes a point (d,) and a width; gives value and gradient of the smoothed function,
+        smooth: Takes a point (d,) and a width; returns value and gradient of the smoothed function,
             which is nowhere larger than `value`, and at most width n_terms / 2 smaller.
-        body: where the least value is sought.
-        value: of the function itself at a point.
-        steepness: Lipschitz constant of the smoothed gradient, by width.
-        n_terms: see `smooth`.
-        tolerance: above 0.
+        body: Convex body to search.
+        value: Returns the value of the function at a point (d,).
+        steepness: Returns the Lipschitz constant of the smoothed gradient for a width.
+        n_terms: Number of smoothed terms (see `smooth`).
+        tolerance: Largest error, above 0.
 
     Raises:
-        ArithmeticError: the bound does not come near in 100,000 steps.
+        ArithmeticError: The bound is still too far away after 100,000 steps.
     """
 
     def steps_from(x: Floats, width: float) -> Iterator[Floats]:
@@ -65,16 +65,16 @@ def least_value(
 def descent(
     slope: Callable[[Floats], Floats], steepness: float, body: Body, start: Floats
 ) -> Iterator[Floats]:
-    """Accelerated projected gradient steps towards the minimum of a smooth convex function.
+    """Yield accelerated projected gradient steps towards the minimum of a smooth convex function.
 
-    Source: Nesterov, as above; restarts by O'Donoghue and Candes, "Adaptive Restart for
+    Source: Nesterov, as in `least_value`; restarts by O'Donoghue and Candes, "Adaptive Restart for
     Accelerated Gradient Schemes" (2015).
 
     Args:
-        slope: the gradient (d,) at a point.
-        steepness: its Lipschitz constant.
-        body: where the minimum is sought.
-        start: (d,) a point of the body.
+        slope: Returns the gradient (d,) at a point (d,).
+        steepness: Lipschitz constant of the gradient.
+        body: Convex body to search.
+        start: (d,) point of the body.
     """
     x, ahead, momentum = start, start, 1.0
     while True:

@@ -1,4 +1,4 @@
-"""Rejection sampling for many replicates, each by its own generator."""
+"""Rejection sampling for many replicates, each with its own generator."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def first_accepted(
     generators: ReplicateGenerators,
     propose: Callable[[Rows, ReplicateGenerators], tuple[Floats, Accepted]],
 ) -> Floats:
-    """(R, ...) the first proposal of each replicate that is accepted.
+    """Return the (R, ...) first accepted proposals of the replicates.
 
     Args:
-        generators: one for each replicate.
-        propose: takes the numbers of the replicates that still need a draw, and their
-            generators; gives a proposal for each, and whether it is accepted.
+        generators: One for each replicate.
+        propose: Takes the indices and generators of the replicates that still need a draw; returns
+            a proposal for each, and whether it is accepted.
     """
     pending = np.arange(generators.n_replicates)
     out, accepted = propose(pending, generators)

@@ -1,15 +1,15 @@
 """Independent draws from a Gaussian truncated to a ball, without a Markov chain.
 
-In units of sigma, with rho the radius of the ball and M the norm of the mean, let s >= 0 be
-the distance from the far end of the ball, rho e with `e = m/|m|`, along e. Its density on
+In units of sigma, let rho be the radius of the ball, M the norm of the mean m, and s >= 0 the
+distance of a point, along `e = m/|m|`, from the end rho e of the ball. The density of s on
 [0, 2 rho] is log-concave (a marginal of a log-concave density):
 
     log f(s) = (rho - M) s - s^2/2 + log P((d-1)/2, s (2 rho - s)/2) + constant,
 
-P the regularised lower incomplete gamma function. s is drawn by rejection from a hull of
-tangents, which is exact for any choice of tangents; the squared norm of the other d - 1
-coordinates is then a truncated gamma variable, and their direction uniform. The error is that
-of P, gammaincinv and the arithmetic: 1e-11 relative in f for d <= 1000, measured against
+where P is the regularised lower incomplete gamma function. s is drawn by rejection from a hull of
+tangents, which is exact for any choice of tangents. Given s, the squared norm of the other d - 1
+coordinates is a truncated gamma variable and their direction is uniform. The only error comes from
+P, gammaincinv and floating-point arithmetic: 1e-11 relative in f for d <= 1000, measured against
 40-digit arithmetic.
 """
 
@@ -26,27 +26,27 @@ import scipy
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
 
-# Tangents: multiples of the width of f around its mode, and of the mode itself.
+# Contact points of tangents: multiples of the width of f around its mode, and of the mode itself.
 OFFSETS = np.array([-6.0, -3.0, -1.8, -1.0, -0.5, 0.0, 0.5, 1.0, 1.8, 3.0, 6.0])
 FRACTIONS = np.array([0.02, 0.1, 0.3, 0.6])
-# Below this value P is computed by its series, in logarithms.
+# Below this value P is computed in logarithms from its series.
 TINY = 1e-200
 
 
 def sample_truncated_gaussian(
     mean: Floats, sigma: float, diameter: float, generators: ReplicateGenerators
 ) -> Floats:
-    """(R, d) independent draws of N(mean, sigma^2 I) given `|x| <= diameter/2`.
+    """Return (R, d) independent draws of N(mean, sigma^2 I) given `|x| <= diameter/2`.
 
-    A replicate's draw depends on its own generator only. Where `|mean|^2 + d sigma^2` is at
-    most the squared radius, more than half of the untruncated draws fall into the ball and
-    they are drawn until one does; elsewhere the decomposition at the top is used.
+    A replicate's draw depends on its own generator only. If `|mean|^2 + d sigma^2` is at most the
+    squared radius, more than half of all untruncated draws fall into the ball, so draws are
+    repeated until one does; otherwise the decomposition in the module docstring is used.
 
     Args:
-        mean: (d,), finite, anywhere.
-        sigma: standard deviation of each coordinate before truncation, above 0.
-        diameter: D of the ball around 0, above 0.
-        generators: one for each draw.
+        mean: (d,) finite mean, inside or outside the ball.
+        sigma: Standard deviation of each coordinate before truncation, above 0.
+        diameter: D, diameter of the ball around 0, above 0.
+        generators: One for each draw.
 
     >>> from dpol.core.randomness import replicate_generators
     >>> generators = replicate_generators(1, ("ball",), range(3), "draws")
@@ -67,14 +67,14 @@ def sample_truncated_gaussian(
 
 
 def into_ball(points: Floats, diameter: float) -> Floats:
-    """(R, d) the nearest points of the ball of this diameter around 0."""
+    """Return the (R, d) nearest points of the ball of this diameter around 0."""
     norms = np.linalg.norm(points, axis=-1, keepdims=True)
     outside = norms > diameter / 2
     return np.where(outside, points * (diameter / 2 / np.where(outside, norms, 1.0)), points)
 
 
 def _around_first_axis(marginal: Marginal, generators: ReplicateGenerators) -> Floats:
-    """(R, d) draws in units of sigma, their mean along the first axis."""
+    """Return (R, d) draws in units of sigma, with their mean along the first axis."""
     propose = depth_proposals(marginal)
 
     def depths(_: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
@@ -93,7 +93,7 @@ def _around_first_axis(marginal: Marginal, generators: ReplicateGenerators) -> F
 
 
 def log_lower_gamma(shape: float, z: Floats) -> Floats:
-    """log P(shape, z), the regularised lower incomplete gamma function, z > 0; no underflow."""
+    """Return log P(shape, z), P the regularised lower incomplete gamma function; no underflow."""
     value = np.asarray(scipy.special.gammainc(shape, z))
     tiny = value < TINY
     out = np.log(np.where(tiny, 1.0, value))
@@ -105,7 +105,7 @@ def log_lower_gamma(shape: float, z: Floats) -> Floats:
 
 
 def _kummer(shape: float, z: Floats) -> Floats:
-    """Sum of z^k / ((shape+1) ... (shape+k)), for z well below shape."""
+    """Return the sum of z^k / ((shape+1) ... (shape+k)), for z well below shape."""
     term, total, k = np.ones_like(z), np.ones_like(z), 0
     while (term > 1e-17 * total).any():
         k += 1
@@ -119,9 +119,9 @@ class Marginal:
     """The density of s, the depth along the mean, in units of sigma.
 
     Args:
-        radius: rho.
+        radius: rho, the radius of the ball.
         centre: M, the norm of the mean.
-        shape: (d-1)/2; for 0 the other coordinates are absent.
+        shape: (d-1)/2; 0 means that there are no other coordinates.
     """
 
     radius: float
@@ -129,16 +129,16 @@ class Marginal:
     shape: float
 
     def log_density(self, s: Floats) -> Floats:
-        """log f up to a constant, 0 <= s <= 2 rho (both exclusive for d > 1)."""
+        """Return log f up to a constant, for 0 <= s <= 2 rho (both exclusive for d > 1)."""
         line = (self.radius - self.centre) * s - s * s / 2
         return line + log_lower_gamma(self.shape, self.z(s)) if self.shape else line
 
     def slope(self, s: Floats) -> Floats:
-        """Derivative of log f: falls in s."""
+        """Return the derivative of log f, which falls in s."""
         return self.radius - self.centre - s + self._hazard(s) * (self.radius - s)
 
     def curvature(self, s: Floats) -> Floats:
-        """Second derivative of log f, negative up to rounding."""
+        """Return the second derivative of log f, negative up to rounding."""
         hazard = self._hazard(s)
         if not self.shape:
             return hazard - 1
@@ -146,10 +146,10 @@ class Marginal:
         return change * (self.radius - s) ** 2 - hazard - 1
 
     def mode(self) -> float:
-        """An approximate mode; 0 <= mode <= rho, since f(s) >= f(2 rho - s) there."""
+        """Return an approximate mode; 0 <= mode <= rho, since f(s) >= f(2 rho - s) there."""
         if not self.shape:
             return max(self.radius - self.centre, 0.0)
-        # Here the slope is positive: P'/P >= shape/(e z) for z <= 1.
+        # The slope is positive at `low`: P'/P >= shape/(e z) for z <= 1.
         low = min(self.radius / 2, 1 / self.radius)
         low = min(low, self.shape / (6 * (self.centre + self.radius)))
         high = self.radius
@@ -160,11 +160,11 @@ class Marginal:
         return high
 
     def z(self, s: Floats) -> Floats:
-        """Half the largest squared norm of the other coordinates."""
+        """Return half the largest squared norm of the other coordinates."""
         return s * (2 * self.radius - s) / 2
 
     def _hazard(self, s: Floats) -> Floats:
-        """d log P / dz."""
+        """Return d log P / dz."""
         if not self.shape:
             return np.zeros_like(s)
         z = self.z(s)
@@ -174,17 +174,17 @@ class Marginal:
 
 @functools.lru_cache(maxsize=8)
 def depth_proposals(marginal: Marginal) -> Callable[[Floats], tuple[Floats, Floats]]:
-    """Draws from a hull of tangents to a log-concave density on [0, 2 rho].
+    """Return a sampler from a hull of tangents to a log-concave density on [0, 2 rho].
 
-    The minimum of the tangents is nowhere below the density. The function that is returned takes
-    uniform numbers (n,), and gives draws (n,) with the log of density over hull there.
+    The minimum of the tangents is nowhere below the density. The sampler takes (n,) uniform
+    numbers, and returns (n,) draws with the (n,) logs of density over hull.
     """
     contacts, end = _contacts(marginal), 2 * marginal.radius
     tops, slopes = marginal.log_density(contacts), marginal.slope(contacts)
     shift = float(tops.max())
     tops = tops - shift
     gap, drop = np.diff(contacts), -np.diff(slopes)
-    # Tangents i and i + 1 meet here; parallel ones anywhere between.
+    # Tangents i and i + 1 meet at these edges; parallel ones may be split anywhere.
     step = np.diff(tops) - slopes[1:] * gap
     share = np.divide(step, drop * gap, out=np.full_like(gap, 0.5), where=drop * gap > 0)
     edges = np.concatenate([[0.0], contacts[:-1] + gap * np.clip(share, 0.0, 1.0), [end]])
@@ -207,7 +207,7 @@ def depth_proposals(marginal: Marginal) -> Callable[[Floats], tuple[Floats, Floa
 
 
 def _contacts(marginal: Marginal) -> Floats:
-    """Points at which tangents touch, in rising order."""
+    """Return the points where tangents touch, in rising order."""
     mode = marginal.mode()
     at_mode = np.array([mode])
     steepness = math.sqrt(max(-float(marginal.curvature(at_mode)[0]), 0.0))
@@ -220,7 +220,7 @@ def _contacts(marginal: Marginal) -> Floats:
 
 
 def _masses(tops: Floats, slopes: Floats, contacts: Floats, edges: Floats) -> Floats:
-    """(n,) integral of exp(top + slope (s - contact)) between neighbouring edges."""
+    """Return the (n,) integrals of exp(top + slope (s - contact)) between neighbouring edges."""
     left = tops + slopes * (edges[:-1] - contacts)
     right = tops + slopes * (edges[1:] - contacts)
     change = np.abs(right - left)
@@ -230,7 +230,7 @@ def _masses(tops: Floats, slopes: Floats, contacts: Floats, edges: Floats) -> Fl
 
 
 def _inverse_exponential(share: Floats, slope: Floats, length: Floats) -> Floats:
-    """Point of [0, length] that has this share of the mass of exp(slope x) to its left."""
+    """Return the point of [0, length] with this share of the mass of exp(slope x) on its left."""
     change = slope * length
     flat = np.abs(change) < 1e-12
     safe = np.where(flat, 1.0, change)
@@ -241,11 +241,11 @@ def _inverse_exponential(share: Floats, slope: Floats, length: Floats) -> Floats
 
 
 def _truncated_gamma(shape: float, limit: Floats, generators: ReplicateGenerators) -> Floats:
-    """(R,) v with density proportional to v^(shape-1) e^-v on [0, limit].
+    """Draw (R,) v with density proportional to v^(shape-1) e^-v on [0, limit].
 
-    By inversion unless the limit lies far in the lower tail. There v = limit e^-w, w of
-    density exp(-shape w - limit e^-w), by rejection from its tangent at 0; more than a third
-    of the proposals is accepted.
+    Draws are by inversion, unless the limit is far in the lower tail. There v = limit e^-w, and w
+    with density exp(-shape w - limit e^-w) is drawn by rejection from its tangent at 0, which
+    accepts more than a third of the proposals.
     """
     out, tail = np.empty(len(limit)), limit <= max(shape / 2, shape - math.sqrt(shape))
     rows, far = np.flatnonzero(~tail), np.flatnonzero(tail)

@@ -1,7 +1,7 @@
 """Independent draws from a Gaussian truncated to a box or a simplex, without a Markov chain.
 
-A coordinate truncated to an interval is drawn by inversion of its distribution function, in
-logarithms, and far from the mean in ratios of masses. The error is that of the arithmetic.
+A coordinate truncated to an interval is drawn by inverting its distribution function, in
+logarithms, and far from the mean in ratios of masses. The only error is floating-point error.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
 
 HALF_LOG_2_PI = math.log(2 * math.pi) / 2
 FAR = -30.0
-"""Distance of an interval from the mean, in sigma, from which on logarithms lose digits."""
+"""Distance of an interval from the mean, in sigma, beyond which logarithms lose digits."""
 
 
 def sample_in_box(
     mean: Floats, sigma: float, half_edge: float, generators: ReplicateGenerators
 ) -> Floats:
-    """(R, d) independent draws of N(mean, sigma^2 I) given that no coordinate is beyond the edge.
+    """Return (R, d) independent draws of N(mean, sigma^2 I) given that they lie in a box around 0.
 
     Args:
-        mean: (d,), finite, anywhere.
-        sigma: standard deviation of each coordinate before truncation, above 0.
-        half_edge: the largest absolute coordinate, above 0.
-        generators: one for each draw.
+        mean: (d,) finite mean, inside or outside the box.
+        sigma: Standard deviation of each coordinate before truncation, above 0.
+        half_edge: Largest absolute coordinate in the box, above 0.
+        generators: One for each draw.
     """
     share = generators.uniforms(len(mean))
     return truncated_normal_quantiles(share, mean, sigma, -half_edge, half_edge)
@@ -38,7 +38,7 @@ def sample_in_box(
 def truncated_normal_quantiles(
     share: Floats, mean: Floats, sigma: float, low: float, high: float
 ) -> Floats:
-    """Points with this share of the mass of N(mean, sigma^2) on [low, high] below them.
+    """Return the points with this share of the mass of N(mean, sigma^2) on [low, high] below them.
 
     >>> shares = np.array([0.0, 0.25, 1.0])
     >>> truncated_normal_quantiles(shares, np.zeros(3), 1.0, -2.0, 2.0).round(3).tolist()
@@ -50,20 +50,20 @@ def truncated_normal_quantiles(
     t = right - scipy.special.ndtri_exp(scipy.special.log_ndtr(right) + level)
     far = right < FAR
     if far.any():
-        # Here rounding costs digits. Newton's method has them: log masses are concave.
+        # Rounding costs digits here. Newton's method recovers them, since log masses are concave.
         end, goal = right[far], level[..., far]
         near = goal / end
         for _ in range(4):
             slope = math.sqrt(2 / math.pi) / scipy.special.erfcx((near - end) / math.sqrt(2))
             near = np.maximum(near + (_log_below(end, near) - goal) / slope, 0.0)
         t[..., far] = near
-    # From the nearer end, so that a point far inside has all its digits.
+    # Measured from the nearer end, so that a point far inside keeps all its digits.
     end_point = np.where(mirrored, low, high)
     return np.asarray(np.clip(end_point + sigma * np.where(mirrored, t, -t), low, high))
 
 
 def _log_below(end: Floats, t: Floats) -> Floats:
-    """log of P(Z < end - t) / P(Z < end), Z standard normal."""
+    """Return log(P(Z < end - t) / P(Z < end)) for a standard normal Z."""
     far = end < FAR
     root = math.sqrt(2)
     out = np.asarray(scipy.special.log_ndtr(end - t) - scipy.special.log_ndtr(end))
@@ -75,9 +75,10 @@ def _log_below(end: Floats, t: Floats) -> Floats:
 
 
 def truncated_normal_mean(mean: Floats, sigma: float, low: float, high: float) -> Floats:
-    """Means of N(mean, sigma^2) on [low, high], to a thousandth of the distance to an end.
+    """Return the means of N(mean, sigma^2) on [low, high], to 1/1000 of the distance to an end.
 
-    Far out, and on intervals that are short next to sigma, the density is taken as exponential.
+    Far from the mean, and on intervals much shorter than sigma, the density is approximated by an
+    exponential one.
     """
     left, right, mirrored = _lower_tail(mean, sigma, low, high)
     width = right - left
@@ -99,7 +100,7 @@ def truncated_normal_mean(mean: Floats, sigma: float, low: float, high: float) -
 def _lower_tail(
     mean: Floats, sigma: float, low: float, high: float
 ) -> tuple[Floats, Floats, Accepted]:
-    """The ends in units of sigma, mirrored at the mean where their middle lies above it."""
+    """Return the ends in units of sigma, mirrored at the mean if their middle is above it."""
     left, right = (low - mean) / sigma, (high - mean) / sigma
     mirrored = np.asarray(left + right > 0)
     return np.where(mirrored, -right, left), np.where(mirrored, -left, right), mirrored
@@ -108,22 +109,21 @@ def _lower_tail(
 def sample_in_simplex(
     mean: Floats, sigma: float, total: float, generators: ReplicateGenerators
 ) -> Floats:
-    """(R, d) independent draws of N(mean, sigma^2 I) given coordinates >= 0 with this sum.
+    """Return (R, d) independent draws of N(mean, sigma^2 I) given coordinates >= 0 with this sum.
 
-    The coordinate of the largest mean is what the others leave of the sum. The others are
-    proposed independently, truncated to [0, total], with the factor exp(-tilt x) each. So the
-    density over that of the proposals depends on their sum y alone: exp(g(y)) with
-    g(y) = tilt y - (total - y - m)^2 / (2 sigma^2), m the largest mean. Rejection from its
-    largest value is exact for any tilt. This one makes the proposals' mean sum the y of that
-    value, which accepts most.
+    The coordinate with the largest mean m is the total minus the others. The others are proposed
+    independently, truncated to [0, total], each with the factor exp(-tilt x). So the ratio of the
+    density to the proposal density depends only on the sum y of the proposals: it is exp(g(y)) with
+    g(y) = tilt y - (total - y - m)^2 / (2 sigma^2). Rejection from its maximum is exact for any
+    tilt. The tilt used here makes the mean of y the maximiser of g, which accepts most.
 
     Args:
-        mean: (d,), finite, anywhere; d >= 2.
-        sigma: standard deviation of each coordinate before truncation, above 0.
-        total: the sum, above 0.
-        generators: one for each draw.
+        mean: (d,) finite mean, d >= 2.
+        sigma: Standard deviation of each coordinate before truncation, above 0.
+        total: Sum of the coordinates, above 0.
+        generators: One for each draw.
     """
-    mean = mean + (total - mean.sum()) / len(mean)  # the same law: the sum is fixed
+    mean = mean + (total - mean.sum()) / len(mean)  # same distribution, since the sum is fixed
     last = int(mean.argmax())
     others, rest = np.delete(mean, last), total - float(mean[last])
 
@@ -134,7 +134,7 @@ def sample_in_simplex(
         means = truncated_normal_mean(others - tilt * sigma**2, sigma, 0.0, total)
         return float(means.sum()) - peak(tilt)
 
-    spread = min(total, sigma * math.sqrt(len(mean)))  # of the sum, at most
+    spread = min(total, sigma * math.sqrt(len(mean)))  # bounds the spread of the sum
     tilt = _root(excess, 1 / spread)
     tilted, top = others - tilt * sigma**2, peak(tilt)
 
@@ -151,7 +151,7 @@ def sample_in_simplex(
 
 
 def _root(falling: Callable[[float], float], unit: float) -> float:
-    """The root of a falling function, up to a tenth of `unit`, sought outwards from 0."""
+    """Return the root of a falling function to a tenth of `unit`, searching outwards from 0."""
     low, high = -unit, unit
     while falling(low) < 0:
         low *= 2

@@ -1,4 +1,4 @@
-"""RW-AdaBatch: how much privacy its batches amplify, and what they cost."""
+"""The study of RW-AdaBatch: how much its batches amplify privacy, and what they cost."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _HERE = "dpol.studies.batching"
 
 
 def points(settings: Batching, facts: Facts) -> dict[str, Point]:
-    """A point for each number of experts."""
+    """Return a point for each number of experts."""
     return {f"n-{n}": {"n": n} for n in settings.n_experts}
 
 
 STUDY = Study(
     name="batching",
     title="Privacy amplified by batches",
-    about="RW-AdaBatch plays the same action while its leader is far ahead. Someone who sees only"
-    " the actions then learns less about one round than the noise alone would allow.",
+    about="RW-AdaBatch repeats its action while its leader is far ahead. Somebody who sees only the"
+    " actions then learns less about one round than the noise alone would allow.",
     settings=Batching,
     module=__name__,
     results=("amplification", "batching"),

@@ -1,4 +1,4 @@
-"""The figure of amplified privacy: epsilon at all levels."""
+"""The figure of amplified privacy: epsilon at all levels of mu."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames
 
 _ALGORITHMS = {"borell-tis": "rw-adabatch", "reflection": "rw-adabatch-reflection"}
-"""The algorithm of each bound, whose colour its lines have."""
+"""Algorithm of each bound; the lines have its colour."""
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _PLAIN = REFERENCES["not-amplified"]
 
 
 def draw(frames: Frames, settings: Batching, facts: Facts) -> Figure:
-    """Epsilon at every level as a share of what is not amplified.
+    """Draw epsilon at every level as a share of epsilon without amplification.
 
-    Of the table `amplification`, the first round t and the first alpha are drawn.
+    The figure shows the first round t and the first alpha of the table `amplification`.
     """
     curves = frames["amplification"]
     shown = curves[(curves[["t", "alpha"]] == curves[["t", "alpha"]].iloc[0]).all(axis=1)]
     first, looks = shown.iloc[0], looks_of(_ALGORITHMS.values())
-    studied = {it: name for it, name in _ALGORITHMS.items() if it in set(shown["bound"])}
+    studied = {key: name for key, name in _ALGORITHMS.items() if key in set(shown["bound"])}
     colours = {bound: looks[name].colour for bound, name in studied.items()}
     with panels.panels(1, 1, (5.4, 1.9)) as drawn:
         (ax,) = drawn.axes
         shares = _draw_epsilons(drawn, ax, shown, colours)
-        ax.set_ylabel(f"ε at δ = {power(first['delta_reported'])}, of ε not amplified")
+        ax.set_ylabel(f"ε at δ = {power(first['delta_reported'])}, share of ε not amplified")
         keys = [panels.key(name_of("un-amplified").short, **_PLAIN.line)]
-        keys += [panels.key(name_of(it).full, color=colour) for it, colour in colours.items()]
+        keys += [panels.key(name_of(bound).full, color=colour) for bound, colour in colours.items()]
         open_marker: Any = {"ls": "none", "marker": "o", "mfc": "white"}
-        name = "Monte Carlo estimate, no guarantee"
+        name = "Monte Carlo estimate, not a guarantee"
         keys.append(panels.key(name, color=BLACK, **open_marker))
         if (shown["kind"] == "heuristic").any():
             keys.append(panels.key(name_of("heuristic").long, color=BLACK, ls="--", marker="x"))
@@ -48,19 +48,19 @@ def draw(frames: Frames, settings: Batching, facts: Facts) -> Figure:
         drawn.title(
             f"Central privacy of round t = {first['t']} of T = {first['T']}",
             f"α = {first['alpha']:g}, all-zero gains (the worst case)",
-            "analytic bounds are computed: they have no intervals",
+            "analytic bounds are computed, so they have no intervals",
         )
         low, high = 1 - max(shares), 1 - min(shares)
-        drawn.find(f"Batches hide {low:.0%} to {high:.0%} of ε, by the analytic bounds.")
+        drawn.find(f"Batches lower ε by {low:.0%} to {high:.0%}, by the analytic bounds.")
     return drawn.figure
 
 
 def _draw_epsilons(
     drawn: panels.Panels, ax: Axes, shown: pd.DataFrame, colours: Mapping[str, str]
 ) -> list[float]:
-    """Draw epsilon as a share of what is not amplified, and return the analytic shares.
+    """Draw epsilon as a share of epsilon without amplification, and return the analytic shares.
 
-    In nats, all curves would coincide. The axis begins at 0, so that an effect looks its size.
+    In nats, all curves would coincide. The axis starts at 0, so that effects are drawn to scale.
     """
     key = ["bound", "kind", "n", "mu"]
     epsilons = shown.drop_duplicates(key).set_index(key)["epsilon_at_delta"].sort_index()

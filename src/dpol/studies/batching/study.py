@@ -1,4 +1,4 @@
-"""Gain in privacy and cost in regret of batching: the data of the paper's Figure 1."""
+"""Privacy gained and regret added by batching: the data of the paper's Figure 1."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from dpol.studies.study import Facts, Frames, Inputs, Point
 UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
 HEURISTIC = "heuristic"
 NOISE = CONSTANT.name
-# Runs that are held in memory at once, times rounds, times experts.
+# Most runs times rounds times experts in memory at once.
 _LARGEST_BLOCK = 25_000_000
-# Log likelihood ratios of the curves, in units of mu: far into both tails.
+# Log likelihood ratios of the curves, in units of mu, far into both tails.
 _THRESHOLDS = np.linspace(-6.0, 6.0, 241)
 _BATCHING_MEANS = ("ftpl", "adabatch", "extra")
 
 
 def synthetic_gains(n_rounds: int, n_experts: int) -> dict[str, Floats]:
-    """Gains (T, n) on which batching is judged: no expert, one, or two experts stand out."""
+    """Return the (T, n) gains by name: no expert, one expert, or two experts stand out."""
     zero = np.zeros((n_rounds, n_experts))
     one_good, rivals = zero.copy(), zero.copy()
     one_good[:, 0] = rivals[::2, 0] = rivals[1::2, 1] = 1.0
@@ -45,13 +45,13 @@ def synthetic_gains(n_rounds: int, n_experts: int) -> dict[str, Floats]:
 def noisy_game(
     stream: GainStream, mu: float, seed: int, replicates: range
 ) -> tuple[NoisyGains, ReplicateGenerators]:
-    """A stream with the noise of the study, and generators for algorithms that draw nothing."""
+    """Return a stream with the study's noise, and generators for algorithms that draw nothing."""
     noisy = privatize(stream, NOISE, mu, seed=seed, replicates=replicates)
     return noisy, replicate_generators(seed, ("unused",), replicates, "none")
 
 
 def run(study: Batching, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Rows of both tables for one number of experts, at every mu."""
+    """Return the rows of both tables for one number of experts, at every mu."""
     n, seed = point["n"], inputs.seed
     curves, regrets = [], []
     for mu in study.mus:
@@ -68,7 +68,7 @@ def run(study: Batching, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame
 
 
 def collect(frames: Frames, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
-    """The tables with the intervals of the regrets, which hold together for each alpha."""
+    """Return the tables, with intervals of the regrets that hold together for each alpha."""
     errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
     regrets = [
         add_intervals(rows, errors, facts.confidence)
@@ -79,7 +79,7 @@ def collect(frames: Frames, study: Batching, facts: Facts) -> dict[str, pd.DataF
 
 @dataclass(frozen=True, kw_only=True)
 class PairedRuns:
-    """The runs of RW-FTPL and of one RW-AdaBatch on a stream, with the same noise.
+    """Runs of RW-FTPL and of one RW-AdaBatch on a stream, with the same noise.
 
     Args:
         plain: (R,) total gains of RW-FTPL.
@@ -97,7 +97,7 @@ class PairedRuns:
 def _play(
     stream: GainStream, mu: float, study: Batching, seed: int
 ) -> Mapping[RWAdaBatch, PairedRuns]:
-    """Play RW-FTPL, and RW-AdaBatch with every alpha and bound, on the same noise."""
+    """Play RW-FTPL, and RW-AdaBatch with every alpha and bound, with the same noise."""
     time, columns = np.arange(stream.n_rounds), np.array(study.rounds) - 1
     blocks: dict[RWAdaBatch, list[PairedRuns]] = {
         RWAdaBatch(alpha, bound): [] for alpha, bound in product(study.alphas, study.bounds)
@@ -118,28 +118,28 @@ def _play(
 
 def _joined(parts: Sequence[PairedRuns]) -> PairedRuns:
     return PairedRuns(
-        plain=np.concatenate([it.plain for it in parts]),
-        batched=np.concatenate([it.batched for it in parts]),
-        mean_sizes=np.concatenate([it.mean_sizes for it in parts]),
-        sizes=np.concatenate([it.sizes for it in parts]),
+        plain=np.concatenate([part.plain for part in parts]),
+        batched=np.concatenate([part.batched for part in parts]),
+        mean_sizes=np.concatenate([part.mean_sizes for part in parts]),
+        sizes=np.concatenate([part.sizes for part in parts]),
     )
 
 
 def amplified_curves(
     study: Batching, n: int, mu: float, played: Mapping[RWAdaBatch, PairedRuns], *, delta: float
 ) -> pd.DataFrame:
-    """Trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
+    """Return trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
 
-    One row per alpha, bound, round, kind and test: `threshold` (log likelihood ratio, also epsilon
-    where it is not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at that
-    epsilon, `epsilon_at_delta` at the given delta, and `mean_batch`.
+    There is a row per alpha, bound, round, kind and test, with `threshold` (log likelihood ratio,
+    and also epsilon if not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at
+    that epsilon, `epsilon_at_delta` at the given delta, and `mean_batch`.
 
     Args:
-        study: the settings.
-        n: number of experts.
+        study: Settings of the study.
+        n: Number of experts.
         mu: Gaussian-DP parameter of one round.
-        played: runs on all-zero gains.
-        delta: where `epsilon_at_delta` is taken.
+        played: Runs on all-zero gains.
+        delta: delta of `epsilon_at_delta`.
     """
     frames = []
     zeros = synthetic_stream("all-zero", np.zeros((study.n_rounds, n)))
@@ -152,7 +152,7 @@ def amplified_curves(
                 ANALYTIC: containing_batch(t, rule, mu),
                 MONTE_CARLO: observed_batches(observed, mu),
             }
-            if not rule.switching.ours:  # The heuristic is about the paper's bound.
+            if not rule.switching.ours:  # The heuristic exists for the paper's bound only.
                 kinds[HEURISTIC] = heuristic_batch(t, rule, mu)
             setting = {"t": t, "bound": algorithm.bound, "alpha": algorithm.alpha}
             for kind, mixture in kinds.items():
@@ -169,7 +169,7 @@ def _blocks(
 
 
 def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: int) -> BatchMixture:
-    """The lower bound on the batch that contains round t of a game like `stream`."""
+    """Return the lower bound on the batch that contains round t of a game like `stream`."""
     return containing_batch(t, _rule(algorithm, stream, mu), mu)
 
 
@@ -198,17 +198,17 @@ def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
 def batching_regrets(
     study: Batching, n: int, mu: float, played: Mapping[str, Mapping[RWAdaBatch, PairedRuns]]
 ) -> pd.DataFrame:
-    """Regret of RW-AdaBatch and of RW-FTPL on synthetic streams, with the same noise.
+    """Return the regret of RW-AdaBatch and RW-FTPL on synthetic streams, with the same noise.
 
-    One row per alpha, stream and bound: mean regrets and the mean of their paired difference with
-    standard errors, the factor 1 + alpha/2 of Corollary 2, the bounds
+    There is a row per alpha, stream and bound, with mean regrets and the mean of their paired
+    difference, standard errors, the factor 1 + alpha/2 of Corollary 2, the bounds
     (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
 
     Args:
-        study: the settings.
-        n: number of experts.
+        study: Settings of the study.
+        n: Number of experts.
         mu: Gaussian-DP parameter of one round.
-        played: runs on each synthetic stream.
+        played: Runs on each synthetic stream.
     """
     rows = []
     eta = math.sqrt(n) / mu

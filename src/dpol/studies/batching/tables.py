@@ -20,7 +20,7 @@ _COVERS = "The intervals cover the randomness of the runs on these streams, not 
 
 
 def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
-    """Epsilon at the reported delta: not amplified, analytic bound and Monte Carlo estimate."""
+    """Build the table of epsilon: not amplified, by analytic bounds, and by Monte Carlo."""
     key = ["n", "T", "t", "mu", "alpha", "bound", "kind", "delta_reported"]
     curves = frames["amplification"][[*key, "epsilon_at_delta", "mean_batch"]].drop_duplicates(key)
     curves, first = _of_first_alpha(curves), curves.iloc[0]
@@ -47,11 +47,11 @@ def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
         footers=(
             f"All-zero gains, the worst case for privacy; α = {first['alpha']:g}. Adjacent: two"
             " streams that differ in one round's whole gain vector in [0, 1]^n; Gaussian noise of"
-            " scale sqrt(n) / μ on every gain vector (local model: the ε that is not amplified).",
-            "Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: the"
+            " scale sqrt(n) / μ on every gain vector (in the local model, ε is not amplified).",
+            "Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: from"
             " batch sizes of simulated runs; an estimate, not a guarantee.",
-            "Heuristic: section A.11 of the paper, whose constants are derived again here. Nobody"
-            " proved it, and it promises too much where noise is small; never use it as a bound.",
+            "Heuristic: section A.11 of the paper, with constants that we derived again. It is not"
+            " proved, and it promises too much if there is little noise; never use it as a bound.",
             f"Method: {PAPER}, section 3.1. {OURS}.",
         ),
         numbers=curves,
@@ -59,7 +59,7 @@ def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
 
 
 def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
-    """Regret of RW-AdaBatch and of RW-FTPL with the same noise, and the bound of Corollary 2."""
+    """Build the table of regret of RW-AdaBatch and RW-FTPL, with the bound of Corollary 2."""
     costs = _of_first_alpha(frames["batching"])
     bounds = list(costs["bound"].unique())
     first = costs.iloc[0]
@@ -87,7 +87,7 @@ def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
         footers=(
             f"Means over {first['replicates']} runs of T = {first['T']} rounds, α ="
             f" {first['alpha']:g}. Both algorithms see the same noise, so the interval of the"
-            " difference is that of pairs.",
+            " difference is for paired runs.",
             footers.describe_interval(
                 first["confidence"], first["ci_comparisons"], "regrets", _COVERS
             ),
@@ -99,7 +99,7 @@ def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
 
 
 def tolerance(frames: Frames, settings: Batching, facts: Facts) -> Table:
-    """Amplified epsilon, and the largest extra regret of all streams, by alpha."""
+    """Build the table of amplified epsilon and of the largest extra regret, by alpha."""
     curves, costs = frames["amplification"], frames["batching"]
     first, bounds, key = curves.iloc[0], list(costs["bound"].unique()), ["n", "mu", "alpha"]
     analytic = curves[(curves["kind"] == "analytic") & (curves["t"] == first["t"])]
@@ -137,8 +137,7 @@ def tolerance(frames: Frames, settings: Batching, facts: Facts) -> Table:
         ),
         footers=(
             f"ε at δ = {first['delta_reported']:g} of round t = {first['t']} by the analytic bound."
-            " Extra: regret beyond that of RW-FTPL with the same noise, on the stream where it is"
-            " largest.",
+            " Extra: regret above RW-FTPL with the same noise, on the stream where it is largest.",
             footers.describe_interval(
                 costs["confidence"].iloc[0],
                 costs["ci_comparisons"].iloc[0],
@@ -157,7 +156,7 @@ def _of_first_alpha(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _extra(row: pd.Series) -> str:
-    """The extra regret of a row, with its half width."""
+    """Format the extra regret of a row, with its half-width."""
     if row["extra_regret"] == row["extra_half_width"] == 0:
         return "none"
     half = footers.plus_minus(row["extra_half_width"], 3)
@@ -173,14 +172,15 @@ def _sections(
     line: str = "mu",
     named: Callable[[float], str] = mu_title,
 ) -> tuple[Section, ...]:
-    """A section per number of experts, a group per value of `group`, a line per mu or alpha."""
+    """Return a section per number of experts, a group per `group`, a line per mu or alpha."""
 
     def lines(rows: pd.DataFrame) -> tuple[Line, ...]:
-        return tuple((named(float(str(value))), entries(own)) for value, own in rows.groupby(line))
+        parts = rows.groupby(line)
+        return tuple((named(float(str(value))), entries(part)) for value, part in parts)
 
     def groups(rows: pd.DataFrame) -> tuple[Group, ...]:
-        every = rows.groupby(group, sort=False)
-        return tuple(Group(title(value), lines(own)) for value, own in every)
+        parts = rows.groupby(group, sort=False)
+        return tuple(Group(title(value), lines(part)) for value, part in parts)
 
     return tuple(
         Section(f"n = {n}", f"T = {rows['T'].iloc[0]}", groups(rows))

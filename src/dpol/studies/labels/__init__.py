@@ -11,7 +11,7 @@ _HERE = "dpol.studies.labels"
 
 
 def not_asked(settings: Labels, facts: Facts) -> frozenset[str]:
-    """The figures and tables that these settings do not ask for."""
+    """Return the names of the figures and tables that these settings do not ask for."""
     asked = {
         "labels-risk": bool(settings.sweeps.labels or settings.sweeps.epsilons),
         "labels-risk-others": bool(settings.sweeps.rounds or settings.sweeps.hypotheses),
@@ -27,7 +27,7 @@ STUDY = Study(
     name="labels",
     title="Distributions from private labels",
     about="A learner predicts labels from messages that hide each label. This is the system of"
-    f" {cited(DISTRIBUTIONS)}, which has no experiments of its own.",
+    f" {cited(DISTRIBUTIONS)}, which reports no experiments.",
     settings=Labels,
     module=__name__,
     results=("labels",),

@@ -30,12 +30,12 @@ from dpol.studies.study import Facts, Frames
 _MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
 _PALE: dict[str, Any] = {"ls": "--", "lw": 0.9, "ms": 2.5, "mew": 0, "zorder": 1.7, "alpha": 0.65}
 _DOTS: dict[str, Any] = {"ls": "none", "marker": ".", "ms": 3.2, "mew": 0, "alpha": 0.8}
-_SPREAD = 0.02  # of the width of a panel, to both sides, over which dots of one x are spread
-_SPREAD_OF_FEW = 0.12  # likewise, where so few x are played that no line joins the means
+_SPREAD = 0.02  # dots of one x spread over this share of the panel's width, to both sides
+_SPREAD_OF_FEW = 0.12  # the same if there are too few x for a line that joins the means
 _RISK = "mean_kl_risk"
 _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
 MAIN_SWEEPS = "labels", "epsilons"
-"""The sweeps whose risk is seen at once."""
+"""Sweeps in the figure that is always open."""
 _LOOKS = looks_of(LEARNERS, LABEL_LEARNERS)
 _THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
 _SELECTORS = {
@@ -45,12 +45,12 @@ _SELECTORS = {
 
 
 def risk(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
-    """KL risk against M and epsilon, a panel per sweep that was run."""
+    """Draw KL risk against M and epsilon, a panel per sweep that was run."""
     return _draw_risk(frames["labels"], MAIN_SWEEPS, narrow)
 
 
 def other_risk(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
-    """KL risk against T, with the bounds, and against K."""
+    """Draw KL risk against T, with the bounds, and against K."""
     return _draw_risk(frames["labels"], ("rounds", "hypotheses"), narrow)
 
 
@@ -61,46 +61,46 @@ def _draw_risk(risks: pd.DataFrame, names: Sequence[str], narrow: bool) -> Figur
             _draw_bounds(drawn, ax, sweep)
         drawn.legend(_marks())
         what = "KL risk over all T rounds of learning from locally private labels."
-        how = "Solid: exact sensitivity (ours); dashed, pale: as published."
+        how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
         drawn.describe(_title(sweeps[0].rows, what, how))
-        least = [(it, _private(it.rows)) for it in sweeps]
-        drawn.find("Least KL risk with privacy: " + "; ".join(starmap(_least_risk, least)) + ".")
+        least = [(sweep, _private(sweep.rows)) for sweep in sweeps]
+        drawn.find("Lowest KL risk with privacy: " + "; ".join(starmap(_least_risk, least)) + ".")
     return drawn.figure
 
 
 def _private(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of learners with a guarantee, with exact sensitivity."""
+    """Return the rows of private learners with exact sensitivity."""
     return rows[(rows["sensitivity_rule"] == "exact") & (rows["model"] != "none")]
 
 
 def _least_risk(sweep: _Sweep, rows: pd.DataFrame) -> str:
-    """The learner of the least mean risk at the largest value of a sweep."""
+    """Name the learner with the least mean risk at the largest value of a sweep."""
     row = rows.loc[rows.loc[rows[sweep.x] == rows[sweep.x].max(), _RISK].idxmin()]
     value = f"{sweep.kind} class, {SYMBOLS.get(sweep.x, sweep.x)} = {power(row[sweep.x])}"
     return f"{title_of(row['algorithm'])} at {value} ({row[_RISK]:.3g} nats)"
 
 
 def selection(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
-    """TV distance of the batch selector against T: average (above) and median (below)."""
+    """Draw the TV distance of the batch selector against T: average (above), median (below)."""
     sweeps = _sweeps(frames["labels"], _SELECTORS, ("rounds",))
     with _drawn_sweeps(sweeps, len({sweep.kind for sweep in sweeps}), narrow) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_slopes(drawn, ax, sweep)
         what = "Selecting the true hypothesis from locally private labels: total variation (TV)"
         what += " between estimate and truth."
-        how = "Exact sensitivity (ours). Black: slopes only, not bounds."
+        how = "Exact sensitivity (ours). Black lines show slopes, not bounds."
         drawn.describe(_title(sweeps[0].rows, what, how))
         rows = _private(sweeps[0].rows)
         last = rows.loc[rows["T"] == rows["T"].max(), "tv_average"]
         drawn.find(
-            f"After {power(sweeps[0].rows['T'].max())} rounds the average prediction is"
-            f" {last.min():.2f} to {last.max():.2f} (TV) from the truth, by algorithm."
+            f"After {power(sweeps[0].rows['T'].max())} rounds the TV distance between average"
+            f" prediction and truth is {last.min():.2f} to {last.max():.2f}, by algorithm."
         )
     return drawn.figure
 
 
 def features(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
-    """KL risk by how the features of the rounds are chosen."""
+    """Draw KL risk by how the features of the rounds are chosen."""
     risks = frames["labels"]
     rows = risks[(risks["sweep"] == "features") & (risks["sensitivity_rule"] == "exact")]
     rows = rows.assign(cost=rows[_RISK], costs=rows["kl_runs"])
@@ -110,40 +110,40 @@ def features(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = Fals
         _draw_groups(ax, rows, "features", str)
         panels.set_powers(ax.yaxis)
         ax.set_title(f"random class: {fixed(rows.iloc[0], 'features', power)}", loc="left")
-        ax.set_xlabel("features of the rounds (points are set side by side)")
+        ax.set_xlabel("features of the rounds (points are side by side)")
         drawn.legend(ax.get_legend_handles_labels()[0])
-        what = f"KL risk where a round shows one of {study.n_features} features: always the same,"
-        what += " all in turn, or what costs the learner most next (adversarial)."
+        what = f"KL risk if a round shows one of {study.n_features} features: always the same, all"
+        what += " in turn (cyclic), or the worst one for the learner (adversarial)."
         drawn.describe(_title(rows, what, "Exact sensitivity (ours)."))
         least = _private(rows).groupby("features")[_RISK].min()
         costs = ", ".join(f"{least[kind]:.3g} ({kind})" for kind in sorted(least.index))
-        drawn.find(f"Least KL risk with privacy, by the features of the rounds: {costs} nats.")
+        drawn.find(f"Lowest KL risk with privacy, by the features of the rounds: {costs} nats.")
     return drawn.figure
 
 
 def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """Mean log loss above that of the best forecast in hindsight, a panel per stream."""
+    """Draw mean log loss above the best forecast in hindsight, a panel per stream."""
     risks = frames["labels"]
     rows = risks[(risks["sweep"] == "hospitals") & (risks["sensitivity_rule"] == "exact")]
     runs = zip(rows["kl_runs"], rows["best_kl"], rows["T"], strict=True)
     rows = rows.assign(
         cost=(rows[_RISK] - rows["best_kl"]) / rows["T"],
-        costs=[(np.asarray(own) - best) / T for own, best, T in runs],
+        costs=[(np.asarray(risks) - best) / T for risks, best, T in runs],
     )
     streams = list(rows.groupby("hypotheses", sort=False))
     size, y_label = (6.0, 1.8), "extra log loss (nats per patient)"
     with panels.panels(len(streams), 1, size, y_label, sharex=True, sharey=True) as drawn:
-        for ax, (stream, own) in zip(drawn.axes, streams, strict=True):
-            _draw_groups(ax, own, "epsilon", panels.short)
+        for ax, (stream, of_stream) in zip(drawn.axes, streams, strict=True):
+            _draw_groups(ax, of_stream, "epsilon", panels.short)
             ax.axhline(0, zorder=1, **REFERENCES["best-forecast"].line)
-            first = own.iloc[0]
+            first = of_stream.iloc[0]
             title = f"{facts.streams[str(stream)]}: {first['M']} hospitals, {first['T']:,} patients"
             ax.set_title(title, loc="left", parse_math=False)
-        drawn.axes[-1].set_xlabel("privacy ε of one message (points of one ε are set side by side)")
+        drawn.axes[-1].set_xlabel("privacy ε of one message (points of one ε are side by side)")
         drawn.legend(drawn.axes[0].get_legend_handles_labels()[0])
         what = f"{panels.data_title(facts.simulated)}: in which hospital is a random patient?"
-        what += f" {rows['K'].iloc[0]} forecasts, none exactly right. Extra: above the best of them"
-        what += " in hindsight; below 0: a mixture beats its best member."
+        what += f" {rows['K'].iloc[0]} forecasts, none exactly right. Extra log loss is relative to"
+        what += " the best forecast in hindsight; below 0, a mixture beats its best member."
         farthest = rows["cost"].abs().max()
         drawn.describe(_title(rows, what, "Exact sensitivity (ours)."))
         drawn.find(
@@ -155,28 +155,28 @@ def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
 
 
 def _title(rows: pd.DataFrame, what: str, how: str) -> str:
-    """The title, which says what stands for the runs."""
+    """Return the title, which explains how the runs are drawn."""
     runs = rows["replicates"].iloc[0]
-    means = f"Large markers: means over {runs} runs; dots: the {runs} runs, not an interval."
+    means = f"Large markers: means over {runs} runs; dots: single runs, not an interval."
     return f"{what} {means} {how} {OURS}."
 
 
 def _draw_groups(
     ax: Axes, rows: pd.DataFrame, column: str, name_group: Callable[[Any], str]
 ) -> None:
-    """The `cost` and the `costs` of runs, those of one value of a column side by side."""
+    """Draw `cost` and the `costs` of runs; points of one value of a column are side by side."""
     values = sorted(set(rows[column]))
     step = 0.78 / len(LEARNERS)
     for number, (name, look) in enumerate(_LOOKS.items()):
-        own = rows[rows["algorithm"] == name].sort_values(column)
-        if own.empty:
+        means = rows[rows["algorithm"] == name].sort_values(column)
+        if means.empty:
             continue
-        # Places 0, 1, 2, ... of the values: any set of them is legible.
+        # The values are at places 0, 1, 2, ..., so any set of values is legible.
         side = step * (number - (len(LEARNERS) - 1) / 2)
-        own = own.assign(x=own[column].map(values.index) + side)
-        ax.plot(own["x"], own["cost"], **look.points, label=title_of(name))
-        # To the right of the mean, which would hide them.
-        runs = own.explode("costs")
+        means = means.assign(x=means[column].map(values.index) + side)
+        ax.plot(means["x"], means["cost"], **look.points, label=title_of(name))
+        # Dots are to the right of the mean, which would hide them.
+        runs = means.explode("costs")
         ax.plot(runs["x"] + 0.3 * step, runs["costs"], color=look.colour, **_DOTS)
     panels.set_groups(ax, list(map(name_group, values)))
     for border in range(1, len(values)):
@@ -188,7 +188,7 @@ def _draw_groups(
 
 @dataclass(frozen=True, kw_only=True)
 class _Sweep:
-    """Rows of one sweep of one class, the columns drawn against each other, and their names."""
+    """Rows of one sweep of one class, and the column `y` to draw, with its label."""
 
     rows: pd.DataFrame
     sweep: str
@@ -201,14 +201,14 @@ class _Sweep:
         return COLUMN_OF[self.sweep]
 
     def of(self, learner: str, rule: str = "exact") -> pd.DataFrame:
-        """Rows of a learner that a logarithmic axis can show."""
+        """Return the rows of a learner that a logarithmic axis can show."""
         rows = self.rows
-        own = (rows["algorithm"] == learner) & (rows["sensitivity_rule"] == rule)
-        return rows[own & (rows[self.y] > 0)].sort_values(self.x)
+        asked = (rows["algorithm"] == learner) & (rows["sensitivity_rule"] == rule)
+        return rows[asked & (rows[self.y] > 0)].sort_values(self.x)
 
 
 def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str]) -> list[_Sweep]:
-    """The sweeps that have something to show."""
+    """Return the sweeps that have something to show."""
     sweeps = []
     for (y, y_label), name, kind in itertools.product(columns.items(), names, ("random", "hard")):
         rows = risks[(risks["sweep"] == name) & (risks["hypotheses"] == kind)]
@@ -219,11 +219,11 @@ def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str
 
 @contextmanager
 def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int, narrow: bool) -> Iterator[panels.Panels]:
-    """A panel for each sweep, to which the block adds what is known without a run."""
+    """Draw a panel for each sweep; the caller adds bounds and guides."""
     with panels.panels(len(sweeps), columns, (3.7, 2.45), narrow=narrow) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_sweep(drawn, ax, sweep)
-        # Risks of random classes are compared across panels; the hard class is another problem.
+        # Panels of random classes share limits, so that risks can be compared.
         pairs = zip(drawn.axes, sweeps, strict=True)
         shared = [ax for ax, sweep in pairs if sweep.y != _RISK or sweep.kind == "random"]
         limits = [limit for ax in shared for limit in ax.get_ylim()]
@@ -233,21 +233,21 @@ def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int, narrow: bool) -> Itera
 
 
 def _marks() -> list[Line2D]:
-    """The meaning of the marks of the risk."""
+    """Return the legend of the marks of the risk."""
     return [
         panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
-        panels.key("mean, sensitivity as published", color=BLACK, **_PALE),
-        panels.key("one run; the dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
-        panels.key("a bound of the paper", **_THEOREM.line),
+        panels.key("mean, published sensitivity", color=BLACK, **_PALE),
+        panels.key("one run; dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
+        panels.key("bound of the paper", **_THEOREM.line),
     ]
 
 
 def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
-    """Lines of the means, pale and dashed as published, and a dot for every run."""
+    """Draw lines of the means (published sensitivity pale and dashed) and a dot for every run."""
     x, y, rows = sweep.x, sweep.y, sweep.rows
     values = sorted(set(rows[x]))
     few = {"ls": "none"} if len(values) <= panels.FEW else {}
-    # A few values stand apart, each with room for its learners side by side.
+    # A few values are set apart, each with room for its learners side by side.
     margin = (values[-1] / values[0]) ** (0.5 if few else 0.05) if len(values) > 1 else 1.5
     name = "privacy ε of one message" if x == "epsilon" else f"{sweep.sweep} {x}"
     ax.set(xscale="log", yscale="log", xlabel=name, ylabel=sweep.y_label)
@@ -259,18 +259,18 @@ def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
     spread = _SPREAD_OF_FEW if few else _SPREAD
     steps = (ax.get_xlim()[1] / ax.get_xlim()[0]) ** np.linspace(-spread, spread, len(shown))
     for (name, look), step in zip(shown.items(), steps.tolist(), strict=True):
-        own, published, colour = sweep.of(name), sweep.of(name, "published"), look.colour
+        ours, published, colour = sweep.of(name), sweep.of(name, "published"), look.colour
         if few:
-            own, published = (it.assign(**{x: step * it[x]}) for it in (own, published))
+            ours, published = (means.assign(**{x: step * means[x]}) for means in (ours, published))
         if y == _RISK:
             pale = _PALE | few | {"marker": look.marker if few else ""}
             ax.plot(published[x], published[y], color=colour, **pale)
-        ax.plot(own[x], own[y], color=colour, marker=look.marker, **_MAIN | few)
-        runs = own.explode(_RUNS[y])
+        ax.plot(ours[x], ours[y], color=colour, marker=look.marker, **_MAIN | few)
+        runs = ours.explode(_RUNS[y])
         runs = runs[runs[_RUNS[y]] > 0]
         ax.plot(runs[x] * (1 if few else step), runs[_RUNS[y]], color=colour, zorder=1.9, **_DOTS)
         title = "\n".join(textwrap.wrap(title_of(name), 17))
-        for end in own[[x, y]].tail(1).to_numpy():
+        for end in ours[[x, y]].tail(1).to_numpy():
             drawn.name_line(ax, end, title, colour)
     if y == _RISK:
         exact = rows[rows["sensitivity_rule"] == "exact"]
@@ -280,14 +280,14 @@ def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
 
 
 def _draw_bounds(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
-    """Theorem 5 and where bounds say nothing (random class), Theorem 3 (hard class)."""
+    """Draw Theorem 5 and where bounds are vacuous (random class), or Theorem 3 (hard class)."""
     exp3 = sweep.of("exp3")
     if sweep.sweep != "rounds" or exp3.empty:
         return
     T, trivial = exp3["T"], exp3["T"] * np.log(exp3["K"])
     guides = [
         (exp3["upper_bound"], _THEOREM, "upper bound of\nEXP3, Theorem 5"),
-        (trivial, _GUIDE, "T log K: higher\nbounds say nothing"),
+        (trivial, _GUIDE, "T log K: higher\nbounds are vacuous"),
     ]
     if sweep.kind == "hard":
         guides = [(exp3["lower_bound"], _THEOREM, "lower bound,\nTheorem 3")]
@@ -301,7 +301,7 @@ def _draw_bounds(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
 
 
 def _draw_slopes(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
-    """Slopes T^(-1/4) (Theorem 6) and T^(-1/2), from the top left corner of the lines."""
+    """Draw the slopes T^(-1/4) (Theorem 6) and T^(-1/2), from the top left of the lines."""
     T = sweep.rows["T"].drop_duplicates().sort_values()
     low, high = ax.get_ylim()
     start = min(high * 2, 0.9)  # TV is at most 1

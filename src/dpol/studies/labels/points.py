@@ -1,4 +1,4 @@
-"""Synthetic classes that are played: known without any mathematics of learning."""
+"""Synthetic classes to play, listed without importing the mathematics of learning."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ COLUMN_OF = {
     "epsilons": "epsilon",
     "features": "features",
 }
-"""Columns of the table of risks that a sweep changes, by the field of its setting."""
+"""Column of the table of risks that each sweep changes, by the name of the sweep."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """A synthetic class: K, M, T, the privacy of a message, the features; one of them swept."""
+    """A synthetic class: K, M, T, the privacy of a message and the features, one of them swept."""
 
     sweep: str
     kind: Literal["random", "hard"]
@@ -34,23 +34,23 @@ class Setting:
 
 
 def points(settings: Labels, facts: Facts) -> dict[str, Point]:
-    """A point for each number of rounds, for each other sweep, and for each stream.
+    """Return a point for each number of rounds, for each other sweep, and for each stream.
 
     >>> facts = Facts({}, simulated=True, confidence=0.95)
     >>> list(points(Labels(sweeps={"labels": [10, 100], "rounds": [1000, 3000]}), facts))
     ['rounds-0', 'rounds-1', 'labels']
     """
-    found: dict[str, Point] = {}
-    for label, it in _settings_of(settings):
-        found.setdefault(label, {"classes": []})["classes"].append(asdict(it))
+    by_label: dict[str, Point] = {}
+    for label, setting in _settings_of(settings):
+        by_label.setdefault(label, {"classes": []})["classes"].append(asdict(setting))
     if settings.patients_per_week is not None:
         for label in facts.streams:
-            found[f"hospitals-{label}"] = {"inputs": {"stream": f"streams/{label}.parquet"}}
-    return found
+            by_label[f"hospitals-{label}"] = {"inputs": {"stream": f"streams/{label}.parquet"}}
+    return by_label
 
 
 def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
-    """All settings in the order of the rows, each with the label of its point."""
+    """Yield all settings in the order of the rows, each with the label of its point."""
     base = Setting(
         sweep="",
         kind="random",
@@ -63,7 +63,7 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
         for position, value in enumerate(getattr(study.sweeps, sweep)):
             changed: dict[str, Any] = {"sweep": sweep, field: value}
             setting = replace(base, **changed)
-            # Time grows with the rounds; a job of one other setting would mostly start.
+            # Only long games are worth a job each; other jobs would mostly spend time starting.
             label = f"{sweep}-{position}" if sweep == "rounds" else sweep
             yield label, setting
             pairs = setting.K // 2
@@ -73,7 +73,7 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
 
 
 def has_slopes(study: Labels) -> bool:
-    """True if the hard class is played for three numbers of rounds or more."""
+    """Return whether the hard class is played for at least three numbers of rounds."""
     pairs, epsilon = study.n_hypotheses // 2, study.epsilon
     hard = [T for T in set(study.sweeps.rounds) if hardness(pairs, T, epsilon) <= 1]
     return len(hard) >= 3

@@ -1,4 +1,4 @@
-"""The table of slopes: how fast total variation falls with the rounds on the hard class."""
+"""The table of slopes: how fast total variation falls with the rounds, on the hard class."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from dpol.studies.labels.table import fixed, value
 from dpol.studies.study import Facts, Frames
 
 PROVED, ASKED = -1 / 4, -1 / 2
-"""Slopes that Theorem 6 proves for private EXP3, and that Remark 1 asks for."""
+"""The slope that Theorem 6 proves for private EXP3, and the slope that Remark 1 asks for."""
 _ESTIMATES = {"tv_average": "average prediction", "tv_median": "median of groups"}
 
 
 def slopes(frames: Frames, study: Labels, facts: Facts) -> Table:
-    """Slopes of log TV on log T, a line for each learner, with intervals that hold together."""
+    """Build the slopes of log TV on log T by learner, with intervals that hold together."""
     risks = frames["labels"]
     rows = risks[(risks["sweep"] == "rounds") & (risks["hypotheses"] == "hard")]
     played = set(zip(rows["algorithm"], rows["sensitivity_rule"], strict=True))
-    learners = [it for it in variants() if it in played]
+    learners = [variant for variant in variants() if variant in played]
     comparisons = len(learners) * len(_ESTIMATES)
     lines, numbers = [], []
     for name, rule in learners:
-        own = rows[(rows["algorithm"] == name) & (rows["sensitivity_rule"] == rule)]
+        of_learner = rows[(rows["algorithm"] == name) & (rows["sensitivity_rule"] == rule)]
         cells = []
         for column in _ESTIMATES:
-            fit = _fit(own, column, facts.confidence, comparisons)
+            fit = _fit(of_learner, column, facts.confidence, comparisons)
             cells.append(Entry(f"{fit.slope:.2f} ± {fit.half_width:.2f}", (_position(fit),)))
             facts_of = {"algorithm": name, "sensitivity_rule": rule, "estimate": column}
             numbers.append(facts_of | vars(fit))
@@ -44,32 +44,32 @@ def slopes(frames: Frames, study: Labels, facts: Facts) -> Table:
         headers=tuple(_ESTIMATES.values()),
         sections=(Section(f"hard class: {fixed(first, 'T')}", "", (Group("", tuple(lines)),)),),
         footers=(
-            f"Least-squares slopes of log TV on log T at T = {', '.join(map(value, rounds))}, TV"
-            f" between estimate and truth, {first['replicates']} runs each. ±: intervals that"
-            f" hold together with {facts.confidence:.0%}; they cover the runs, not how far TV is"
-            " from a power of T.",
-            f"“{DISTRIBUTIONS}”, Theorem 6 proves −1/4 for private EXP3 as a bound, and Remark 1"
+            f"Least-squares slopes of log TV on log T at T = {', '.join(map(value, rounds))}, where"
+            f" TV is between estimate and truth; {first['replicates']} runs each. ±: intervals that"
+            f" hold together with {facts.confidence:.0%}; they cover the runs, not deviations from"
+            " a power of T.",
+            f"“{DISTRIBUTIONS}”: Theorem 6 proves a bound of slope −1/4 for private EXP3, Remark 1"
             " asks for −1/2. The distance within each pair of the class shrinks as T^(−1/2), so no"
-            " private learner is steeper in the long run. Under the slope: where its interval is.",
+            " private learner is steeper in the long run. Below the slope: where its interval is.",
         ),
         numbers=pd.DataFrame(numbers),
     )
 
 
-def _fit(own: pd.DataFrame, column: str, confidence: float, comparisons: int) -> Exponent:
-    errors = [float(standard_error(np.asarray(runs))) for runs in own[f"{column}_runs"]]
+def _fit(of_learner: pd.DataFrame, column: str, confidence: float, comparisons: int) -> Exponent:
+    errors = [float(standard_error(np.asarray(runs))) for runs in of_learner[f"{column}_runs"]]
     return fit_exponent(
-        own["T"],
-        own[column],
+        of_learner["T"],
+        of_learner[column],
         errors,
-        replicates=int(own["replicates"].iloc[0]),
+        replicates=int(of_learner["replicates"].iloc[0]),
         confidence=confidence,
         comparisons=comparisons,
     )
 
 
 def _position(fit: Exponent) -> str:
-    """The place of the interval, by the slopes that are proved and asked for."""
+    """Describe where the interval is relative to the slopes −1/4 and −1/2."""
     lower, upper = fit.interval
     if upper <= ASKED:
         return "−1/2 or steeper"

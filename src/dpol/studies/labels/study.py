@@ -1,4 +1,4 @@
-"""Risk of learning distributions from private labels, on synthetic classes and on hospitals."""
+"""Risk of learning distributions from private labels, on synthetic classes and hospitals."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"]
 """Columns of the table of risks (docs/reference/tables.md)."""
 
 BY_RUN = ("kl_runs", "tv_average_runs", "tv_median_runs")
-"""Columns with a list in each cell, which a CSV cannot hold."""
+"""Columns whose cells are lists, which a CSV cannot hold."""
 
 
 def run(study: Labels, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """One row per variant; on a stream, one per privacy and variant; without intervals.
+    """Return a row per variant (on a stream, per epsilon and variant), without intervals.
 
     Raises:
-        DataError: the stream has no patients, or no capacities.
+        DataError: The stream has no patients or no capacities.
     """
     if "stream" in inputs.files:
         rows = _hospital_rows(study, read_stream(inputs.files["stream"]), inputs.seed)
     else:
-        classes = (_class_rows(study, Setting(**it), inputs.seed) for it in point["classes"])
+        classes = (_class_rows(study, Setting(**kind), inputs.seed) for kind in point["classes"])
         rows = itertools.chain.from_iterable(classes)
     return {"labels": pd.DataFrame(list(rows))}
 
 
 def collect(frames: Frames, study: Labels, facts: Facts) -> dict[str, pd.DataFrame]:
-    """The rows of all points, with intervals of the risks that hold together."""
+    """Return the rows of all points, with intervals of the risks that hold together."""
     errors = {"standard_error": "ci_half_width"}
     whole = add_intervals(frames["labels"], errors, facts.confidence)
     return {"labels": whole.reindex(columns=list(COLUMNS))}
@@ -78,7 +78,7 @@ def _play(
     what: str = "",
     adversary: bool = False,
 ) -> _Played:
-    """Play a variant of a learner; its coins depend on what it plays for."""
+    """Play a variant of a learner; its random generators depend on `what`."""
     name, rule = variant
     kind = game.hypotheses
     learner = make_learner(name, kind, terms, rule)
@@ -90,10 +90,10 @@ def _play(
 
 
 def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, Any]:
-    """The columns that all points share."""
+    """Return the columns that all points share."""
     learner, run = played
     guarantee = learner.client.guarantee
-    # Without a record of its own kind there is no privacy: labels are sent as they are.
+    # Without an (epsilon, delta) there is no privacy: the labels themselves are sent.
     epsilon, delta = guarantee.epsilon_delta or (math.inf, 0.0)
     return {
         "sweep": sweep,
@@ -118,13 +118,13 @@ def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, A
 
 
 def _estimates(played: _Played) -> Floats:
-    """(R, M): the average of all predictions, for a class of constants (section 6)."""
+    """Return the (R, M) averages of all predictions, for a class of constants (section 6)."""
     learner, run = played
     return np.asarray(run.mean_weights @ learner.masses[0])
 
 
 def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str, Any]]:
-    """Rows of one synthetic class, with what can be said where the truth is in the class."""
+    """Yield the rows of one synthetic class, with results that need the truth in the class."""
     K, T, lowest = setting.K, setting.T, math.nan
     if setting.kind == "hard":
         hypotheses = hard_class(K // 2, hardness(K // 2, T, setting.epsilon))
@@ -141,7 +141,7 @@ def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str
     game = realisable(hypotheses, np.arange(T) % in_turn, study.replicates)
     adversary = setting.features == "adversarial"
     truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, study.delta)
-    # The median selector: n learners on some of the rounds each, if these are enough.
+    # The median selector has n learners, each with T // n rounds if that is enough.
     n, rounds = study.groups, T // study.groups
     for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
         played = _play(variant, game, terms, seed, adversary=adversary)
@@ -170,21 +170,21 @@ def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str
 
 
 def _distances(name: str, estimates: Floats, truth: Floats) -> dict[str, Any]:
-    """Total variation of the estimate of each replicate, and its mean."""
+    """Return the total variation of the estimate of each replicate, and the mean."""
     distances = total_variation(estimates, truth)
     return {name: float(distances.mean()), f"{name}_runs": distances.tolist()}
 
 
 def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dict[str, Any]]:
-    """Rows for the hospital of a random patient of each week, predicted by forecasts.
+    """Yield the rows for forecasts of the hospital of a random patient of each week.
 
-    No forecast is exactly right: `best_kl` is what the best of them costs in hindsight.
+    No forecast is exactly right; `best_kl` is the cost of the best one in hindsight.
     """
     capacity = stream.capacities_for("learning from labels")
     counts = stream.gains * capacity
     weeks = np.flatnonzero(counts.sum(axis=1) > 0)
     if not len(weeks):
-        raise DataError(f"stream {stream.label} has no patient in any week: there is no label")
+        raise DataError(f"stream {stream.label} has no patient in any week, so it has no labels")
     hypotheses = forecast_class(counts, capacity, stream.label)
     laws = shares(counts, shares(capacity, capacity))
     features = np.repeat(weeks, study.patients_per_week or 0)
@@ -208,7 +208,7 @@ def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dic
 
 
 def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:
-    """Proved bound of the KL risk if a hypothesis is true, and the T from which on it says more."""
+    """Return the proved bound on the KL risk and the T from which it is informative, if any."""
     name, rule = variant
     bounds: dict[str, Callable[[int], float]] = {
         "wma": lambda T: wma_bound(K, T, terms.epsilon, terms.delta, rule),
@@ -221,6 +221,6 @@ def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:
 
 
 def _mean_entropy(game: LabelGame) -> float:
-    """Entropy of the labels, in nats, averaged over rounds and replicates."""
+    """Return the entropy of the labels in nats, averaged over rounds and replicates."""
     used = np.bincount(game.features, minlength=game.hypotheses.n_features) / game.n_rounds
     return float((-expected_log(game.laws, game.laws) @ used)[game.law].mean())

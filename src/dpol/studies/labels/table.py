@@ -17,19 +17,19 @@ from dpol.studies.labels.study import BY_RUN
 from dpol.studies.study import Facts, Frames
 
 SIGNS: Mapping[str, str] = {"K": "K", "M": "M", "T": "T", "epsilon": "ε"}
-"""Signs of the columns that a setting has."""
+"""Symbols of the columns of a setting."""
 _VARIANT = ["algorithm", "sensitivity_rule"]
 _NOTHING = Entry("—")
 _Cell = Callable[[pd.Series], Entry]
 
 
 def value(number: float) -> str:
-    """A number as texts of the study have it: `0.25`, `30,000`."""
+    """Format a number as in the texts of the study: `0.25`, `30,000`."""
     return f"{number:,.0f}" if number >= 1000 else f"{number:g}"
 
 
 def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
-    """KL risk by sweep, log loss on hospitals, and where the bounds begin to say something."""
+    """Build the table: KL risk by sweep, log loss on hospitals, first T of informative bounds."""
     risks = frames["labels"]
     played = set(risks[_VARIANT].itertuples(index=False, name=None))
     learners = [variant for variant in variants() if variant in played]
@@ -41,12 +41,12 @@ def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
     hospitals = risks["sweep"] == "hospitals"
     note = "simulated hospitals" if facts.simulated else "hospitals"
     groups = _groups(risks[hospitals], learners, "epsilon", _excess)
-    sections.append(Section("log loss above the best forecast's, nats a patient", note, groups))
+    sections.append(Section("log loss above the best forecast, nats per patient", note, groups))
     bounds = risks[~hospitals]
     if bounds["informative_from"].notna().any():
         lines = _lines(bounds, learners, ["K", "epsilon"], _first_rounds)
-        title = "first T at which a bound says more than T log K"
-        sections.append(Section(title, "Theorems 4, 5", (Group("any that has the truth", lines),)))
+        title = "first T at which a bound is below T log K"
+        sections.append(Section(title, "Theorems 4, 5", (Group("any with the truth", lines),)))
     return Table(
         caption="Learning a distribution from locally private labels",
         name="labels",
@@ -61,25 +61,25 @@ def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
 def _groups(
     rows: pd.DataFrame, learners: Sequence[Variant], column: str, show: _Cell
 ) -> tuple[Group, ...]:
-    """A group for each class, with a line for each value of a column."""
+    """Return a group for each class, with a line for each value of a column."""
     return tuple(
-        Group(f"{name}: {fixed(own.iloc[0], column)}", _lines(own, learners, [column], show))
-        for name, own in rows.groupby("hypotheses", sort=False)
+        Group(f"{name}: {fixed(part.iloc[0], column)}", _lines(part, learners, [column], show))
+        for name, part in rows.groupby("hypotheses", sort=False)
     )
 
 
 def fixed(row: pd.Series, swept: str, show: Callable[[float], str] = value) -> str:
-    """Columns that a sweep leaves as they are: `K = 4, M = 100, ε = 4`."""
-    return ", ".join(f"{sign} = {show(row[it])}" for it, sign in SIGNS.items() if it != swept)
+    """Format the columns that a sweep does not change: `K = 4, M = 100, ε = 4`."""
+    return ", ".join(f"{sign} = {show(row[name])}" for name, sign in SIGNS.items() if name != swept)
 
 
 def _lines(
     rows: pd.DataFrame, learners: Sequence[Variant], columns: list[str], show: _Cell
 ) -> tuple[Line, ...]:
-    """A line for each setting of some columns; a dash where a learner was not run."""
+    """Return a line for each setting of some columns, with a dash if a learner was not run."""
     lines = []
     for _, of_line in rows.groupby(columns):
-        label = ", ".join(_name(it, of_line[it].iloc[0]) for it in columns)
+        label = ", ".join(_name(column, of_line[column].iloc[0]) for column in columns)
         first = of_line.drop_duplicates(_VARIANT)
         cells = {(row[_VARIANT[0]], row[_VARIANT[1]]): show(row) for _, row in first.iterrows()}
         lines.append((label, tuple(cells.get(learner, _NOTHING) for learner in learners)))
@@ -87,7 +87,7 @@ def _lines(
 
 
 def _name(column: str, setting: float | str) -> str:
-    """A setting as a line names it: `ε = 4`, `cyclic`."""
+    """Return the name of a setting in a line: `ε = 4`, `cyclic`."""
     return setting if isinstance(setting, str) else f"{SIGNS[column]} = {value(setting)}"
 
 
@@ -97,13 +97,13 @@ def _risk(row: pd.Series) -> Entry:
 
 
 def _excess(row: pd.Series) -> Entry:
-    """Loss compared with the best forecast in hindsight; the log loss itself as a note."""
+    """Format the loss above the best forecast in hindsight, with the log loss as a note."""
     note = f"log loss {row['mean_log_loss']:.4f}"
     return _with_ends(row, lambda kl: f"{(kl - row['best_kl']) / row['T']:+.4f}", note)
 
 
 def _with_ends(row: pd.Series, show: Callable[[float], str], *notes: str) -> Entry:
-    """A mean and its extreme runs; a mark where messages lack the privacy that they claim."""
+    """Format a mean and its extreme runs, and the privacy of messages that lack what they claim."""
     if math.inf > row["guaranteed_epsilon"] > row["epsilon"] * (1 + 1e-9):
         notes = (*notes, f"only ε = {rounded_up(row['guaranteed_epsilon'], 4)}")
     ends = f"{show(min(row['kl_runs']))} to {show(max(row['kl_runs']))}"
@@ -123,30 +123,30 @@ def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
     names = [name for name in risks["algorithm"].unique() if LEARNERS[name].origin == "ours"]
     ours = "".join(f"; {LEARNERS[name].title}" for name in names)
     return (
-        f"Means over {runs} runs; below them the smallest and the largest of the {runs}, which is"
-        " not a confidence interval. The runs differ in their noise and, on random and hard"
-        " classes, in which hypothesis is true; they do not cover other classes, states or years."
-        " Student's intervals of the risks are in labels.parquet. A dash: not run, or the"
-        " paper has no such bound.",
+        f"Means over {runs} runs; below them the smallest and the largest run, which are not a"
+        " confidence interval. The runs differ in their noise and, on random and hard classes, in"
+        " the hypothesis that is true; they do not cover other classes, states or years. Student's"
+        " intervals of the risks are in labels.parquet. A dash: not run, or the paper has no such"
+        " bound.",
         "Privacy: local model; unit: one person's label in one round; adjacent: two labels of the"
         f" same round. Every message is (ε, δ)-private at the ε of its line{_except(risks)}. “only"
-        " ε”: the published sensitivity does not cover its claim there; what its noise gives.",
+        " ε”: the published sensitivity does not cover its claim; the noise gives only this ε.",
         "Bounds: on the KL risk if a hypothesis of the class is true, with the constants of the"
         " paper's proofs. Without any message the average of all hypotheses costs at most T log K,"
-        " so below that T a bound says nothing.",
-        f"{data}Log loss above the best forecast's: that of the best one in hindsight is 0; below"
-        " 0, a mixture of forecasts beats its best member.",
+        " so a larger bound is vacuous.",
+        f"{data}Log loss above the best forecast: 0 is the best forecast in hindsight; below 0, a"
+        " mixture of forecasts beats its best member.",
         f"“{DISTRIBUTIONS}”, Algorithms 1 and 2, Theorems 4 and 5. †: ours, not in the paper: the"
         f" exact sensitivity and composition{ours}.",
     )
 
 
 def _except(risks: pd.DataFrame) -> str:
-    """Exceptions in words: the learners without privacy, and those with a delta."""
+    """Describe the exceptions: learners without privacy, and learners with a delta."""
     open_ones = risks.loc[risks["guaranteed_epsilon"] == math.inf, "algorithm"].unique()
     titles = [f"“{title_of(name)}”" for name in open_ones]
     sees = "sees" if len(titles) == 1 else "see"
-    text = f", but for {', '.join(titles)}, which {sees} the labels" if titles else ""
+    text = f", except for {', '.join(titles)}, which {sees} the labels" if titles else ""
     deltas = risks[risks["delta"] > 0].groupby("algorithm", sort=False)["delta"].max()
     with_delta = [f"{title_of(str(name))} has δ = {delta:g}" for name, delta in deltas.items()]
     return f"{text}; {', '.join(with_delta)}, all others δ = 0" if with_delta else text

@@ -1,4 +1,4 @@
-"""Regret of L2P for experts, compared with its competitors, on synthetic losses."""
+"""The study of L2P for experts: its regret and its competitors', on synthetic losses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dpol.studies.study import Facts, Point, Study
 
 _HERE = "dpol.studies.lazy"
 LONG = 200_000
-"""Number of rounds from which on each adversary is a point of its own."""
+"""Number of rounds from which each adversary is a separate point."""
 
 
 def points(settings: Lazy, facts: Facts) -> dict[str, Point]:
-    """A point for each T and d; in long games for each adversary.
+    """Return a point for each T and d, and in long games for each adversary.
 
     >>> facts = Facts({}, simulated=True, confidence=0.95)
     >>> labels = list(points(Lazy(n_rounds=[100, 10**6], n_experts=[2], epsilons=[1]), facts))
@@ -36,7 +36,7 @@ def points(settings: Lazy, facts: Facts) -> dict[str, Point]:
 
 
 def not_asked(settings: Lazy, facts: Facts) -> frozenset[str]:
-    """The table of exponents, where all games have one T and one epsilon."""
+    """Return the name of the table of exponents if all games have one T and one epsilon."""
     one = len(set(settings.n_rounds)) == len(set(settings.epsilons)) == 1
     return frozenset({"lazy-exponents"} if one else ())
 
@@ -44,8 +44,8 @@ def not_asked(settings: Lazy, facts: Facts) -> frozenset[str]:
 STUDY = Study(
     name="lazy",
     title="Lazy algorithms: L2P for experts",
-    about="L2P redraws its action only now and then, and hides why. Measured: the regrets"
-    f" of the algorithms of {cited(LAZY)}.",
+    about="L2P rarely redraws its action, and hides the reason. The study measures the regret of"
+    f" the algorithms of {cited(LAZY)}.",
     settings=Lazy,
     module=__name__,
     results=("lazy",),

@@ -1,4 +1,4 @@
-"""The table of fitted exponents: how measured regret grows with T, and falls with epsilon."""
+"""The table of fitted exponents: how measured regret grows with T and falls with epsilon."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ READINGS: Mapping[str, Mapping[str, float]] = {
     "T": {"T^(1/3)": 1 / 3, "T^(2/5)": 2 / 5, "T^(1/2)": 1 / 2},
     "epsilon": {"ε^(-2/3)": -2 / 3, "ε^(-4/5)": -4 / 5, "1/ε": -1.0},
 }
-"""Powers that the paper states, by what they are of: Theorem 3.10, footnote 1; and the root of T
-without privacy, and prior work's power of epsilon."""
+"""Stated powers of each size: by Theorem 3.10, by footnote 1, and the root of T without privacy or
+the power of epsilon in prior work."""
 _OTHER = {"T": "epsilon", "epsilon": "T"}
 _SIGNS = {"T": "T", "epsilon": "ε"}
 
 
 def fitted_exponents(regrets: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """One row for each exponent that can be fitted, with intervals that hold together.
+    """Return a row for each exponent that can be fitted, with intervals that hold together.
 
-    Regrets at one size, or with a mean of 0 or less, give none. Leaders share their noise between
-    epsilons: there the half-width is sqrt(k) times that of k independent means, which covers means
-    that depend in any way (Cauchy-Schwarz).
+    A fit needs two sizes, and means above 0. Leaders share their noise between epsilons, so their
+    half-width over k epsilons is sqrt(k) times the half-width for independent means, which covers
+    any dependence (Cauchy-Schwarz).
     """
     kept = regrets[regrets["algorithm"].isin(FITTED)]
     games: list[tuple[dict[str, Any], pd.DataFrame]] = []
@@ -45,7 +45,7 @@ def fitted_exponents(regrets: pd.DataFrame, confidence: float) -> pd.DataFrame:
                 adversary, d, at, algorithm = names
                 game = {"adversary": adversary, "of": size, "d": d, "at": at}
                 games.append(({**game, "algorithm": algorithm}, rows))
-    found = []
+    fits = []
     for game, rows in games:
         dependent = game["of"] == "epsilon" and game["algorithm"] in LEADERS
         fit = fit_exponent(
@@ -58,18 +58,18 @@ def fitted_exponents(regrets: pd.DataFrame, confidence: float) -> pd.DataFrame:
         )
         numbers = {"exponent": fit.slope, "half_width": fit.half_width, "curvature": fit.curvature}
         about = {"sizes": len(rows), "confidence": confidence, "ci_comparisons": len(games)}
-        found.append(game | numbers | about)
-    return pd.DataFrame(found)
+        fits.append(game | numbers | about)
+    return pd.DataFrame(fits)
 
 
 def powers_within(row: Mapping[Any, Any]) -> list[str]:
-    """The stated powers that lie in the interval of a fitted exponent."""
+    """Return the stated powers in the interval of a fitted exponent."""
     powers = READINGS[row["of"]].items()
-    return [name for name, it in powers if abs(row["exponent"] - it) <= row["half_width"]]
+    return [name for name, power in powers if abs(row["exponent"] - power) <= row["half_width"]]
 
 
 def exponents_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
-    """Fitted exponents of regret in T and in epsilon next to the powers that the paper states."""
+    """Build the table of exponents of regret in T and epsilon, with the powers of the paper."""
     regrets = frames["lazy"]
     exponents = fitted_exponents(regrets, facts.confidence)
     caption, corner = "Fitted exponents of regret, experts", ("losses", "experts", "at")
@@ -91,17 +91,17 @@ def exponents_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
         sections=tuple(sections),
         footers=(
             "Least-squares slopes of log mean regret on log T or log ε. Below: the stated powers in"
-            " the interval, and how far a mean is off the line, at most. A dash: one size, a mean"
-            " of 0 or less, or not played there.",
+            " the interval, and the largest distance of a mean from the line. A dash: only one"
+            " size, a mean of 0 or less, or not played.",
             footers.describe_interval(
                 first["confidence"],
                 first["ci_comparisons"],
                 "exponents",
-                "They cover the randomness of the runs on these losses, not a bend of the growth.",
+                "They cover the randomness of the runs on these losses, not a bend in the growth.",
             ),
             *(_count(exponents, size) for size in READINGS if (exponents["of"] == size).any()),
             f"Stated: T^(1/3) and ε^(-2/3) by Theorem 3.10, T^(2/5) and ε^(-4/5) by footnote 1 of"
-            f" “{LAZY}”; T^(1/2) is what is paid without privacy, 1/ε is prior work’s. {OURS}.",
+            f" “{LAZY}”; T^(1/2) is the rate without privacy, 1/ε is from prior work. {OURS}.",
         ),
         numbers=exponents,
     )
@@ -110,7 +110,7 @@ def exponents_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
 def nothing_fitted(
     caption: str, name: str, corner: tuple[str, ...], numbers: pd.DataFrame
 ) -> Table:
-    """A table of exponents none of which can be fitted."""
+    """Return a table that says that no exponent can be fitted."""
     none = Group("", (("", (Entry("—", ("no mean is above 0 at two sizes",)),)),))
     return Table(
         caption=caption,
@@ -123,7 +123,7 @@ def nothing_fitted(
 
 
 def _groups(exponents: pd.DataFrame, algorithms: list[str]) -> tuple[Group, ...]:
-    """A group for each d, a line for each size that stays, a cell for each algorithm."""
+    """Return a group for each d, a line for each fixed size, a cell for each algorithm."""
     groups = []
     for d, of_size in exponents.groupby("d"):
         lines = []
@@ -138,7 +138,7 @@ def _groups(exponents: pd.DataFrame, algorithms: list[str]) -> tuple[Group, ...]
 def _cell(row: Mapping[Any, Any] | None) -> Entry:
     if row is None:
         return Entry("—")
-    notes = [", ".join(powers_within(row)) or "none of them"]
+    notes = [", ".join(powers_within(row)) or "no stated power"]
     if row["sizes"] > 2:
         notes.append(f"off by {math.expm1(row['curvature']):.0%}")
     text = f"{row['exponent']:.2f}{footers.plus_minus(row['half_width'])}"
@@ -146,7 +146,7 @@ def _cell(row: Mapping[Any, Any] | None) -> Entry:
 
 
 def _count(exponents: pd.DataFrame, size: str) -> str:
-    """Count the intervals of L2P in which each stated power of a size lies."""
+    """Count the intervals of L2P that contain each stated power of a size."""
     ours = exponents[(exponents["of"] == size) & (exponents["algorithm"] == "l2p-sound")]
     within = list(itertools.chain(*map(powers_within, ours.to_dict("records"))))
     counts = (f"{power} in {within.count(power)}" for power in READINGS[size])

@@ -1,4 +1,4 @@
-"""The rates that "Private Online Learning via Lazy Algorithms" states: Table 1 and Figure 1."""
+"""Rates stated in "Private Online Learning via Lazy Algorithms": Table 1 and Figure 1."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from dpol.studies.study import Facts, Frames
 
 @dataclass(frozen=True, kw_only=True)
 class Rate:
-    """A rate of Table 1 or of footnote 1, without logarithms of T and 1/delta, and constants.
+    """A rate from Table 1 or footnote 1, without constants and logarithms of T and 1/delta.
 
     Args:
-        of: whose rate it is.
-        formula: as the paper states it.
-        value: of T, d and epsilon.
+        of: Algorithm of the rate.
+        formula: Formula in the paper.
+        value: Returns the rate at (T, d, epsilon).
     """
 
     of: str
@@ -75,11 +75,11 @@ RATES: Mapping[str, tuple[Rate, ...]] = {
         ),
     ),
 }
-"""Table 1, by result table."""
+"""Rates of Table 1, by result table."""
 
 
 def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
-    """The paper's Table 1 for one kind of losses: formulas, and values at the run's sizes."""
+    """Build the paper's Table 1 for one kind of losses: formulas, and values at the run's sizes."""
     ((name, regrets),) = frames.items()
     rates = RATES[name]
     sizes = regrets[["d", "T", "epsilon"]].drop_duplicates().sort_values(["d", "T", "epsilon"])
@@ -98,7 +98,7 @@ def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
         ),
         footers=(
             "Not measured. Constants, and logarithms of T and 1/δ, are left out: the values compare"
-            " rates, and bound nothing.",
+            " rates, they are not bounds.",
             *(
                 ["Footnote 1 also leaves out d and the rate without privacy."]
                 if name == "lazy"
@@ -111,13 +111,14 @@ def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
 
 
 def _values(sizes: pd.DataFrame) -> tuple[Group, ...]:
-    """A group for each T, a line for each epsilon."""
+    """Return a group for each T, with a line for each epsilon."""
     groups = []
     for T, of_rounds in sizes.groupby("T"):
         lines = []
         for _, _, epsilon, *values in of_rounds.itertuples(index=False, name=None):
             over = Entry(f"{values[1] / values[0]:.2f}")
-            lines.append((f"ε = {epsilon:g}", (*(Entry(f"{it:,.0f}") for it in values), over)))
+            cells = (Entry(f"{value:,.0f}") for value in values)
+            lines.append((f"ε = {epsilon:g}", (*cells, over)))
         groups.append(Group(f"{T:,}", tuple(lines)))
     return tuple(groups)
 
@@ -128,7 +129,7 @@ _LOWER_BOUND = REFERENCES["switches-lower-bound"]
 
 @dataclass(frozen=True, kw_only=True)
 class RatePanel:
-    """One panel: exponents b of regret T^b, at most 1, as functions of a, where eps = T^-a."""
+    """A panel: exponents b <= 1 of the regret T^b as functions of a, where eps = T^-a."""
 
     title: str
     new: Callable[[Floats], Floats]
@@ -137,12 +138,12 @@ class RatePanel:
 
 
 def _largest(*terms: Floats | float) -> Floats:
-    """The exponent of a sum of powers of T."""
+    """Return the exponent of a sum of powers of T."""
     return np.asarray(reduce(np.maximum, terms))
 
 
 def _least(*rates: Floats | float) -> Floats:
-    """The exponent of the best of several rates, at most 1."""
+    """Return the exponent of the best of several rates, at most 1."""
     return np.minimum(1.0, reduce(np.minimum, rates))
 
 
@@ -168,13 +169,13 @@ RATE_PANELS = (
         lower_bound=True,
     ),
 )
-"""Rates of "Private Online Learning via Lazy Algorithms", Figure 1; logarithms dropped."""
+"""Rates of "Private Online Learning via Lazy Algorithms", Figure 1, without logarithms."""
 
 
 def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
-    """The paper's Figure 1: rates of L2P and prior work, and the lower bound where known.
+    """Draw the paper's Figure 1: rates of L2P, of prior work, and the lower bound if known.
 
-    No result changes it.
+    The figure is the same for all results.
     """
     a = np.linspace(0, 1, 401)
     with panels.panels(3, 3, (panels.WIDTH / 3, 1.9), "b, where regret = Tᵇ", sharey=True) as drawn:
@@ -184,13 +185,13 @@ def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
             worse = a[panel.new(a) > panel.prior(a) + 1e-9]
             if len(worse):
                 ax.axvspan(worse[0], worse[-1], color=BAND, linewidth=0, zorder=0)
-                note = "here L2P is\nworse than\nprior work"
+                note = "L2P is worse\nthan prior\nwork here"
                 ax.text(worse.mean(), 0.6, note, ha="center", fontsize=7)
             if panel.lower_bound:
                 ax.plot(a, panel.new(a), **_LOWER_BOUND.line)
             ax.set(title=panel.title, xlabel="a, where ε = T⁻ᵃ", xlim=(0, 1), ylim=(0.45, 1.02))
         names = {"L2P": _NEW, "prior work": _PRIOR, "lower bound for few switches": _LOWER_BOUND}
         drawn.legend([panels.key(name, **look.line) for name, look in names.items()])
-        stated = "Rates as the paper states them, logarithms dropped"
-        drawn.title(stated, "lower is better", "nothing here is measured: no intervals")
+        stated = "Rates stated in the paper, without logarithms"
+        drawn.title(stated, "lower is better", "nothing is measured, so there are no intervals")
     return drawn.figure

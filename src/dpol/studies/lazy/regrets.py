@@ -1,4 +1,4 @@
-"""Rows of measured regret, as the studies of L2P for experts and for convex losses make them."""
+"""Rows of measured regret, for the studies of L2P for experts and for convex losses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 
 PARAMETERS = ("batch_size", "eta", "fake_switch", "beta", "regulariser")
-"""Parameters of L2P that have a column, in one of the studies or both."""
+"""Parameters of L2P that have a column in at least one of the studies."""
 
 
 def central_guarantee(
@@ -22,7 +22,7 @@ def central_guarantee(
     mu: float = math.nan,
     epsilon_delta: tuple[float, float] | None = None,
 ) -> Guarantee:
-    """A guarantee of what is played, for a change of one round's whole losses."""
+    """Return a guarantee for the actions, for a change of all losses of one round."""
     return Guarantee(
         mechanism=mechanism,
         adjacency=WHOLE_LOSSES,
@@ -42,15 +42,15 @@ def regret_row(
     guarantee: Guarantee = NO_PRIVACY,
     parameters: AccountedParameters | None = None,
 ) -> dict[str, object]:
-    """A row on one algorithm in one game, without interval (columns: docs/reference/tables.md).
+    """Return the row of an algorithm in a game, without interval (see docs/reference/tables.md).
 
-    Columns that say nothing of the algorithm are left out; they are empty in the table.
+    Columns that do not apply to the algorithm are left out; they are empty in the table.
 
     Args:
-        regret: (R,) of each run.
-        redraws: (R,) how often what is played was drawn afresh, if it is now and then.
-        guarantee: what the algorithm guarantees.
-        parameters: those of L2P.
+        regret: (R,) regret of each run.
+        redraws: (R,) number of redraws or switches of the action, if they are counted.
+        guarantee: Privacy guarantee of the algorithm.
+        parameters: Parameters of L2P.
     """
     row = {
         "replicates": len(regret),

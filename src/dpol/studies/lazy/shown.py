@@ -1,4 +1,4 @@
-"""The table and the figure of measured regrets, for experts and for convex losses."""
+"""The tables and figures of measured regret, for experts and for convex losses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpol.studies.lazy.settings import BLOCKS, STOCHASTIC
 from dpol.studies.study import Facts, Frames
 
 UNIFORM = "random-expert"
-"""Label of an expert drawn at random in every round, who learns nothing."""
+"""Label of uniform random, an expert drawn in every round, which learns nothing."""
 _COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",
@@ -38,22 +38,22 @@ TITLES: Mapping[str, str] = {
     "mf-dp-ftrl": "factorised DP-FTRL",
     "multiplicative-weights": "multiplicative weights, no privacy",
     "gradient-descent": "gradient descent, no privacy",
-    UNIFORM: "a random expert",
+    UNIFORM: "uniform random",
 }
-"""Titles of algorithms, in the order in which they are shown."""
+"""Titles of algorithms, in the order of tables and figures."""
 _NOTES: Mapping[str, str] = {
-    BLOCKS: "Private blocks promise something on stochastic losses only: they belong to that half."
-    " Their ε is pure.",
+    BLOCKS: "Private blocks have a regret bound on stochastic losses only, so they are only played"
+    " there. Their ε is pure.",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Game:
-    """The properties that the games of a study share.
+    """Texts about the games of a study.
 
     Args:
-        name: in titles.
-        against: what regret is measured against.
+        name: Name in titles.
+        against: Competitor that defines regret.
     """
 
     name: str
@@ -68,7 +68,7 @@ GAMES: Mapping[str, Game] = {
 
 
 def _game_of(frames: Frames) -> tuple[Game, pd.DataFrame]:
-    """The game of the only result table, and its rows, with those of a random expert."""
+    """Return the game of the only result table, and its rows with rows of uniform random."""
     ((name, regrets),) = frames.items()
     if "loss" in regrets:
         regrets = regrets.assign(adversary=regrets["loss"] + " losses, " + regrets["body"])
@@ -83,7 +83,7 @@ def _game_of(frames: Frames) -> tuple[Game, pd.DataFrame]:
 
 
 def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
-    """Measured regrets, a section for each adversary and d."""
+    """Build the table of measured regret, with a section for each adversary and d."""
     game, regrets = _game_of(frames)
     algorithms = [name for name in TITLES if name in set(regrets["algorithm"])]
     first = regrets.iloc[0]
@@ -98,9 +98,9 @@ def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
         ),
         footers=(
             f"Means over {first['replicates']} runs. Central model, δ = {first['delta']:g};"
-            " adjacent: two sequences that differ in one round's loss. Accounted ε: by the"
-            " accountant of the column, for the parameters of a theorem by the sound one. A dash:"
-            " not run, or no parameters reach this ε.",
+            " adjacent: two sequences that differ in one round's loss. Accounted ε: by the column's"
+            " accountant, or by the sound accountant for the parameters of a theorem. A dash: not"
+            " run, or no parameters reach this ε.",
             footers.describe_interval(
                 first["confidence"], first["ci_comparisons"], "regrets", _COVERS
             ),
@@ -112,7 +112,7 @@ def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
 
 
 def _groups(regrets: pd.DataFrame, algorithms: list[str]) -> tuple[Group, ...]:
-    """A group for each T, a line for each epsilon, a cell for each algorithm."""
+    """Return a group for each T, a line for each epsilon, a cell for each algorithm."""
     groups = []
     for T, of_rounds in regrets.groupby("T"):
         lines = [
@@ -138,10 +138,10 @@ def _cell(rows: pd.DataFrame, algorithm: str) -> Entry:
 def draw_learned(
     frames: Frames, settings: Settings, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """The share of what can be learned that each algorithm learns: a panel per epsilon.
+    """Draw how much of what can be learned each algorithm learns, with a panel per epsilon.
 
-    0 is an expert drawn at random, 1 the algorithm without privacy, on stochastic losses: those of
-    the lower bound leave nothing to learn.
+    0 is uniform random, and 1 is the algorithm without privacy. Losses are stochastic, since the
+    losses of the lower bound leave nothing to learn.
     """
     learned = _learned(frames["lazy"])
     best = learned.groupby("algorithm")["share"].mean().sort_values().index
@@ -171,7 +171,7 @@ def draw_learned(
             f"Share of what can be learned in T = {first['T']:,} rounds of stochastic losses",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}%"
             f" intervals, all {first['ci_comparisons']} together",
-            "0%: a random expert; 100%: without privacy",
+            "0%: uniform random; 100%: without privacy",
             OURS,
         )
         drawn.find(f"Learns most of what can be learned: {_leaders(learned)}.")
@@ -179,31 +179,31 @@ def draw_learned(
 
 
 def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
-    """Private rows of the longest games with stochastic losses, with share and half width."""
+    """Return the private rows of the longest stochastic games, with share and half-width."""
     rows = regrets[(regrets["adversary"] == STOCHASTIC) & (regrets["T"] == regrets["T"].max())]
     free = rows["algorithm"] == "multiplicative-weights"
     floors = rows.loc[free, ["d", "epsilon", "mean_regret"]]
-    found: pd.DataFrame = rows[~free].merge(floors, on=["d", "epsilon"], suffixes=("", "_free"))
-    possible = found["uniform_regret"] - found["mean_regret_free"]
-    share = (found["uniform_regret"] - found["mean_regret"]) / possible
-    return found.assign(share=share, half=found["ci_half_width"] / possible)
+    private: pd.DataFrame = rows[~free].merge(floors, on=["d", "epsilon"], suffixes=("", "_free"))
+    possible = private["uniform_regret"] - private["mean_regret_free"]
+    share = (private["uniform_regret"] - private["mean_regret"]) / possible
+    return private.assign(share=share, half=private["ci_half_width"] / possible)
 
 
 def _leaders(learned: pd.DataFrame) -> str:
-    """Who learns the largest share, at each epsilon and d."""
+    """Name the algorithm that learns the largest share, at each epsilon and d."""
     parts = []
     for epsilon, at in reversed(list(learned.groupby("epsilon"))):
         best = at.loc[at.groupby("d")["share"].idxmax()]
         names = [
-            f"{TITLES[it['algorithm']]} ({it['share']:.0%} for d = {it['d']})"
-            for it in best.to_dict("records")
+            f"{TITLES[row['algorithm']]} ({row['share']:.0%} for d = {row['d']})"
+            for row in best.to_dict("records")
         ]
         parts.append(f"at ε = {epsilon:g} {' and '.join(names)}")
     return "; ".join(parts)
 
 
 def _fills(names: Sequence[str]) -> list[Line2D]:
-    """Keys of markers: the first is full, the others are hollow."""
+    """Return legend keys of markers: the first is full, the others are hollow."""
     full: dict[str, Any] = {"color": GREY, "marker": "o", "linestyle": "none"}
     hollow = full | {"markerfacecolor": "white"}
     return [panels.key(name, **(hollow if place else full)) for place, name in enumerate(names)]
@@ -212,17 +212,17 @@ def _fills(names: Sequence[str]) -> list[Line2D]:
 def draw_regret(
     frames: Frames, settings: Settings, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """Measured regret of convex losses: a row of panels per game and d, a column per T.
+    """Draw measured regret on convex losses: a row of panels per game and d, a column per T.
 
-    Each algorithm has a line of a panel, and a marker for each epsilon. Games that are played at
-    fewer T than others are left out.
+    In a panel, each algorithm has a line with a marker for each epsilon. Games that are not played
+    at every T are left out.
     """
     game, regrets = _game_of(frames)
     regrets, looks = _of_all_rounds(regrets), looks_of(TITLES, {**ALGORITHMS, **RIVALS})
     rounds, epsilons = sorted(set(regrets["T"])), sorted(set(regrets["epsilon"]), reverse=True)
     sizes = list(regrets[["adversary", "d"]].drop_duplicates().itertuples(index=False, name=None))
-    names, first = [it for it in TITLES if it in set(regrets["algorithm"])], regrets.iloc[0]
-    # A logarithmic axis shows no others; a bar that reaches 0 or below reaches its edge.
+    names, first = [name for name in TITLES if name in set(regrets["algorithm"])], regrets.iloc[0]
+    # A logarithmic axis shows only means above 0; a bar that reaches 0 goes to its edge.
     above = regrets[regrets["mean_regret"] > 0]
     above = above.assign(low=np.maximum(above["mean_regret"] - above["ci_half_width"], 1e-3))
     cells = list(itertools.product(sizes, rounds))
@@ -233,8 +233,8 @@ def draw_regret(
         for ax, ((losses, d), T) in zip(drawn.axes, cells, strict=True):
             kind = str(losses).replace(" losses", "")
             panels.name_panel(ax, f"{kind}, d = {d}, T = {T:,}")
-            own = above[(above["adversary"] == losses) & (above["d"] == d) & (above["T"] == T)]
-            for row in own.to_dict("records"):
+            cell = above[(above["adversary"] == losses) & (above["d"] == d) & (above["T"] == T)]
+            for row in cell.to_dict("records"):
                 side, look = epsilons.index(row["epsilon"]), looks[row["algorithm"]]
                 place = -names.index(row["algorithm"]) - 0.2 * side
                 fill = {} if side == 0 else {"markerfacecolor": "white"}
@@ -243,7 +243,7 @@ def draw_regret(
                 ax.plot([row["mean_regret"]], [place], **look.points | fill)
             ax.set_xscale("log")
             panels.set_powers(ax.xaxis)
-            ax.set_yticks([-it for it in range(len(names))], [TITLES[name] for name in names])
+            ax.set_yticks([-place for place in range(len(names))], [TITLES[name] for name in names])
             ax.tick_params(axis="y", length=0)
         if len(above):
             reach = above["mean_regret"].min() / 1.5, above["mean_regret"].max() * 1.5
@@ -255,7 +255,7 @@ def draw_regret(
             f"Regret against {game.against}, at (ε, δ) for one round's losses",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"
             f" (Student's t), all {first['ci_comparisons']} together",
-            "a bar that is not seen is within its marker",
+            "bars shorter than their marker are hidden",
             OURS,
         )
         drawn.find(_finding(regrets))
@@ -263,13 +263,13 @@ def draw_regret(
 
 
 def _of_all_rounds(regrets: pd.DataFrame) -> pd.DataFrame:
-    """The rows of games and sizes that are played at every T."""
+    """Return the rows of games and sizes that are played at every T."""
     played = regrets.groupby(["adversary", "d"])["T"].transform("nunique")
     return regrets[played == regrets["T"].nunique()]
 
 
 def _finding(regrets: pd.DataFrame) -> str:
-    """Who has the least regret with privacy in the longest games, and in how many of them."""
+    """Count in how many of the longest games each private algorithm has the least regret."""
     free = regrets["algorithm"].isin(["gradient-descent", "multiplicative-weights", UNIFORM])
     longest = regrets[~free & (regrets["T"] == regrets["T"].max())]
     games = longest.groupby(["adversary", "d", "epsilon"])["mean_regret"]

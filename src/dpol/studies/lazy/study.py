@@ -1,4 +1,4 @@
-"""Regret of L2P for experts and of its competitors, on synthetic losses."""
+"""Play L2P for experts and its competitors on synthetic losses, and measure regret."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from dpol.studies.study import Facts, Frames, Inputs, Point
 
 
 def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """One row per epsilon, adversary and algorithm of a point, without intervals.
+    """Return a row per epsilon, adversary and algorithm of a point, without intervals.
 
-    Where no parameters of L2P reach epsilon there is no row.
+    There is no row if no parameters of L2P reach epsilon.
     """
     T, d = point["n_rounds"], point["n_experts"]
     sequences = [
@@ -53,7 +53,7 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
     ]
     rows: list[dict[str, object]] = []
     for sequence in sequences:
-        lazy = [it for it in point["algorithms"] if it not in (*LEADERS, *ONLY_STOCHASTIC)]
+        lazy = [name for name in point["algorithms"] if name not in (*LEADERS, *ONLY_STOCHASTIC)]
         rows += _played(settings, sequence, lazy, inputs.seed)
         if sequence.adversary == STOCHASTIC:
             rows += _in_blocks(settings, sequence, inputs.seed)
@@ -64,7 +64,7 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
 
 
 def collect(frames: Frames, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
-    """All points as one table in the order of the settings, with intervals that hold together."""
+    """Join all points in the order of the settings, and add intervals that hold together."""
     order: dict[Any, Sequence[Any]] = {
         "T": settings.n_rounds,
         "d": settings.n_experts,
@@ -80,7 +80,7 @@ def collect(frames: Frames, settings: Lazy, facts: Facts) -> dict[str, pd.DataFr
 
 
 def weights_loss(losses: ExpertLosses) -> float:
-    """Expected total loss of multiplicative weights without privacy: eta = sqrt(8 log(d) / T)."""
+    """Return the expected total loss of non-private weights with eta = sqrt(8 log(d) / T)."""
     d, prefix, total = losses.n_experts, np.zeros((1, losses.n_experts)), 0.0
     eta = math.sqrt(8 * math.log(d) / losses.n_rounds)
     for block in losses.batches(max(1, 200_000 // d)):
@@ -94,12 +94,12 @@ _MECHANISMS = {
     TREE: "Gaussian noise on tree-aggregated prefix sums",
     MATRIX: "Gaussian noise on factorised sums (normalised square root)",
 }
-"""Mechanism that makes each follower of the noisy leader private."""
+"""Privacy mechanism of each algorithm that follows the noisy leader."""
 
 
 @dataclass(frozen=True)
 class _Sequence:
-    """The losses of an adversary, and the epsilons that are played on them."""
+    """Losses of an adversary, and the epsilons of the games on these losses."""
 
     adversary: str
     losses: ExpertLosses
@@ -111,13 +111,13 @@ class _Sequence:
 
     @property
     def least(self) -> float:
-        """The total loss of the best expert in hindsight."""
+        """Total loss of the best fixed expert in hindsight."""
         return float(self._totals.min())
 
     def row(
         self, settings: Lazy, epsilon: float, algorithm: str, result: dict[str, object]
     ) -> dict[str, object]:
-        """The row of a game, with the expected regret of an expert drawn at random each round."""
+        """Return the row of a game, with the expected regret of uniform random."""
         return {
             "adversary": self.adversary,
             "T": self.losses.n_rounds,
@@ -131,7 +131,7 @@ class _Sequence:
 
 
 def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> list[_Sequence]:
-    """Each sequence of losses of an adversary once."""
+    """Return the different sequences of losses of an adversary."""
     if adversary == STOCHASTIC:
         return [_Sequence(adversary, GapLosses(T, d, settings.gap, seed), settings.epsilons)]
     by_epochs: dict[int, _Sequence] = {}
@@ -145,16 +145,16 @@ def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> lis
 def _played(
     settings: Lazy, sequence: _Sequence, algorithms: Sequence[str], seed: int
 ) -> Iterator[dict[str, object]]:
-    """Rows of weights and L2P at every epsilon; games that no parameters reach are left out."""
+    """Yield the rows of weights and L2P at every epsilon that some parameters reach."""
     losses, delta = sequence.losses, settings.delta
-    # It has no randomness: every replicate is the same.
+    # The expected loss has no randomness, so every replicate is the same.
     weights = np.full(settings.replicates, weights_loss(losses) - sequence.least)
     lazy: dict[tuple[float, str], AccountedParameters] = {}
     for epsilon, algorithm in itertools.product(sequence.epsilons, algorithms):
         if algorithm == WEIGHTS:
             yield sequence.row(settings, epsilon, algorithm, regret_row(weights))
-        elif found := _parameters(losses.n_rounds, losses.n_experts, algorithm, epsilon, delta):
-            lazy[epsilon, algorithm] = found
+        elif chosen := _parameters(losses.n_rounds, losses.n_experts, algorithm, epsilon, delta):
+            lazy[epsilon, algorithm] = chosen
     games = []
     for (epsilon, algorithm), parameters in lazy.items():
         key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
@@ -174,12 +174,13 @@ def _played(
 
 
 def _in_blocks(settings: Lazy, sequence: _Sequence, seed: int) -> Iterator[dict[str, object]]:
-    """Rows of private blocks at every epsilon, which is pure."""
+    """Yield the rows of private blocks at every epsilon, which is pure."""
     losses, replicates = sequence.losses, range(settings.replicates)
     key = type(losses).__name__, losses.n_rounds, losses.n_experts
+    purpose = f"algorithm {BLOCKS}"
     games = [
-        (it, replicate_generators(seed, (*key, float(it)), replicates, f"algorithm {BLOCKS}"))
-        for it in sequence.epsilons
+        (epsilon, replicate_generators(seed, (*key, float(epsilon)), replicates, purpose))
+        for epsilon in sequence.epsilons
     ]
     for (epsilon, _), outcome in zip(games, play_blocks(losses, games), strict=True):
         total, switches = outcome
@@ -196,9 +197,9 @@ def _in_blocks(settings: Lazy, sequence: _Sequence, seed: int) -> Iterator[dict[
 def _led(
     settings: Lazy, algorithm: str, sequences: Sequence[_Sequence], seed: int
 ) -> Iterator[dict[str, object]]:
-    """Rows of a follower of the noisy leader on all sequences, at every epsilon."""
+    """Yield the rows of a noisy leader on all sequences, at every epsilon."""
     asked = [(sequence, epsilon) for sequence in sequences for epsilon in sequence.epsilons]
-    games = [(it.losses, mu_of_epsilon(epsilon, settings.delta)) for it, epsilon in asked]
+    games = [(part.losses, mu_of_epsilon(epsilon, settings.delta)) for part, epsilon in asked]
     key = sequences[0].losses.n_rounds, sequences[0].losses.n_experts
     coins = replicate_generators(seed, key, range(settings.replicates), f"algorithm {algorithm}")
     played = play_leaders(algorithm, games, coins)
@@ -213,9 +214,9 @@ def _led(
 def _parameters(
     T: int, d: int, algorithm: str, epsilon: float, delta: float
 ) -> AccountedParameters | None:
-    """Parameters of Theorem 3.10, or the best by our or the paper's accounting; None if none."""
-    whose: Accountant = "sound" if algorithm in ("l2p-sound", ONE_ROUND) else "published"
-    c = NORMALISERS["tight" if whose == "sound" else "published"]
+    """Return the parameters of Theorem 3.10 or the best by an accountant; None if none are."""
+    rule: Accountant = "sound" if algorithm in ("l2p-sound", ONE_ROUND) else "published"
+    c = NORMALISERS["tight" if rule == "sound" else "published"]
     game = LazyGame(T, delta, normaliser=c)
     if algorithm == PRESET:
         return theorem_3_10(game, epsilon=epsilon, n_experts=d)
@@ -224,8 +225,8 @@ def _parameters(
             game,
             epsilon=epsilon,
             n_experts=d,
-            accountant=whose,
-            objective=whose,
+            accountant=rule,
+            objective=rule,
             largest_batch=1 if algorithm == ONE_ROUND else None,
         )
     return None

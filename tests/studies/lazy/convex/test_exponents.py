@@ -1,5 +1,3 @@
-"""The table of fitted exponents."""
-
 from __future__ import annotations
 
 import itertools
@@ -21,7 +19,7 @@ POWERS = {"l2p-sound": (0.5, 0.5, -2 / 3), "dp-ftrl": (0.5, 0.25, -0.5)}
 
 
 def regrets(error: float = 0.0) -> pd.DataFrame:
-    """Regrets that are products of powers, three times as small as those of the centre."""
+    """Return regrets that are products of powers, a third of the regret of the centre."""
     rows = []
     for name, (T, d, epsilon) in itertools.product(POWERS, itertools.product(*SIZES.values())):
         a, b, c = POWERS[name]

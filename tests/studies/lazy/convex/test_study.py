@@ -1,5 +1,3 @@
-"""Regret of L2P for online convex optimisation and of its competitors."""
-
 from __future__ import annotations
 
 import functools
@@ -38,19 +36,19 @@ NAMES += ["gradient-descent"]
 def test_regret_is_below_its_bound():
     """lambda D^2/4 + B T L^2/(2 lambda) + (d/beta) (1 + log(beta R/d)), R = D L T + lambda D^2/4.
 
-    The last term is -log of the mass that nu gives to the best point's surroundings, over beta.
-    The true mean is larger than is taken here with probability 1e-6 at most (normal).
+    The last term is -log(mass of nu around the best point) / beta. The true mean is above the value
+    used here with probability at most 1e-6 (normal).
     """
     game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-2)
-    found = choose_convex_parameters(game, epsilon=8.0)
+    best = choose_convex_parameters(game, epsilon=8.0)
     losses = drifting_losses(1000, 2, 1.0, 3)
-    measure = RegularisedWeights(body=Ball(2, 2.0), beta=found.beta, regulariser=found.regulariser)
-    own = replicate_generators(0, ("test",), range(15), "algorithm")
-    regret = play(measure, found, losses, own)[0] - losses.least_total(Ball(2, 2.0))
-    R = 2.0 * game.n_rounds + found.regulariser
-    spread = found.batch_size * game.n_rounds / (2 * found.regulariser)
-    logarithm = 1 + math.log(found.beta * R / game.dimension)
-    bound = found.regulariser + spread + game.dimension / found.beta * logarithm
+    measure = RegularisedWeights(body=Ball(2, 2.0), beta=best.beta, regulariser=best.regulariser)
+    coins = replicate_generators(0, ("test",), range(15), "algorithm")
+    regret = play(measure, best, losses, coins)[0] - losses.least_total(Ball(2, 2.0))
+    R = 2.0 * game.n_rounds + best.regulariser
+    spread = best.batch_size * game.n_rounds / (2 * best.regulariser)
+    logarithm = 1 + math.log(best.beta * R / game.dimension)
+    bound = best.regulariser + spread + game.dimension / best.beta * logarithm
     of_zero = -losses.least_total(Ball(2, 2.0))
     assert regret.mean() + 4.75 * np.std(regret, ddof=1) / math.sqrt(15) < bound < 0.7 * of_zero
     assert regret.mean() > 0
@@ -88,7 +86,7 @@ def test_every_setting_has_its_rows():
     assert table.loc[~private, parameters].isna().all(axis=None)
 
 
-def test_accounted_epsilons_are_those_of_the_parameters():
+def test_accounted_epsilons_agree_with_the_parameters():
     game = ConvexGame(n_rounds=3, dimension=2, diameter=3.0, lipschitz=0.5, delta=1e-6)
     sound, preset = small().itertuples(index=False), theorem_3_12(game, epsilon=4.0)
     for row, c in zip(sound, (1.0, 1.0, 2.0), strict=False):
@@ -99,12 +97,12 @@ def test_accounted_epsilons_are_those_of_the_parameters():
 
 
 def test_a_row_is_what_its_parameters_give():
-    """The best point's loss has a closed form: -D/2 |sum of a_t|."""
+    """The loss of the best point has a closed form: -D/2 |sum of a_t|."""
     losses = drifting_losses(3, 2, 0.5, 5)
     best = -1.5 * float(np.linalg.norm(losses.gradients.sum(axis=0)))
     for row in small().itertuples():
         key = ("convex", "linear", 3, 2, 4.0)
-        own = replicate_generators(5, key, range(3), f"algorithm {row.algorithm}")
+        coins = replicate_generators(5, key, range(3), f"algorithm {row.algorithm}")
         if row.algorithm.startswith("l2p"):
             normaliser = "published" if row.algorithm == "l2p-theorem-3.12" else "tight"
             parameters = LazyParameters(
@@ -113,12 +111,12 @@ def test_a_row_is_what_its_parameters_give():
             measure = RegularisedWeights(
                 body=Ball(2, 3.0), beta=row.beta, regulariser=row.regulariser
             )
-            total, redraws = play(measure, parameters, losses, own)
+            total, redraws = play(measure, parameters, losses, coins)
             assert row.redraws == redraws.mean()
         elif row.algorithm in NOISES:
             mu, noise, body = mu_of_epsilon(4.0, 1e-6), NOISES[row.algorithm], Ball(2, 3.0)
             weight = best_regulariser(losses, body, noise, mu)
-            points = private_ftrl(losses, body, noise, mu=mu, regulariser=weight, generators=own)
+            points = private_ftrl(losses, body, noise, mu=mu, regulariser=weight, generators=coins)
             total = total_loss(losses, points)
         else:
             x, total = np.zeros(2), np.zeros(1)
@@ -132,23 +130,23 @@ def test_a_row_is_what_its_parameters_give():
 
 
 def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_settings(monkeypatch):
-    """The intervals alone differ: all rows of a table share their error."""
+    """Only intervals differ, since all rows of a table share their error."""
 
     def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:
         raise ValueError("the choice of parameters takes seconds; most rows do not need it")
 
     monkeypatch.setattr("dpol.studies.lazy.convex.study.choose_convex_parameters", refuse)
     others = config(n_rounds=[4, 3], dimensions=[1, 2], epsilons=[4.0, 1.0])
-    own, other = (
+    one, other = (
         study_convex(others, seed=seed).drop(columns=["ci_half_width", "ci_comparisons"])
         for seed in (5, 6)
     )
-    assert own["T"].tolist() == [4] * 16 + [3] * 16
-    assert own["epsilon"].tolist() == ([4.0] * 4 + [1.0] * 4) * 4
-    found = own.query("T == 3 and d == 2 and epsilon == 4").reset_index(drop=True)
+    assert one["T"].tolist() == [4] * 16 + [3] * 16
+    assert one["epsilon"].tolist() == ([4.0] * 4 + [1.0] * 4) * 4
+    rows = one.query("T == 3 and d == 2 and epsilon == 4").reset_index(drop=True)
     expected = small()[~small()["algorithm"].isin(NAMES[:2])].reset_index(drop=True)
-    pd.testing.assert_frame_equal(found, expected[found.columns])
-    assert (own["mean_regret"] != other["mean_regret"])[own["d"] == 2].all()
+    pd.testing.assert_frame_equal(rows, expected[rows.columns])
+    assert (one["mean_regret"] != other["mean_regret"])[one["d"] == 2].all()
 
 
 def test_an_epsilon_that_no_parameters_reach_has_no_row():
@@ -175,13 +173,13 @@ def test_every_game_has_its_rows_and_its_own_draws() -> None:
     )
     assert not table.duplicated(["algorithm", "mean_regret"]).any()
     alone = study_convex(config(n_rounds=[60], games=GAMES[:1], dimensions=[3]), seed=5)
-    own = table[(table["loss"] == "logistic")].reset_index(drop=True)
+    logistic = table[(table["loss"] == "logistic")].reset_index(drop=True)
     drop = ["ci_half_width", "ci_comparisons"]
-    pd.testing.assert_frame_equal(own.drop(columns=drop), alone.drop(columns=drop))
+    pd.testing.assert_frame_equal(logistic.drop(columns=drop), alone.drop(columns=drop))
 
 
-def test_no_regret_is_below_that_of_the_best_point_in_hindsight_by_chance_alone() -> None:
-    """Gradient descent meets its bound; staying at the centre has the regret that is written."""
+def test_regrets_of_simple_play_agree_with_their_bound_and_definition() -> None:
+    """Gradient descent meets its bound; staying at the centre has the regret of the table."""
     table = games()
     plain = table[table["algorithm"] == "gradient-descent"]
     assert (plain["mean_regret"] <= 1.5 * 3.0 * 0.5 * math.sqrt(60)).all()

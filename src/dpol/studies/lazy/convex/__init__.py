@@ -1,4 +1,4 @@
-"""Regret of L2P for online convex optimisation, compared with its competitors."""
+"""The study of L2P for online convex optimisation: its regret and its competitors'."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HERE = "dpol.studies.lazy.convex"
 
 
 def points(settings: Convex, facts: Facts) -> dict[str, Point]:
-    """A point for each T, d and game: one loss sequence, all algorithms at all epsilons.
+    """Return a point for each T, d and game: one loss sequence, all algorithms and epsilons.
 
     >>> facts = Facts({}, simulated=True, confidence=0.95)
     >>> sizes = {"n_rounds": [100, 200], "dimensions": [2], "more_dimensions": [4]}
@@ -29,7 +29,7 @@ def points(settings: Convex, facts: Facts) -> dict[str, Point]:
 
 
 def exponents_left_out(settings: Convex, facts: Facts) -> frozenset[str]:
-    """The name of the table of exponents, if no size has two values."""
+    """Return the name of the table of exponents if no size has two values."""
     dimensions = {*settings.dimensions, *settings.more_dimensions}
     most = max(len(dimensions), len(set(settings.n_rounds)), len(set(settings.epsilons)))
     return frozenset() if most > 1 else frozenset({"convex-exponents"})

@@ -1,4 +1,4 @@
-"""The table of exponents with which regret grows, next to those that the paper states or asks."""
+"""The table of fitted exponents of regret, next to the exponents in the paper."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ AXES = {
 """Symbol of each size, and the exponents that the paper names for it."""
 
 LEARNS_LITTLE = 0.5
-"""Share of the regret of staying at the centre from which on an exponent says nothing."""
+"""Share of the regret of staying at the centre above which an exponent is vacuous."""
 
 
 def fitted(regrets: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """A row for each exponent: a game, an algorithm, a size that varies, and the others fixed.
+    """Return a row for each exponent: a game, an algorithm, one varying size, the others fixed.
 
-    Exponents of regrets that are not all above 0 are left out.
+    Exponents are left out unless all mean regrets are above 0.
     """
     groups = list(_groups(regrets))
     rows = []
@@ -62,7 +62,7 @@ def fitted(regrets: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def _groups(regrets: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Each size that varies, with rows that differ in it alone."""
+    """Yield each size that varies, with the rows that differ only in this size."""
     for axis in AXES:
         fixed = ["loss", "body", "algorithm", *(name for name in AXES if name != axis)]
         for _, rows in regrets.groupby(fixed, sort=False):
@@ -71,7 +71,7 @@ def _groups(regrets: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def exponent_table(frames: Frames, settings: Convex, facts: Facts) -> Table:
-    """Fitted exponents of regret in T, d and epsilon."""
+    """Build the table of fitted exponents of regret in T, d and epsilon."""
     fits = fitted(frames["convex"], facts.confidence)
     corner = ("losses", "exponent in", "at")
     if fits.empty:
@@ -89,20 +89,19 @@ def exponent_table(frames: Frames, settings: Convex, facts: Facts) -> Table:
         ),
         footers=(
             "Slope of log mean regret on the log of a size, by least squares. In brackets:"
-            " exponents that the paper names. In the interval: which of them the interval holds."
-            " Off: how far the means are from the line at most; the interval does not cover that."
-            " Still: the largest regret in percent of that of a point that never moves, where it is"
-            f" above {LEARNS_LITTLE:.0%}; little is learned there, and the exponent says nothing"
-            " of a rate.",
+            " exponents in the paper. In the interval: which of these the interval contains. Off:"
+            " the largest distance of a mean from the line, which the interval does not cover."
+            " Still: the largest regret in percent of the regret of a point that never moves, if it"
+            f" is above {LEARNS_LITTLE:.0%}; little is learned there: the exponent is vacuous.",
             footers.describe_interval(
                 facts.confidence,
                 len(fits),
                 "exponents",
                 "The intervals cover the randomness of the runs on these losses.",
             ),
-            "The paper's bound is T^(1/2) + T^(1/3) d^(1/2) / ε^(2/3), logarithms left out; its"
-            " section 5 conjectures d^(1/3). A bound is for the worst losses: a smaller exponent"
-            " does not prove it loose, nor these losses the worst.",
+            "The paper's bound is T^(1/2) + T^(1/3) d^(1/2) / ε^(2/3) without logarithms; its"
+            " section 5 conjectures d^(1/3). A bound is for the worst losses, and these may not be"
+            " the worst, so a smaller exponent does not prove that the bound is loose.",
             f"“{LAZY}”, Theorem 3.12. {OURS}.",
         ),
         numbers=fits,
@@ -110,7 +109,7 @@ def exponent_table(frames: Frames, settings: Convex, facts: Facts) -> Table:
 
 
 def _table_groups(fits: pd.DataFrame, algorithms: list[str]) -> Iterator[Group]:
-    """A group for each size that varies, a line for each value of the others."""
+    """Yield a group for each size that varies, with a line for each value of the others."""
     for axis, (symbol, named) in AXES.items():
         rows = fits[fits["exponent_in"] == axis]
         if rows.empty:
@@ -130,7 +129,7 @@ def _cell(fit: Mapping[Any, Any] | None, named: tuple[Fraction, ...]) -> Entry:
     if fit is None:
         return Entry("—")
     slope, half = fit["exponent"], fit["ci_half_width"]
-    inside = [str(it) for it in named if abs(slope - float(it)) <= half]
+    inside = [str(exponent) for exponent in named if abs(slope - float(exponent)) <= half]
     notes = [f"in the interval: {', '.join(inside)}"] if inside else []
     if fit["sizes"] > 2:
         notes.append(f"off: {fit['curvature']:.0%}")

@@ -1,4 +1,4 @@
-"""Regret of L2P for online convex optimisation and of its competitors."""
+"""Play L2P for online convex optimisation and its competitors, and measure regret."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from dpol.studies.study import Facts, Frames, Inputs, Point
 
 
 def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """One row per epsilon and algorithm, without intervals.
+    """Return a row per epsilon and algorithm, without intervals.
 
-    Where no parameters of L2P reach epsilon there is no row.
+    There is no row if no parameters of L2P reach epsilon.
     """
     T, d, game = point["n_rounds"], point["dimension"], point["game"]
     loss_name, body_name = game.split("-")
@@ -53,13 +53,13 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
     if loss_name != "linear":
         losses = linked_losses(cast("LossName", loss_name), linear, body, inputs.seed)
     least = losses.least_total(body)
-    # It has no randomness: every replicate is the same.
+    # Gradient descent has no randomness, so every replicate is the same.
     plain = total_loss(losses, gradient_descent(losses, body)).repeat(settings.replicates)
     without = ("gradient-descent", regret_row(plain - least))
     still = float(total_loss(losses, itertools.repeat(body.centre[None], T))[0]) - least
     rows = []
     for epsilon in settings.epsilons:
-        # The word under which games of linear losses on a ball draw.
+        # Linear losses on a ball keep a key of their own, since the key seeds the generators.
         key = ("convex", "linear" if game == LINEAR else game, T, d, float(epsilon))
         private = _private_rows(settings, losses, body, least, epsilon, (inputs.seed, key))
         for algorithm, row in (*private, without):
@@ -78,7 +78,7 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
 
 
 def collect(frames: Frames, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
-    """All points as one table, with intervals that hold together."""
+    """Join all points, and add intervals that hold together."""
     errors = {"standard_error": "ci_half_width"}
     return {"convex": add_intervals(frames["convex"], errors, facts.confidence)}
 
@@ -91,7 +91,7 @@ def _private_rows(
     epsilon: float,
     seeds: tuple[int, tuple[str | int | float, ...]],
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Rows of the private algorithms; `seeds` has the root seed and the key of the game."""
+    """Yield the rows of the private algorithms; `seeds` is the root seed and the game's key."""
     L, delta = losses.lipschitz, settings.delta
 
     def generators(name: str) -> ReplicateGenerators:
