@@ -1,7 +1,7 @@
 """Plain reference implementations of RW-AdaBatch and of its amplified privacy.
 
-They are written from the definitions and share no code with the library: scalars, loops,
-bounds evaluated directly, no thresholds.
+They follow the definitions and share no code with the library: scalars, loops, bounds evaluated
+directly, no thresholds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def tail(x: float) -> float:
 
 
 def borell_tis(gap: float, steps: int, n: int, eta: float) -> float:
-    """Theorem 1."""
+    """The bound of Theorem 1."""
     if gap <= 0:
         return 1.0
     if eta == 0:
@@ -55,7 +55,7 @@ def target(size: int, t: int, n: int, alpha: float) -> float:
 def batch_size(
     bound: Bound, gap: float, t: int, *, n: int, rounds: int, alpha: float, eta: float, r: float
 ) -> int:
-    """The largest allowed B in 1..T, every one of them looked at; 1 if there is none."""
+    """Try every B in 1..T and return the largest allowed one; 1 if there is none."""
     allowed = [
         size
         for size in range(1, rounds + 1)
@@ -67,7 +67,7 @@ def batch_size(
 def required_gap(
     bound: Bound, size: int, t: int, *, n: int, alpha: float, eta: float, r: float
 ) -> float:
-    """The smallest gap at which a batch of `size` is allowed before round t, by bisection."""
+    """Bisect for the smallest gap at which a batch of `size` is allowed before round t."""
     limit = target(size, t, n, alpha)
     if limit >= 1:
         return 0.0
@@ -125,7 +125,7 @@ def gap_survival(x: float, n: int) -> float:
 
 
 def heuristic_exceeding(size: int, t: int, *, n: int, alpha: float, eta: float) -> float:
-    """P(batch > size) as section A.11 guesses it, by bisection for the gap that size + 1 needs."""
+    """P(batch > size) by the heuristic of section A.11, bisecting for the gap of size + 1."""
     steps, failure = size + 1, alpha * math.sqrt(math.log(n) / t)
     mean, variance = 2 * eta * math.sqrt(steps * math.log(2 * n - 2) / 2), 2 * eta**2 * steps
 
@@ -133,13 +133,13 @@ def heuristic_exceeding(size: int, t: int, *, n: int, alpha: float, eta: float) 
         return math.exp(-((gap - mean) ** 2) / (2 * variance)) - failure
 
     gap = mean if failure >= 1 else optimize.bisect(excess, mean, mean + 100 * eta * steps)
-    # Two experts are as close as |N(0, 2 eta^2 t)|, whose density is at most that at 0.
+    # The gap of two experts is |N(0, 2 eta^2 t)|, whose density is largest at 0.
     two = gap * 2 / math.sqrt(2 * math.pi * 2 * eta**2 * t)
     return max(0.0, 1 - math.comb(n, 2) * two)
 
 
 def integral(integrand: Callable[[float], float], low: float, high: float) -> float:
-    """Integral by Gauss-Legendre quadrature of eight parts."""
+    """Integrate by Gauss-Legendre quadrature in eight parts."""
     nodes, weights = np.polynomial.legendre.leggauss(32)
     ends = np.linspace(low, high, 9)
     half = (high - low) / 16
@@ -158,17 +158,17 @@ def exceeding(
     r: float,
     window: int | None = None,
 ) -> float:
-    """q_b for b = `size`: the chance that no gap of the window is less than `needed`.
+    """q_b for b = `size`: the probability that no gap in the window is less than `needed`.
 
     Args:
-        bound: for the dip within the window.
+        bound: bound on the dip within the window.
         size: b.
         t: the round.
         needed: k_b.
         n: number of experts.
         eta: noise scale.
         r: range of the gains.
-        window: steps after its start, instead of min(b, t) - 1.
+        window: steps after its start; min(b, t) - 1 by default.
     """
     steps = min(size, t) - 1 if window is None else window
     scale = eta * math.sqrt(max(1, t - size + 1))

@@ -1,7 +1,7 @@
 """Plain reference implementations: one replicate, loops, everything recomputed in every round.
 
-They are written from the definitions and share no code with the library. Arrays are
-`noisy_gains` (T, n), `initial` (n,), `noise_scale` (T, n); actions are lists of T experts.
+They follow the definitions and share no code with the library. Arrays are `noisy_gains` (T, n),
+`initial` (n,), `noise_scale` (T, n); actions are lists of T experts.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from functools import partial
 import numpy as np
 
 Learner = Callable[[np.ndarray, np.ndarray], int]
-"""A learner: the noisy gains so far, (t - 1, n), and the initial noise give an action."""
+"""A learner maps the noisy gains so far, (t - 1, n), and the initial noise to an action."""
 
 
 def leader(history: np.ndarray, initial: np.ndarray) -> int:
-    """The first expert with the largest noisy total."""
+    """Return the first expert with the largest noisy total."""
     totals = [initial[i] + sum(gains[i] for gains in history) for i in range(len(initial))]
     return totals.index(max(totals))
 
 
 def ridge_prediction(values: Sequence[float], window: int, penalty: float) -> float:
-    """The next value by a line through the last `window` ones, fitted by penalised least squares.
+    """Predict the next value by a penalised least-squares line through the last `window` values.
 
-    The penalty on the slope is one more row of the least squares problem.
+    The penalty on the slope is one more row of the least-squares problem.
     """
     values = list(values)[-window:]
     k = len(values)
@@ -34,7 +34,7 @@ def ridge_prediction(values: Sequence[float], window: int, penalty: float) -> fl
 
 
 def ridge_learner(history: np.ndarray, initial: np.ndarray, *, window: int, penalty: float) -> int:
-    """The first expert with the largest prediction; expert 0 in round 1."""
+    """Return the first expert with the largest prediction; expert 0 in round 1."""
     if len(history) == 0:
         return 0
     predictions = [ridge_prediction(column, window, penalty) for column in history.T]
@@ -42,12 +42,12 @@ def ridge_learner(history: np.ndarray, initial: np.ndarray, *, window: int, pena
 
 
 def play_learner(learner: Learner, noisy_gains: np.ndarray, initial: np.ndarray) -> list[int]:
-    """A learner on its own."""
+    """Play a learner alone."""
     return [learner(noisy_gains[:t], initial) for t in range(len(noisy_gains))]
 
 
 def paper_learners(windows: Sequence[int], penalties: Sequence[float]) -> list[Learner]:
-    """A ridge learner for every window and penalty, and RW-FTPL."""
+    """Return a ridge learner for every window and penalty, and RW-FTPL."""
     ridges = [
         partial(ridge_learner, window=window, penalty=penalty)
         for window in windows
@@ -57,7 +57,7 @@ def paper_learners(windows: Sequence[int], penalties: Sequence[float]) -> list[L
 
 
 def learner_covariance(actions: Sequence[Sequence[int]], noise_scale: np.ndarray) -> np.ndarray:
-    """Sum over rounds of X diag(eta^2) X', X the 0/1 matrix of the learners' actions."""
+    """Sum X diag(eta^2) X' over rounds, with X the 0/1 matrix of the learners' actions."""
     n = noise_scale.shape[1]
     total = np.zeros((len(actions[0]), len(actions[0])))
     for chosen, scale in zip(actions, noise_scale, strict=False):
@@ -69,7 +69,7 @@ def learner_covariance(actions: Sequence[Sequence[int]], noise_scale: np.ndarray
 
 
 def fresh_covariance(covariance: np.ndarray, least: float) -> tuple[float, np.ndarray]:
-    """tau = max(least, lambda_max(Sigma*)) and tau I - Sigma*, rounded to be semi-definite."""
+    """Return tau = max(least, lambda_max(Sigma*)), and tau I - Sigma* made semi-definite."""
     m = len(covariance)
     ones = np.ones((m, m))
     centred = covariance - (ones * covariance).sum() / m**2 * ones
@@ -79,7 +79,7 @@ def fresh_covariance(covariance: np.ndarray, least: float) -> tuple[float, np.nd
 
 
 def cholesky(matrix: np.ndarray) -> np.ndarray:
-    """Lower factor of a semi-definite matrix; pivots that are zero up to rounding are zero."""
+    """Return the lower factor of a semi-definite matrix; pivots near rounding count as zero."""
     m = len(matrix)
     factor = np.zeros((m, m))
     for j in range(m):
@@ -102,7 +102,7 @@ def rw_meta(
     decorrelate: bool,
     rng: np.random.Generator,
 ) -> list[int]:
-    """RW-Meta; y is the Cholesky factor of its covariance times standard normals."""
+    """Play RW-Meta; its fresh noise is the Cholesky factor of its covariance times normals."""
     m = len(learners)
     past: list[list[int]] = []
     played = []
@@ -119,7 +119,7 @@ def rw_meta(
 
 
 def prefix_nodes(count: int) -> list[tuple[int, int]]:
-    """The binary-tree nodes (first, last round) whose union is rounds 1..count, largest first."""
+    """Return the tree nodes (first, last round) whose union is rounds 1..count, largest first."""
     nodes, start = [], 1
     while start <= count:
         size = 1
@@ -131,7 +131,7 @@ def prefix_nodes(count: int) -> list[tuple[int, int]]:
 
 
 def most_nodes_of_a_round(rounds: int) -> tuple[int, list[int]]:
-    """Number of a game's nodes that each of the rounds 1..T-1 enters, and the maximum."""
+    """Count the nodes that each of the rounds 1..T-1 enters; return the maximum and the counts."""
     released = {node for count in range(1, rounds) for node in prefix_nodes(count)}
     entered = [sum(a <= s <= b for a, b in released) for s in range(1, rounds)]
     return max(entered, default=0), entered
@@ -140,9 +140,9 @@ def most_nodes_of_a_round(rounds: int) -> tuple[int, list[int]]:
 def tree_ftpl(
     gains: np.ndarray, total_scale: np.ndarray, levels: int, rng: np.random.Generator
 ) -> list[int]:
-    """The tree leader: noise of a node drawn when it is first needed, then fresh padding.
+    """Play the tree leader: draw a node's noise when first needed, then fresh padding.
 
-    `total_scale` (n,) is the scale of the noise on every prefix.
+    `total_scale` (n,) is the noise scale of every prefix.
     """
     n = gains.shape[1]
     node_scale = total_scale / math.sqrt(levels) if levels else 0.0 * total_scale
@@ -161,7 +161,7 @@ def tree_ftpl(
 
 
 def weights_distribution(gains: np.ndarray, rounds: int, gain_range: float) -> list[float]:
-    """Probabilities of multiplicative weights after `gains`, in a game of `rounds` rounds."""
+    """Return the probabilities of multiplicative weights after `gains`, for `rounds` rounds."""
     rate = math.sqrt(8 * math.log(gains.shape[1]) / rounds) / gain_range
     weights = [math.exp(rate * sum(column)) for column in gains.T]
     return [weight / sum(weights) for weight in weights]

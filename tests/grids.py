@@ -1,4 +1,4 @@
-"""Grids of settings, thinned."""
+"""Thinned grids of settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def each_and_corners(*axes: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Points with every value of every axis, and all corners: the first and last values."""
+    """Return all corners (first and last values), and points with every value of every axis."""
     corners = itertools.product(*((axis[0], axis[-1]) for axis in axes))
     diagonal = (
         tuple(axis[i % len(axis)] for axis in axes) for i in range(max(len(axis) for axis in axes))

@@ -8,5 +8,5 @@ from dpol.core.randomness import ReplicateGenerators
 
 
 def many(n: int, seed: int = 0) -> ReplicateGenerators:
-    """n rows that share one generator: n independent draws in one call."""
+    """Return n rows that share one generator, for n independent draws in one call."""
     return ReplicateGenerators((np.random.default_rng(seed),) * n)

@@ -1,4 +1,4 @@
-"""Steps that the tests of algorithms and of banks of learners share."""
+"""Steps shared by the tests of algorithms and of banks of learners."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpol.noise import NoisyGains
 
 
 def final_state(algorithm: Any, noisy: NoisyGains, *generators: Any) -> Any:
-    """The state of an algorithm or a bank once all rounds are seen."""
+    """Return the state of an algorithm or a bank after all rounds."""
     state, observation = algorithm.init(setup_of(noisy)), None
     for revealed in observations(noisy):
         state, _ = algorithm.step(state, observation, *generators)
@@ -25,7 +25,7 @@ def final_state(algorithm: Any, noisy: NoisyGains, *generators: Any) -> Any:
 
 
 class FixedUniform:
-    """Generators whose uniform numbers are given, one for each replicate."""
+    """Generators with given uniform numbers, one for each replicate."""
 
     def __init__(self, values: Sequence[float]) -> None:
         self.values = np.asarray(values)
@@ -37,7 +37,7 @@ class FixedUniform:
 
 @dataclass(frozen=True)
 class FixedBank(LearnerBank[tuple[int, int]]):
-    """Learners that follow a schedule, (T, m), whatever they see; the last row goes on."""
+    """Learners that follow a schedule (T, m) whatever they see; the last row repeats."""
 
     schedule: Sequence[Sequence[int]]
 
@@ -59,7 +59,7 @@ class FixedBank(LearnerBank[tuple[int, int]]):
 def simulated(
     models: Sequence[StateSpaceModel], rounds: int, draws: int, noise: float, seed: int
 ) -> Floats:
-    """(R, T, n) noisy deviations of experts that follow the models, one each."""
+    """Simulate noisy deviations (R, T, n) of experts that follow one model each."""
     rng, n = np.random.default_rng(seed), len(models)
     names = "persistence", "process_variance", "transient_variance", "variance_before"
     numbers = np.array([[getattr(model, name) for model in models] for name in names])
