@@ -593,7 +593,7 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("randomised-response", "ResponseClient", argument(0, to(9)), {FAILS}),
         ("pairs-are-laws", "LARGEST_DISTANCE", to(2.1), {FAILS}),
         ("response-risk", "kept_by_response", times(30.0), {FAILS}),
-        # Three rounds in place of 3.5 million.
+        # Three rounds instead of 3.5 million.
         ("rounds-of-selection", "rounds_of_selection", to(lambda *_: 3), {FAILS}),
         ("tv-of-design", "kept_by_design", times(2.5), {FAILS}),
         ("tv-of-design risk-of-design", "DesignBayes", to(Deaf), {FAILS}),

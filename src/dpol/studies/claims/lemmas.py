@@ -225,7 +225,7 @@ def conditional_composition(seed: int) -> Findings:
 RANGE = 2.0
 """The ratio of Lemmas A.1 and 3.7 lies within e^(-RANGE B eta) and e^(RANGE B eta)."""
 BEYOND = 1.1
-"""The counterexample's log ratio over that of the lemmas: a tenth beyond."""
+"""The counterexample's log ratio over the lemmas' bound: a tenth beyond it."""
 
 
 def normalised_ratios(_: int) -> Findings:
