@@ -34,8 +34,8 @@ def substance(ledger: pd.DataFrame) -> str:
     >>> others(pd.DataFrame(rows))
     'The other slips are easily put right, as the ledger says: 1 constant.'
     """
-    found = roots(ledger)
-    named = found.loc[found["kind"].isin(OF_SUBSTANCE), "root"].tolist()
+    failing = roots(ledger)
+    named = failing.loc[failing["kind"].isin(OF_SUBSTANCE), "root"].tolist()
     start = f"Among {counted(len(of_papers(ledger)), 'statement')} of the papers that need no data,"
     if not named:
         return f"{start} none is false or lacks a hypothesis."
@@ -45,7 +45,7 @@ def substance(ledger: pd.DataFrame) -> str:
 
 def others(ledger: pd.DataFrame) -> str:
     """Count the other slips by kind; empty if there are none."""
-    found = roots(ledger)
-    kinds = found.loc[~found["kind"].isin(OF_SUBSTANCE), "kind"].value_counts(sort=False)
+    failing = roots(ledger)
+    kinds = failing.loc[~failing["kind"].isin(OF_SUBSTANCE), "kind"].value_counts(sort=False)
     counts = ", ".join(counted(count, str(kind)) for kind, count in kinds.items())
     return f"The other slips are easily put right, as the ledger says: {counts}." if counts else ""
