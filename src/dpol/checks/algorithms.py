@@ -272,9 +272,9 @@ def _wrong_in_record(member: Member, stream: GainStream, source: Source, mu: flo
     if record.epsilon_delta is not None:
         epsilon, delta = record.epsilon_delta
         if not (math.isnan(record.mu) and 0 < epsilon <= epsilon_of_delta(delta, mu)):
-            return f"claims epsilon = {epsilon:g}, which is not within the level asked for"
+            return f"claims epsilon = {epsilon:g}, more than mu = {mu:g} allows"
     elif not 0 < record.mu <= mu * _ROUNDING:
-        return f"claims mu = {record.mu:g}, which is not within the level asked for"
+        return f"claims mu = {record.mu:g}, but at most {mu:g} was asked for"
     if not (0 < record.sensitivity < math.inf and math.isclose(record.sensitivity, expected)):
         return f"has the sensitivity {record.sensitivity:g}, not {expected:g}"
     return ""

@@ -39,7 +39,9 @@ def learners_play_their_columns(bank: Bank) -> None:
     generators = replicate_generators(1, ("checks",), range(REPLICATES), "learner")
     played, shape = bank_actions(bank, noisy), (REPLICATES, noisy.n_rounds, len(bank.labels))
     if played.shape != shape:
-        raise CheckError(f"its actions have the shape {played.shape}, not {shape}")
+        raise CheckError(
+            f"its actions have the shape {played.shape}, not {shape}; return one for each label"
+        )
     for place, label in enumerate(bank.labels):
         for alone in (LearnerAlone(bank, place), LearnerAlone(*bank.single(place))):
             if alone.label != label:
