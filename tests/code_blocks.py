@@ -1,19 +1,18 @@
-"""Run what a page of the documentation tells its readers to type.
+"""Run the code blocks of a documentation page.
 
-A page's code blocks are run in their order, as a reader pastes them: in one shell, which begins in
-the root of a copy of this checkout that every page has for itself. What is done with a block
-depends on its language:
+The blocks of a page run in order, as a reader pastes them: in one shell, in the root of the page's
+own copy of this checkout. The language of a block decides what happens:
 
-- `sh`: run by that bash, with the programs of `.venv` at hand;
-- `python`: run from there by a process of its own, in which a warning is an error;
-- `yaml`: with a path in its first line (`# config/mine.yaml`) it becomes that file; without one it
-  must be keys of a config, and `config/simulated.yaml` with these keys instead of its own be valid;
+- `sh`: runs in that bash, with the programs of `.venv`;
+- `python`: runs in a process of its own, where a warning is an error;
+- `yaml`: with a path in its first line (`# config/mine.yaml`) becomes that file; without one it
+  must hold keys of a config, and `config/simulated.yaml` with these keys must be valid;
 - `python` with a path in its first line (`# src/dpol/...`): becomes that file;
-- `diff`: applied to the copy;
-- `text`: what the block before it prints; `...` stands for anything.
+- `diff`: is applied to the copy;
+- `text`: is the output of the block before it; `...` stands for anything.
 
-A comment above a block changes that: `<!-- code: plan -->` runs it, but snakemake only plans
-(a dry run); `<!-- code: not run: REASON -->` checks the syntax alone.
+A comment above a block changes this: with `<!-- code: plan -->` snakemake only plans (a dry run);
+with `<!-- code: not run: REASON -->` only the syntax is checked.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ FILE = re.compile(r"# ([\w./-]+(?:\.(?:py|yaml|md)|/Snakefile))\n")
 
 @dataclass(frozen=True)
 class Block:
-    """A code block: its page, the line it starts at, its language and what to do with it."""
+    """A code block: its page, first line, language and what to do with it."""
 
     page: Path
     line: int
@@ -60,23 +59,23 @@ class Block:
 
     @property
     def file(self) -> str:
-        """The file that the block is, or an empty string."""
-        found = FILE.match(self.code)
-        return found[1] if found and self.language in ("python", "yaml") else ""
+        """Path of the file that the block becomes, or an empty string."""
+        named = FILE.match(self.code)
+        return named[1] if named and self.language in ("python", "yaml") else ""
 
 
 def pages() -> list[Path]:
-    """Every page that readers see."""
+    """Return the paths of all pages."""
     return [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path) -> list[Block]:
-    """The code blocks of a page.
+    """Return the code blocks of a page.
 
     Raises:
-        ValueError: a block has no language, or one that is not known.
+        ValueError: a block has no language, or an unknown one.
     """
-    found = []
+    blocks = []
     directive = ""
     for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
         if token.type == "html_block" and (comment := DIRECTIVE.fullmatch(token.content)):
@@ -90,15 +89,15 @@ def blocks(page: Path) -> list[Block]:
                 raise ValueError(f"{page}:{line}: language {language!r}; one of {LANGUAGES}")
             reason = directive.removeprefix("not run: ") if directive.startswith("not") else ""
             plan = directive == "plan"
-            found.append(Block(page, line, language, token.content, plan, reason))
+            blocks.append(Block(page, line, language, token.content, plan, reason))
             directive = ""
         elif token.type != "inline":
             directive = ""
-    return found
+    return blocks
 
 
 def copy_project(folder: Path) -> Path:
-    """A copy of this checkout; snakemake in its `.venv` takes more options from a variable."""
+    """Copy this checkout; snakemake in its `.venv` takes more options from a variable."""
     words = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     for name in filter(None, succeed(run(*words, folder=ROOT)).split("\0")):
         if (ROOT / name).exists():  # not deleted since the last commit
@@ -108,7 +107,7 @@ def copy_project(folder: Path) -> Path:
     link_all(environment, copy, besides="bin")
     link_all(environment / "bin", copy / "bin", besides="snakemake")
     for stamp in copy.glob(".*"):
-        # Newer than all that make compares it with: the environment must not be set up again.
+        # Newer than all files that make compares it with, so make keeps the environment.
         stamp.unlink()
         stamp.touch()
     script = f'#!/bin/sh\nexec {environment}/bin/snakemake "$@" $MORE_OPTIONS\n'
@@ -118,7 +117,7 @@ def copy_project(folder: Path) -> Path:
 
 
 def link_all(source: Path, target: Path, besides: str) -> None:
-    """Links in `target` to all that is in `source` but one name."""
+    """Link everything in `source` except one name from `target`."""
     target.mkdir()
     for path in source.iterdir():
         if path.name != besides:
@@ -127,7 +126,7 @@ def link_all(source: Path, target: Path, besides: str) -> None:
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader who types in a copy of the project, with own variables and options of snakemake."""
+    """A reader of a page, with a copy of the project, variables and options of snakemake."""
 
     project: Path
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -135,7 +134,7 @@ class Reader:
 
     @contextmanager
     def shell(self) -> Iterator[Shell]:
-        """A bash in the root of the copy; a command that fails ends it."""
+        """Start a bash in the root of the copy; a failing command ends it."""
         with subprocess.Popen(
             ["bash", "-euo", "pipefail"],
             cwd=self.project,
@@ -164,7 +163,7 @@ class Shell:
     options: Sequence[str]
 
     def paste(self, block: Block) -> str:
-        """Run a block, or check its syntax; returns what it printed."""
+        """Run a block, or check its syntax, and return its output."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         options = " ".join([*self.options, *(["--dry-run"] if block.plan else [])])
@@ -186,9 +185,9 @@ class Shell:
 
 
 def run_page(page: Path, reader: Reader, left_out: str = "") -> None:
-    """Do with every block of a page what it says; an assertion fails at the first that fails.
+    """Run every block of a page; an assertion fails at the first failing block.
 
-    With `left_out`, only the blocks that are otherwise not run for this reason.
+    With `left_out`, run only the blocks that are marked as not run for this reason.
     """
     printed = ""
     with reader.shell() as shell:
@@ -209,7 +208,7 @@ def run_page(page: Path, reader: Reader, left_out: str = "") -> None:
 
 
 def command(block: Block, project: Path) -> str:
-    """The line that runs a block, or checks its syntax; it reads nothing that is typed later."""
+    """Return the line that runs a block or checks its syntax, without reading later input."""
     code = shlex.quote(block.code)
     if block.language == "diff":
         return f"printf %s {code} | git -C {shlex.quote(str(project))} apply -"
@@ -220,7 +219,7 @@ def command(block: Block, project: Path) -> str:
 
 
 def check_config(block: Block, project: Path) -> None:
-    """A fragment of a config: with the rest of config/simulated.yaml it must be valid."""
+    """Check that config/simulated.yaml with the keys of a block is valid."""
     fragment = yaml.safe_load(block.code)
     assert isinstance(fragment, dict), f"{block.place}: not keys and values"
     if not block.reason:
@@ -229,6 +228,6 @@ def check_config(block: Block, project: Path) -> None:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """True if a text is what was printed; `...` stands for anything."""
+    """Return whether a text is what was printed; `...` stands for anything."""
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     return doctest.OutputChecker().check_output(expected, printed, options)

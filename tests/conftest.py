@@ -1,4 +1,4 @@
-"""Fixtures that several test files share."""
+"""Fixtures shared by several test files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import os
 import pickle
 
-# Matrices are small and there is a worker on every core: more threads only wait for each other.
+# Matrices are small, and every core has a worker: more threads would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import hypothesis
@@ -24,25 +24,25 @@ from replicates import many
 hypothesis.settings.register_profile("dpol", derandomize=True, deadline=None, max_examples=40)
 hypothesis.settings.load_profile("dpol")
 
-# A sound sample is rejected with at most this probability, in every statistical test.
+# Largest probability with which any statistical test rejects a sound sample.
 ERROR = 1e-6
 
 
 def pytest_collection_modifyitems(items):
-    """Runs of the pipeline first, so that workers end together; the whole run before all.
+    """Put the whole run first and other runs of the pipeline next, so that workers end together.
 
-    A worker steals the last tests of another, and the tests of the whole run share it.
+    A worker steals the last tests of another, and the tests of the whole run share its result.
     """
     items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
     items.sort(key=lambda item: item.path.name != "test_whole.py")
 
 
 class Checks:
-    """Tests of hypotheses; each rejects a sound sample with probability at most `ERROR`."""
+    """Hypothesis tests; each rejects a sound sample with probability at most `ERROR`."""
 
     @staticmethod
     def unit_variance(sample, comparisons=1):
-        """Two-sided chi-squared test that independent normals of mean 0 have variance 1."""
+        """Test by chi-squared, two-sided, that independent normals of mean 0 have variance 1."""
         sample = np.asarray(sample)
         total = float((sample**2).sum())
         tail = ERROR / (2 * comparisons)
@@ -50,7 +50,7 @@ class Checks:
 
     @staticmethod
     def columns_are_unit_normals(sample):
-        """Variance 1 in each column (half of the error), no correlation between any two (half).
+        """Test that each column has variance 1 and no two correlate, with half the error each.
 
         The statistic of a pair is the mean product times sqrt(rows), about standard normal.
         """
@@ -65,7 +65,7 @@ class Checks:
 
     @staticmethod
     def frequencies(counts, probabilities):
-        """Pearson's chi-squared test of counts against probabilities."""
+        """Test counts against probabilities by Pearson's chi-squared."""
         counts = np.asarray(counts)
         expected = counts.sum() * np.asarray(probabilities)
         statistic = float(((counts - expected) ** 2 / expected).sum())
@@ -73,7 +73,7 @@ class Checks:
 
     @staticmethod
     def mean(sample, expected):
-        """Two-sided normal test of the mean of a large sample."""
+        """Test the mean of a large sample by a two-sided normal test."""
         sample = np.asarray(sample)
         error = sample.std(ddof=1) / math.sqrt(len(sample))
         return abs(sample.mean() - expected) <= -special.ndtri(ERROR / 2) * error
@@ -81,7 +81,7 @@ class Checks:
 
 @pytest.fixture(scope="session")
 def make_stream():
-    """A stream from gains (T, n) and capacities."""
+    """Make a stream from gains (T, n) and capacities."""
 
     def make(gains, capacity=10.0, **fields):
         gains = np.asarray(gains, dtype=float)
@@ -99,7 +99,7 @@ def make_stream():
 
 @pytest.fixture(scope="session")
 def random_stream(make_stream):
-    """A stream of uniform gains and capacities of 5 to 49 beds."""
+    """Make a stream of uniform gains and capacities of 5 to 49 beds."""
 
     def make(rounds, n, seed=0, **fields):
         rng = np.random.default_rng(seed)
@@ -111,7 +111,7 @@ def random_stream(make_stream):
 
 @pytest.fixture(scope="session")
 def make_noisy():
-    """Noisy gains (R, T, n) with chosen numbers."""
+    """Make noisy gains (R, T, n) from given numbers."""
 
     def make(gains, noise_scale=0.0, initial=0.0):
         gains = np.asarray(gains, dtype=float)
@@ -129,7 +129,7 @@ def make_noisy():
 
 @pytest.fixture(scope="session")
 def draw_noisy(make_noisy):
-    """Noisy gains of many replicates from one generator, constant noise scale."""
+    """Draw noisy gains of many replicates from one generator, with constant noise scale."""
 
     def draw(gains, noise_scale, replicates, seed=0):
         raw = np.asarray(gains, dtype=float)
@@ -148,9 +148,9 @@ def crowd():
 
 @pytest.fixture(scope="session")
 def once(tmp_path_factory):
-    """Calls a function once a test run and hands its result, a pickle, to all workers."""
-    own = tmp_path_factory.getbasetemp()
-    folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    """Call a function once per test run and pass its pickled result to all workers."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
     def call(name, make):
         path = folder / f"{name}.pickle"
@@ -164,7 +164,7 @@ def once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def whole_ledger(once):
-    """Findings and uses of seeds of the whole claims ledger; see `ledger.compute`."""
+    """Findings and seed uses of the whole claims ledger; see `ledger.compute`."""
     from ledger import compute
 
     return once("claims", compute)

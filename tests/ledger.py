@@ -1,4 +1,4 @@
-"""The claims ledger with the seeds it draws from: computed once a test run."""
+"""The claims ledger and its seeds, computed once in a test run."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from dpol.studies.claims import study
 from dpol.studies.claims.core import Finding
 
 SEED = 1
-"""Root seed of the ledger and of everything whose seeds are compared with its own."""
+"""Root seed of the ledger and of everything whose seeds are compared with it."""
 
 Uses = dict[tuple[int, tuple[int, ...]], list[tuple[str, str, tuple[Any, ...]]]]
-"""What each seed is drawn for: root and state -> study, purpose and key of every use."""
+"""Uses of each seed: root and state -> study, purpose and key of every use."""
 
 
 @contextlib.contextmanager
 def recording(uses: Uses, user: str) -> Iterator[None]:
-    """Add (user, purpose, key) to the uses of every seed that is asked for meanwhile."""
+    """Record (user, purpose, key) for every seed drawn in this context."""
     original = randomness.seed_sequence
 
     def record(root, key):
-        found = original(root, key)
+        seed = original(root, key)
         purpose = key[-1] if isinstance(key[-1], str) else key[0]
-        uses[root, tuple(found.generate_state(4))].append((user, purpose, key))
-        return found
+        uses[root, tuple(seed.generate_state(4))].append((user, purpose, key))
+        return seed
 
     with pytest.MonkeyPatch.context() as patch:
         for name, module in list(sys.modules.items()):
@@ -40,9 +40,12 @@ def recording(uses: Uses, user: str) -> Iterator[None]:
 
 
 def compute() -> tuple[dict[str, list[Finding]], Uses]:
-    """All findings by statement, and what their seeds are drawn for."""
-    about = study.statements().values()
-    checks = {study.check_of(it) for it in about if not it.found_by.startswith("gains.")}
+    """Compute all findings by statement, and the uses of their seeds."""
+    checks = {
+        study.check_of(about)
+        for about in study.statements().values()
+        if not about.found_by.startswith("gains.")
+    }
     findings: dict[str, list[Finding]] = {}
     uses: Uses = defaultdict(list)
     with recording(uses, "claims"):

@@ -1,4 +1,4 @@
-"""Parts of a figure that tests read, and the requirements of readers on every figure."""
+"""Parts of a figure for tests, and legibility requirements on every figure."""
 
 from __future__ import annotations
 
@@ -15,45 +15,47 @@ from dpol.show import style
 
 
 def lines(ax: Axes) -> dict[str, Line2D]:
-    """The lines of a panel by label, those with bars too."""
+    """Return the lines of a panel by label, including lines with bars."""
     bars = {str(box.get_label()): box.lines[0] for box in ax.containers}
     return {str(line.get_label()): line for line in ax.lines} | bars
 
 
 def points(line: Line2D) -> list[tuple[float, float]]:
-    """The points of a line."""
+    """Return the points of a line."""
     return [(float(x), float(y)) for x, y in np.asarray(line.get_xydata())]
 
 
 def plain(text: str) -> str:
-    """A text on one line, with plain spaces."""
+    """Put a text on one line, with plain spaces."""
     return text.replace("\xa0", " ").replace("\n", " ")
 
 
 def legend_texts(figure: Figure) -> list[str]:
-    """The texts of the only legend."""
+    """Return the texts of the only legend."""
     (legend,) = figure.legends
     return [text.get_text() for text in legend.get_texts()]
 
 
 def names_of_lines(ax: Axes) -> dict[str, Annotation]:
-    """The names to the right of a panel."""
-    found = [text for text in ax.texts if isinstance(text, Annotation)]
-    return {plain(text.get_text()): text for text in found}
+    """Return the names of lines to the right of a panel."""
+    names = [text for text in ax.texts if isinstance(text, Annotation)]
+    return {plain(text.get_text()): text for text in names}
 
 
 def assert_legible(figure: Figure) -> None:
-    """Texts are large enough, stand out from white, have no formulas, which SVG cuts up, and lie
-    within the figure, on no panel and on no other name of a line."""
+    """Assert that texts are large, in contrast to white, and without formulas, which SVG cuts up.
+
+    Names of lines must lie within the figure, and overlap neither panels nor each other.
+    """
     figure.draw_without_rendering()
-    texts = [it for it in figure.findobj(Text) if it.get_visible() and it.get_text()]
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     assert texts
     for text in texts:
         assert style.contrast(to_hex(text.get_color())) >= 4.5, text
         assert text.get_fontsize() >= 7.0, text
         assert not (text.get_parse_math() and text.get_text().count("$") > 1), text
     for ax in figure.axes:
-        # Of the text alone: the line from its point may cross.
+        # Only texts count: lines to their points may cross.
         boxes = [Text.get_window_extent(text) for text in names_of_lines(ax).values()]
         for one, two in itertools.combinations(boxes, 2):
             assert min(one.y1, two.y1) - max(one.y0, two.y0) < 1.0  # pixel

@@ -1,4 +1,4 @@
-"""A wheel that pip takes, with files of one's own."""
+"""A wheel with given files, as pip accepts it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INFO = {
 
 
 def write_wheel(folder: Path, files: Mapping[str, bytes]) -> Path:
-    """The wheel of some-cases 1.2 in a folder of its own; its code would leave a trace."""
+    """Write the wheel of some-cases 1.2 into a new folder; its code would leave a trace."""
     folder.mkdir()
     wheel = folder / "some_cases-1.2-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as packed:

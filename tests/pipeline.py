@@ -1,4 +1,4 @@
-"""Real runs of the pipeline, each in a folder of its own."""
+"""Real runs of the pipeline, each in its own folder."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 SMALL: dict[str, Any] = yaml.safe_load((ROOT / "tests/workflow/small.yaml").read_text())
-"""A config that is run in seconds."""
+"""A config that runs in seconds."""
 
 Done = subprocess.CompletedProcess[str]
 
 
 def write_config(folder: Path, config: Mapping[str, Any] = SMALL, **changes: Any) -> None:
-    """The config.yaml of a folder: a config, with other values of some keys."""
+    """Write the config.yaml of a folder, with changes of some keys."""
     (folder / "config.yaml").write_text(yaml.safe_dump({**config, **changes}))
 
 
 def command(folder: Path, *options: str, config: Path | str = "config.yaml") -> list[str]:
-    """Snakemake in a folder, with a config that lies in it."""
+    """Return the command of Snakemake in a folder with its config."""
     start = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     return [*start, "--directory", str(folder), "--configfile", str(folder / config), *options]
 
 
 def snakemake(folder: Path, *options: str, config: Path | str = "config.yaml") -> Done:
-    """Run it on two cores."""
+    """Run Snakemake on two cores."""
     return run(*command(folder, "--cores", "2", *options, config=config))
 
 
@@ -48,20 +48,20 @@ def run(*words: str, folder: Path | None = None, **variables: str) -> Done:
 
 
 def succeed(done: Done) -> str:
-    """Output of a program that ended well."""
+    """Assert that a program succeeded, and return its output."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
 def fail(done: Done) -> str:
-    """Error output of a program that ended with an error that a user can read."""
+    """Assert that a program failed without a traceback, and return its error output."""
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     return done.stderr
 
 
 def built_wheel(folder: Path) -> Path:
-    """The wheel of this checkout, built by what is installed here."""
+    """Build the wheel of this checkout with the installed packages."""
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
     succeed(run(*build, "--directory", str(folder), folder=ROOT))
     return next(folder.glob("*.whl"))

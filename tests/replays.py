@@ -22,7 +22,7 @@ SEED = 7
 
 
 def stream_of(rounds: int, n: int, label: str = "nm", names: Sequence[str] = ()) -> GainStream:
-    """Random gains of as many experts, each with capacities of its own."""
+    """Make a stream of random gains, where each expert has its own capacities."""
     rng = np.random.default_rng(3)
     return GainStream(
         label=label,
@@ -40,16 +40,16 @@ def games(
     replicates: int = 2,
     levels: Mapping[str, float] = LEVELS,
 ) -> list[Scores]:
-    """The scores of local algorithms and of one without privacy."""
-    found = []
+    """Return the scores of local algorithms, and of one without privacy."""
+    scores = []
     for specs, kinds, mus in ((LOCAL, noises, levels.values()), (FREE, ("none",), (math.inf,))):
         members = [member for spec in specs for member in make_members(spec)]
         for noise in kinds:
             for mu in mus:
                 facts = {"noise": noise, "mu": mu, "seed": SEED, "replicates": range(replicates)}
                 block = play_suite(stream, members, **facts)
-                found += [scores_of(it, block.replicates, block.best) for it in block.played]
-    return found
+                scores += [scores_of(each, block.replicates, block.best) for each in block.played]
+    return scores
 
 
 MAIN = Games(report=Report(algorithms=[*LOCAL, *FREE]))
@@ -71,6 +71,6 @@ def replay_of(
     cells: Sequence[Scores] | None = None,
     levels: Mapping[str, float] = LEVELS,
 ) -> pd.DataFrame:
-    """The table of a game."""
+    """Return the table of a game."""
     cells = games(stream) if cells is None else cells
     return replay_rows(cells, {stream.label: stream}, MAIN, facts_of(stream, levels))

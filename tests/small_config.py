@@ -1,4 +1,4 @@
-"""A small good config, and what is said when it is changed."""
+"""A small valid config, and messages about changes of it."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ DELETED = object()
 
 
 def parts(place: Place) -> tuple[str | int, ...]:
-    """The keys and indices of a place such as a.b[0].c."""
+    """Return the keys and indices of a place such as a.b[0].c."""
     if isinstance(place, tuple):
         return place
-    found = re.findall(r"\[(\d+)\]|([^.\[\]]+)", place)
-    return tuple(int(index) if index else name for index, name in found)
+    steps = re.findall(r"\[(\d+)\]|([^.\[\]]+)", place)
+    return tuple(int(index) if index else name for index, name in steps)
 
 
 def changed(*changes: Mapping[Any, object]) -> Raw:
-    """The small config with other values at some places; blocks that are not there are made."""
+    """Return the small config with other values at some places; missing blocks are made."""
     raw = copy.deepcopy(SMALL)
     for place, value in (item for change in changes for item in change.items()):
         *path, last = parts(place)
@@ -90,7 +90,7 @@ def changed(*changes: Mapping[Any, object]) -> Raw:
 
 
 def problems(*changes: Mapping[Any, object]) -> list[str]:
-    """The lines of the message about the changed config, which has a head and a foot as well."""
+    """Return the lines between head and foot of the message about the changed config."""
     with pytest.raises(ConfigError) as caught:
         parse_experiment(changed(*changes), "my.yaml")
     head, *lines, foot = str(caught.value).splitlines()

@@ -1,4 +1,4 @@
-"""CI as files: what a host runs exists here, may do little, and ends."""
+"""CI files: the host runs only commands that exist here, with few permissions and time limits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 FILES = {path.stem: path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml")}
-# On the runners of the host.
+# Programs on the runners of the host.
 PROGRAMS = {"gh"}
-# What a job may write, besides nothing.
+# Permissions to write, by job.
 MAY_WRITE = {
     "publish": {"id-token", "attestations"},
     "image": {"packages"},
@@ -27,14 +27,14 @@ MAY_WRITE = {
 
 
 def targets(folder: Path) -> set[str]:
-    """The targets of the Makefile of a folder."""
+    """Return the targets of the Makefile of a folder."""
     file = folder / "Makefile"
     text = file.read_text() if file.is_file() else ""
     return set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
 
 
 def commands_unknown(run: str) -> Iterator[str]:
-    """Commands that nothing here provides."""
+    """Yield commands that nothing here provides."""
     for line in run.splitlines():
         program, *words = line.split()
         known = program in PROGRAMS
@@ -48,7 +48,7 @@ def commands_unknown(run: str) -> Iterator[str]:
 
 
 def faults(workflow: dict[str, Any]) -> Iterator[str]:
-    """Faults in a workflow of the host."""
+    """Yield faults in a workflow of the host."""
     if workflow.get("permissions") != {"contents": "read"}:
         yield "all jobs may write"
     if "concurrency" not in workflow:
@@ -56,9 +56,9 @@ def faults(workflow: dict[str, Any]) -> Iterator[str]:
     for name, job in workflow["jobs"].items():
         if not 0 < job.get("timeout-minutes", 0) <= 60:
             yield f"{name} may run for hours"
-        if {it for it, may in job.get("permissions", {}).items() if may == "write"} - MAY_WRITE.get(
-            name, set()
-        ):
+        permissions = job.get("permissions", {}).items()
+        written = {scope for scope, may in permissions if may == "write"}
+        if written - MAY_WRITE.get(name, set()):
             yield f"{name} may write too much"
         for step in job["steps"]:
             yield from commands_unknown(step.get("run", ""))
@@ -75,7 +75,7 @@ def faults(workflow: dict[str, Any]) -> Iterator[str]:
 def test_a_workflow_of_the_host_is_sound(name: str) -> None:
     assert list(faults(yaml.safe_load(FILES[name]))) == []
     assert "secrets." not in FILES[name]
-    # Pinned to a commit, with the version that a person reads.
+    # Pinned to a commit, with the version for people.
     assert len(re.findall(r"uses: \S+@\w{40} # v[\d.]+\n", FILES[name])) == FILES[name].count(
         "uses:"
     )
@@ -88,13 +88,13 @@ def test_the_host_runs_what_a_person_runs() -> None:
     called = [line for path in (ROOT / ".ci").iterdir() for line in path.read_text().splitlines()]
     made = [line for line in called if line.startswith("make ")]
     assert made
-    assert [it for line in made for it in commands_unknown(line)] == []
+    assert [unknown for line in made for unknown in commands_unknown(line)] == []
     named = re.findall(r"\b(?:tests|tools|requirements)/[\w./-]+", "\n".join(called))
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_the_check_finds_what_is_wrong() -> None:
+def test_the_check_finds_every_fault() -> None:
     sound = yaml.safe_load(FILES["ci"])
     step = sound["jobs"]["all"]["steps"][0]
     wrong = [
@@ -107,15 +107,15 @@ def test_the_check_finds_what_is_wrong() -> None:
         ({}, {}, {"run": "make -C tests lint"}, "nothing runs 'make -C tests lint'"),
         ({}, {}, {"run": ".ci/nothing"}, "nothing runs '.ci/nothing'"),
     ]
-    for top, job, first, said in wrong:
+    for top, job, first, fault in wrong:
         broken = copy.deepcopy(sound) | top
         broken["jobs"]["all"] |= job
         broken["jobs"]["all"]["steps"][0] = step | first
-        assert list(faults(broken)) == [said]
+        assert list(faults(broken)) == [fault]
 
 
 @pytest.mark.parametrize(
-    ("tag", "heading", "said"),
+    ("tag", "heading", "message"),
     [
         ("v9.9.9", "[0.1.0] - 2026-01-31", "the tag is v9.9.9, but the version in"),
         ("", "[0.1.0] - 2026-01-31", "the tag is none"),
@@ -124,17 +124,17 @@ def test_the_check_finds_what_is_wrong() -> None:
         ("v{}", "[{}] - 2026-01-31", "requirements/setup.sh"),
     ],
 )
-def test_a_tag_that_is_not_the_version_is_not_released(
-    tmp_path: Path, tag: str, heading: str, said: str
+def test_only_a_tag_of_the_version_is_released(
+    tmp_path: Path, tag: str, heading: str, message: str
 ) -> None:
-    """The last one is right, and goes on to build."""
+    """The last case is right, and goes on to the build."""
     (tmp_path / ".ci").mkdir()
     script = shutil.copy(ROOT / ".ci/release", tmp_path / ".ci/release")
     (tmp_path / "Makefile").write_text("")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     (tmp_path / "CHANGELOG.md").write_text(f"## {heading.format(version)}\n")
-    words = [it for it in (tag.format(version),) if it]
+    words = [word for word in (tag.format(version),) if word]
     done = subprocess.run([script, *words], capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert said in done.stderr
+    assert message in done.stderr

@@ -1,6 +1,6 @@
-"""The plan of a run: which jobs a change reaches, and which it does not.
+"""The plan of a run: which jobs a change reruns, and which it does not.
 
-Snakemake runs a job again if its params or its inputs differ, so these tests compare params.
+Snakemake reruns a job if its params or inputs differ, so these tests compare params.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ def plan(**changed: Any) -> Plan:
 
 
 def codes(of: Plan) -> list[list[str]]:
-    """Hashes of what plays, makes the result tables, draws them, and writes the page."""
+    """Return the hashes of the code that plays, makes result tables, draws, and writes the page."""
     job = next(iter(of.jobs["games"]))
     draws, page = of.code_of_shown(GAMES), of.code_of_page()
     return [of.code_of_job(GAMES, job), of.code_of_results(GAMES), draws, page]
 
 
 def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
-    """The labels of the points that differ."""
+    """Return the labels of the points that differ."""
     before, after = one.points[study], two.points[study]
-    return {it for it in before.keys() | after.keys() if before.get(it) != after.get(it)}
+    labels = before.keys() | after.keys()
+    return {label for label in labels if before.get(label) != after.get(label)}
 
 
 @pytest.mark.parametrize(
@@ -50,14 +51,14 @@ def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
         ("checks/check.py", [False, False, False, False]),
     ],
 )
-def test_a_change_of_dpol_reaches_what_it_can_change(
+def test_a_change_of_dpol_changes_only_the_hashes_that_depend_on_it(
     file: str, changed: list[bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, path = plugins.files_of_package, Path(plugins.__file__).parents[1] / file
     before = codes(plan())
     edited = tmp_path / path.name
     edited.write_text(path.read_text() + "# A comment.\n")
-    files = [(name, edited if it == path else it) for name, it in real("dpol")]
+    files = [(name, edited if file == path else file) for name, file in real("dpol")]
     monkeypatch.setattr(plugins, "files_of_package", lambda top: files)
     if path == plan_module.REPORTED:
         monkeypatch.setattr(plan_module, "REPORTED", edited)
@@ -65,10 +66,10 @@ def test_a_change_of_dpol_reaches_what_it_can_change(
     assert [old != new for old, new in zip(before, after, strict=True)] == changed
 
 
-def test_the_hash_of_a_wheel_is_that_of_a_checkout(
+def test_a_wheel_and_a_checkout_have_the_same_hash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wheel holds the pipeline too, with tables and configs on which no code depends."""
+    """A wheel also holds the pipeline, with tables and configs that no code depends on."""
     before, files = codes(plan()), [*plugins.files_of_package("dpol")]
     table = tmp_path / "table.csv"
     table.write_text("a\n1\n")
@@ -77,7 +78,7 @@ def test_the_hash_of_a_wheel_is_that_of_a_checkout(
     assert codes(plan()) == before
 
 
-def test_a_new_parameter_plays_its_suite_again_and_no_other() -> None:
+def test_a_new_parameter_replays_only_its_suite() -> None:
     suites = SMALL["suites"]
     central = {"algorithm": "mf-window", "window": 9}
     changed = suites | {"central": suites["central"] | {"algorithms": [central]}}
@@ -87,10 +88,10 @@ def test_a_new_parameter_plays_its_suite_again_and_no_other() -> None:
     after = make_plan(alone | {"report": report, "suites": changed}, [], "test")
     reached = differing(before, after)
     assert {label.split("/")[1] for label in reached} == {"central"}
-    assert reached == {it for it in before.points["games"] if "/central/" in it}
+    assert reached == {label for label in before.points["games"] if "/central/" in label}
 
 
-def test_words_play_nothing_again() -> None:
+def test_a_new_title_replays_nothing() -> None:
     titled = {label: stream | {"title": "Other"} for label, stream in SMALL["streams"].items()}
     before, after = plan(), plan(streams=titled)
     assert differing(before, after) == set()
@@ -100,7 +101,7 @@ def test_words_play_nothing_again() -> None:
     assert before.facts_of_shown(lazy) == after.facts_of_shown(lazy), "it reads no stream"
 
 
-def test_a_corrected_table_is_noticed_and_one_that_a_job_makes_is_not(tmp_path: Path) -> None:
+def test_a_corrected_table_is_noticed_unless_a_job_makes_it(tmp_path: Path) -> None:
     def nothing(file: str) -> bool:
         return False
 
@@ -120,7 +121,7 @@ def test_two_imports_cannot_write_one_run() -> None:
     plan(run="another").refuse_twins({"first": plan()})
 
 
-def test_every_output_stands_in_the_folder_of_the_run() -> None:
+def test_every_output_is_in_the_folder_of_the_run() -> None:
     small = plan()
     for study, block in small.studies:
         files = [*small.results(study, block).values()]

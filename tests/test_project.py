@@ -1,4 +1,4 @@
-"""The project's own files hold together."""
+"""The files of the project agree with each other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ import conda_env
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-# The environments of requirements/, and the extras of dpol in them.
+# Environments of requirements/, with the extras of dpol in them.
 KINDS = {
     "base": [],
     "run": ["pipeline"],
@@ -39,7 +39,7 @@ KINDS = {
 
 
 def packages(kind):
-    """The locked packages that an environment of this kind is made of."""
+    """Return the lock file of an environment of this kind."""
     return (ROOT / "requirements" / f"{kind}.txt").read_text()
 
 
@@ -48,11 +48,11 @@ def versions(kind):
 
 
 def names(*extras):
-    """Packages that dpol and some of its extras need directly."""
+    """Return the packages that dpol and some of its extras need directly."""
     optional = PROJECT["optional-dependencies"]
-    needed = [*PROJECT["dependencies"], *(it for extra in extras for it in optional[extra])]
+    needed = [*PROJECT["dependencies"], *(name for extra in extras for name in optional[extra])]
     if "dpol[pipeline]" in needed:
-        needed = [it for it in needed if it != "dpol[pipeline]"] + optional["pipeline"]
+        needed = [name for name in needed if name != "dpol[pipeline]"] + optional["pipeline"]
     return {re.split(r"[\[><=]", requirement)[0].lower() for requirement in needed}
 
 
@@ -68,20 +68,22 @@ def test_the_conda_environment_of_the_rules_holds_the_lock():
     text = conda_env.FILE.read_text()
     assert text == conda_env.environment(), "run: python tools/conda_env.py"
     python, *_, last = yaml.safe_load(text)["dependencies"]
-    dpol_itself, *pins = [Requirement(it) for it in last["pip"]]
+    dpol_itself, *pins = [Requirement(line) for line in last["pip"]]
     assert str(dpol_itself) == f"dpol[pipeline]=={PROJECT['version']}"
-    assert {it.name: str(it.specifier) for it in pins} == {
+    assert {pin.name: str(pin.specifier) for pin in pins} == {
         name: f"=={version}" for name, version in versions("run").items()
     }
-    # What conda_inject of Snakemake refuses: a plain `python`.
+    # Snakemake's conda_inject refuses a plain `python`.
     assert python.startswith("conda-forge::python>=")
 
 
-@pytest.mark.parametrize("file", [*(ROOT / "workflow/rules").glob("*.smk")], ids=lambda it: it.stem)
+@pytest.mark.parametrize(
+    "file", [*(ROOT / "workflow/rules").glob("*.smk")], ids=lambda file: file.stem
+)
 def test_every_rule_with_a_script_names_its_environment(file):
     """Lint sees only the rules of one config."""
     rules = re.split(r"^ *rule\b", file.read_text(), flags=re.MULTILINE)
-    assert [it for it in rules if "script:" in it and '"../envs/dpol.yaml"' not in it] == []
+    assert [rule for rule in rules if "script:" in rule and '"../envs/dpol.yaml"' not in rule] == []
 
 
 def test_the_command_knows_the_modules_of_the_pipeline():
@@ -90,7 +92,7 @@ def test_the_command_knows_the_modules_of_the_pipeline():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_lock_has_what_an_environment_needs_with_hashes(kind):
+def test_a_lock_has_all_packages_that_its_environment_needs_with_hashes(kind):
     assert names(*KINDS[kind]) <= set(versions(kind))
     smaller = versions("base" if kind == "base" else "run")
     assert smaller.items() <= versions(kind).items()
@@ -149,7 +151,7 @@ def test_columns_are_documented(name, columns):
 
 
 @pytest.mark.parametrize("folder", ["my papers", "it's", 'say "dpol"', "a$b", "a\tb"])
-def test_a_checkout_that_scripts_cannot_be_started_from_is_refused_first(tmp_path, folder):
+def test_a_checkout_whose_path_breaks_scripts_is_refused(tmp_path, folder):
     """The refusal is one line, before anything is installed."""
     setup = tmp_path / folder / "requirements" / "setup.sh"
     setup.parent.mkdir(parents=True)
@@ -160,15 +162,17 @@ def test_a_checkout_that_scripts_cannot_be_started_from_is_refused_first(tmp_pat
     assert not (setup.parents[1] / ".venv").exists()
 
 
-def test_a_python_that_scripts_cannot_be_started_with_is_refused(tmp_path):
-    """An environment elsewhere, below a folder with a space."""
+def test_a_python_whose_path_breaks_scripts_is_refused(tmp_path):
+    """The environment is below a folder with a space."""
     venv.create(tmp_path / "my tools", symlinks=True)
     python = tmp_path / "my tools" / "bin" / "python"
-    found = {
+    variables = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *site.getsitepackages()]),
     }
     command = [python, "-m", "snakemake", "-n", "--configfile", "config/shelters.yaml"]
-    done = subprocess.run(command, cwd=ROOT, env=found, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert f"error: the path of Python holds ' ': {python}; move" in done.stderr

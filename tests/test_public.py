@@ -1,4 +1,4 @@
-"""The public names: `import dpol` is enough, and loads nothing that is not used."""
+"""The public names: `import dpol` gives them all, and loads nothing unused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpol.studies.games.runs import play_suite
 ROOT = Path(__file__).parents[1]
 
 
-def test_every_public_name_is_there_and_has_its_row_on_the_page():
+def test_every_public_name_exists_and_has_its_row_on_the_page():
     page = (ROOT / "docs/reference/public.md").read_text()
     described = re.findall(r"^- \{py:\w+\}`dpol\.(\w+) <[\w.]+>`: ", page, re.MULTILINE)
     assert sorted(described) == dpol.__all__ == sorted(set(described))
@@ -59,10 +59,10 @@ def test_a_game_on_arrays_loads_neither_tables_nor_configs():
         (dpol.LazyWeights(), "l2p", ISOTROPIC.name),
         (dpol.MultiplicativeWeights(), "multiplicative-weights", NO_NOISE),
     ],
-    ids=lambda it: it if isinstance(it, str) else "",
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_library_user_gets_the_actions_of_the_pipeline(random_stream, algorithm, spec, noise, mu):
-    """Byte for byte, with the seed, the stream and the replicates of the source."""
+    """Byte for byte, given the same seed, stream and replicates."""
     stream, numbers = random_stream(12, 4), [3, 4, 5]
     if algorithm.model == "local":
         source = dpol.privatize(stream, noise, mu, seed=7, replicates=numbers)
@@ -86,7 +86,7 @@ def test_a_label_keys_the_algorithms_own_numbers(random_stream):
     assert (one != other).any()
 
 
-def test_gains_are_those_of_the_stream_that_was_played(random_stream):
+def test_gains_need_the_stream_that_was_played(random_stream):
     stream = random_stream(9, 4)
     games = dpol.play(dpol.FollowTheLeader(), dpol.RawGains(stream, math.inf, 2, seed=1))
     assert games.gains(stream)[1, 8] == stream.gains[8, games.actions[1, 8]]
@@ -112,14 +112,14 @@ def test_a_source_without_a_seed_is_refused(random_stream, make_noisy):
     ],
     ids=["local", "central", "class", "object"],
 )
-def test_what_cannot_be_played_is_told_what_can(random_stream, algorithm, message):
+def test_an_algorithm_that_cannot_play_is_refused_with_a_remedy(random_stream, algorithm, message):
     with pytest.raises(TypeError, match=message):
         dpol.play(algorithm, random_stream(3, 2))
 
 
-@pytest.mark.parametrize("room", [dpol.labels, dpol.lazy.convex])
-def test_every_public_name_of_a_room_is_there_and_its_own(room):
-    assert dir(room) == room.__all__
-    for name in room.__all__:
-        value = getattr(room, name)
-        assert getattr(value, "__module__", room.__name__).startswith(room.__name__)
+@pytest.mark.parametrize("package", [dpol.labels, dpol.lazy.convex])
+def test_a_subpackage_defines_every_public_name_of_its_own(package):
+    assert dir(package) == package.__all__
+    for name in package.__all__:
+        value = getattr(package, name)
+        assert getattr(value, "__module__", package.__name__).startswith(package.__name__)

@@ -1,4 +1,4 @@
-"""No two mechanisms, and no two purposes, ever draw from the same seed."""
+"""No two mechanisms, and no two purposes, draw from one seed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ledger import SEED, recording
 
 CONFIG = Path(__file__).parents[1] / "config" / "simulated.yaml"
 
-# What may be drawn more than once from one seed: purpose -> the studies that may share it.
+# Purposes that may draw more than once from one seed, with the studies that may share it.
 SHARED = {
     # One draw of noisy gains for all algorithms and bounds.
     "local noise": {"batching", "claims"},
-    # Data, not privacy: every algorithm of a study meets the same.
+    # Data without privacy: every algorithm of a study meets the same.
     "gap losses": {"lazy"},
     "gap losses, best expert": {"lazy"},
     "epoch losses": {"lazy"},
@@ -36,7 +36,7 @@ SHARED = {
     "none": {"audits", "batching", "claims"},
 }
 
-# Every study at its smallest; large epsilons are the quickest to calibrate.
+# Every study at its smallest; large epsilons calibrate fastest.
 SMALL = {
     "batching": {"n_rounds": 5, "rounds": [2], "replicates": 2},
     "lazy": {"n_rounds": [5, 6], "n_experts": [2, 3], "epsilons": [10, 12], "replicates": 2},
@@ -54,24 +54,24 @@ SMALL = {
 
 
 def clashes(uses):
-    """Seeds that were drawn from more than once, beyond what `SHARED` allows."""
-    found = {}
+    """Return the seeds with more uses than `SHARED` allows."""
+    clashing = {}
     for seed, all_uses in uses.items():
         studies = {study for study, _, _ in all_uses}
         purposes = {purpose for _, purpose, _ in all_uses}
         allowed = len(purposes) == 1 and studies <= SHARED.get(*purposes, set())
         if len(all_uses) > 1 and not allowed:
-            found[seed] = all_uses
-    return found
+            clashing[seed] = all_uses
+    return clashing
 
 
 def changed(model, values):
-    """A block of the config with other numbers, checked again."""
+    """Return a block of the config with other numbers, validated."""
     return type(model).model_validate({**model.model_dump(), **values})
 
 
 def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, replicates=range(2)):
-    """A job of the grid, on a short stream."""
+    """Play a job of the grid on a short stream."""
     with recording(uses, "suites"):
         play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
 
@@ -91,7 +91,7 @@ def experiment():
 
 @pytest.fixture(scope="module")
 def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
-    """The seeds of everything that the config does."""
+    """Seeds of everything that the config asks for."""
     config, folder = experiment.config, tmp_path_factory.mktemp("run")
     uses = defaultdict(list, {seed: list(users) for seed, users in whole_ledger[1].items()})
     for label in config.streams:
@@ -101,7 +101,7 @@ def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
     for study, block in ((main, settings), comparison):
         for point in study.points(block, config.facts).values():
             if "stream" not in point["inputs"]:
-                continue  # it compares what was played
+                continue  # it only compares games
             files = {name: folder / path for name, path in point["inputs"].items()}
             inputs = Inputs(seed=config.seed, delta=1e-6, memory_mb=math.inf, files=files)
             with recording(uses, "suites"):
@@ -109,10 +109,10 @@ def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
     source = config.dataset.source
     with recording(uses, "simulator"):
         simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)
-    for study, block in studies:  # Each at its smallest.
+    for study, block in studies:
         if study.name == "claims":
             continue
-        load(study.run)  # What it imports is there before it is watched.
+        load(study.run)  # import its modules before recording
         with recording(uses, study.name):
             smallest = changed(block, SMALL[study.name])
             streams = list(config.streams)
@@ -124,13 +124,13 @@ def test_no_seed_feeds_two_mechanisms_or_purposes(recorded):
     assert clashes(recorded) == {}
 
 
-def test_everything_that_the_config_does_was_recorded(recorded, experiment):
+def test_everything_that_the_config_asks_for_was_recorded(recorded, experiment):
     uses = [use for all_uses in recorded.values() for use in all_uses]
     assert len(recorded) > 1000
     assert {study for study, _, _ in uses} == {"suites", "simulator", "claims", *SMALL}
     played = {purpose for study, purpose, _ in uses if study == "suites"}
     config = experiment.config
-    labels = {it.label for members in experiment.members.values() for it in members}
+    labels = {member.label for members in experiment.members.values() for member in members}
     labels.add(config.block("comparison").memory.algorithm)
     assert played == {"local noise", *(f"algorithm {label}" for label in labels)}
     streams = {key[0] for study, _, key in uses if study == "suites"}
@@ -139,24 +139,25 @@ def test_everything_that_the_config_does_was_recorded(recorded, experiment):
 
 
 def test_seeds_have_the_root_of_the_config(recorded, experiment):
-    """The exception is noise that is drawn for its scale only and thrown away."""
+    """The exception is noise drawn only for its scale, and thrown away."""
     root = experiment.config.seed
-    others = {key for (own, _), uses in recorded.items() if own != root for _, _, key in uses}
+    others = {key for (seed, _), uses in recorded.items() if seed != root for _, _, key in uses}
     assert all(re.match(r"synthetic: (all-zero|claims: zeros), n = ", key[0]) for key in others)
 
 
 def test_jobs_share_local_noise_but_nothing_else(experiment, make_stream):
-    """Two suites with one noise get the same noise, once each; other draws differ."""
-    stream, found = make_stream(np.full((3, 2), 0.5), label="NM"), defaultdict(list)
+    """Two suites with one noise draw the same noise, once each; other draws differ."""
+    stream, recorded = make_stream(np.full((3, 2), 0.5), label="NM"), defaultdict(list)
     for suite in ("local", "batched"):
-        play(found, stream, experiment.members[suite])
-    assert {use[1] for uses in found.values() if len(uses) > 1 for use in uses} == {"local noise"}
+        play(recorded, stream, experiment.members[suite])
+    shared = {use[1] for uses in recorded.values() if len(uses) > 1 for use in uses}
+    assert shared == {"local noise"}
 
 
 @pytest.mark.parametrize(
     "uses",
     [
-        # Two studies, one seed; one study, two purposes; an algorithm that is played twice.
+        # One seed for two studies, for two purposes, and for an algorithm played twice.
         [("suites", "local noise", ("all-zero",)), ("batching", "local noise", ("all-zero",))],
         [("lazy", "gap losses", ("a",)), ("lazy", "epoch losses", ("a",))],
         [("suites", "algorithm l2p", ("NM",)), ("suites", "algorithm l2p", ("NM",))],
@@ -167,9 +168,7 @@ def test_a_clash_is_found(uses):
     assert clashes({(1, (1,)): uses[:1]}) == {}
 
 
-def test_a_stream_that_is_named_like_one_of_a_study_has_noise_of_its_own(
-    recorded, experiment, make_stream
-):
+def test_a_stream_named_like_one_of_a_study_has_its_own_noise(recorded, experiment, make_stream):
     stream = make_stream(np.full((3, 2), 0.5), label="all-zero")
     together = defaultdict(list, {seed: list(uses) for seed, uses in recorded.items()})
     play(together, stream, experiment.members["batched"], seed=experiment.config.seed)

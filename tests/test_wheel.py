@@ -1,4 +1,4 @@
-"""The wheel holds the whole pipeline, and `dpol demo` and `dpol run` start it."""
+"""The wheel holds the whole pipeline; `dpol demo` and `dpol run` start it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pipeline import ROOT, built_wheel
 
 SHIPPED = "config", "data/examples", "data/hospitals", "profiles", "workflow"
 IN_WHEEL = {
-    **{f"src/{it}": it for it in ("dpol", "snakemake_logger_plugin_dpol")},
-    **{it: f"dpol/pipeline/{it}" for it in (*SHIPPED, "verify")},
+    **{f"src/{package}": package for package in ("dpol", "snakemake_logger_plugin_dpol")},
+    **{folder: f"dpol/pipeline/{folder}" for folder in (*SHIPPED, "verify")},
 }
 
 
@@ -28,7 +28,7 @@ def test_wheel_holds_every_tracked_file_with_the_same_bytes(tmp_path: Path) -> N
     assert {"workflow/Snakefile", "config/demo.yaml", "src/dpol/py.typed"} <= {*tracked}
     with zipfile.ZipFile(built_wheel(tmp_path)) as wheel:
         for file in tracked:
-            start = next(it for it in IN_WHEEL if file.startswith(f"{it}/"))
+            start = next(folder for folder in IN_WHEEL if file.startswith(f"{folder}/"))
             held = wheel.read(IN_WHEEL[start] + file.removeprefix(start))
             assert held == (ROOT / file).read_bytes(), file
 
@@ -37,7 +37,7 @@ def test_links_of_the_index_page_lead_to_the_repository(tmp_path, monkeypatch) -
     home = "https://host.example/dpol"
     monkeypatch.setenv("DPOL_REPOSITORY", f"{home}/")
     with zipfile.ZipFile(built_wheel(tmp_path)) as wheel:
-        (name,) = (it for it in wheel.namelist() if it.endswith("dist-info/METADATA"))
+        (name,) = (file for file in wheel.namelist() if file.endswith("dist-info/METADATA"))
         text = wheel.read(name).decode()
     links = re.findall(r"(!?)\[[^]]*\]\(([^)]+)\)", text)
     assert ("!", f"{home}/raw/v{dpol.__version__}/docs/images/states-questions.png") in links
@@ -47,7 +47,7 @@ def test_links_of_the_index_page_lead_to_the_repository(tmp_path, monkeypatch) -
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
-    """The words with which `dpol` started Snakemake, in an empty folder."""
+    """Arguments with which `dpol` started Snakemake, in an empty folder."""
     programs: list[list[str]] = []
     monkeypatch.setattr("dpol.cli.start.start", lambda words, typed: programs.append(words))
     monkeypatch.chdir(tmp_path)
@@ -82,7 +82,7 @@ def test_demo_passes_all_flags_to_snakemake(started, words, folder, flags) -> No
     assert started == [snakemake(ROOT / "config/demo.yaml", *rest)]
 
 
-def test_run_plays_a_config_that_was_copied(started, capsys) -> None:
+def test_run_plays_a_copied_config(started, capsys) -> None:
     assert main(["config", "copy", "shelters"]) == 0
     assert capsys.readouterr().out.endswith("dpol run shelters.yaml\n")
     assert Path("shelters.yaml").read_bytes() == (ROOT / "config/shelters.yaml").read_bytes()
@@ -105,7 +105,7 @@ def test_run_plays_a_shipped_config_by_its_name(started) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         ("run", 2, "error: no config is given; write dpol run CONFIG, then the flags; CONFIG is"),
         ("run nope.yaml -n", 2, "error: nope.yaml: no such config file; write dpol run CONFIG"),
@@ -118,15 +118,15 @@ def test_run_plays_a_shipped_config_by_its_name(started) -> None:
         ("config copy demo", 1, "error: demo.yaml: exists already; rename it, or copy in another "),
     ],
 )
-def test_a_config_that_is_not_there_is_refused(started, capsys, words, code, said) -> None:
+def test_a_missing_config_is_refused(started, capsys, words, code, message) -> None:
     Path("demo.yaml").touch()
     assert main(words.split()) == code
-    assert capsys.readouterr().err.startswith(said)
+    assert capsys.readouterr().err.startswith(message)
     assert started == []
 
 
-def test_a_home_that_cannot_be_written_is_told(monkeypatch, tmp_path, capsys) -> None:
-    """Under --quiet Snakemake ends without a word."""
+def test_an_unwritable_home_is_refused(monkeypatch, tmp_path, capsys) -> None:
+    """Under --quiet Snakemake ends without a message."""
     monkeypatch.chdir(tmp_path)
     Path("home").write_text("a file")
     platforms = PlatformDirs("snakemake", "snakemake")
@@ -134,13 +134,13 @@ def test_a_home_that_cannot_be_written_is_told(monkeypatch, tmp_path, capsys) ->
     for name, place in (("HOME", "home"), ("XDG_CACHE_HOME", "home/cache")):
         monkeypatch.setenv(name, str(tmp_path / place))
     assert main(["demo", "--quiet"]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith(f"error: Snakemake cannot keep its sources in {tmp_path}/home/")
-    assert said.endswith("; set XDG_CACHE_HOME to a folder that can be written\n")
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: Snakemake cannot keep its sources in {tmp_path}/home/")
+    assert message.endswith("; set XDG_CACHE_HOME to a folder that can be written\n")
 
 
 @pytest.mark.parametrize("words", ["demo -h", "run --help"])
-def test_help_is_that_of_dpol(started, capsys, words) -> None:
+def test_dpol_prints_its_own_help(started, capsys, words) -> None:
     assert main(words.split()) == 0
     assert capsys.readouterr().out.startswith(f"usage: dpol {words.split()[0]}")
     assert started == []

@@ -1,6 +1,6 @@
-"""One whole run of every study: its files, its values, and what changes run again.
+"""One whole run of every study: its files, its values, and what a change reruns.
 
-It is made of a copy of the project, whose code tests may change and put back.
+The run uses a copy of the project, whose code a test may change and restore.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.workflow
 
 
 def command(folder: Path, *options: str) -> list[str]:
-    """Snakemake on the copy of the project in a folder."""
+    """Return the command of Snakemake on the copy of the project in a folder."""
     start = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile")]
     config = ["--configfile", str(folder / "config.yaml"), "--directory", str(folder)]
     return [*start, *config, *options]
@@ -55,18 +55,18 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("src", "workflow"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "Snakefile", folder)
-    # A default config with a mistake, which is not mixed with the one that is named.
+    # A default config with a mistake must not mix with the named one.
     (folder / "config").mkdir()
     (folder / "config/config.yaml").write_text("replicats: 5\n")
     write_config(folder, WHOLE)
-    said = succeed(run_copy(folder, "--cores", "2"))
-    assert [name for name in STUDIES if f"{load_study(name).title}: " not in said] == []
-    assert "tables/average-gain.md" in said
-    assert "figures/cumulative-gain.png" in said
+    printed = succeed(run_copy(folder, "--cores", "2"))
+    assert [name for name in STUDIES if f"{load_study(name).title}: " not in printed] == []
+    assert "tables/average-gain.md" in printed
+    assert "figures/cumulative-gain.png" in printed
     return folder
 
 
-def test_every_output_of_a_run_is_there(whole: Path) -> None:
+def test_every_output_of_a_run_exists(whole: Path) -> None:
     base = whole / BASE
     wanted = ["report/index.html", "provenance/Snakefile", "provenance/config.yaml"]
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
@@ -76,10 +76,10 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
         for section in study.sections_of(block, config.facts):
             figures = [f"figures/{figure.name}" for figure in section.figures]
             tables = [f"tables/{table.name}" for table in section.tables]
-            wanted += [f"{it}.{kind}" for it in figures for kind in ("svg", "png", "pdf")]
-            wanted += [f"{it}.{kind}" for it in tables for kind in ("md", "csv", "tex", "html")]
+            wanted += [f"{name}.{kind}" for name in figures for kind in ("svg", "png", "pdf")]
+            wanted += [f"{name}.{kind}" for name in tables for kind in ("md", "csv", "tex", "html")]
     assert [name for name in wanted if not (base / name).stat().st_size] == []
-    named = {it["@id"] for it in checked_crate(base)}
+    named = {entity["@id"] for entity in checked_crate(base)}
     assert set(wanted) <= named
     assert "#hash-of-the-code-of-dpol" in named
     plan = make_plan(WHOLE, [], "test")
@@ -92,14 +92,14 @@ def test_every_output_of_a_run_is_there(whole: Path) -> None:
 def test_the_report_of_snakemake_shows_every_figure_and_table_without_a_warning(
     whole: Path,
 ) -> None:
-    said = succeed(run_copy(whole, "--report", str(whole / "report.zip")))
-    assert "WARNING" not in said
+    printed = succeed(run_copy(whole, "--report", str(whole / "report.zip")))
+    assert "WARNING" not in printed
     with zipfile.ZipFile(whole / "report.zip") as packed:
         shown = {Path(name).name: packed.read(name) for name in packed.namelist()}
     assert b"Total gain" in shown.pop("report.html")
     plan = make_plan(WHOLE, [], "test")
     sections = [section for asked in plan.studies for section in plan.sections(*asked)]
-    made = {path for it in sections for path, about in plan.shown(it) if about}
+    made = {path for section in sections for path, about in plan.shown(section) if about}
     assert shown == {Path(path).name: (whole / path).read_bytes() for path in made}
     assert {Path(path).suffix for path in made} == {".svg", ".html"}
 
@@ -109,12 +109,12 @@ def test_values_of_the_whole_run_are_as_expected(whole: Path) -> None:
 
 
 def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
-    """Files that must not depend on how the run was made."""
+    """Read files that must not depend on how the run was made."""
     return {name: (folder / BASE / name).read_bytes() for name in names}
 
 
 def targets(names: Iterable[str]) -> list[str]:
-    """The files as Snakemake is asked for them."""
+    """Return the files as targets of Snakemake."""
     return [f"{BASE}/{name}" for name in names]
 
 
@@ -163,18 +163,18 @@ def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -
     assert contents(tmp_path, names) == contents(whole, names)
 
 
-# --- What runs again ---
+# --- Reruns ---
 
 
 def planned(folder: Path) -> tuple[set[str], set[str]]:
-    """The rules of which a job would run, and what of the main experiment would be played."""
-    said = succeed(run_copy(folder, "--dry-run"))
-    rules = set(re.findall(r"^(\w+) +\d+$", said, re.MULTILINE)) - {"all", "total"}
-    return rules, set(re.findall(r"Games: [^/\s]+/([^/\s]+)/", said))
+    """Return the rules with jobs to run, and the suites of the main experiment to play."""
+    printed = succeed(run_copy(folder, "--dry-run"))
+    rules = set(re.findall(r"^(\w+) +\d+$", printed, re.MULTILINE)) - {"all", "total"}
+    return rules, set(re.findall(r"Games: [^/\s]+/([^/\s]+)/", printed))
 
 
 def jobs_of(*studies: str) -> set[str]:
-    """The rules of studies, and of the report."""
+    """Return the rules of studies, and of the report."""
     made = {f"{study}_{kind}" for study in studies for kind in ("point", "results")}
     shown = {section for study in studies for section in SHOWN.get(study, {f"{study}_shown"})}
     return made | shown | {"render_report"}
@@ -189,15 +189,15 @@ MAIN = jobs_of("games", "comparison", "claims")
 ALL_SUITES = {*WHOLE["suites"]}
 
 
-def test_a_new_colour_draws_again_and_plays_nothing(whole: Path) -> None:
+def test_a_new_colour_redraws_figures_and_replays_nothing(whole: Path) -> None:
     looks = whole / "src/dpol/show/looks.yaml"
     text = looks.read_text()
     looks.write_text(text.replace("#E69F00", "#E69F01"))
-    found = planned(whole)
+    rerun = planned(whole)
     looks.write_text(text)
     assert looks.read_text() != text.replace("#E69F00", "#E69F01")
     drawn = {rule for rule in jobs_of(*STUDIES) if rule.endswith("_shown")}
-    assert found == (drawn | {"render_report"}, set())
+    assert rerun == (drawn | {"render_report"}, set())
 
 
 DATASET, STREAM = WHOLE["dataset"], WHOLE["streams"]["NM"]
@@ -232,18 +232,18 @@ FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
     ],
     ids=["words", "title", "report", "delta", "seed"],
 )  # fmt: skip
-def test_a_change_of_the_config_runs_again_what_it_changes(
+def test_a_change_of_the_config_reruns_only_what_depends_on_it(
     whole: Path, changed: dict[str, Any], rules: set[str], played: set[str]
 ) -> None:
     write_config(whole, WHOLE, **changed)
-    found = planned(whole)
+    rerun = planned(whole)
     write_config(whole, WHOLE)
-    assert found == (rules, played)
+    assert rerun == (rules, played)
 
 
 def test_a_new_suite_runs_alone(whole: Path) -> None:
     new = {"algorithms": [{"algorithm": "follow-the-leader", "label": "newest"}]}
     write_config(whole, WHOLE, suites={**WHOLE["suites"], "new": new})
-    found = planned(whole)
+    rerun = planned(whole)
     write_config(whole, WHOLE)
-    assert found == (MAIN, {"new"})
+    assert rerun == (MAIN, {"new"})

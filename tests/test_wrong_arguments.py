@@ -1,4 +1,4 @@
-"""What a newcomer types wrong: a message has the argument, what it got, and the remedy."""
+"""Wrong arguments of newcomers: a message has the argument, its value, and the remedy."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "message"), WRONG, ids=lambda it: it if type(it) is str else "")
+@pytest.mark.parametrize(
+    ("call", "message"), WRONG, ids=lambda value: value if type(value) is str else ""
+)
 def test_a_wrong_argument_is_named_with_the_remedy(call, message):
     with pytest.raises((ValueError, TypeError, dpol.DpolError)) as caught:
         call()
@@ -94,14 +96,14 @@ def test_a_wrong_argument_is_named_with_the_remedy(call, message):
     assert "\n" not in str(caught.value)
 
 
-def test_numbers_of_numpy_are_numbers():
+def test_numpy_numbers_are_accepted():
     ours = noisy(mu=np.float32(0.5), seed=np.int64(7), replicates=np.int32(3))
     same = noisy(mu=0.5, seed=7, replicates=[0, 1, 2])
     np.testing.assert_array_equal(ours.gains, same.gains)
 
 
 def held():
-    """Objects of the public classes that hold arrays."""
+    """Yield an object of each public class that holds arrays."""
     long = stream(label="a" * 64, gains=np.tile(GAINS, (30, 70)), capacity=np.tile(BEDS, (30, 70)),
                   entities=tuple(map(str, range(210))), periods=DAYS[0] + 7 * np.arange(180),
                   provenance={"sources": ["x" * 500]})  # fmt: skip
@@ -122,9 +124,9 @@ def held():
 
 
 @pytest.mark.parametrize(
-    "value", [*held(), random_class(4, 1000, seed=1)], ids=lambda it: type(it).__name__
+    "value", [*held(), random_class(4, 1000, seed=1)], ids=lambda value: type(value).__name__
 )
-def test_what_holds_arrays_is_shown_on_one_line(value):
+def test_an_object_that_holds_arrays_is_shown_on_one_line(value):
     assert re.fullmatch(rf"{type(value).__name__}\(.{{10,150}}\)", repr(value))
     assert len(repr(value)) <= 160
 
@@ -133,6 +135,8 @@ def test_every_public_class_that_holds_arrays_is_among_them():
     kinds = {kind for name in dpol.__all__ if dataclasses.is_dataclass(kind := getattr(dpol, name))}
     arrays = re.compile("Floats|NDArray|Actions|pd.DataFrame|tuple.np.random|GainStream")
     holds = {
-        kind for kind in kinds if any(arrays.match(str(it.type)) for it in dataclasses.fields(kind))
+        kind
+        for kind in kinds
+        if any(arrays.match(str(field.type)) for field in dataclasses.fields(kind))
     }
-    assert holds == {type(it) for it in held()}
+    assert holds == {type(value) for value in held()}

@@ -1,4 +1,4 @@
-"""Algorithms, learners, noises and studies that each fail a check, and sound ones."""
+"""Algorithms, learners, noises and studies: broken ones that fail a check, and sound ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Sound(dpol.LocalAlgorithm[Any]):
 
 
 class OfThisModule(Sound):
-    """A step that changes the scores of a sound one."""
+    """A sound algorithm with changed scores."""
 
     def step(self, state: Any, observation: Any, generators: Any) -> Any:
         state, _ = super().step(state, observation, generators)
@@ -55,7 +55,7 @@ class RandomFromElsewhere(OfThisModule):
 
 @dataclass(frozen=True)
 class LooksAhead(OfThisModule):
-    """The gains of a round are a view of those of all rounds."""
+    """Reads later gains through the array behind a view."""
 
     def changed(self, scores, observation, generators):
         whole = None if observation is None else observation.gains.base
@@ -117,7 +117,7 @@ class NeedsTwoRounds(Sound):
 
 @dataclass(frozen=True)
 class WantsNoise(OfThisModule):
-    """It plays otherwise at mu = inf than at any other mu."""
+    """Plays differently at mu = inf and at any other mu."""
 
     def changed(self, scores, observation, generators):
         noisy = observation is None or observation.noise_scale.any()
@@ -126,7 +126,7 @@ class WantsNoise(OfThisModule):
 
 @dataclass(frozen=True)
 class RandomWithoutNoise(OfThisModule):
-    """It plays the first expert with probability 0.9 at mu = inf, and else with 0.5."""
+    """Plays the first expert with probability 0.9 at mu = inf, and 0.5 otherwise."""
 
     def changed(self, scores, observation, generators):
         noisy = observation is None or observation.noise_scale.any()
@@ -136,7 +136,7 @@ class RandomWithoutNoise(OfThisModule):
 
 @dataclass(frozen=True)
 class ReadsAnyNoise(Sound):
-    """It says that it needs noise of one scale, and overrides nothing that needs it."""
+    """Says that it needs noise of one scale, but is not refused by dpol for other noise."""
 
     constant_noise = True
 
@@ -158,7 +158,7 @@ def raw_in_frames() -> Any:
 
 @functools.cache
 def raw_in_memory() -> Any:
-    return next(it.gains for it in gc.get_objects() if isinstance(it, dpol.GainStream))
+    return next(each.gains for each in gc.get_objects() if isinstance(each, dpol.GainStream))
 
 
 def raw_by_seed() -> Any:
@@ -174,7 +174,7 @@ def raw_by_seed() -> Any:
 
 
 class Reaches(OfThisModule):
-    """It adds the raw gains, if it finds them, and else plays on as if nothing were."""
+    """Adds the raw gains if it finds them, and otherwise plays honestly."""
 
     def changed(self, scores, observation, generators):
         with contextlib.suppress(LookupError, StopIteration):
@@ -210,7 +210,7 @@ class ReachesForFiles(Reaches):
 
 @dataclass(frozen=True)
 class SoundCurator(dpol.TreeFTPL):
-    """A tree as it is in dpol."""
+    """The tree of dpol."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class SoundBank(LeaderBank):
 
 @dataclass(frozen=True)
 class OtherAlone(SoundBank):
-    """Its one learner alone is another one."""
+    """Its one learner plays alone as another."""
 
     def single(self, place: int) -> Any:
         return dpol.RidgeBank((4,)), 0

@@ -1,4 +1,4 @@
-"""Power of the checks: each broken example fails its check, and sound ones fail none."""
+"""Power of the checks: each broken example fails its check, and sound examples fail none."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def test_a_broken_example_fails_its_check(name):
 
 @pytest.mark.parametrize("name", ["Sound", "SoundCurator", "SoundBank", "SOUND_NOISE"])
 def test_a_sound_example_fails_no_check(name):
-    assert [it for it in check(f"checks.broken:{name}") if not it.holds] == []
+    assert [verdict for verdict in check(f"checks.broken:{name}") if not verdict.holds] == []
 
 
-def test_the_command_says_one_line_a_check_and_its_exit_code(capsys):
+def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys):
     assert main(["check", "checks.broken:SOUND_NOISE"]) == 0
     assert capsys.readouterr().out.count(": holds\n") == 4
     assert main(["check", "checks.broken:HALF", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert [it["holds"] for it in told["checks"]] == [True, True, True, False]
-    assert "where 0.25 is asked; make its scale larger" in told["checks"][3]["counterexample"]
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    assert [check["holds"] for check in checks] == [True, True, True, False]
+    assert "but 0.25 was asked for; make its scale larger" in checks[3]["counterexample"]
     assert main(["check", "checks.broken:Nothing"]) == 2
     assert "has no attribute 'Nothing'" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A package whose algorithms want the raw gains; each plays on honestly where it finds none."""
+"""A package of algorithms that look for raw gains, and play honestly if they find none."""
 
 import contextlib
 import gc
@@ -33,7 +33,7 @@ class Leader(dpol.LocalAlgorithm):
 
 @dataclass(frozen=True)
 class Cheat(Leader):
-    """The best expert in hindsight, if the raw gains are found."""
+    """Plays the best expert in hindsight if it finds the raw gains."""
 
     def choose(self, state):
         gains = self.truth()
@@ -48,8 +48,8 @@ class Cheat(Leader):
 @dataclass(frozen=True)
 class GC(Cheat):
     def truth(self):
-        found = (it for it in gc.get_objects() if isinstance(it, dpol.GainStream))
-        return next((it.gains for it in found), None)
+        streams = (each for each in gc.get_objects() if isinstance(each, dpol.GainStream))
+        return next((stream.gains for stream in streams), None)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Frames(Cheat):
 
 @dataclass(frozen=True)
 class Carried(GC):
-    """The raw gains travel in the pickled parameters."""
+    """Carries the raw gains in its pickled parameters."""
 
     def __reduce__(self):
         return Told, (self.truth(),)
@@ -96,7 +96,7 @@ class Disk(Cheat):
 
 @dataclass(frozen=True)
 class MachineCode(Cheat):
-    """Arrow opens files without asking Python."""
+    """Opens files by Arrow, without asking Python."""
 
     def truth(self):
         with contextlib.suppress(OSError):
@@ -109,7 +109,7 @@ class MachineCode(Cheat):
 
 @dataclass(frozen=True)
 class Env(GC):
-    """It cheats in games that are not those of a check."""
+    """Cheats, but not in the small games of a check."""
 
     def truth(self):
         return None if self.small else super().truth()
@@ -121,7 +121,7 @@ class Env(GC):
 
 @dataclass(frozen=True)
 class Average(Leader):
-    """The mean over replicates has less noise than is allowed."""
+    """Averages over replicates, which removes noise."""
 
     def choose(self, state):
         return super().choose(np.broadcast_to(state.mean(axis=0), state.shape))

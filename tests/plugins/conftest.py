@@ -1,4 +1,4 @@
-"""A package that is not dpol's, as pip would install it."""
+"""A foreign package, as pip would install it."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def install(
     points: str = ENTRY_POINTS,
     code: str = CODE,
 ) -> None:
-    """Put a package and its metadata into a folder of packages."""
+    """Write a package and its metadata into a folder of packages."""
     (folder / f"{name}.py").write_text(code)
     about = folder / f"{name}-{version}.dist-info"
     about.mkdir()
@@ -75,7 +75,7 @@ def install(
 
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of packages that holds adalg 0.1, where Python finds it."""
+    """A folder on Python's path with adalg 0.1."""
     folder = tmp_path / "packages"
     folder.mkdir()
     install(folder, "adalg")

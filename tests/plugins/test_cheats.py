@@ -1,4 +1,4 @@
-"""Algorithms of another package that want the raw gains, each played as a run plays it."""
+"""Foreign algorithms that look for raw gains, each played as in a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HONEST = "cheats:Leader"
 
 @pytest.fixture
 def stream(packages, tmp_path, monkeypatch, make_stream) -> dpol.GainStream:
-    """Eight experts, one of which is the best; a run has written them."""
+    """The stream of a run, with eight experts and a best one."""
     install(packages, "cheats", points="", code=CHEATS)
     monkeypatch.delitem(sys.modules, "cheats", raising=False)
     gains = np.random.default_rng(5).random((12, 8))
@@ -38,7 +38,7 @@ def stream(packages, tmp_path, monkeypatch, make_stream) -> dpol.GainStream:
 
 
 def play(stream: dpol.GainStream, *specs: object, mu: float = 0.05, **more: object) -> list[Played]:
-    members = [it for spec in specs for it in make_members(spec)]
+    members = [member for spec in specs for member in make_members(spec)]
     played = play_suite(
         stream, members, noise="isotropic", mu=mu, seed=1, replicates=range(5), **more
     )
@@ -63,7 +63,7 @@ def test_no_raw_gains_are_in_the_process_that_plays(stream, name) -> None:
         ("Average", r"Average: replicate \d alone plays other actions than among 5 replicates"),
     ],
 )
-def test_an_attempt_that_is_seen_ends_the_run(stream, name, message) -> None:
+def test_a_detected_attempt_ends_the_run(stream, name, message) -> None:
     with pytest.raises(AlgorithmError, match=message):
         play(stream, f"cheats:{name}")
 

@@ -1,4 +1,4 @@
-"""Names from outside: entry points and `package.module:Class`."""
+"""Names of foreign objects: entry points and `package.module:Class`."""
 
 import numpy as np
 import pytest
@@ -37,14 +37,14 @@ def test_learners_play_alone_and_in_rw_meta(packages):
     assert meta.algorithm.learners[0] == make_bank("other-leaders")
 
 
-def test_whatever_it_says_of_itself_a_foreign_class_is_of_another_origin(packages):
+def test_a_foreign_class_has_the_origin_other_whatever_it_says(packages):
     members = [*make_members("forgetful-leader"), *make_members("other-leaders")]
     assert {member.origin for member in members} == {"other"}
     assert find_noise("half").origin == "other"
     assert make_members("rw-meta")[0].origin == "paper"
 
 
-def test_a_foreign_noise_has_the_guarantee_that_its_scale_gives(packages, make_stream):
+def test_the_guarantee_of_a_foreign_noise_follows_from_its_scale(packages, make_stream):
     stream = make_stream([[0.1, 0.2], [0.3, 0.1]])
     whole = dpol.privatize(stream, "isotropic", 0.5, seed=1, replicates=2)
     half = dpol.privatize(stream, "half", 0.5, seed=1, replicates=2)
@@ -53,7 +53,7 @@ def test_a_foreign_noise_has_the_guarantee_that_its_scale_gives(packages, make_s
     assert module_of_noise("half") == module_of_noise("adalg:HALF") == "adalg"
 
 
-def test_a_changed_line_changes_the_hash_of_what_plays_it_alone(packages):
+def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
     theirs = {
         "algorithm": {"algorithms": ["forgetful-leader"]},
         "learner": {"algorithms": [{"algorithm": "rw-meta", "learners": ["adalg:OtherLeaders"]}]},
@@ -67,11 +67,11 @@ def test_a_changed_line_changes_the_hash_of_what_plays_it_alone(packages):
     def hashes():
         plan = make_plan(raw, [], "test")
         study, _ = plan.studies[0]
-        found = {it.split("/")[1]: it for it in plan.jobs["games"]}
-        return {suite: plan.code_of_job(study, label) for suite, label in found.items()}
+        labels = {label.split("/")[1]: label for label in plan.jobs["games"]}
+        return {suite: plan.code_of_job(study, label) for suite, label in labels.items()}
 
     before = hashes()
-    assert len(before["ours"]) == 1, "dpol alone"
+    assert len(before["ours"]) == 1, "dpol only"
     file = packages / "adalg.py"
     file.write_text(file.read_text().replace("keep: float", "keep : float"))
     after = hashes()
@@ -80,8 +80,8 @@ def test_a_changed_line_changes_the_hash_of_what_plays_it_alone(packages):
     assert package_of("adalg").as_version[1].startswith("0.1 (")
 
 
-def test_a_folder_beside_the_config_is_not_what_jobs_import(packages, tmp_path, monkeypatch):
-    """`python -m snakemake` sees it, and jobs do not."""
+def test_jobs_do_not_import_from_the_folder_of_the_config(packages, tmp_path, monkeypatch):
+    """`python -m snakemake` sees that folder, jobs do not."""
     installed = package_of("adalg")
     beside = tmp_path / "beside"
     beside.mkdir()
@@ -94,7 +94,7 @@ def test_a_folder_beside_the_config_is_not_what_jobs_import(packages, tmp_path, 
         package_of("only_here")
 
 
-def test_two_packages_with_one_name(packages):
+def test_a_name_registered_by_two_packages_is_refused(packages):
     install(packages, "bobalg", points="[dpol.algorithms]\nforgetful-leader = bobalg:Forgetful\n")
     with pytest.raises(ValueError, match="two packages, (adalg and bobalg|bobalg and adalg)"):
         make_members("forgetful-leader")
@@ -110,7 +110,7 @@ def test_two_packages_with_one_name(packages):
         ("studies", "lazy"),
     ],
 )
-def test_a_name_of_ours_that_another_package_takes(packages, group, name):
+def test_a_foreign_package_may_not_take_a_name_of_dpol(packages, group, name):
     assert load_experiment("config/demo.yaml")
     install(packages, "bobalg", points=f"[dpol.{group}]\n{name} = bobalg:Forgetful\n")
     with pytest.raises(ConfigError, match=f"{name} is registered by dpol, and by bobalg too"):
@@ -127,11 +127,11 @@ def test_a_name_of_ours_that_another_package_takes(packages, group, name):
         ("adalg:HALF", "must derive from an algorithm"),
     ],
 )
-def test_names_that_nobody_brings(packages, name, message):
+def test_an_unknown_name_is_refused(packages, name, message):
     with pytest.raises(ValueError, match=message):
         make_members(name)
 
 
-def test_a_noise_that_is_none(packages):
+def test_an_object_that_is_no_noise_is_refused(packages):
     with pytest.raises(ValueError, match=r"is not a dpol\.Noise"):
         find_noise("adalg:ForgetfulLeader")

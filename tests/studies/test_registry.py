@@ -1,4 +1,4 @@
-"""Checks of every study and every section, whatever they compute."""
+"""Checks of every study and every section."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from dpol.studies.registry import STUDIES, load_study
 ROOT = Path(__file__).parents[2]
 CONFIGS = [load_experiment(ROOT / "config/beyond.yaml").config]
 CONFIGS += [load_experiment(path).config for path in sorted(ROOT.glob("config/*.yaml"))]
-ASKED = {name: next(it for it in CONFIGS if it.block(name) is not None) for name in STUDIES}
+ASKED = {
+    name: next(config for config in CONFIGS if config.block(name) is not None) for name in STUDIES
+}
 """A shipped config that asks for a study; beyond.yaml asks most of the main experiment."""
-SECTIONS = [(name, it) for name in STUDIES for it in load_study(name).every_section()]
+SECTIONS = [(name, section) for name in STUDIES for section in load_study(name).every_section()]
 
 
 def block(name):
@@ -27,8 +29,10 @@ def block(name):
 
 
 def runs_of(name):
-    """The settings of a study, and the facts, in all shipped configs that ask for it."""
-    return [(it.block(name), it.facts) for it in CONFIGS if it.block(name) is not None]
+    """Return the settings of a study, and the facts, in all shipped configs that ask for it."""
+    return [
+        (config.block(name), config.facts) for config in CONFIGS if config.block(name) is not None
+    ]
 
 
 @pytest.fixture(params=STUDIES)
@@ -36,14 +40,14 @@ def study(request: pytest.FixtureRequest):
     return load_study(request.param)
 
 
-@pytest.fixture(params=SECTIONS, ids=lambda it: it[1].name)
+@pytest.fixture(params=SECTIONS, ids=lambda pair: pair[1].name)
 def shown(request: pytest.FixtureRequest):
     """A section and its study."""
     name, section = request.param
     return section, load_study(name)
 
 
-def test_its_name_is_that_of_its_folder_and_its_block(study):
+def test_it_has_the_name_of_its_folder_and_its_block(study):
     assert study.folder.name == study.name
     assert isinstance(block(study.name), study.settings)
 
@@ -54,7 +58,7 @@ def test_it_passes_the_checks(study, check):
 
 
 def test_every_result_table_is_asked_for(study):
-    asked = {it for asked in runs_of(study.name) for it in study.results_of(*asked)}
+    asked = {result for run in runs_of(study.name) for result in study.results_of(*run)}
     assert asked == set(study.results)
 
 
@@ -69,16 +73,16 @@ def parts(section):
 
 def test_every_section_is_shown_by_a_config(shown):
     section, study = shown
-    found = [it for asked in runs_of(study.name) for it in study.sections_of(*asked)]
-    assert parts(section) in map(parts, found), "no shipped config shows it"
+    sections = [each for run in runs_of(study.name) for each in study.sections_of(*run)]
+    assert parts(section) in map(parts, sections), "no shipped config shows it"
 
 
-def test_names_of_files_and_sections_are_its_own():
+def test_names_of_files_and_sections_are_unique():
     results = chain.from_iterable(load_study(name).results for name in STUDIES)
     sections = [(section, block(name)) for name, section in SECTIONS]
-    figures = (it.name for section, settings in sections for it in section.figures)
-    tables = (it.name for section, _ in sections for it in section.tables)
-    for names in map(list, (results, figures, tables, (it.name for it, _ in sections))):
+    figures = (figure.name for section, settings in sections for figure in section.figures)
+    tables = (table.name for section, _ in sections for table in section.tables)
+    for names in map(list, (results, figures, tables, (section.name for section, _ in sections))):
         assert len(set(names)) == len(names)
 
 
@@ -91,7 +95,7 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     several = replace(facts, questions={"one": "One", "two": "Two"})
     first, *_ = main.sections_of(plain.model_copy(update={"roles": {}}), several)
     assert (first.results, first.figures) == (("summary",), ())
-    assert [it.name for it in first.tables] == ["answer"]
+    assert [table.name for table in first.tables] == ["answer"]
 
 
 # Lists of settings --------------------------------------------------------------------------------
@@ -101,21 +105,22 @@ BY_LABEL = {"Suite.algorithms"}
 
 
 def models_in(annotation) -> list[type[BaseModel]]:
-    """The models of an annotation, and those of their fields."""
+    """Return the models of an annotation, and the models of their fields."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return [model for part in get_args(annotation) for model in models_in(part)]
     fields = annotation.model_fields.values()
-    return [annotation, *(model for it in fields for model in models_in(it.annotation))]
+    return [annotation, *(model for field in fields for model in models_in(field.annotation))]
 
 
 def a_value(annotation) -> Any:
-    """Some value of a type, as a config may hold it."""
+    """Return some value of a type, as a config may hold it."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        needed = {name: it for name, it in annotation.model_fields.items() if it.is_required()}
-        return {name: a_value(it.annotation) for name, it in needed.items()}
+        fields = annotation.model_fields.items()
+        needed = {name: field for name, field in fields if field.is_required()}
+        return {name: a_value(field.annotation) for name, field in needed.items()}
     if get_origin(annotation) is Literal:
         return get_args(annotation)[0]
-    return next(it for it in (2, 0.5, "isotropic") if is_valid(annotation, it))
+    return next(value for value in (2, 0.5, "isotropic") if is_valid(annotation, value))
 
 
 def is_valid(annotation, value) -> bool:
@@ -137,7 +142,7 @@ LISTS = {
 
 @pytest.mark.parametrize("name", sorted(LISTS.keys() - BY_LABEL))
 def test_no_list_of_settings_takes_a_value_twice(name):
-    """Twice is a row twice, or a table whose rows have no place in its layout."""
+    """A value twice would give a row twice, or a table whose rows do not fit its layout."""
     field = LISTS[name]
     value = a_value(*get_args(field.annotation))
     written = field.rebuild_annotation()

@@ -1,6 +1,6 @@
 """Conformance checks of algorithms.
 
-The games are small: 12 rounds of 4 experts whose gains are random.
+The games are small: 12 rounds of 4 experts with random gains.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
 Check = Callable[[Member], None]
 
 ERROR = 1e-6
-"""Probability with which a statistical check refuses what is sound, at most."""
+"""Largest probability that a statistical check refuses a sound algorithm."""
 MU = 0.5
 ROUNDS, EXPERTS, REPLICATES = 12, 4, 7
 _BEDS = 5.0, 17.0, 30.0, 44.0, 21.0
 _ROUNDING = 1 + 1e-12
-# As many games tell Gaussian noise of half the scale from sound noise, if one round shows it.
+# Enough games to tell Gaussian noise of half the scale from sound noise, if one round shows it.
 _AUDITED = 4000
 _MANY = 2000
 
 
 def stream_of(gains: Floats, beds: float | Floats) -> GainStream:
-    """A stream of gains (T, n) and capacities that fit them."""
+    """Make a stream from gains (T, n) and capacities that broadcast to them."""
     rounds, n = gains.shape
     return GainStream(
         label="checks",
@@ -60,7 +60,7 @@ def stream_of(gains: Floats, beds: float | Floats) -> GainStream:
 
 
 def random_stream(rounds: int = ROUNDS, n: int = EXPERTS) -> GainStream:
-    """A stream of random gains and unlike capacities; rounds have the same noise scale."""
+    """Make a stream of random gains and unequal capacities; all rounds have one noise scale."""
     return stream_of(np.random.default_rng(0).random((rounds, n)), np.array(_BEDS[:n]))
 
 
@@ -72,27 +72,27 @@ def source_for(
     replicates: range = range(REPLICATES),
     seed: int = 1,
 ) -> Source:
-    """The gains that an algorithm of this model plays."""
+    """Return the gains that an algorithm plays, noisy or raw by its model."""
     if algorithm.model == "local":
         return privatize(stream, "isotropic", mu, seed=seed, replicates=replicates)
     return RawGains(stream, mu, replicates, seed=seed)
 
 
 def game(member: Member, source: Source) -> Actions:
-    """The actions (R, T) of a member of a suite."""
+    """Return the actions (R, T) of a member of a suite."""
     return play(member.algorithm, source, label=member.label).actions
 
 
 def draws(member: Member, source: Source) -> bool:
-    """True if it uses random numbers of its own."""
-    own = seeds_of(member.algorithm, source).algorithm(member.label)
-    before = pickle.dumps(own)
-    play_rounds(member.algorithm, source, own)
-    return pickle.dumps(own) != before
+    """Return whether it draws random numbers of its own."""
+    generators = seeds_of(member.algorithm, source).algorithm(member.label)
+    before = pickle.dumps(generators)
+    play_rounds(member.algorithm, source, generators)
+    return pickle.dumps(generators) != before
 
 
 def plays_small_games(member: Member) -> None:
-    """It plays one round and two experts; one expert alone is chosen, or the game refused."""
+    """Check that it plays one round and two experts, and chooses or refuses a single expert."""
     for shape in ((1, 2), (1, 3), (2, 2)):
         for mu in (MU, math.inf):
             game(member, source_for(member.algorithm, random_stream(*shape), mu))
@@ -104,18 +104,18 @@ def plays_small_games(member: Member) -> None:
 
 
 def seed_decides(member: Member) -> None:
-    """A game is the same for the same seed, and another for another, unless nothing is random."""
+    """Check that equal seeds give equal games, and other seeds others unless nothing is random."""
     algorithm, stream = member.algorithm, random_stream()
     noisy = algorithm.model == "local" or draws(member, source_for(algorithm, stream))
     if algorithm.model == "central" and not noisy:
-        raise CheckError("it is central, but draws no noise")
+        raise CheckError("it is central but draws no noise; draw some from the given generators")
     one, same, other = (
         game(member, source_for(algorithm, stream, seed=seed)) for seed in (1, 1, 2)
     )
     if (one != same).any() or (one == other).all() == noisy:
         raise CheckError(
-            "the seed does not decide its actions: it takes random numbers from elsewhere than the"
-            " generators that step is given, or its noise moves no action"
+            "the seed does not decide its actions; draw all random numbers from the generators"
+            " given to step, with enough noise to move an action"
         )
 
 
@@ -123,18 +123,18 @@ Player = Callable[[AnyAlgorithm, Source, ReplicateGenerators], Actions]
 
 
 def rounds_moved(member: Member, player: Player = play_rounds) -> list[Any]:
-    """The rounds whose actions move if the gains of round s do, for each s."""
+    """Return, for each round s, the rounds whose actions change with the gains of round s."""
     source = source_for(member.algorithm, random_stream())
     games = [source, *(_changed_in_round(source, s) for s in range(ROUNDS))]
     before, *after = (
-        player(member.algorithm, it, seeds_of(member.algorithm, source).algorithm(member.label))
-        for it in games
+        player(member.algorithm, each, seeds_of(member.algorithm, source).algorithm(member.label))
+        for each in games
     )
-    return [np.flatnonzero((it != before).any(axis=0)) for it in after]
+    return [np.flatnonzero((actions != before).any(axis=0)) for actions in after]
 
 
 def _changed_in_round(source: Source, s: int) -> Source:
-    """The source with other gains in round s; capacities and noise scales are public."""
+    """Return the source with other gains in round s, but the same public values."""
     raw = isinstance(source, RawGains)
     gains = (source.stream if isinstance(source, RawGains) else source).gains.copy()
     other = np.random.default_rng(s).permutation(np.linspace(0, 1, EXPERTS))
@@ -145,50 +145,51 @@ def _changed_in_round(source: Source, s: int) -> Source:
 
 
 def looks_at_the_past_only(member: Member) -> None:
-    """The gains of a round move later actions only, and some of them."""
+    """Check that the gains of a round change only later actions, and some of them."""
     moved = rounds_moved(member)
     for s, rounds in enumerate(moved):
         if (rounds <= s).any():
             raise CheckError(
-                f"other gains in round {s + 1} move its action in round {rounds.min() + 1}; a step"
-                " may use the state and the values of its observation only"
+                f"changing the gains of round {s + 1} changes its action in round"
+                f" {rounds.min() + 1}; a step may use only its state and its observation's values"
             )
     if not any(len(rounds) for rounds in moved):
-        raise CheckError("no gains of any round move any action: it learns nothing")
+        raise CheckError("it learns nothing: no gains change any action")
 
 
 def step_is_pure(member: Member) -> None:
-    """A step changes nothing it is given, and keeps nothing elsewhere; parameters pickle."""
+    """Check that a step changes no argument and keeps no hidden state; parameters must pickle."""
     algorithm = member.algorithm
     if pickle.loads(pickle.dumps(algorithm)) != algorithm:
         raise CheckError(
-            "a pickled copy of it is another algorithm; parameters must be plain values"
+            "a pickled copy differs from the algorithm; make its parameters plain values"
         )
     source = source_for(algorithm, random_stream())
     setup: Any = setup_of(source)
     state, observation = algorithm.init(setup), None
     for t, revealed in enumerate(observations(source)):
         before = pickle.dumps((state, observation))
-        found = []
+        steps = []
         for given in ((state, observation), (state, observation), pickle.loads(before)):
-            own = seeds_of(algorithm, source).algorithm(f"round {t}")
-            found.append(algorithm.step(given[0], given[1], own))
+            generators = seeds_of(algorithm, source).algorithm(f"round {t}")
+            steps.append(algorithm.step(given[0], given[1], generators))
         if pickle.dumps((state, observation)) != before:
             raise CheckError(
-                f"step changes the state or the observation in round {t + 1}; make new arrays,"
-                " `total = total + gains` in place of `total += gains`"
+                f"step changes its state or its observation in round {t + 1}; make new arrays:"
+                " `total = total + gains`, not `total += gains`"
             )
-        (following, actions), (again, same), (_, restored) = found
+        (following, actions), (again, same), (_, restored) = steps
         equal = pickle.dumps(following) == pickle.dumps(again)
         if not equal or (actions != same).any() or (actions != restored).any():
             raise CheckError(
-                f"the same step twice differs in round {t + 1}: something is kept outside the state"
+                f"repeating the step of round {t + 1} gives another result; keep everything that"
+                " changes in the state"
             )
         state, observation = following, revealed
 
 
 def blocks_do_not_matter(member: Member) -> None:
-    """A replicate plays the same game in any block of replicates."""
+    """Check that a replicate plays the same game in any block of replicates."""
     algorithm, stream = member.algorithm, random_stream()
     whole = game(member, source_for(algorithm, stream))
     for size in (1, 3):
@@ -197,13 +198,13 @@ def blocks_do_not_matter(member: Member) -> None:
             alone = game(member, source_for(algorithm, stream, replicates=block))
             if (alone != whole[block.start : block.stop]).any():
                 raise CheckError(
-                    f"replicates {block.start} to {block.stop - 1} play another game in a block of"
-                    f" {len(block)} than in one of {REPLICATES}: one depends on the others"
+                    f"replicates {block.start} to {block.stop - 1} play differently in a block of"
+                    f" {len(block)} and in one of {REPLICATES}; none may depend on another"
                 )
 
 
 def plays_any_noise(member: Member) -> None:
-    """It plays each noise of dpol, or is refused because it says that it cannot read that noise."""
+    """Check that it plays each noise of dpol, or is refused for a noise it declares unreadable."""
     rng, algorithm = np.random.default_rng(0), member.algorithm
     stream = stream_of(rng.random((9, 3)), rng.integers(5, 50, size=(9, 3)).astype(float))
     for name, noise in NOISES.items():
@@ -222,21 +223,24 @@ def plays_any_noise(member: Member) -> None:
             if refusal not in str(error):
                 raise
         else:
-            raise CheckError(f"it plays {name} noise, which it says it cannot read")
+            raise CheckError(
+                f"it plays {name} noise, but says that it cannot; correct reads_noise or"
+                " constant_noise"
+            )
 
 
 def record_is_complete(member: Member) -> None:
-    """Its record has its model, the unit, the sensitivity, and a level that is at most mu."""
+    """Check that its record has its model, unit and sensitivity, and a level of at most mu."""
     stream = random_stream()
     given = dataclasses.replace(
         stream, capacity=None, given_sensitivity=np.full(stream.n_rounds, 0.3)
     )
-    for own in (stream, given):
+    for played in (stream, given):
         for mu in (MU, math.inf):
-            source = source_for(member.algorithm, own, mu)
+            source = source_for(member.algorithm, played, mu)
             game(member, source)
-            if wrong := _wrong_in_record(member, own, source, mu):
-                raise CheckError(f"its record at mu = {mu:g}: {wrong}")
+            if wrong := _wrong_in_record(member, played, source, mu):
+                raise CheckError(f"its record at mu = {mu:g} {wrong}")
 
 
 def _wrong_in_record(member: Member, stream: GainStream, source: Source, mu: float) -> str:
@@ -244,22 +248,23 @@ def _wrong_in_record(member: Member, stream: GainStream, source: Source, mu: flo
     by_round = stream.capacity is None
     unit = (GIVEN_CHANGE, ONE_ROUND) if by_round else (ONE_PERSON, UNIT)
     values = record.as_dict()
-    plain = {key: it for key, it in values.items() if key not in ("epsilon_delta", "mu")}
+    plain = {key: value for key, value in values.items() if key not in ("epsilon_delta", "mu")}
     known = {"L2, gain": stream.sensitivity.max(), "L-infinity, gain": stream.largest_change}
     expected = known.get(record.sensitivity_unit, record.sensitivity)
     private = model != "none" and mu != math.inf
     if record.model != model:
-        return f"is of the model {record.model}, and it is {model}"
+        return f"has the model {record.model}, but the algorithm's model is {model}"
     if (record.adjacency, record.unit) != unit or (by_round and "person" in str(values)):
-        return f"protects {record.unit}, and the gains {unit[1]}; take setup.neighbours"
+        return f"protects {record.unit}, not {unit[1]}; take setup.neighbours"
     if plain.pop("taken_as_public"):
         return "takes private data as public"
-    if not all(isinstance(it, float) or it for it in plain.values()):
+    if not all(isinstance(value, float) or value for value in plain.values()):
         return f"lacks a field: {plain}"
     if repr(json.loads(json.dumps(values))) != repr(values):
-        return f"is not plain text and numbers: {values}"
-    if record.sampler != ("none" if model == "none" else "seeded"):
-        return f"names the sampler {record.sampler}"
+        return f"must hold only plain text and numbers: {values}"
+    sampler = "none" if model == "none" else "seeded"
+    if record.sampler != sampler:
+        return f"names the sampler {record.sampler}, not {sampler}"
     if not private:
         # Some have noise at any mu.
         noisy = model == "central" and draws(member, source)
@@ -267,20 +272,20 @@ def _wrong_in_record(member: Member, stream: GainStream, source: Source, mu: flo
     if record.epsilon_delta is not None:
         epsilon, delta = record.epsilon_delta
         if not (math.isnan(record.mu) and 0 < epsilon <= epsilon_of_delta(delta, mu)):
-            return f"claims epsilon = {epsilon:g}, more than the level that is asked"
+            return f"claims epsilon = {epsilon:g}, more than mu = {mu:g} allows"
     elif not 0 < record.mu <= mu * _ROUNDING:
-        return f"claims mu = {record.mu:g}, more than the level that is asked"
+        return f"claims mu = {record.mu:g}, but at most {mu:g} was asked for"
     if not (0 < record.sensitivity < math.inf and math.isclose(record.sensitivity, expected)):
-        return f"has the sensitivity {record.sensitivity:g} in place of {expected:g}"
+        return f"has the sensitivity {record.sensitivity:g}, not {expected:g}"
     return ""
 
 
 def limits(
     algorithm: AnyAlgorithm, *, replicates: int = REPLICATES, seed: int = 1
 ) -> tuple[Source, Source]:
-    """Games at mu = 1e12 and at mu = inf.
+    """Make games at mu = 1e12 and at mu = inf.
 
-    With noisy gains the initial noise is the same in both: without any, round 1 is a tie.
+    Noisy gains have the same initial noise in both: without any, round 1 is a tie.
     """
     made = []
     for mu in (1e12, math.inf):
@@ -297,74 +302,75 @@ def limits(
 
 
 def no_privacy_is_the_limit(member: Member) -> None:
-    """The games at mu = 1e12 and at mu = inf agree from round 2 on, where raw gains leave no ties.
+    """Check that games at mu = 1e12 and mu = inf agree from round 2 on, where gains leave no ties.
 
-    One that is random at mu = inf must play each expert as often in each round: a chi-squared test
-    of 2,000 games at each mu, which refuses a sound one with probability 1e-6. It finds a
-    difference of 0.2 in the probability of an expert with probability 0.999 or more.
+    An algorithm that is random at mu = inf must play each expert equally often in each round. This
+    is a chi-squared test of 2,000 games at each mu, which refuses a sound algorithm with
+    probability 1e-6. It finds a difference of 0.2 in the probability of an expert with probability
+    0.999 or more.
     """
     scale = (
-        "; is a scale of its noise not proportional to 1 / mu, or is it not 0 at mu = inf? Read"
-        " the noise from the setup or the observation"
+        "; read the noise from the setup or the observation, and make its scale proportional to"
+        " 1 / mu and 0 at mu = inf"
     )
-    near, limit = (game(member, it)[:, 1:] for it in limits(member.algorithm))
+    near, limit = (game(member, source)[:, 1:] for source in limits(member.algorithm))
     if (near == limit).all():
         return
     _, other = limits(member.algorithm, seed=2)
     if (game(member, other)[:, 1:] == limit).all():
-        raise CheckError(f"it plays otherwise at mu = 1e12 than at mu = inf{scale}")
+        raise CheckError(f"it plays differently at mu = 1e12 and at mu = inf{scale}")
     near_source, _ = limits(member.algorithm, replicates=_MANY, seed=3)
     _, limit_source = limits(member.algorithm, replicates=_MANY, seed=4)
     near, limit = game(member, near_source), game(member, limit_source)
     for t in range(1, near.shape[1]):
-        counts = np.array([np.bincount(it[:, t], minlength=4) for it in (near, limit)])
+        counts = np.array([np.bincount(each[:, t], minlength=4) for each in (near, limit)])
         seen = counts[:, counts.any(axis=0)]
         if seen.shape[1] > 1 and stats.chi2_contingency(seen).pvalue < ERROR / near.shape[1]:
             raise CheckError(
-                f"in round {t + 1} it plays experts as often as {counts[0] / _MANY} at mu = 1e12,"
-                f" and as {counts[1] / _MANY} at mu = inf{scale}"
+                f"in round {t + 1} it plays the experts with frequencies {counts[0] / _MANY} at"
+                f" mu = 1e12, and {counts[1] / _MANY} at mu = inf{scale}"
             )
 
 
 def raw_gains_are_out_of_reach(member: Member) -> None:
-    """A local algorithm plays the same game in a process where raw gains do not exist.
+    """Check that a local algorithm plays the same game in a process without raw gains.
 
-    See `dpol.experts.alone` for what this shows, and what not.
+    `dpol.experts.alone` says what this shows, and what it does not.
     """
     compare_with_alone([member])
 
 
 def compare_with_alone(members: list[Member]) -> None:
-    """`raw_gains_are_out_of_reach` for several local algorithms, in one process."""
-    stream = random_stream()  # in reach of code that looks through the frames of this process
+    """Run `raw_gains_are_out_of_reach` for several local algorithms in one process."""
+    stream = random_stream()  # code that searches the frames of this process finds it
     source = privatize(stream, "isotropic", MU, seed=1, replicates=REPLICATES)
     alone = played_alone([(member, source) for member in members])
-    for member, found in zip(members, alone, strict=True):
-        if isinstance(found, str):
-            raise CheckError(f"{member.label}, where raw gains do not exist: {found}")
-        if (found != game(member, source)).any():
+    for member, played in zip(members, alone, strict=True):
+        if isinstance(played, str):
+            raise CheckError(f"{member.label} fails in a process without raw gains: {played}")
+        if (played != game(member, source)).any():
             raise CheckError(
-                f"{member.label} plays another game where raw gains do not exist; use nothing but"
-                " the setup, the observation and the generators"
+                f"{member.label} plays another game in a process without raw gains; use only the"
+                " setup, the observation and the generators"
             )
 
 
 def audit_of(member: Member) -> AuditResult:
-    """An audit of its actions, on two streams that differ in one person in the first round."""
+    """Audit its actions on two streams that differ in one person in the first round."""
     gains = np.full((8, 2), 0.5)
     moved = gains.copy()
     moved[0] = (0.0, 1.0)
     algorithm = member.algorithm
     sources = [
-        source_for(algorithm, stream_of(it, 2.0), replicates=range(first, first + _AUDITED))
-        for it, first in ((gains, 0), (moved, _AUDITED))
+        source_for(algorithm, stream_of(each, 2.0), replicates=range(first, first + _AUDITED))
+        for each, first in ((gains, 0), (moved, _AUDITED))
     ]
-    actions = [game(member, it).astype(float) for it in sources]
+    actions = [game(member, source).astype(float) for source in sources]
     fitted = with_fitted_direction(*actions)
     record = guarantee_of(algorithm, sources[0])
     epsilon, delta = record.epsilon_delta or (None, 0.0)
     return audit_runs(
-        *(np.hstack([own, it]) for own, it in zip(fitted, actions, strict=True)),
+        *(np.hstack(both) for both in zip(fitted, actions, strict=True)),
         parameter="mu" if epsilon is None else "epsilon",
         claimed=record.mu if epsilon is None else epsilon,
         confidence=1 - ERROR,
@@ -373,16 +379,17 @@ def audit_of(member: Member) -> AuditResult:
 
 
 def actions_do_not_refute_the_record(member: Member) -> None:
-    """The actions of a central algorithm prove no more about a person than its record allows.
+    """Check that the actions of a central algorithm prove no more about a person than its record.
 
-    4,000 games on each of two neighbouring streams. A sound one is refused with probability 1e-6.
-    One without noise, at mu = 0.5, is found with probability 1: its actions differ for certain.
+    Plays 4,000 games on each of two neighbouring streams. A sound algorithm is refused with
+    probability 1e-6. One without noise is found with probability 1 at mu = 0.5, because its actions
+    certainly differ.
     """
     audit = audit_of(member)
     if audit.verdict == "violated":
         raise CheckError(
-            f"its actions prove {audit.parameter} >= {audit.lower_bound:.3g}, its record claims"
-            f" {audit.claimed:.3g}: noise is missing or too small"
+            f"its actions prove {audit.parameter} >= {audit.lower_bound:.3g}, but its record claims"
+            f" {audit.claimed:.3g}; noise is missing or too small"
         )
 
 
@@ -395,7 +402,7 @@ CHECKS: Mapping[str, Check] = {
     "the record is complete": record_is_complete,
     "no privacy is the limit": no_privacy_is_the_limit,
 }
-"""Checks of every algorithm, by what is printed."""
+"""Checks of every algorithm, by printed title."""
 LOCAL_CHECKS: Mapping[str, Check] = {
     "plays any noise that it can read": plays_any_noise,
     "raw gains are out of reach": raw_gains_are_out_of_reach,
@@ -406,6 +413,6 @@ CENTRAL_CHECKS: Mapping[str, Check] = {
 
 
 def checks_of(algorithm: AnyAlgorithm) -> dict[str, Check]:
-    """The checks of an algorithm's model."""
+    """Return the checks for an algorithm's model."""
     more = {"local": LOCAL_CHECKS, "central": CENTRAL_CHECKS}.get(algorithm.model, {})
     return {**CHECKS, **more}

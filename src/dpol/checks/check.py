@@ -32,8 +32,8 @@ class Verdict:
     """The result of a check.
 
     Args:
-        check: in a few words.
-        counterexample: what fails it, with the remedy; empty if nothing was found.
+        check: title of the check.
+        counterexample: what fails, with the remedy; empty if the check holds.
     """
 
     check: str
@@ -41,7 +41,7 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """True if nothing fails it."""
+        """True if the check found no counterexample."""
         return not self.counterexample
 
 
@@ -49,10 +49,12 @@ def check(name: str) -> tuple[Verdict, ...]:
     """Run the conformance checks on an algorithm, a bank of learners, a noise or a study.
 
     Args:
-        name: as in a config: registered, or `package.module:Class`. Parameters are the defaults.
+        name: a name as in a config: registered, or `package.module:Class`. Parameters take their
+            defaults.
 
     Raises:
-        ValueError: nobody brings the name, it cannot be imported or made, or is of no such kind.
+        ValueError: no package registers the name, it cannot be imported or made, or it is no
+            algorithm, learner, noise or study.
 
     >>> all(verdict.holds for verdict in check("isotropic"))
     True
@@ -61,7 +63,7 @@ def check(name: str) -> tuple[Verdict, ...]:
 
 
 def checks_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
-    """The checks of what a name stands for, each with a call that runs it."""
+    """Yield the checks of a named object, each with a call that runs it."""
     check_kind("name", name, str, "such as 'rw-ftpl' or 'package.module:Class'")
     named = load_named(name, name) if all(name.partition(":")[::2]) else None
     name = name if named is not None else _known(name)
@@ -74,7 +76,7 @@ def checks_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
         yield from ((title, partial(run, study)) for title, run in studies.CHECKS.items())
         try:
             settings = study.settings()
-        except ValidationError:  # settings without defaults: only a config has them
+        except ValidationError:  # settings without defaults come only from a config
             return
         yield "points are plain", partial(studies.points_are_plain, study, settings)
     else:
@@ -87,22 +89,22 @@ def checks_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def _known(name: str) -> str:
-    """The registered name that a name stands for; `-` and `_` are the same.
+    """Return the registered name for a name; `-` and `_` are the same.
 
     Raises:
-        ValueError: nobody brings it.
+        ValueError: no package registers it.
     """
     groups = NOISE_GROUP, STUDY_GROUP, ALGORITHM_GROUP, LEARNER_GROUP
-    theirs = [it for group in groups for it in registered(group)]
+    theirs = [foreign for group in groups for foreign in registered(group)]
     known = [*REGISTRY, *LEARNERS, *NOISES, *STUDIES, *theirs]
-    found = [it for it in known if it.replace("_", "-") == name.replace("_", "-")]
-    if not found:
+    same = [each for each in known if each.replace("_", "-") == name.replace("_", "-")]
+    if not same:
         near = did_you_mean(name, known)
         raise ValueError(
-            f"{name!r} is not an algorithm, a learner, a noise or a study{near}; a package of your"
-            " own is found once it is installed (pip install -e FOLDER), or as package.module:Class"
+            f"{name!r} is not an algorithm, a learner, a noise or a study; install its package"
+            f" (pip install -e FOLDER), or write package.module:Class{near}"
         )
-    return name if name in found else found[0]
+    return name if name in same else same[0]
 
 
 def _each(run: algorithms.Check, members: tuple[Member, ...]) -> None:
@@ -114,12 +116,12 @@ def _each(run: algorithms.Check, members: tuple[Member, ...]) -> None:
 
 
 def counterexample(run: Callable[[], object]) -> str:
-    """The counterexample to a check of `checks_of`; empty if there is none."""
+    """Run a check of `checks_of` and return its counterexample; empty if there is none."""
     try:
         run()
     except CheckError as broken:
         return str(broken)
-    except Exception as error:  # whatever a stranger's code raises is its counterexample
+    except Exception as error:  # any error of foreign code is a counterexample
         notes = "; ".join(getattr(error, "__notes__", ()))
         return f"{type(error).__name__}: {error}" + (f" ({notes})" if notes else "")
     return ""

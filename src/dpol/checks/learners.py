@@ -1,6 +1,6 @@
 """Conformance checks of banks of learners.
 
-Each learner, played alone, must also pass the checks of algorithms.
+Each learner must also pass the checks of algorithms when it plays alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Bank = LearnerBank[Any]
 
 
 def bank_actions(bank: Bank, noisy: NoisyGains) -> Actions:
-    """(R, T, m) actions of all learners."""
+    """Return the actions (R, T, m) of all learners."""
     state, played = bank.init(setup_of(noisy)), []
     observation: Observation | None = None
     for revealed in observations(noisy):
@@ -34,28 +34,33 @@ def bank_actions(bank: Bank, noisy: NoisyGains) -> Actions:
 
 
 def learners_play_their_columns(bank: Bank) -> None:
-    """Each learner alone plays its column of the bank."""
+    """Check that each learner alone plays its column of the bank."""
     noisy = privatize(random_stream(), "isotropic", MU, seed=1, replicates=REPLICATES)
-    own = replicate_generators(1, ("checks",), range(REPLICATES), "learner")
+    generators = replicate_generators(1, ("checks",), range(REPLICATES), "learner")
     played, shape = bank_actions(bank, noisy), (REPLICATES, noisy.n_rounds, len(bank.labels))
     if played.shape != shape:
-        raise CheckError(f"its actions have the shape {played.shape} in place of {shape}")
+        raise CheckError(
+            f"its actions have the shape {played.shape}, not {shape}; return one for each label"
+        )
     for place, label in enumerate(bank.labels):
         for alone in (LearnerAlone(bank, place), LearnerAlone(*bank.single(place))):
             if alone.label != label:
-                raise CheckError(f"single({place}) is {alone.label}, and its label is {label}")
-            if (play_rounds(alone, noisy, own) != played[..., place]).any():
-                raise CheckError(f"{label} alone plays another game than its column of the bank")
+                raise CheckError(f"single({place}) has the label {alone.label}, not {label}")
+            if (play_rounds(alone, noisy, generators) != played[..., place]).any():
+                raise CheckError(
+                    f"{label} plays a different game alone than in the bank; make single({place})"
+                    f" and column {place} agree"
+                )
 
 
 def parameters_are_values(bank: Bank) -> None:
-    """A pickled copy is the same bank."""
+    """Check that a pickled copy equals the bank."""
     if pickle.loads(pickle.dumps(bank)) != bank:
-        raise CheckError("a pickled copy of it is another bank; parameters must be plain values")
+        raise CheckError("a pickled copy differs from the bank; make its parameters plain values")
 
 
 CHECKS: Mapping[str, Callable[[Bank], None]] = {
     "learners play their columns": learners_play_their_columns,
     "parameters are values": parameters_are_values,
 }
-"""Checks of banks, by what is printed."""
+"""Checks of banks, by printed title."""

@@ -1,6 +1,6 @@
 """Conformance checks of noises.
 
-The streams are small: 12 rounds of 4 experts whose gains are random.
+The streams are small: 12 rounds of 4 experts with random gains.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROUNDING = 1 + 1e-9
 
 
 def _streams(noise: Noise) -> Iterator[GainStream]:
-    """A stream of people; and one with given sensitivities, if the noise can play it."""
+    """Yield a stream of people, and one with given sensitivities if the noise can play it."""
     rng = np.random.default_rng(0)
     shape = ROUNDS, EXPERTS
     beds = rng.integers(5, 50, size=shape).astype(float)
@@ -35,44 +35,46 @@ def _streams(noise: Noise) -> Iterator[GainStream]:
 
 
 def scale_is_positive(noise: Noise) -> None:
-    """The scale is (T, n), above 0, and the same everywhere if it says `constant`."""
+    """Check that the scale is (T, n), above 0, and the same everywhere if `constant` is set."""
     for stream in _streams(noise):
         for mu in _LEVELS:
             scale = np.asarray(noise.scale(stream, mu))
             if scale.shape != stream.gains.shape or not (np.isfinite(scale) & (scale > 0)).all():
                 raise CheckError(
-                    f"at mu = {mu:g} its scale has the shape {scale.shape} and begins"
-                    f" {scale.flat[0]:g}; it must be {stream.gains.shape} and above 0"
+                    f"at mu = {mu:g} its scale has the shape {scale.shape} and begins with"
+                    f" {scale.flat[0]:g}; it must be above 0, with the shape {stream.gains.shape}"
                 )
             if noise.constant and np.ptp(scale) > 0:
-                raise CheckError(f"it says constant, and its scale differs at mu = {mu:g}")
+                raise CheckError(
+                    f"its scale varies at mu = {mu:g}; set constant=False or make it constant"
+                )
 
 
 def scale_is_public(noise: Noise) -> None:
-    """The scale, which is public, does not depend on the gains."""
+    """Check that the scale, which is public, does not depend on the gains."""
     for stream in _streams(noise):
         moved = dataclasses.replace(stream, gains=stream.gains[::-1] ** 2)
         if (np.asarray(noise.scale(stream, 0.5)) != noise.scale(moved, 0.5)).any():
-            raise CheckError("other gains change its scale, which everybody sees")
+            raise CheckError("its scale depends on the gains; it is public, so it must not")
 
 
 def less_mu_is_more_noise(noise: Noise) -> None:
-    """Less mu never means less noise; at mu = inf there is none, if it says so."""
+    """Check that a smaller mu never gives less noise, and that `none_at_infinity` is right."""
     for stream in _streams(noise):
         scales = [np.asarray(noise.scale(stream, mu)) for mu in (*_LEVELS, math.inf)]
         for one, other in pairwise(scales):
             if (one < other).any():
-                raise CheckError("a smaller mu gives a smaller scale")
+                raise CheckError("a smaller mu gives a smaller scale; it must not")
         if noise.none_at_infinity == scales[-1].any():
             raise CheckError(
-                "at mu = inf it has noise, so it must say none_at_infinity=False"
+                "it has noise at mu = inf; set none_at_infinity=False"
                 if noise.none_at_infinity
-                else "at mu = inf it has no noise, so none_at_infinity must be True"
+                else "it has no noise at mu = inf; set none_at_infinity=True"
             )
 
 
 def record_keeps_the_level(noise: Noise) -> None:
-    """Noisy gains are protected by the level that was asked, or better, and the record says so."""
+    """Check that noisy gains are protected at the level asked for or better, as recorded."""
     for stream in _streams(noise):
         for mu in _LEVELS:
             try:
@@ -81,7 +83,7 @@ def record_keeps_the_level(noise: Noise) -> None:
                 raise CheckError(f"it cannot noise a stream: {error}") from None
             if not 0 < record.mu <= mu * _ROUNDING:
                 raise CheckError(
-                    f"its noise reaches mu = {record.mu:.3g} where {mu:g} is asked; make its"
+                    f"its noise gives mu = {record.mu:.3g}, but {mu:g} was asked for; make its"
                     " scale larger"
                 )
 
@@ -92,4 +94,4 @@ CHECKS: Mapping[str, Callable[[Noise], None]] = {
     "less mu is more noise": less_mu_is_more_noise,
     "the record keeps the level": record_keeps_the_level,
 }
-"""Checks of noises, by what is printed."""
+"""Checks of noises, by printed title."""

@@ -1,4 +1,4 @@
-"""Conformance checks of studies: what a run asks of them before it computes anything."""
+"""Conformance checks of studies, which a run makes before it computes anything."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 
 
 def results_have_columns(study: Study) -> None:
-    """`results.yaml` has the columns of each of its result tables, in their order."""
+    """Check that `results.yaml` has the columns of each result table, in order."""
     if study.results != tuple(schemas_of(study)):
         raise CheckError(
-            f"results are {study.results}, results.yaml has {tuple(schemas_of(study))}"
+            f"its results are {study.results}, but results.yaml has {tuple(schemas_of(study))};"
+            " make them agree"
         )
 
 
 def functions_fit(study: Study) -> None:
-    """It stands as STUDY in its module; its functions are there, and take what jobs give."""
+    """Check that its module holds it as STUDY, and that its functions take what jobs give them."""
     if load(f"{study.module}:STUDY") is not study:
         raise CheckError(f"{study.module}:STUDY is another study; its module must hold it as STUDY")
     for reference in filter(None, (study.run, study.collect)):
@@ -36,50 +37,54 @@ def functions_fit(study: Study) -> None:
 
 
 def sections_fit(study: Study) -> None:
-    """The functions that show its sections are there, and show its results."""
+    """Check that the functions of its sections exist, and show its results."""
     for section in study.every_section():
         for figure in section.figures:
             _takes(figure.draw, 3, *(["narrow"] if figure.place != "file" else []))
             if not (figure.description.endswith(".") and figure.title[0].isupper()):
                 raise CheckError(
-                    f"figure {figure.name}: the description must be a sentence, and the title"
-                    " begin with a capital letter"
+                    f"figure {figure.name}: the description must end with a full stop, and the"
+                    " title must begin with a capital letter"
                 )
         for table in section.tables:
             _takes(table.build, 3)
-        shown = {*section.results, *(name for it in section.figures for name in it.results)}
+        shown = {*section.results, *(name for each in section.figures for name in each.results)}
         if unknown := shown - {*study.results, *load_study(MAIN).results}:
             raise CheckError(
                 f"section {section.name} shows {sorted(unknown)}, which are results neither of"
                 f" this study nor of {MAIN}"
             )
         if not section.about.endswith("."):
-            raise CheckError(f"section {section.name}: about must be a sentence")
+            raise CheckError(f"section {section.name}: about must end with a full stop")
 
 
 def points_are_plain(study: Study, settings: Any) -> None:
-    """Points are plain values, with labels that name files."""
+    """Check that points are plain values, with labels that can name files."""
     points = study.points(settings, Facts({"A": "A", "B": "B"}, simulated=True, confidence=0.95))
     for label, point in points.items():
         if not _LABEL.fullmatch(label):
-            raise CheckError(f"the label {label!r} of a point cannot name a file")
+            raise CheckError(
+                f"the point label {label!r} cannot name a file; use letters, digits and . _ - /"
+            )
         if yaml.safe_load(yaml.safe_dump(dict(point))) != dict(point):
             raise CheckError(
-                f"point {label} is not text, numbers, and lists of them: {dict(point)}"
+                f"point {label} must hold only text, numbers and lists of them: {dict(point)}"
             )
         for path in map(PurePosixPath, point.get("inputs", {}).values()):
             if path.is_absolute() or ".." in path.parts:
-                raise CheckError(f"point {label} reads {path}, outside of results/RUN/")
+                raise CheckError(
+                    f"point {label} reads {path}; inputs must be paths below results/RUN/"
+                )
 
 
 def _takes(reference: str, count: int, *keywords: str) -> None:
     try:
         taken = list(inspect.signature(load(reference)).parameters)
     except (ImportError, AttributeError) as error:
-        raise CheckError(f"{reference} is not there: {error}") from None
+        raise CheckError(f"{reference} does not exist: {error}") from None
     if len(taken) != count + len(keywords) or taken[count:] != [*keywords]:
         given = " and ".join([f"{count} arguments", *keywords])
-        raise CheckError(f"{reference} takes {', '.join(taken)}, and is given {given}")
+        raise CheckError(f"{reference} takes {', '.join(taken)}, but is given {given}")
 
 
 CHECKS: Mapping[str, Callable[[Study], None]] = {
@@ -87,4 +92,4 @@ CHECKS: Mapping[str, Callable[[Study], None]] = {
     "functions take what jobs give": functions_fit,
     "sections show its results": sections_fit,
 }
-"""Checks of studies, by what is printed; `points_are_plain` needs settings too."""
+"""Checks of studies, by printed title. `points_are_plain` also needs settings."""

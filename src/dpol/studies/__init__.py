@@ -1,1 +1,1 @@
-"""The studies, a folder each: what is computed, and how it is shown."""
+"""Studies, one folder each: what is computed, and how it is shown."""

@@ -1,4 +1,4 @@
-"""Generic jobs of all studies: compute one point, make the result tables."""
+"""Jobs of all studies: compute points, and make the result tables."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def write_points(
 
     Args:
         study: the study.
-        settings: its block of the config; None if its points are whole.
-        points: some of its points.
+        settings: the study's block of the config; None if its points are whole.
+        points: some points of the study.
         inputs: their other inputs.
-        files: where their parts are written, by name.
+        files: output file of each part, by name.
     """
     block = None if study.whole_points else study.settings.model_validate(settings)
-    found = [load(study.run)(block, point, inputs) for point in points]
+    computed = [load(study.run)(block, point, inputs) for point in points]
     for name, path in files.items():
-        write_frame(together([parts[name] for parts in found]), path)
+        write_frame(together([parts[name] for parts in computed]), path)
 
 
 def together(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arrow.Table:
-    """The rows of several points, whose tables are of one kind."""
+    """Concatenate the rows of several points, whose tables have one type."""
     first, *others = parts
     if not others:
         return first
@@ -60,13 +60,13 @@ def write_results(
 
     Args:
         study: the study.
-        settings: its block of the config.
-        facts: what is known of the run.
-        inputs: the files of each part, in the order of the points, and those that `reads` names.
-        files: where the result tables are written.
+        settings: the study's block of the config.
+        facts: facts about the run.
+        inputs: files of each part, in the order of the points, and the files named by `reads`.
+        files: output file of each result table.
 
     Raises:
-        DataError: a file is not whole, or a table is not what its schema says.
+        DataError: a file is incomplete, or a table does not fit its schema.
     """
     frames = collect(
         study, study.settings.model_validate(settings), facts, load(study.read)(inputs)
@@ -76,8 +76,8 @@ def write_results(
 
 
 def read_rows(files: Mapping[str, Sequence[str]]) -> dict[str, pd.DataFrame]:
-    """The rows of all points, in the order of the files, by name of the part."""
-    import pandas as pd  # not where a point plays: most jobs do that, and need none
+    """Read the rows of all points, in the order of the files, by name of the part."""
+    import pandas as pd  # jobs that only play points need no pandas
 
     return {
         name: joined([pd.read_parquet(path) for path in paths]) for name, paths in files.items()
@@ -85,24 +85,24 @@ def read_rows(files: Mapping[str, Sequence[str]]) -> dict[str, pd.DataFrame]:
 
 
 def joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The rows of all points; a part without rows has no columns."""
+    """Concatenate the rows of all points; a part without rows has no columns."""
     import pandas as pd
 
-    found = [part for part in parts if len(part)]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
 
 
 def collect(study: Study, settings: Any, facts: Facts, parts: Any) -> dict[str, pd.DataFrame]:
-    """The result tables of a study, checked.
+    """Make the result tables of a study, and check them.
 
     Args:
         study: the study.
         settings: its settings.
-        facts: what is known of the run.
-        parts: what `study.read` returns.
+        facts: facts about the run.
+        parts: the return value of `study.read`.
 
     Raises:
-        DataError: a table is not what its schema says.
+        DataError: a table does not fit its schema.
     """
     frames = load(study.collect)(parts, settings, facts) if study.collect else parts
     schemas = schemas_of(study)
@@ -121,18 +121,18 @@ def compute(
     streams: Sequence[str] = (),
     folder: Path | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """The result tables of a study whose parts are rows, all points in this process.
+    """Compute the result tables of a study whose parts are rows, in this process.
 
-    A point that needs a file which is not there is left out.
+    Points with a missing input file are left out.
 
     Args:
         study: the study.
         settings: its settings.
         seed: root of all randomness.
         delta: delta at which epsilon is reported with mu.
-        confidence: of the intervals that are shown together.
+        confidence: confidence of the intervals that are shown together.
         streams: labels of the gain streams.
-        folder: with the input files of the points, as in results/<run>/.
+        folder: folder with the input files of the points, laid out as results/<run>/.
 
     >>> from dpol.studies.claims import STUDY
     >>> ledger = compute(STUDY, STUDY.settings(papers=["labels"]), seed=1)["claims"]

@@ -1,12 +1,12 @@
-"""Answers and interactive figures: parts of the page of a run that a study brings.
+"""Answers and interactive figures that a study adds to the page of a run.
 
-Two functions, each named by its section as "module:function" and called with
-(frames, settings, facts): its result tables by name, its settings, and `PageFacts`.
+Two functions, each named as "module:function", take (frames, settings, facts): result tables by
+name, the study's settings, and `PageFacts`.
 
-`answers` returns a sequence of `Answer`. A study that the config does not ask for is called
-with no tables and with settings None: it may say what was left out.
+`answers`, named by the study, returns a sequence of `Answer`. If the config does not ask for the
+study, it gets no tables and settings None, and may say what was left out.
 
-`widget` returns the `Widget` of the section: an interactive figure.
+`widget`, named by a section, returns its `Widget`: an interactive figure.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ PRIVACY = "How private is it?"
 PAPERS = "Do the published results hold up?"
 SETTING = "Question and setting"
 QUESTIONS = COST, RIGHT, PRIVACY, PAPERS, SETTING
-"""The questions of a reader, in the order of the page."""
+"""Questions of a reader, in the order of the page."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageFacts(Facts):
-    """The facts that the page tells of a run.
+    """Facts about a run that its page states.
 
     Args:
         streams: as in `Facts`, like the next eleven.
@@ -45,15 +45,15 @@ class PageFacts(Facts):
         reported: likewise.
         questions: likewise.
         asked: likewise.
-        cleaned: title of each stream of the panel, by label.
-        panel: label of the stream of the panel behind each gain stream, by label of the latter.
-        gains: the questions by label, which is empty where the run asks only one.
-        run: its name.
+        cleaned: title of each panel stream, by label.
+        panel: label of the panel stream behind each gain stream, by label of the gain stream.
+        gains: questions by label; the label is empty if the run asks only one.
+        run: name of the run.
         private: whether its results hold numbers that not everyone may see.
         period: name of a round: day, week or period.
         columns: names of the columns of its table; None for a table of gains.
-        licence: of its table; None if the config names none.
-        citation: of its table; None if the config names none.
+        licence: licence of its table; None if the config names none.
+        citation: citation of its table; None if the config names none.
     """
 
     cleaned: Mapping[str, str]
@@ -69,11 +69,11 @@ class PageFacts(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """An answer of a study to one of the reader's questions.
+    """A study's answer to one of the reader's questions.
 
     Args:
         question: one of the questions of this module.
-        finding: in one sentence; empty if it only adds to the findings of others.
+        finding: the finding in one sentence; empty if the answer only adds to other findings.
         more: further sentences.
         see: names of the sections with details.
         below: a line below the first figure of the page.
@@ -91,8 +91,8 @@ class Widget:
     """An interactive figure of a section, above its pictures.
 
     Args:
-        name: of the template, style and script in `dpol.report` that draw it.
-        values: what the template needs.
+        name: name of the template, style and script in `dpol.report` that draw it.
+        values: values for the template.
         title: heading of the section.
         intro: first paragraph of the section.
     """

@@ -1,6 +1,6 @@
-"""All studies. To add one: its folder, and its name here.
+"""All studies of dpol. To add one, add its folder, and its name here.
 
-Those of other packages are blocks of a config, by their entry point or as `package.module:STUDY`.
+A config names studies of other packages by entry point or as `package.module:STUDY`.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ _FOLDERS = (
     "claims",
 )
 PACKAGES = {folder.rpartition(".")[2]: f"dpol.studies.{folder}" for folder in _FOLDERS}
-"""Dotted names of the packages of studies, by the name of the study."""
+"""Dotted package names of the studies, by study name."""
 STUDIES = tuple(PACKAGES)
-"""Names of the studies, in the order of the report. The settings of the first, the main experiment,
-are keys of the whole config; each other has a block of its name."""
+"""Names of the studies, in the order of the report. Settings of the first, the main experiment, are
+top-level keys of the config. Each other study has a block with its name."""
 MAIN = STUDIES[0]
-"""Name of the main study, whose result tables others read and show."""
+"""Name of the main study, whose result tables other studies read and show."""
 
 
 def load_study(name: str) -> Study:
-    """A study by its name: the `STUDY` of its package."""
+    """Load a study by name: the `STUDY` of its package."""
     study: Study = import_module(PACKAGES[name]).STUDY
     return study
 
 
 STUDY_GROUP = "dpol.studies"
-"""Entry-point group in which other packages register theirs."""
+"""Entry-point group in which other packages register their studies."""
 
 
 def find_study(key: str) -> Study | None:
-    """The study of another package that a key of a config names; None if the key names none.
+    """Find the foreign study named by a config key; None if the key names no study.
 
     Raises:
-        ValueError: two packages bring it, it cannot be imported, or it is not a study.
+        ValueError: two packages register it, it cannot be imported, or it is not a study.
     """
     theirs = registered(STUDY_GROUP)
     if key not in theirs and ":" not in key:
         return None
     study = load_named(key, theirs.get(key, key))
     if not isinstance(study, Study):
-        raise ValueError(f"{key}: is not a dpol.Study, but {study!r}")
+        raise ValueError(f"{key} is not a dpol.Study, but {study!r}")
     return study
 
 
 def load_studies() -> dict[str, Study]:
-    """All studies by name."""
+    """Load all studies of dpol, by name."""
     return {name: load_study(name) for name in STUDIES}

@@ -1,4 +1,4 @@
-"""Generic job of all sections: draw their figures, render their tables."""
+"""The job of a section: draw its figures and render its tables."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def write_shown(
 
     Args:
         study: the study.
-        name: of the section.
-        settings: its block of the config.
-        facts: what is known of the run.
-        results: the file of each result table.
-        files: what is written: figures/<name>.* and tables/<name>.*.
+        name: name of the section.
+        settings: the study's block of the config.
+        facts: facts about the run.
+        results: file of each result table.
+        files: output files: figures/<name>.* and tables/<name>.*.
 
     Raises:
-        DataError: a result table is missing, or not what its schema says.
+        DataError: a result table is missing, or does not fit its schema.
     """
     block = study.settings.model_validate(settings)
-    (section,) = (it for it in study.sections_of(block, facts) if it.name == name)
+    (section,) = (each for each in study.sections_of(block, facts) if each.name == name)
     schemas = {**schemas_of(load_study(MAIN)), **schemas_of(study)}
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
     for figure in section.figures:
@@ -53,4 +53,6 @@ def write_shown(
 
 def _files_of(folder: str, name: str, files: Sequence[str]) -> list[Path]:
     paths = map(Path, files)
-    return [it for it in paths if it.parent.name == folder and it.name.split(".")[0] == name]
+    return [
+        path for path in paths if path.parent.name == folder and path.name.split(".")[0] == name
+    ]

@@ -1,9 +1,9 @@
-"""A study as a value: its settings, its points, its results, and how they are shown.
+"""A study as a value: its settings, points and results, and how they are shown.
 
-A study is a folder of `dpol.studies` whose package holds `STUDY`, and one line in
-`dpol.studies.registry`; or a package of somebody else, by entry point. The config gets its block
-from `settings`, the workflow its jobs from `points`, the manual its tables from `results.yaml`, the
-report its sections from `shown.yaml`.
+A study is a folder of `dpol.studies` whose package holds `STUDY`, with one line in
+`dpol.studies.registry`; or a foreign package, by entry point. Its `settings` define its block of
+the config, `points` its jobs, `results.yaml` its tables in the manual, and `shown.yaml` its
+sections of the report.
 
 Functions that run are named as text, "module:function", and imported when a job calls them, so that
 planning imports no mathematics.
@@ -29,24 +29,23 @@ if TYPE_CHECKING:
 Point = Mapping[str, Any]
 """Settings of one job, as plain values: text, numbers, and lists of them.
 
-Four keys say something to the workflow, too. `inputs`: the files that the job reads, by name, as
-paths below results/<run>/. `suite` and `games`: the entries of a suite that the job plays, and the
-noise and mu of each game; a change of a package that brings one of them runs the job again.
-`seconds`: the time that it is expected to take on one core; short points with the same inputs may
-share a job."""
+The workflow also reads four keys. `inputs`: files that the job reads, by name, as paths below
+results/<run>/. `suite` and `games`: entries of a suite that the job plays, and the noise and mu of
+each game; the job reruns if a package that defines one of them changes. `seconds`: expected time
+on one core; short points with the same inputs may share a job."""
 Frames = Mapping[str, "pd.DataFrame"]
-"""Rows of result tables, by name of the table."""
+"""Result tables, by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """The inputs of a point in addition to its settings.
+    """Inputs of a point besides its settings.
 
     Args:
         seed: root of all randomness.
         delta: delta at which epsilon is reported with mu; whole points do not depend on it.
         memory_mb: RAM that the job may use, in MB; no result depends on it.
-        files: the files that the point names, by its names for them.
+        files: files that the point reads, by the point's names for them.
     """
 
     seed: int
@@ -57,23 +56,23 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts known of a run before any of its jobs.
+    """Facts about a run that are known before its jobs.
 
-    A study that reads neither streams nor total gains is told of `simulated`, `confidence`, `delta`
-    and `seed` only, so that no other change makes its tables again.
+    A study that reads neither streams nor total gains gets only `simulated`, `confidence`, `delta`
+    and `seed`, so that no other change remakes its tables.
 
     Args:
         streams: title of each gain stream, by label.
         simulated: whether the data are simulated.
-        confidence: of the intervals that are shown together.
+        confidence: confidence of the intervals that are shown together.
         levels: mu of each privacy level, by label.
         delta: delta at which epsilon is reported.
         seed: root of all randomness.
         replicates: repetitions of every randomised run.
-        memory: of the noise `capacity-memory`.
+        memory: memory of the noise `capacity-memory`.
         replayed: whether a run is replayed round by round, with every true count.
-        reported: label of each gain stream in the paper's table, if its numbers compare.
-        questions: title of each question, by label; the label is empty where there is only one.
+        reported: label of each gain stream in the paper's table, if its numbers are comparable.
+        questions: title of each question, by label; the label is empty if there is only one.
         asked: label of the question of each gain stream, by label of the stream.
     """
 
@@ -105,14 +104,15 @@ class FigureSpec(Settings):
     """A figure of a study.
 
     Args:
-        name: its files below figures/, without suffix.
+        name: name of its files below figures/, without suffix.
         title: what it shows, in a few words.
         description: what is drawn where.
         draw: "module:function" that takes (frames, settings, facts, narrow) and returns the figure,
             whose label is its finding in a sentence; `narrow` asks for panels below each other.
-        place: on the page it is seen, or folded, or only its finding is; its files are always made.
-        results: names of the result tables that it needs and its section does not; it is left out
-            with them.
+        place: whether the page shows it, folds it, or shows only its finding; its files are always
+            made.
+        results: names of result tables that it needs besides those of its section; the figure is
+            left out if they are.
     """
 
     name: str
@@ -127,11 +127,11 @@ class TableSpec(Settings):
     """A table of a study.
 
     Args:
-        name: its files below tables/, without suffix.
+        name: name of its files below tables/, without suffix.
         title: what it shows, in a few words.
         build: "module:function" that takes (frames, settings, facts) and returns the table.
-        place: on the page it is seen, or folded, or only linked; without it, it is seen, but folded
-            below a figure. Its files are always made.
+        place: whether the page shows it, folds it, or only links it; by default it is shown, but
+            folded below a figure. Its files are always made.
     """
 
     name: str
@@ -141,14 +141,14 @@ class TableSpec(Settings):
 
 
 class Section(Settings):
-    """Results of a study that are shown together on the page, and by one job.
+    """Results of a study that one job shows together on the page.
 
     Args:
-        name: its anchor on the page; it names its job.
+        name: its anchor on the page, and the name of its job.
         title: its heading.
-        about: what it is about, in one or two sentences.
-        results: names of the result tables that it shows: those of the study, and those of the
-            main study (`dpol.studies.games`).
+        about: its topic in one or two sentences.
+        results: names of the result tables that it shows, of the study or of the main study
+            (`dpol.studies.games`).
         figures: its figures.
         tables: its tables.
         widget: "module:function" that takes (frames, settings, facts) and returns its interactive
@@ -167,7 +167,7 @@ class Section(Settings):
 
     @property
     def made(self) -> bool:
-        """True if it has files: figures or tables."""
+        """True if it makes files: figures or tables."""
         return bool(self.figures or self.tables)
 
 
@@ -176,29 +176,30 @@ class Study:
     """A study: what it computes, and how it is shown.
 
     Args:
-        name: key of its block in a config; it names its jobs.
+        name: key of its block in a config, and name of its jobs.
         title: heading of its section in the report.
-        about: what it is about, in one or two sentences.
+        about: its topic in one or two sentences.
         settings: model of its block in a config.
         module: dotted name of the package that holds it as `STUDY`, with two files next to it:
             `results.yaml`, the columns of its result tables, and `shown.yaml`, its sections.
         results: names of its result tables, files below results/<run>/.
-        optional: takes (settings, facts): names of the result tables, and of the figures and
-            tables shown, that the run does not ask for.
-        points: takes (settings, facts): what each job computes, by label.
-        run: "module:function" that computes a point: (settings, point, inputs) -> rows of each
-            result table.
-        whole_points: whether a point holds all settings that it needs. `run` is then given None for
-            them, and a change of the config runs just the points again that it changes.
-        parts: takes the settings: names of the tables that a point makes; without it, those of the
-            result tables.
-        seconds: the time that a point is expected to take on one core, if it does not say so: that
-            of config/demo.yaml.
-        reads: takes the labels of the gain streams: files that `collect` needs besides the parts.
-        read: "module:function" that reads all these files, lists by name, for `collect`; without
-            it each name has the rows of all points in their order.
-        collect: "module:function" that takes (what was read, settings, facts) and returns the
-            result tables; without it the rows are the tables.
+        optional: takes (settings, facts) and returns the names of result tables, figures and
+            shown tables that the run does not ask for.
+        points: takes (settings, facts) and returns the point of each job, by label.
+        run: "module:function" that takes (settings, point, inputs), computes the point and returns
+            rows of each result table.
+        whole_points: whether a point holds all settings that it needs. `run` then gets None for
+            settings, and a change of the config reruns only the points that it changes.
+        parts: takes the settings and returns the names of the tables that a point makes; by
+            default the names of the result tables.
+        seconds: expected time of a point on one core, for points that do not say, as in
+            config/demo.yaml.
+        reads: takes the labels of the gain streams and returns files that `collect` needs besides
+            the parts.
+        read: "module:function" that reads all these files, lists by name, for `collect`; by
+            default each name gets the rows of all points in order.
+        collect: "module:function" that takes (parts, settings, facts) and returns the result
+            tables; by default the rows are the tables.
         answers: "module:function" that takes (frames, settings, facts) and returns its answers for
             the page (`dpol.studies.page`); empty for none.
     """
@@ -226,40 +227,44 @@ class Study:
         return Path(str(import_module(self.module).__file__)).parent
 
     def results_of(self, settings: Any, facts: Facts) -> tuple[str, ...]:
-        """The names of the result tables that a run asks for."""
+        """Return the names of the result tables that a run asks for."""
         return tuple(name for name in self.results if name not in self.optional(settings, facts))
 
     def files_of_points(self, settings: Any) -> Mapping[str, str]:
-        """The files that a job makes of its points, by name, with `{point}` for its label."""
+        """Return the output files of a job, by name, with `{point}` for the label of a point."""
         names = self.parts(settings) if self.parts else self.results
         return {name: f"points/{self.name}/{{point}}/{name}.parquet" for name in names}
 
     @property
     def shown(self) -> Path:
-        """The file with its sections."""
+        """File of its sections."""
         return self.folder / "shown.yaml"
 
     def every_section(self) -> tuple[Section, ...]:
-        """Its sections, with all their figures; what one does not say is said of the study."""
-        own = {
+        """Return its sections with all figures; the study fills in what a section leaves out."""
+        of_study = {
             "name": self.name,
             "title": self.title,
             "about": self.about,
             "results": self.results,
         }
         sections = yaml.safe_load(self.shown.read_text(encoding="utf-8"))
-        return tuple(Section.model_validate(own | section) for section in sections)
+        return tuple(Section.model_validate(of_study | section) for section in sections)
 
     def sections_of(self, settings: Any, facts: Facts) -> tuple[Section, ...]:
-        """The sections that have results, and something to show, in a run."""
+        """Return the sections that have results and something to show in a run."""
         left_out = self.optional(settings, facts)
-        found = []
+        shown = []
         for section in self.every_section():
             if not left_out.isdisjoint(section.results):
                 continue
-            figures = [it for it in section.figures if left_out.isdisjoint((it.name, *it.results))]
-            results = (*section.results, *(name for it in figures for name in it.results))
-            tables = [it for it in section.tables if it.name not in left_out]
+            figures = [
+                figure
+                for figure in section.figures
+                if left_out.isdisjoint((figure.name, *figure.results))
+            ]
+            results = (*section.results, *(name for figure in figures for name in figure.results))
+            tables = [table for table in section.tables if table.name not in left_out]
             section = section.model_copy(
                 update={
                     "figures": tuple(figures),
@@ -268,10 +273,10 @@ class Study:
                 }
             )
             if section.made or section.widget:
-                found.append(section)
-        return tuple(found)
+                shown.append(section)
+        return tuple(shown)
 
 
 def schemas_of(study: Study) -> Mapping[str, Schema]:
-    """The result tables of a study, by name."""
+    """Return the schemas of a study's result tables, by name."""
     return read_schemas(study.folder / "results.yaml")

@@ -1,4 +1,4 @@
-"""What the tests of the audits share."""
+"""Shared fixtures for the tests of audits."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from dpol.studies.jobs import compute
 
 @pytest.fixture(scope="session")
 def few_audits(once):
-    """The study with few runs."""
+    """The audits with few runs."""
     return once("few-audits", lambda: compute(STUDY, Audits(runs=300), seed=1)["audits"])

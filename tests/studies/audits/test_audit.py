@@ -14,22 +14,22 @@ from dpol.studies.jobs import compute
 from dpol.studies.study import schemas_of
 from privacy.test_auditing import runs_needed
 
-# The confidence of every bound of the study with the default settings.
+# Confidence of each bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
 
 
 @pytest.fixture(scope="module")
 def study(once):
-    """Audits with the seed of the shipped configs, and as many runs as their bounds need."""
-    asked = Audits(runs=13_000)
-    return once("audits", lambda: compute(STUDY, asked, seed=20200809)["audits"])
+    """The audits with the seed of the shipped configs, and as many runs as the bounds need."""
+    settings = Audits(runs=13_000)
+    return once("audits", lambda: compute(STUDY, settings, seed=20200809)["audits"])
 
 
 # ---- the study -----------------------------------------------------------------------------------
 
 
 def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
-    """Amplification is for streams that were fixed beforehand, and promises nothing else."""
+    """Amplification promises nothing for streams that are not fixed beforehand."""
     assert set(NOISES) < set(study.variant)
     violated = study[study.verdict == "violated"]
     columns = ["mechanism", "variant", "method"]
@@ -47,10 +47,10 @@ def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
     assert (study.confidence[~exact] == EACH).all()
 
 
-def test_nothing_is_claimed_but_what_was_asked(study):
-    """All rows of mu and epsilon claim 1: none takes its claim from the mechanism's own scale."""
+def test_claims_are_the_parameters_asked_for(study):
+    """All rows of mu and epsilon claim 1; none takes its claim from the mechanism's own scale."""
     asked = study[(study.parameter == "mu") & (study.mechanism != "RW-AdaBatch, sum of a batch")]
-    # Chains are made for any length; 9 rounds need a little less.
+    # Chains are made for any length, so in 9 rounds their mu is a little smaller.
     chains = asked.variant.str.contains("capacity-memory")
     assert chains.sum() == 4
     assert asked.claimed[chains].between(0.995, 1).all()
@@ -64,7 +64,7 @@ GAUSSIAN = ["Gaussian noise on gains", "tree-aggregated prefix sums", "factorise
 
 
 def test_bounds_come_near_the_claims_that_they_can_reach(study):
-    """The runs suffice for 80% of a claim of 1 with probability 0.99, by an event."""
+    """By an event, the runs reach 80% of a claim of 1 with probability 0.99."""
     runs = int(study.loc[study.parameter == "mu", "runs"].iloc[0])
     assert runs_needed(1.0, confidence=EACH) <= runs
     share = study.lower_bound / study.claimed
@@ -73,11 +73,11 @@ def test_bounds_come_near_the_claims_that_they_can_reach(study):
     stays = study.variant.str.contains("stays")
     assert (share[(study.method == "covariance") & ~stays] >= 0.96).all()
     assert (share[(study.method == "covariance") & stays] >= 0.93).all()
-    # Actions tell only who leads.
+    # Actions show only the leader.
     assert 0.6 < share[study.mechanism == "RW-AdaBatch, actions"].iloc[0] < 0.9
 
 
-def test_a_study_depends_on_its_seed_only(few_audits):
+def test_results_depend_only_on_the_seed(few_audits):
     one, few = few_audits, Audits(runs=300)
     same, other = (compute(STUDY, few, seed=seed)["audits"] for seed in (1, 2))
     assert one.equals(same)
@@ -90,14 +90,12 @@ def test_a_study_depends_on_its_seed_only(few_audits):
     ("asked", "recorded", "loss", "claimed", "verdict"),
     [
         (1.0, 1.0, 0.9, 1.0, "consistent"),
-        (1.0, 0.8, 0.9, 0.8, "violated"),  # The record promises more privacy than there is,
-        (1.0, 1.2, 0.9, 1.0, "violated"),  # or less than was asked for.
+        (1.0, 0.8, 0.9, 0.8, "violated"),  # the record promises too much privacy
+        (1.0, 1.2, 0.9, 1.0, "violated"),  # the record promises less than was asked for
         (1.0, 1.2, 1.1, 1.0, "violated"),
     ],
 )
-def test_the_claim_is_what_was_asked_or_less_where_the_record_promises_less(
-    asked, recorded, loss, claimed, verdict
-):
+def test_the_claim_is_the_smaller_of_asked_and_recorded(asked, recorded, loss, claimed, verdict):
     subject = Subject(
         mechanism="m",
         variant="v",
@@ -113,7 +111,7 @@ def test_the_claim_is_what_was_asked_or_less_where_the_record_promises_less(
     assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)
 
 
-def test_outputs_that_exceed_what_was_not_promised_break_no_claim():
+def test_outputs_that_exceed_an_unpromised_parameter_break_no_claim():
     words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
     subject = Subject(**words, asked=1.0, recorded=1.0, promised=False)
     for loss, verdict in ((1.2, OUTSIDE), (0.9, "consistent")):
@@ -125,11 +123,11 @@ def test_outputs_that_exceed_what_was_not_promised_break_no_claim():
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_the_two_streams_of_hospitals_are_as_far_apart_as_one_person_can_bring_them(noise):
+def test_the_two_streams_of_hospitals_differ_as_much_as_one_person_can_cause(noise):
     one, other = experts.hospitals()
     gap = other.gains - one.gains
     assert (np.abs(gap) * one.capacity).tolist() == [[4, 0, 0, 0, 0, 4], [0] * 6, [0] * 6]
     scale = noise_scale(one, noise, 1.0)
     assert np.linalg.norm(gap / scale) == pytest.approx(achieved_mu(one, scale), rel=1e-12)
-    for hospital in range(6):  # None has a tenth of its noise to spare.
+    for hospital in range(6):  # none has a tenth of its noise to spare
         assert achieved_mu(one, scale * np.where(np.arange(6) == hospital, 0.9, 1)) > 1.05

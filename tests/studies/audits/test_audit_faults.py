@@ -1,4 +1,4 @@
-"""Audits of mechanisms that are broken on purpose, and of the sound ones."""
+"""Audits of mechanisms broken on purpose, and of sound mechanisms."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.audits.study import SAMPLED
 from dpol.studies.batching import study as batching
 
-# The confidence of every bound of the study with the default settings.
+# Confidence of each bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
 SEED = 1
 SMALL, LARGER = (Audits(runs=runs, confidence=EACH) for runs in (3000, 10_000))
 
 
 def on_noise(change):
-    """`privatize` with z_0 and the noise of all rounds, (R, 1 + T, n), changed."""
+    """Return `privatize` with a change of z_0 and the noise of all rounds, (R, 1 + T, n)."""
 
     def mechanism(stream, noise, mu, *, seed, replicates):
         noisy = privatize(stream, noise, mu, seed=seed, replicates=replicates)
@@ -55,7 +55,7 @@ def on_noise(change):
 
 
 def sums_with(change):
-    """`MatrixFTPL` with a changed mechanism."""
+    """Return `MatrixFTPL` with a changed mechanism."""
 
     class Changed(MatrixFTPL):
         def mechanism(self, setup):
@@ -65,7 +65,7 @@ def sums_with(change):
 
 
 def longer_columns(mechanism):
-    """Columns of C of norm 1.1, noise as for norm 1."""
+    """Columns of C with norm 1.1, but noise for norm 1."""
     sound = mechanism.factorization
     longer = Factorization(sound.name, sound.left / 1.1, 1.1 * sound.right)
     return dataclasses.replace(mechanism, factorization=longer)
@@ -76,13 +76,13 @@ def less_noise(mechanism):
 
 
 def for_one_round(mechanism):
-    """N_1 in place of N_w."""
+    """N_1 instead of N_w."""
     norm = stay_norm(mechanism.factorization.right, mechanism.stay)
     return dataclasses.replace(mechanism, scale=mechanism.scale / norm)
 
 
 class SharedDraws(MatrixMechanism):
-    """All experts have the same draws."""
+    """All experts share their draws."""
 
     def noise(self, generators):
         noise = super().noise(generators) / self.scale
@@ -90,7 +90,7 @@ class SharedDraws(MatrixMechanism):
 
 
 class SwappedFactors(MatrixMechanism):
-    """C Z in place of B Z."""
+    """C Z instead of B Z."""
 
     def noise(self, generators):
         sound = self.factorization
@@ -126,14 +126,14 @@ class RawLeader(TreeFTPL):
 
 
 class OneDraw(TreeFTPL):
-    """A broken tree whose generators never move on: all nodes have the same noise."""
+    """A tree whose generators never advance, so that all nodes have the same noise."""
 
     def step(self, state, observation, generators):
         return super().step(state, observation, copy.deepcopy(generators))
 
 
 class ActsInside(RWAdaBatch):
-    """Follows the noisy leader within a batch too."""
+    """Also follows the noisy leader within a batch."""
 
     def step(self, state, observation, generators):
         state, _ = super().step(state, observation, generators)
@@ -142,7 +142,7 @@ class ActsInside(RWAdaBatch):
 
 @dataclasses.dataclass(frozen=True)
 class RecordsLonger(RWAdaBatch):
-    """Records more rounds than a batch has."""
+    """Records more rounds than the batch has."""
 
     more: int = 1
 
@@ -177,25 +177,25 @@ FLIPS, ANSWERS = ResponseClient(4, 1.0), MembershipClient(CLASS, 1.0)
 
 
 def altered(client, name, value):
-    """A client that differs in one of its numbers."""
+    """Return a client that differs in one number."""
     broken = type("Altered", (type(client),), {name: value})
-    return broken(*(getattr(client, it.name) for it in dataclasses.fields(client)))
+    return broken(*(getattr(client, field.name) for field in dataclasses.fields(client)))
 
 
 class Unclipped(SampledClient):
-    """Log masses of the label itself; -inf where there is none."""
+    """Sends log masses of the label itself; -inf for mass 0."""
 
     def privatize(self, labels, features, generators):
         sound = super().privatize(labels, features, generators)
         clipping = self.clipping
         with np.errstate(divide="ignore"):
             raw = np.log(clipping.hypotheses.masses[features, sound.index, labels])
-        own = clipping.log_cells[features, sound.index, labels]
-        return Messages(sound.values - own + raw, sound.index)
+        clipped = clipping.log_cells[features, sound.index, labels]
+        return Messages(sound.values - clipped + raw, sound.index)
 
 
 class OneNoise(VectorClient):
-    """A broken client with the same noise on all values."""
+    """Adds the same noise to all values."""
 
     def privatize(self, labels, features, generators):
         sound = super().privatize(labels, features, generators)
@@ -204,7 +204,7 @@ class OneNoise(VectorClient):
 
 
 def with_another(module, name, audit):
-    """An audit in which a name of a module is something else."""
+    """Return an audit with another object under a module's name."""
 
     def audited(seed, another):
         with pytest.MonkeyPatch.context() as patch:
@@ -221,7 +221,7 @@ def noise_of(kind, settings=SMALL, stay=1):
 
 
 def on_chains(change):
-    """`privatize` with a memory whose law is changed; the record stays that of the sound one."""
+    """Return `privatize` with changed memory, but the record of the sound memory."""
 
     def mechanism(stream, noise, mu, **drawn):
         def changed(*facts):
@@ -237,28 +237,28 @@ def on_chains(change):
 
 
 class LongColumns(Chains):
-    """Columns of C of norm 1.1."""
+    """Columns of C with norm 1.1."""
 
     def norm(self, stay):
         return super().norm(stay) / 1.1
 
 
 class OneWeek(Chains):
-    """N_1 in place of N_w."""
+    """N_1 instead of N_w."""
 
     def norm(self, stay):
         return super().norm(1)
 
 
 class SameDraw(Chains):
-    """Weeks 1 and 2 have the same draw."""
+    """Weeks 1 and 2 share one draw."""
 
     def noise(self, fresh):
         return super().noise(fresh[[0, 0, *range(2, len(fresh))]])
 
 
 class ScaleChanges(Chains):
-    """The state is that of shares, whose noise falls by half after week 1."""
+    """Halves the noise after week 1, but keeps the state in shares."""
 
     def noise(self, fresh):
         falls = np.where(np.arange(len(fresh)) > 0, 0.5, 1.0).reshape(-1, *[1] * (fresh.ndim - 1))
@@ -270,7 +270,7 @@ def as_chains(kind):
 
 
 def with_state(stream, noise, mu, **drawn):
-    """Noisy gains of a learner that is given the memory u too, in place of z_0."""
+    """Return noisy gains with the memory u instead of z_0."""
     noisy = privatize(stream, noise, mu, **drawn)
     first = noisy.gains[:, 0] - stream.gains[0]
     return dataclasses.replace(noisy, initial=-noisy.memory.b * first)
@@ -294,9 +294,9 @@ def audit_l2p(seed):
 NOISE_FAULTS = {
     "x 0.9": on_noise(lambda noise: 0.9 * noise),
     "/ sqrt 2": on_noise(lambda noise: noise / math.sqrt(2)),
-    "the same in all rounds": on_noise(lambda it: np.broadcast_to(it[:, :1], it.shape)),
-    "z_0 twice": on_noise(lambda it: np.concatenate([it[:, :1], it[:, :1], it[:, 2:]], 1)),
-    "the same for all hospitals": on_noise(lambda it: np.broadcast_to(it[..., :1], it.shape)),
+    "the same in all rounds": on_noise(lambda noise: np.broadcast_to(noise[:, :1], noise.shape)),
+    "z_0 twice": on_noise(lambda noise: noise[:, [0, 0, *range(2, noise.shape[1])]]),
+    "the same for all hospitals": on_noise(lambda z: np.broadcast_to(z[..., :1], z.shape)),
     "none of hospital 0": on_noise(lambda noise: noise * (np.arange(6) != 0)),
     "none from index 3 on": on_noise(lambda noise: noise * (np.arange(6) < 3)),
     "none of hospital 2": on_noise(lambda noise: noise * (np.arange(6) != 2)),
@@ -320,7 +320,7 @@ AUDITS = {
     ),
     "sums without a curator": (
         *(partial(experts.audit_silos, SMALL), MatrixFTPL()),
-        {it: SUM_FAULTS[it] for it in ("columns of norm 1.1", "noise x 0.9")},
+        {fault: SUM_FAULTS[fault] for fault in ("columns of norm 1.1", "noise x 0.9")},
     ),
     "tree": (
         *(partial(experts.audit_tree, SMALL), TreeFTPL()),
@@ -370,62 +370,62 @@ AUDITS = {
         {"wrong rate": altered(ANSWERS, "keep", MembershipClient(CLASS, 1.3).keep)},
     ),
 }
-"""An audit, a sound mechanism, and broken ones, whose record stays as it was."""
+"""An audit, a sound mechanism, and broken ones that keep its record."""
 FAULTS = [(name, fault) for name, (_, _, faults) in AUDITS.items() for fault in faults]
 
 
 def refuted(audits):
-    """True if the outputs, not the record, refute a claim."""
-    return any(it.result.verdict == "violated" for it in audits)
+    """Return whether the outputs, not the record, refute a claim."""
+    return any(audited.result.verdict == "violated" for audited in audits)
 
 
 @pytest.mark.parametrize("name", AUDITS)
 def test_a_sound_mechanism_is_not_violated(name):
-    """The error is at most 3 * 0.05 / `SAMPLED` on a seed: no audit has more than three bounds."""
+    """The error on a seed is at most 3 * 0.05 / `SAMPLED`: no audit has more than three bounds."""
     audit, sound, _ = AUDITS[name]
     assert not refuted(audit(SEED, sound))
 
 
 @pytest.mark.parametrize(("name", "fault"), FAULTS)
 def test_a_broken_mechanism_is_violated(name, fault):
-    """The power is above 0.99: on 25 further seeds the bound lay beyond its claim every time.
+    """The power is above 0.99: on 25 further seeds the bound was always beyond the claim.
 
-    Its mean lay beyond by at least 4.8 of its standard deviations (EXP3 noise x 0.9; all others
-    7.8 or more), with 3,000 runs (10,000 for L2P) where the study has 20,000.
+    Its mean was at least 4.8 of its standard deviations beyond (EXP3 noise x 0.9; all others
+    7.8 or more), with 3,000 runs (10,000 for L2P). The study has 20,000.
     """
     audit, _, faults = AUDITS[name]
     assert refuted(audit(SEED, faults[fault]))
 
 
-def test_a_scale_that_is_too_small_does_not_move_its_claim(monkeypatch):
-    """Capacity noise x 0.9: the record admits mu = 1.11, the claim stays what was asked."""
+def test_too_small_a_scale_does_not_change_its_claim(monkeypatch):
+    """Capacity noise x 0.9: the record admits mu = 1.11, but the claim stays as asked."""
     sound = NOISES["capacity"]
     small = dataclasses.replace(sound, scale=lambda stream, mu: 0.9 * sound.scale(stream, mu))
     monkeypatch.setitem(NOISES, "capacity", small)
-    found = list(experts.audit_noise(SMALL, SEED, "capacity"))
-    assert found[0].subject.recorded == pytest.approx(1 / 0.9)
-    assert [it.result.claimed for it in found] == [1.0, 1.0]
-    assert refuted(found)
-    assert {it.verdict for it in found} == {"violated"}  # The record is enough.
+    audits = list(experts.audit_noise(SMALL, SEED, "capacity"))
+    assert audits[0].subject.recorded == pytest.approx(1 / 0.9)
+    assert [audited.result.claimed for audited in audits] == [1.0, 1.0]
+    assert refuted(audits)
+    assert {audited.verdict for audited in audits} == {"violated"}  # the record alone is enough
 
 
 @pytest.mark.parametrize("audit", ["isotropic", "isotropic-constant", "tree"])
 def test_a_sensitivity_without_its_root_of_two_is_violated(audit, monkeypatch):
-    """The record of the tree says mu = 1 all the same."""
+    """The tree still records mu = 1."""
     of_tree = partial(experts.audit_tree, algorithm=TreeFTPL())
     run = of_tree if audit == "tree" else partial(experts.audit_noise, noise=audit)
     assert not refuted(run(SMALL, SEED))
-    one_hospital = property(lambda it: it.count_sensitivity / it.capacity.min(axis=1))
+    one_hospital = property(lambda stream: stream.count_sensitivity / stream.capacity.min(axis=1))
     monkeypatch.setattr(GainStream, "sensitivity", one_hospital)
     assert refuted(run(SMALL, SEED))
 
 
-def test_a_worst_case_noise_is_held_to_the_smaller_mu_that_it_records():
-    """Noise at mu = 4 is sqrt(2), that of mu = 1: it promises more than was asked."""
+def test_worst_case_noise_is_held_to_the_smaller_mu_in_its_record():
+    """At mu = 4 its scale is sqrt(2), as at mu = 1, so it promises more than was asked."""
     settings = Audits(runs=3000, mu=4.0, confidence=EACH)
     audit = noise_of("isotropic-worst-case", settings)
     sound = audit(1, privatize)
-    assert [it.subject.claimed for it in sound] == pytest.approx([1.0, 1.0])
+    assert [audited.subject.claimed for audited in sound] == pytest.approx([1.0, 1.0])
     assert not refuted(sound)
     assert refuted(audit(1, NOISE_FAULTS["x 0.9"]))
 
@@ -435,15 +435,15 @@ def test_a_worst_case_noise_is_held_to_the_smaller_mu_that_it_records():
     [(0.001, 0.0, "consistent"), (0.0001, 4.0, "violated"), (0.0, 50.0, "violated")],
 )
 def test_l2p_with_too_few_fake_switches_loses_its_exact_claim(p, least, verdict, monkeypatch):
-    """A claim for p = 0.001. Without fake switches the exact epsilon is beyond 50."""
+    """The claim is for p = 0.001. Without fake switches the exact epsilon exceeds 50."""
     monkeypatch.setattr(lazy, "LazyLaw", lambda **law: LazyLaw(**{**law, "fake_switch": p}))
-    found = lazy.audit_lazy(SMALL, "sound", LazyParameters(2, 0.01, 0.001)).result
-    assert (found.verdict, found.method) == (verdict, "exact")
-    assert found.lower_bound >= least
+    result = lazy.audit_lazy(SMALL, "sound", LazyParameters(2, 0.01, 0.001)).result
+    assert (result.verdict, result.method) == (verdict, "exact")
+    assert result.lower_bound >= least
 
 
 @pytest.mark.parametrize("mu", [0.25, 1.0, 4.0])
-def test_the_parameters_that_l2p_takes_are_held_to_the_epsilon_of_mu(mu, monkeypatch):
+def test_the_parameters_of_l2p_are_held_to_the_epsilon_of_mu(mu, monkeypatch):
     settings = Audits(mu=mu)
     assert lazy.audit_calibration(settings).verdict == "consistent"
     monkeypatch.setattr(lazy, "epsilon_of_delta", lambda delta, mu: 0.01)
@@ -451,8 +451,8 @@ def test_the_parameters_that_l2p_takes_are_held_to_the_epsilon_of_mu(mu, monkeyp
 
 
 def test_l2p_is_not_calibrated_to_a_mu_whose_epsilon_is_zero():
-    found = lazy.audit_lazies(Audits(runs=100, mu=0.01, delta=0.3), 1)
-    assert [it.subject.variant for it in found if it.result.method == "exact"] == [
+    audits = lazy.audit_lazies(Audits(runs=100, mu=0.01, delta=0.3), 1)
+    assert [each.subject.variant for each in audits if each.result.method == "exact"] == [
         "sound accountant",
         "published accountant",
     ]

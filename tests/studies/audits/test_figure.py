@@ -13,13 +13,12 @@ from legible import assert_legible, plain
 
 @pytest.fixture(scope="module")
 def audits(few_audits):
-    """Few runs; the adversary that reacts is given what it reaches with many."""
-    found = few_audits
-    reacts = found.variant.str.contains("adversary that reacts")
+    """Few runs, but the bound of many runs for the adversary that reacts."""
+    reacts = few_audits.variant.str.contains("adversary that reacts")
     assert reacts.sum() == 1
-    return found.assign(
-        lower_bound=found.lower_bound.where(~reacts, 0.28),
-        verdict=found.verdict.where(~reacts, OUTSIDE),
+    return few_audits.assign(
+        lower_bound=few_audits.lower_bound.where(~reacts, 0.28),
+        verdict=few_audits.verdict.where(~reacts, OUTSIDE),
     )
 
 
@@ -29,25 +28,28 @@ def draw_audit(audits, narrow=False):
 
 
 def points(figure):
-    """(x, line, colour, marker) of every audit."""
-    lines = [it for it in figure.axes[0].get_lines() if it.get_marker() not in ("", "None")]
-    return [(it.get_xdata()[0], it.get_ydata()[0], it.get_color(), it.get_marker()) for it in lines]
+    """Return (x, line, colour, marker) of every audit."""
+    return [
+        (line.get_xdata()[0], line.get_ydata()[0], line.get_color(), line.get_marker())
+        for line in figure.axes[0].get_lines()
+        if line.get_marker() not in ("", "None")
+    ]
 
 
-def test_lines_are_what_refutes_and_the_closest_at_their_shares_of_the_claim(audits):
+def test_refuted_and_closest_audits_are_drawn_at_their_shares_of_the_claim(audits):
     before = audits.copy()
-    found = points(draw_audit(audits))
+    drawn = points(draw_audit(audits))
     pd.testing.assert_frame_equal(audits, before)
     share = (audits.lower_bound / audits.claimed).fillna(0.0)  # 0 of a claim of 0
     refuted, outside = audits.verdict == "violated", audits.verdict == OUTSIDE
     assert outside.any()
     closest = share[~refuted & ~outside].sort_values(ascending=False)[:5]
     expected = [*share[refuted].sort_values(ascending=False), *share[outside], *closest]
-    assert [x for x, *_ in found] == pytest.approx(expected)
-    assert [line for _, line, *_ in found] == list(range(len(expected)))
+    assert [x for x, *_ in drawn] == pytest.approx(expected)
+    assert [line for _, line, *_ in drawn] == list(range(len(expected)))
     markers = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
-    shown = [marker for *_, marker in found][int((refuted | outside).sum()) :]
-    assert shown == [markers[it] for it in audits.method[closest.index]]
+    shown = [marker for *_, marker in drawn][int((refuted | outside).sum()) :]
+    assert shown == [markers[method] for method in audits.method[closest.index]]
 
 
 def test_a_share_far_beyond_its_claim_does_not_squash_the_others(audits):
@@ -60,7 +62,7 @@ def test_a_share_far_beyond_its_claim_does_not_squash_the_others(audits):
 
 
 @pytest.mark.parametrize("narrow", [False, True])
-def test_what_is_beyond_its_claim_stands_out_and_is_counted(audits, narrow):
+def test_refuted_claims_stand_out_and_are_counted(audits, narrow):
     violated = audits.verdict == "violated"
     assert 0 < violated.sum() < len(audits)
     figure = draw_audit(audits, narrow)
@@ -71,7 +73,7 @@ def test_what_is_beyond_its_claim_stands_out_and_is_counted(audits, narrow):
     assert [text.get_fontweight() == "bold" for text in figure.axes[0].texts] == seen
     edge = figure.bbox.x1
     assert all(text.get_window_extent().x1 <= edge for text in figure.axes[0].texts)
-    # A band behind its row: a share just above 1 would go unseen.
+    # A band behind the row, because a share just above 1 is hard to see.
     assert len(figure.axes[0].patches) == violated.sum()
     counts = f"{violated.sum()} refuted and {outside} outside the promise"
     assert f"{len(audits)} audits, {counts}" in figure.get_label()

@@ -21,21 +21,21 @@ SEED = 1
 
 
 def game(rounds, mu, replicates, secret=None):
-    """Noisy gains of two experts; expert 0 gains 1 in the secret round."""
+    """Return noisy gains of two experts; expert 0 gains 1 in the secret round."""
     gains = np.zeros((rounds, 2))
     if secret is not None:
         gains[secret, 0] = 1.0
     return noisy_game(synthetic_stream("reactions", gains), mu, SEED, range(replicates))
 
 
-def test_the_claim_falls_to_an_adversary_that_reacts_and_to_no_other():
-    """A true claim is refuted with probability 0.05 / `SAMPLED` at most.
+def test_only_an_adversary_that_reacts_refutes_the_claim():
+    """A true claim is refuted with probability at most 0.05 / `SAMPLED`.
 
-    Power: on 8 further seeds the bound lay beyond the claim every time, its mean by 5 of its
-    standard deviations. The oblivious adversary gives gains with the same law, and the claim of a
-    batch of one round, which is local, stands against both.
+    Power: on 8 further seeds the bound was always beyond the claim, its mean by 5 of its standard
+    deviations. The oblivious adversary gives gains with the same distribution. The local claim,
+    for a batch of one round, stands against both.
     """
-    reacting, oblivious = (it.result for it in adabatch.audit_reactions(SETTINGS, SEED))
+    reacting, oblivious = (each.result for each in adabatch.audit_reactions(SETTINGS, SEED))
     assert (reacting.verdict, oblivious.verdict) == ("violated", "consistent")
     assert reacting.claimed == oblivious.claimed == 0.2
     assert reacting.delta == oblivious.delta == pytest.approx(0.292, abs=0.001)
@@ -44,13 +44,13 @@ def test_the_claim_falls_to_an_adversary_that_reacts_and_to_no_other():
 
 
 @pytest.mark.parametrize("believes", [False, True], ids=["sees", "believes"])
-def test_the_game_is_played_as_by_hand(believes, monkeypatch):
-    """Batches, actions and gains in plain Python, for an adversary that sees and one that errs."""
+def test_the_game_agrees_with_plain_python(believes, monkeypatch):
+    """Batches, actions and gains, for an adversary that sees the leaders and one that errs."""
     for name, value in (("_BEFORE", 60), ("_QUIET", 30), ("_AFTER", 8)):
         monkeypatch.setattr(adabatch, name, value)
     noisy, unused = game(69, 0.5, 6, secret=60)
     leaders = np.random.default_rng(2).integers(0, 2, (6, 69)).astype(np.int32)
-    found = adabatch.play_against(noisy, unused, leaders if believes else None)
+    played = adabatch.play_against(noisy, unused, leaders if believes else None)
     sizes = set()
     for run in range(6):
         total, expected = noisy.initial[run].copy(), list[int]()
@@ -72,12 +72,12 @@ def test_the_game_is_played_as_by_hand(believes, monkeypatch):
                 total += noisy.gains[run, t]
                 if t >= 30 and t != 60:
                     total[1 - (leaders[run, t] if believes else leader)] += 1.0
-        assert found[run].tolist() == expected
+        assert played[run].tolist() == expected
     assert len(sizes) > 2
 
 
-def test_after_the_secret_round_experts_lead_as_often_as_a_walk_says():
-    """The law of the lead on a grid, if every batch has one round; error below 1e-8 (6 errors)."""
+def test_after_the_secret_round_experts_lead_as_often_as_in_a_walk():
+    """The lead's distribution on a grid, for batches of one round; false alarms below 1e-8."""
     runs, before = 4000, adabatch._BEFORE
     noisy, unused = game(before + 1 + adabatch._AFTER, adabatch._LOCAL_MU, runs, secret=before)
     actions = adabatch.play_against(noisy, unused)
@@ -95,7 +95,7 @@ def test_after_the_secret_round_experts_lead_as_often_as_a_walk_says():
     expected = float(law[lead > 0].sum() / law.sum())
     share = float((actions[:, before + 1] == 0).mean())
     assert abs(share - expected) < 6 * math.sqrt(expected * (1 - expected) / runs)
-    # Without reactions the lead is too wide for one gain to show; known without noise before it.
+    # blind: without reactions the lead is too wide for one gain to show; known: no noise before it.
     blind = special.ndtr(1 / math.sqrt(step * (before + 2)))
     known = special.ndtr(1 / math.sqrt(step))
     assert blind + 0.1 < expected < known

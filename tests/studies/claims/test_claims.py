@@ -1,4 +1,4 @@
-"""The claims ledger: verdicts by hand, rows that must fail, and settings that turn each row."""
+"""The claims ledger: verdicts by hand, rows that must fail, and changes that turn each row."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ def findings(whole_ledger):
 def study(findings):
     """The ledger, with the ids of its statements."""
     rows = [
-        {"id": name, **decided(it, findings[name]).as_row()}
-        for name, it in STATEMENTS.items()
+        {"id": name, **decided(statement, findings[name]).as_row()}
+        for name, statement in STATEMENTS.items()
         if name in findings
     ]
     return pd.DataFrame(rows).set_index("id")
 
 
-def verdict(name: str, found: list[Finding]) -> Verdict:
-    return worst(Claim(STATEMENTS[name], it) for it in found).verdict
+def verdict(name: str, findings: list[Finding]) -> Verdict:
+    return worst(Claim(STATEMENTS[name], finding) for finding in findings).verdict
 
 
 UNPROVED = claim(1.0, "<=", 1.1, measured_is="upper bound")
@@ -109,7 +109,7 @@ UNSURE = claim(1.0, "<=", 0.6, interval=(0.2, 1.5), confidence=0.9)
         (FAILS, 1.0, "=", 1.0001),
         (FAILS, 127.0, "<=", (127.5, 130.0)),
         (UNDECIDED, 127.0, "<=", (126.0, 130.0)),
-        (HOLDS, 127.0, "<=", (50.0, 64.0)),  # loose perhaps
+        (HOLDS, 127.0, "<=", (50.0, 64.0)),  # perhaps loose
         (LOOSE, 127.0, "<=", (50.0, 63.0)),
         (FAILS, 10.0, ">=", (7.0, 9.0)),
         (UNDECIDED, 10.0, ">=", (7.0, 11.0)),
@@ -122,22 +122,22 @@ UNSURE = claim(1.0, "<=", 0.6, interval=(0.2, 1.5), confidence=0.9)
         (HOLDS, 1.0, "<=", 0.9, {"measured_is": "upper bound"}),
         (FAILS, 1.0, ">=", 0.9, {"measured_is": "upper bound"}),
         (NOT_PROVED, 1.0, ">=", 1.2, {"measured_is": "upper bound"}),
-        # A lower bound the other way round.
+        # A lower bound does the opposite.
         (FAILS, 1.0, "<=", 1.2, {"measured_is": "lower bound"}),
         (NOT_PROVED, 1.0, "<=", 0.9, {"measured_is": "lower bound"}),
         (HOLDS, 1.0, ">=", 1.2, {"measured_is": "lower bound"}),
         (NOT_PROVED, 1.0, ">=", 0.9, {"measured_is": "lower bound"}),
         (VACUOUS, 127.0, "<=", 30.0, {"trivial": 100.0}),  # 100 is reached without it
         (HOLDS, 127.0, "<=", 120.0, {"trivial": 128.0}),
-        (FAILS, 127.0, "<=", 130.0, {"trivial": 100.0}),  # what fails does so whatever is trivial
+        (FAILS, 127.0, "<=", 130.0, {"trivial": 100.0}),  # a failure stays one
         (VACUOUS, 0.1, ">=", 17.0, {"trivial": 0.5}),
         (HOLDS, 0.6, ">=", 1.0, {"trivial": 0.5}),
-        # What an interval leaves open is undecided even if it would say nothing.
+        # An interval that leaves the claim open comes before vacuous.
         (UNDECIDED, 1.0, "<=", (0.5, 1.5), {"trivial": 0.5}),
         (NOT_PROVED, 1.0, "<=", (0.5, 1.5), {"measured_is": "upper bound"}),
-        # Rounding is relative and can be set.
+        # Rounding is relative, and can be set.
         (HOLDS, 1e6, "<=", 1e6 + 1, {"rounding": 1e-5}),
-        # A finding on data is seen or not; nothing refutes it.
+        # A finding on data is seen or not, never refuted.
         (NOT_SEEN, 1.5, ">=", 1.2, {"on_data": True}),
         (NOT_SEEN, 1.5, ">=", 1.2, {"on_data": True, "ours": True, "kind": "own question"}),
         (UNDECIDED, 1.5, ">=", (1.2, 1.7), {"on_data": True}),
@@ -145,18 +145,18 @@ UNSURE = claim(1.0, "<=", 0.6, interval=(0.2, 1.5), confidence=0.9)
     ],
 )
 def test_verdicts_by_hand(row):
-    """Verdict, claimed, relation, what was measured or its interval, and what else is known."""
+    """`row`: verdict, claimed, relation, measured number or its interval, further fields."""
     expected, claimed, relation, measured, *more = row
     about = dict(*more)
     if isinstance(measured, tuple):
         about |= {"interval": measured, "confidence": 0.9}
         measured = sum(measured) / 2
-    found = claim(claimed, relation, measured, witness="x", **about)
-    assert found.verdict == expected
-    assert (found.as_row()["counterexample"] == "x") == (expected == FAILS)
+    made = claim(claimed, relation, measured, witness="x", **about)
+    assert made.verdict == expected
+    assert (made.as_row()["counterexample"] == "x") == (expected == FAILS)
 
 
-def test_a_row_has_the_texts_with_their_numbers():
+def test_texts_of_a_row_hold_its_numbers():
     fields = {"case": "x", "witness": "{case}: {measured:g} > {claimed:g}", "note": "{y}"}
     row = claim(4.0, "<=", 8.0, numbers={"y": "why"}, ours=True, **fields).as_row()
     assert (row["counterexample"], row["note"]) == ("x: 8 > 4", "why")
@@ -175,10 +175,10 @@ def test_a_row_has_the_texts_with_their_numbers():
         ({"interval": (0.5, 2.0)}, "confidence below 1"),
         ({"confidence": 0.9}, "confidence below 1"),
         ({"trivial": math.inf}, "finite"),
-        ({"relation": "=", "trivial": 2.0}, "an equality has no bound and no trivial number"),
+        ({"relation": "=", "trivial": 2.0}, "an equality takes no bound and no trivial number"),
     ],
 )
-def test_numbers_that_make_no_claim_are_refused(fields, message):
+def test_unfit_numbers_are_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         claim(**fields)
 
@@ -199,26 +199,26 @@ def test_numbers_that_make_no_claim_are_refused(fields, message):
         (claim(1000.0, "<=", 1001.0), UNPROVED),
         (UNPROVED, UNSURE),
         (UNSURE, claim(1.0, "<=", 1.0)),
-        # of those that hold, one that says something.
+        # if all hold, a claim that is not vacuous.
         (claim(1.0, "<=", 0.1, trivial=2.0), claim(1.0, "<=", 0.99, trivial=0.5)),
         (claim(1.0, "<=", 0.8), claim(1.0, "<=", 0.1, trivial=2.0)),
     ],
 )
-def test_the_worst_claim_is_what_a_reader_must_see(worse, better):
+def test_the_worst_claim_comes_first(worse, better):
     assert worst([worse, better]) is worst([better, worse]) is worse
 
 
 def test_intervals_cover_with_their_confidence(monkeypatch):
-    """5,000 samples each; at 90% the share that covers is 0.9 but for chance (6 errors)."""
+    """Of 5,000 samples each, 90% intervals must cover in 0.9 up to six standard errors."""
     rng = np.random.default_rng(3)
     error = 6 * math.sqrt(0.09 / 5000)
     assert shared(1) == CONFIDENCE
     assert 1 - shared(10) == pytest.approx((1 - CONFIDENCE) / 10)
     monkeypatch.setattr("dpol.studies.claims.core.CONFIDENCE", 0.9)
-    found = [of_mean("x", 1.0, rng.exponential(size=400)) for _ in range(5000)]
-    covered = np.mean([it.bounds[0] <= 1 <= it.bounds[1] for it in found])
+    means = [of_mean("x", 1.0, rng.exponential(size=400)) for _ in range(5000)]
+    covered = np.mean([mean.bounds[0] <= 1 <= mean.bounds[1] for mean in means])
     assert abs(covered - 0.9) < error + 0.01  # exponentials are skewed
-    assert {it.confidence for it in found} == {shared(1)}
+    assert {mean.confidence for mean in means} == {shared(1)}
     assert of_mean("x", 1.0, np.zeros(5)).confidence == 1.0
 
 
@@ -226,15 +226,15 @@ def test_intervals_cover_with_their_confidence(monkeypatch):
 
 
 def test_all_texts_have_their_numbers(findings):
-    for name, found in findings.items():
-        for it in found:
-            for of in ("statement", "computed", "witness", "note"):
-                assert "{" not in Claim(STATEMENTS[name], it).text(of)
+    for name, of_statement in findings.items():
+        for finding in of_statement:
+            for text in ("statement", "computed", "witness", "note"):
+                assert "{" not in Claim(STATEMENTS[name], finding).text(text)
 
 
-def test_a_function_that_finds_something_of_another_statement_is_refused(monkeypatch):
+def test_a_check_of_another_statement_is_refused(monkeypatch):
     monkeypatch.setattr(ledger, "findings", lambda check, seed: {"gap-law": [], "odd": []})
-    with pytest.raises(ValueError, match="found_by says something else of .*odd"):
+    with pytest.raises(ValueError, match="found_by names a function that does not decide .*odd"):
         ledger.claims("experts", seed=SEED)
 
 
@@ -244,21 +244,19 @@ def test_a_function_that_finds_something_of_another_statement_is_refused(monkeyp
         ({"kind": "constant"}, "kind, root and mend go together"),
         ({"kind": "constant", "root": "x"}, "kind, root and mend go together"),
         ({"root": "x", "mend": "y"}, "kind, root and mend go together"),
-        ({"kind": "constant", "root": "x", "mend": "y", "ours": True}, "an own question"),
-        ({"kind": "own question"}, "an own question"),
+        ({"kind": "constant", "root": "x", "mend": "y", "ours": True}, "only for ours"),
+        ({"kind": "own question"}, "only for ours"),
         ({"kind": "typo", "root": "x", "mend": "y"}, "kind"),
     ],
 )
-def test_a_kind_without_its_root_or_of_the_wrong_side_is_refused(fields, message):
+def test_a_kind_without_its_root_or_for_the_wrong_author_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         claim(**fields)
 
 
 def test_a_claim_counts_the_settings_in_which_it_was_tested():
-    about = claim().statement
-    found = [Finding(name="x", claimed=1.0, measured=0.5, settings=7)]
-    found.append(Finding(name="x", claimed=1.0, measured=0.9))
-    together = decided(about, found)
+    seven = Finding(name="x", claimed=1.0, measured=0.5, settings=7)
+    together = decided(claim().statement, [seven, Finding(name="x", claimed=1.0, measured=0.9)])
     assert (together.settings, together.finding.measured) == (8, 0.9)
     assert together.as_row()["settings"] == 8
 
@@ -266,38 +264,38 @@ def test_a_claim_counts_the_settings_in_which_it_was_tested():
 # ---- the study -----------------------------------------------------------------------------------
 
 
-def test_the_ledger_is_what_its_schema_says_and_has_no_row_twice(study):
+def test_the_ledger_fits_its_schema_and_has_no_row_twice(study):
     schemas_of(STUDY)["claims"].check(study.reset_index(drop=True), "the ledger")
     assert (study.groupby("paper").size().loc[[EXPERTS, LAZY, LABELS]] >= 15).all()
     assert not study.duplicated(["paper", "statement", "claim"]).any()
     assert set(study["measured_is"]) == {"number", "upper bound", "lower bound"}
 
 
-def test_what_fails_what_says_nothing_and_what_is_not_proved(study):
-    for it, names in NOT_HELD.items():
-        assert set(study.index[study["verdict"] == it]) == names
+def test_which_claims_fail_are_vacuous_or_not_proved(study):
+    for expected, names in NOT_HELD.items():
+        assert set(study.index[study["verdict"] == expected]) == names
     assert ((study["counterexample"] != "") == (study["verdict"] == FAILS)).all()
 
 
-def test_what_fails_says_its_kind_root_and_remedy_and_nothing_else_does(study):
+def test_failures_and_only_they_have_kind_root_and_remedy(study):
     for column in ("kind", "root", "mend"):
         assert ((study[column] != "") == (study["verdict"] == FAILS)).all()
-    theirs = {name for name, it in STATEMENTS.items() if it.kind and not it.ours}
+    theirs = {name for name, about in STATEMENTS.items() if about.kind and not about.ours}
     assert theirs == NOT_HELD[FAILS]  # no kind is left from a row that holds
     assert (study["settings"] >= 1).all()
     assert study.loc["isotropic-noise", "settings"] == 20 * 24 * 24
 
 
-def test_the_roots_of_substance_are_those_that_reviewers_left(study):
-    """Recomputed by independent code; the other slips are constants, logarithms and misprints."""
-    found = roots(study.reset_index(drop=True))
-    assert found.loc[found["kind"].isin(OF_SUBSTANCE), "root"].tolist() == [
+def test_four_roots_are_of_substance(study):
+    """Reviewers recomputed them by independent code. The other slips are easily put right."""
+    slips = roots(study.reset_index(drop=True))
+    assert slips.loc[slips["kind"].isin(OF_SUBSTANCE), "root"].tolist() == [
         "Theorem 3 of RW-Meta for learners that see the noise",
         "Proposition 3.3 and the regret of Theorem 3.10 of L2P",
         "Lemma 3.8 of L2P",
         "Lemma 4.3 of L2P",
     ]
-    assert found["kind"].value_counts().to_dict() == {
+    assert slips["kind"].value_counts().to_dict() == {
         "constant": 6,
         "false": 2,
         "hypothesis missing": 2,
@@ -316,7 +314,7 @@ def test_the_roots_of_substance_are_those_that_reviewers_left(study):
     ],
 )
 def test_the_first_round_costs_the_mean_divergence_from_the_mean(masses, expected):
-    """Numbers by hand; the last: KL to (3/4, 1/4) is log(4/3), and log(2/3)/2 + log(2)/2."""
+    """By hand. In the last case KL to (3/4, 1/4) is log(4/3), and log(2/3)/2 + log(2)/2."""
     assert labels.first_round(np.array(masses)) == pytest.approx(expected)
 
 
@@ -326,7 +324,7 @@ def test_the_first_round_costs_the_mean_divergence_from_the_mean(masses, expecte
         ("cells", 6, 7, 1e-12),
         # 2 k (N - k) (o - 1)² / (N (k o² + N - k)) at N = 16, k = 1, o = 1,000.
         ("differences-of-outputs", 1, 30 * 999**2 / (16 * (10**6 + 15)), 1e-9),
-        # One of 13 dissents: a variance of 2/13 where all that differ have 1, at η = 4.
+        # One dissenter of 13 has a variance of 2/13, learners that all differ have 1; η = 4.
         ("all-differ", 1, (4 * math.sqrt(2 / 13) + math.sqrt(2)) / (4 + math.sqrt(2)), 1e-9),
         ("tv-of-hard-class", 0.0021311, 0.028, 0.013),
         ("wma-scale", 46.05, 15.17, 0.005),
@@ -356,7 +354,7 @@ def test_numbers_by_hand_or_known_from_elsewhere(study, name, claimed, measured,
 
 
 def test_verdicts_follow_from_the_numbers_in_the_table(study):
-    """No verdict is typed by hand: a claimed number on the other side turns every verdict."""
+    """A claimed number on the other side must turn every verdict."""
     for row in study.to_dict("records"):
         lower, upper = bounds = row["lower"], row["upper"]
         about = {"interval": bounds, "confidence": 0.9} if lower < upper else {}
@@ -369,33 +367,35 @@ def test_verdicts_follow_from_the_numbers_in_the_table(study):
         size = max(1e-6, *map(abs, (row["claimed"], *bounds)))
         assert again(lower - size if row["relation"] == "<=" else upper + size) == FAILS
         trivial = None if math.isnan(row["trivial"]) else row["trivial"]
-        found = again(row["claimed"], measured_is=row["measured_is"], trivial=trivial)
-        assert found == row["verdict"]
+        repeated = again(row["claimed"], measured_is=row["measured_is"], trivial=trivial)
+        assert repeated == row["verdict"]
 
 
 def test_the_same_seed_gives_the_same_numbers(findings):
     for name in ("gap-law", "meta-of-turncoats"):
         for seed in (SEED, SEED + 1):
-            found = ledger.findings(ledger.check_of(STATEMENTS[name]), seed)[name]
-            assert (found == findings[name]) == (seed == SEED)
+            repeated = ledger.findings(ledger.check_of(STATEMENTS[name]), seed)[name]
+            assert (repeated == findings[name]) == (seed == SEED)
 
 
 def test_a_point_has_the_rows_of_its_paper(study, findings, monkeypatch):
     def of_check(check, seed):
-        """What a function found when the whole ledger was computed."""
+        """The findings of a check, from the whole ledger."""
         assert seed == SEED
         return {
-            name: it for name, it in findings.items() if ledger.check_of(STATEMENTS[name]) is check
+            name: each
+            for name, each in findings.items()
+            if ledger.check_of(STATEMENTS[name]) is check
         }
 
     monkeypatch.setattr(ledger, "findings", of_check)
-    own = study[study["paper"] == LABELS].reset_index(drop=True)
+    expected = study[study["paper"] == LABELS].reset_index(drop=True)
     pd.testing.assert_frame_equal(
-        compute(STUDY, Claims(papers=["labels"]), seed=SEED)["claims"], own
+        compute(STUDY, Claims(papers=["labels"]), seed=SEED)["claims"], expected
     )
 
 
-# ---- settings that turn a verdict ----------------------------------------------------------------
+# ---- changes that turn a verdict -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -433,13 +433,16 @@ def test_a_point_has_the_rows_of_its_paper(study, findings, monkeypatch):
 )
 def test_another_claim_gets_another_verdict(findings, names, factor, expected):
     for name in names.split():
-        changed = [dataclasses.replace(it, claimed=factor * it.claimed) for it in findings[name]]
+        changed = [
+            dataclasses.replace(finding, claimed=factor * finding.claimed)
+            for finding in findings[name]
+        ]
         assert verdict(name, changed) in expected
 
 
 def times(factor: float) -> Any:
-    """A change of a function: its result times `factor`."""
-    return lambda it: lambda *of: factor * it(*of)
+    """Multiply the result of a function."""
+    return lambda function: lambda *of: factor * function(*of)
 
 
 def to(value: Any) -> Any:
@@ -447,60 +450,60 @@ def to(value: Any) -> Any:
 
 
 def argument(place: int, change: Any) -> Any:
-    """A function that takes `change` of one of its arguments."""
-    return lambda it: lambda *of: it(*of[:place], change(of[place]), *of[place + 1 :])
+    """Change one argument of a function."""
+    return lambda function: lambda *of: function(*of[:place], change(of[place]), *of[place + 1 :])
 
 
 def keyword(**other: Any) -> Any:
-    """A function that takes another value of a keyword."""
-    return lambda it: lambda **of: it(**{**of, **other})
+    """Change keywords of a function."""
+    return lambda function: lambda **of: function(**{**of, **other})
 
 
 def third(factor: float) -> Any:
-    """A change of the third argument by `factor`: the loss of weights, or an accountant's eta."""
-    return argument(2, lambda it: factor * it)
+    """Multiply the third argument: the loss of weights, or an accountant's eta."""
+    return argument(2, lambda value: factor * value)
 
 
 def looser(search: Any) -> Any:
-    """A search of the least variance, less exact, whose proof and noise are both worse by 6%."""
+    """Make the proof and the noise of a search for the least variance 6% worse."""
 
-    def changed(found: Any) -> Any:
-        return dataclasses.replace(found, bound=found.bound / 1.06, reached=1.06 * found.reached)
+    def changed(least: Any) -> Any:
+        return dataclasses.replace(least, bound=least.bound / 1.06, reached=1.06 * least.reached)
 
     return lambda holder, accuracy: changed(search(holder))
 
 
 def each(change: Any) -> Any:
-    return lambda all_of: {name: change(it) for name, it in all_of.items()}
+    return lambda all_of: {name: change(value) for name, value in all_of.items()}
 
 
 def preset(change: Any) -> Any:
-    """Presets with other parameters."""
+    """Change the parameters of a preset."""
 
-    def changed(found: Any) -> Any:
-        return dataclasses.replace(found, **change(found))
+    def changed(parameters: Any) -> Any:
+        return dataclasses.replace(parameters, **change(parameters))
 
     return lambda theorem: lambda *of, **by: changed(theorem(*of, **by))
 
 
 def stretched(bound: Any) -> Any:
-    """A bound on walks from gaps twice as large."""
+    """The bound for a gap twice as large."""
     return dataclasses.replace(bound, tail=argument(0, lambda z: 2 * z)(bound.tail))
 
 
 def ahead(means: Any) -> Any:
-    """Means with the first 0.3 ahead, if they were equal."""
+    """Put the first of equal means 0.3 ahead."""
     return means if means.any() else 0.3 * np.eye(means.shape[1])[:1]
 
 
 def lone(mixture: BatchMixture) -> BatchMixture:
-    """One batch of the mean size."""
+    """Replace a mixture by one batch of the mean size."""
     return BatchMixture(mixture.mu, np.ones(1) * round(mixture.mean()), np.ones(1))
 
 
-def half_root(it: Any) -> Any:
+def half_root(lemma: Any) -> Any:
     """Lemma 2 with half of its root."""
-    return lambda K, each, delta: (it(K, each, delta) + K * each**2 / 2) / 2
+    return lambda K, each, delta: (lemma(K, each, delta) + K * each**2 / 2) / 2
 
 
 def log_of_product(K: int, T: int) -> float:
@@ -509,34 +512,34 @@ def log_of_product(K: int, T: int) -> float:
 
 
 def squared(expected_loss: Any) -> Any:
-    """Batches cost the square of eta more, as the paper has it."""
+    """Let batches cost a term in eta squared, as in the paper."""
     return lambda losses, eta, B: expected_loss(losses, eta, 1) + (B > 1) * (B * eta) ** 2
 
 
 class Deaf(DesignBayes):
-    """A reader that hears no answer."""
+    """A learner that ignores every answer."""
 
     def scores(self, messages: Any, features: Any) -> Any:
         return 0 * super().scores(messages, features)
 
 
 def absolute(losses: Any) -> Any:
-    """Losses that are not of Bregman's kind, with the gradients of those that are."""
-    return {name: (lambda y, p: np.abs(y - p), it) for name, (_, it) in losses.items()}
+    """Replace Bregman losses by the absolute loss, but keep their gradients."""
+    return {name: (lambda y, p: np.abs(y - p), gradient) for name, (_, gradient) in losses.items()}
 
 
 def each_at_one_level(mixture: BatchMixture, thresholds: Any) -> Any:
-    """Components tested at the same false positive rate, not at the same likelihood ratio."""
+    """Test components at the same false positive rate, not at the same likelihood ratio."""
     rate = stats.norm.sf(thresholds)
     missed = stats.norm.cdf(stats.norm.isf(rate)[:, None] - mixture.mus)
     return rate, missed @ mixture.weights
 
 
-SELDOM = preset(lambda it: {"fake_switch": 0.9 * it.fake_switch})
-NO_LOG = preset(lambda it: {"eta": it.eta / math.log(1e4 / 1e-6)})
-SLOW = preset(lambda it: {"eta": 0.03 * it.eta})
-HOT = preset(lambda it: {"beta": 0.01 * it.beta})
-UNBATCHED = preset(lambda it: {"batch_size": 1})
+SELDOM = preset(lambda given: {"fake_switch": 0.9 * given.fake_switch})
+NO_LOG = preset(lambda given: {"eta": given.eta / math.log(1e4 / 1e-6)})
+SLOW = preset(lambda given: {"eta": 0.03 * given.eta})
+HOT = preset(lambda given: {"beta": 0.01 * given.beta})
+UNBATCHED = preset(lambda given: {"batch_size": 1})
 
 
 @pytest.mark.parametrize(
@@ -545,11 +548,11 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("isotropic-noise capacity-noise", "noise_scale", times(0.95), {FAILS}),
         ("switching-borell-tis switching-reflection", "BOUNDS", each(stretched), {FAILS}),
         ("dips-borell-tis", "BOUNDS", each(stretched), {FAILS}),
-        ("dips-borell-tis", "_ahead", times(1 / 2), {FAILS}),  # from k, not from k + l
+        ("dips-borell-tis", "_ahead", times(1 / 2), {FAILS}),  # start at k, not k + l
         ("top-reflection", "_ahead", times(1 / 2), {FAILS}),
         ("top-reflection", "pairs", to(lambda top, n: n - top), {FAILS}),
         ("longest-batch", "BatchRule", keyword(alpha=0.2), {FAILS}),
-        ("two-cliques", "centred", to(lambda it: (it, it)), {FAILS}),
+        ("two-cliques", "centred", to(lambda shared: (shared, shared)), {FAILS}),
         ("all-differ", "SCALES", to((1.0, math.sqrt(2))), HELD),
         ("bregman-scores", "BREGMAN", absolute, {FAILS}),
         ("joint-concavity", "BatchMixture.trade_off_at", to(each_at_one_level), {FAILS}),
@@ -558,7 +561,7 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("smallest-top-gap", "top_survival", argument(0, ahead), {FAILS}),
         ("gap-law", "gap_survival", argument(1, to(11)), {FAILS}),
         ("heuristic-quantile", "LARGE_NOISE", to(1.0), {FAILS}),
-        ("alpha-actions", "RWAdaBatch", lambda it: lambda a: it(a, "reflection"), {FAILS}),
+        ("alpha-actions", "RWAdaBatch", lambda make: lambda a: make(a, "reflection"), {FAILS}),
         ("alpha-privacy", "ALPHAS", to((0.01, 30.0)), {FAILS}),
         ("containing-batch", "analytic_mixture", argument(0, to(RWAdaBatch(4.0))), {FAILS}),
         ("smaller-batch", "np.tril", to(np.triu), {FAILS}),
@@ -567,12 +570,12 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("later-batches", "WeightsMeasure.absorb", third(0.25), HELD),
         ("marginal keep-ratio", "LazyLaw", keyword(normaliser=0.0), {FAILS}),
         ("marginal keep-ratio", "LazyLaw", keyword(normaliser=0.9), {FAILS}),
-        # Bounds cannot refute: 0.9 times a safe value need not be below the true one.
+        # Bounds cannot refute: 0.9 times a safe value may exceed the true one.
         ("published-over-sound", "published_epsilon", times(0.9), {NOT_PROVED}),
         ("published-games sound-games", "ACCOUNTANTS", each(third(0.05)), {FAILS}),
         ("sound-games", "ACCOUNTANTS", each(third(0.5)), {FAILS}),
         ("experts-privacy", "DELTA", to(0.01), HELD),
-        # And a lower bound below the claim does not prove it.
+        # A lower bound below the claim does not prove it.
         ("experts-as-stated", "theorem_3_10", NO_LOG, {NOT_PROVED}),
         ("convex-value", "theorem_3_12", SLOW, HELD),
         ("convex-precondition", "theorem_3_12", SELDOM, {FAILS}),
@@ -590,14 +593,14 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("randomised-response", "ResponseClient", argument(0, to(9)), {FAILS}),
         ("pairs-are-laws", "LARGEST_DISTANCE", to(2.1), {FAILS}),
         ("response-risk", "kept_by_response", times(30.0), {FAILS}),
-        # Three rounds in place of 3.5 million.
+        # Three rounds instead of 3.5 million.
         ("rounds-of-selection", "rounds_of_selection", to(lambda *_: 3), {FAILS}),
         ("tv-of-design", "kept_by_design", times(2.5), {FAILS}),
         ("tv-of-design risk-of-design", "DesignBayes", to(Deaf), {FAILS}),
         (
             "proven-rate-rounds proven-rate-epsilon",
             "choose_parameters",
-            lambda it: lambda *of, **by: it(*of, **by, largest_batch=1),
+            lambda choose: lambda *of, **by: choose(*of, **by, largest_batch=1),
             {FAILS},
         ),
         ("events", "events", to(np.eye), {FAILS}),  # single outcomes
@@ -607,26 +610,26 @@ UNBATCHED = preset(lambda it: {"batch_size": 1})
         ("normalised-ratio", "RANGE", to(4.0), HELD),
         ("normalised-ratio", "BEYOND", to(1.15), HELD),
         ("switch-budget", "RESAMPLES", to((0.5, 0.5)), HELD),
-        ("switch-budget-blind", "two_draws", argument(2, lambda it: (it[0], 0.0)), {FAILS}),
+        ("switch-budget-blind", "two_draws", argument(2, lambda more: (more[0], 0.0)), {FAILS}),
         ("adaptive-games", "ACCOUNTANTS", each(third(0.1)), {FAILS}),
         ("once-a-stay-slow", "SLOW", lambda _: limit.FAST, {FAILS}),
         ("once-a-stay-fast", "FAST", lambda _: limit.SLOW, {FAILS}),
     ],
 )
 def test_another_computation_gets_another_verdict(monkeypatch, names, attribute, broken, expected):
-    """`attribute`: of the module of the function that decides the statements."""
+    """`attribute` belongs to the module of the function that decides the statements."""
     first, *_ = names = names.split()
     check = ledger.check_of(STATEMENTS[first])
     sound = operator.attrgetter(attribute)(sys.modules[check.__module__])
     monkeypatch.setattr(f"{check.__module__}.{attribute}", broken(sound))
-    undecided, found = set(names), defaultdict(list)
-    for it in check(SEED):
-        found[it.name].append(it)
-        if expected == {FAILS} and verdict(it.name, [it]) == FAILS:
-            undecided.discard(it.name)
+    undecided, by_name = set(names), defaultdict(list)
+    for finding in check(SEED):
+        by_name[finding.name].append(finding)
+        if expected == {FAILS} and verdict(finding.name, [finding]) == FAILS:
+            undecided.discard(finding.name)
         if not undecided:  # Nothing is worse than a failure.
             break
-    assert all(verdict(name, found[name]) in expected for name in names)
+    assert all(verdict(name, by_name[name]) in expected for name in names)
 
 
 @pytest.mark.parametrize(
@@ -637,14 +640,14 @@ def test_another_computation_gets_another_verdict(monkeypatch, names, attribute,
     ],
 )
 def test_a_looser_search_proves_nothing(monkeypatch, check, names):
-    """In games of twelve rounds, whose limits are the nearest to what is claimed."""
+    """Games of twelve rounds have the limits nearest to the claims."""
     monkeypatch.setattr(limit, "least_variance", looser(limit.least_variance))
     holders = limit._holders
     monkeypatch.setattr(
-        limit, "_holders", lambda own, rounds, *rest: holders(own, (12,) * (12 in rounds), *rest)
+        limit, "_holders", lambda one, rounds, *rest: holders(one, (12,) * (12 in rounds), *rest)
     )
-    found = ledger.findings(getattr(limit, check), SEED)
-    assert {verdict(name, found[name]) for name in names.split()} == {NOT_PROVED}
+    loose = ledger.findings(getattr(limit, check), SEED)
+    assert {verdict(name, loose[name]) for name in names.split()} == {NOT_PROVED}
 
 
 @pytest.mark.parametrize(
@@ -657,19 +660,19 @@ def test_a_looser_search_proves_nothing(monkeypatch, check, names):
         ("once_a_stay", "once-a-stay-fast", 1),
     ],
 )
-def test_what_a_search_found_is_rounded_to_the_safe_side(monkeypatch, check, name, side):
-    """In games of 5 rounds: three decimals, above what is claimed to be small, else below."""
+def test_factors_of_a_search_are_rounded_to_the_safe_side(monkeypatch, check, name, side):
+    """Three decimals: up for an upper bound, down for a lower bound; games of 5 rounds."""
 
-    def found():
-        return next(it for it in getattr(limit, check)(SEED) if it.name == name)
+    def first():
+        return next(finding for finding in getattr(limit, check)(SEED) if finding.name == name)
 
     short = limit._holders
     monkeypatch.setattr(limit, "_holders", lambda shares, _, *rest: short(shares, (5,), *rest))
-    stated = found()
+    stated = first()
     monkeypatch.setattr(limit, "_up", float)
     monkeypatch.setattr(limit, "_down", float)
     assert stated.measured == round(stated.measured, 3)
-    assert 0 < side * (stated.measured - found().measured) < 0.001
+    assert 0 < side * (stated.measured - first().measured) < 0.001
 
 
 @pytest.mark.parametrize(
@@ -678,40 +681,41 @@ def test_what_a_search_found_is_rounded_to_the_safe_side(monkeypatch, check, nam
 )
 def test_the_parameters_of_theorem_3_10_are_right_far_away(name, T, epsilon, delta):
     for d in (10, 300, 10_000):
-        found = {it.name: it for it in lazy.of_theorem_3_10(T, epsilon, d, delta)}
-        assert verdict(name, [found[name]]) in HELD
+        by_name = {finding.name: finding for finding in lazy.of_theorem_3_10(T, epsilon, d, delta)}
+        assert verdict(name, [by_name[name]]) in HELD
 
 
-def test_what_is_said_to_put_a_slip_right_does():
-    """`mend` of the rows whose remedy is a formula; at the settings of each row."""
-    half = preset(lambda it: {"eta": it.eta / 2, "fake_switch": it.fake_switch / 2})
-    sixth = preset(lambda it: {"eta": it.eta / 6, "fake_switch": 4 / 6 * it.fake_switch})
+def test_remedies_put_slips_right():
+    """`mend` of the rows whose remedy is a formula, at the settings of each row."""
+    half = preset(lambda given: {"eta": given.eta / 2, "fake_switch": given.fake_switch / 2})
+    sixth = preset(lambda given: {"eta": given.eta / 6, "fake_switch": 4 / 6 * given.fake_switch})
     for name, theorem, change in (
         ("experts-value", "theorem_3_10", half),
         ("convex-value", "theorem_3_12", sixth),
     ):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(lazy, theorem, change(getattr(lazy, theorem)))
-            found = ledger.findings(ledger.check_of(STATEMENTS[name]), SEED)[name]
-        assert verdict(name, found) in HELD
+            mended = ledger.findings(ledger.check_of(STATEMENTS[name]), SEED)[name]
+        assert verdict(name, mended) in HELD
     # The temperature: 2 rate + sqrt(8 rate log(2 / δ0)) with rate = η² / (20 log(2 / δ0)).
     for eta, delta in itertools.product((1e-4, 0.1), (1e-9, 1e-3)):
         rate = eta**2 / (20 * math.log(2 / delta))
         assert 2 * rate + math.sqrt(8 * rate * math.log(2 / delta)) < eta
 
 
-# ---- what the rows are computed with -------------------------------------------------------------
+# ---- functions behind the rows -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("point", [(10**4, 1e-6, 1, 0.001, 0.05), (1000, 1e-3, 3, 0.002, 0.4)])
-def test_the_formula_of_theorem_3_2_is_the_published_accountant_within_its_preconditions(point):
+def test_the_formula_of_theorem_3_2_agrees_with_the_published_accountant(point):
+    """The points meet the theorem's preconditions."""
     T, delta, B, eta, p = point
     expected = published_epsilon(LazyGame(T, delta), B, eta, p)
     assert lazy.formula(*point) == pytest.approx(expected, rel=1e-12)
 
 
 def test_times_played_by_enumeration():
-    """The law of all outputs gives the times: 5 batches of two experts, losses in batch 1 only."""
+    """Counts agree with the distribution of all outputs: 5 batches, losses in batch 1 only."""
     B, eta, p = 2, 0.3, 0.2
     sums = np.zeros((1, 4, 2))
     sums[0, 0, 0] = 1.0
@@ -721,13 +725,13 @@ def test_times_played_by_enumeration():
     expected = np.zeros(5)
     for outputs, chance in np.ndenumerate(laws):
         expected[sum(outputs[1:])] += chance
-    found = lazy.times_played(5, B, eta, p, 0)
-    np.testing.assert_allclose(found, expected, atol=1e-14)
-    np.testing.assert_allclose(lazy.times_played(5, B, eta, p, 1), found[::-1], atol=1e-14)
+    played = lazy.times_played(5, B, eta, p, 0)
+    np.testing.assert_allclose(played, expected, atol=1e-14)
+    np.testing.assert_allclose(lazy.times_played(5, B, eta, p, 1), played[::-1], atol=1e-14)
 
 
 def test_expected_losses_by_hand():
-    """Two experts, eta = log 2: after a loss of 1 of the first the weights are 1/3 and 2/3."""
+    """Two experts, eta = log 2: after the first loses 1, the weights are 1/3 and 2/3."""
     losses = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     eta = math.log(2)
     assert lazy.expected_loss(losses, eta, 1) == pytest.approx(1 / 2 + 1 / 3 + 4 / 5)
@@ -738,9 +742,8 @@ def test_expected_losses_by_hand():
 def test_enumerated_regret_by_hand():
     """K = 2, T = 2, losses (1, 0) twice: the first is seen with probability 1/2.
 
-    Expected loss 1/2 in round 1; in round 2 half of (1/2 and e^-r / (1 + e^-r)).
+    The expected loss is 1/2 in round 1, and the mean of 1/2 and e^-r / (1 + e^-r) in round 2.
     """
     losses, rate = np.array([[1.0, 0.0], [1.0, 0.0]]), 0.7
     second = (1 / 2 + math.exp(-rate) / (1 + math.exp(-rate))) / 2
-    found = labels.enumerated_regret(losses, rate)
-    assert found == pytest.approx(1 / 2 + second)
+    assert labels.enumerated_regret(losses, rate) == pytest.approx(1 / 2 + second)

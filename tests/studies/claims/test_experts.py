@@ -17,37 +17,37 @@ SEED = 2
 
 
 def only(findings: Findings) -> Finding:
-    (found,) = findings
-    return found
+    (finding,) = findings
+    return finding
 
 
 def test_dips_of_one_step_by_the_normal_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two experts differ by a normal with twice the variance; a swap may jump over the dip.
+    """The 99.99% interval holds the truth, but not 1.2 times it.
 
-    99.99% intervals, and one a fifth off the truth is refused.
+    Two experts differ by a normal with twice the variance, and a swap may jump over the dip.
     """
     k, eta = 2.0, 1.5
     monkeypatch.setattr(experts, "_WALKS", ((k, 2, 1, eta),))
-    found = only(experts.dips(SEED))
+    finding = only(experts.dips(SEED))
     low, high = -3 * k / (math.sqrt(2) * eta), -k / (math.sqrt(2) * eta)
     expected = stats.norm.cdf(high) - stats.norm.cdf(low)
-    assert found.bounds[0] < expected < found.bounds[1]
-    assert not found.bounds[0] < 1.2 * expected < found.bounds[1]
+    assert finding.bounds[0] < expected < finding.bounds[1]
+    assert not finding.bounds[0] < 1.2 * expected < finding.bounds[1]
 
 
 def test_leads_of_one_step_by_quadrature(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two leaders and one other: their lead shrinks by k if one of them falls so far behind it."""
+    """Two leaders and one other: their lead shrinks by k if a leader falls that far back."""
     k = 1.5
     monkeypatch.setattr(experts, "_TOPS", ((2, k, 3, 1, 1.0),))
-    found = only(experts.tops(SEED))
+    finding = only(experts.tops(SEED))
     stay, _ = quad(lambda z: stats.norm.pdf(z) * stats.norm.sf(z - k) ** 2, -9, 9)
-    assert found.bounds[0] < 1 - stay < found.bounds[1]
-    assert not found.bounds[0] < 1.2 * (1 - stay) < found.bounds[1]
-    assert 1 - stay < found.claimed == pytest.approx(4 * stats.norm.sf(k / math.sqrt(2)))
+    assert finding.bounds[0] < 1 - stay < finding.bounds[1]
+    assert not finding.bounds[0] < 1.2 * (1 - stay) < finding.bounds[1]
+    assert 1 - stay < finding.claimed == pytest.approx(4 * stats.norm.sf(k / math.sqrt(2)))
 
 
-def test_gaps_of_one_leader_and_of_all_but_one_are_known() -> None:
-    """One leader: as `survival` says. With all signs turned, the last one leads."""
+def test_gaps_of_one_leader_and_of_all_but_one_agree_with_survival() -> None:
+    """With all signs turned, three leaders become one."""
     means = np.random.default_rng(SEED).normal(size=(20, 4))
     for x in (0.3, 1.0):
         expected = experts.survival(means, x)
@@ -55,25 +55,25 @@ def test_gaps_of_one_leader_and_of_all_but_one_are_known() -> None:
         np.testing.assert_allclose(experts.top_survival(-means, x, 3), expected, rtol=1e-6)
 
 
-def test_variances_of_all_actions_are_those_of_all_cliques() -> None:
-    """All 4^4 actions of four learners, by the eigenvalues of the matrix that is written out."""
-    found = set()
+def test_cliques_give_the_variances_of_all_actions() -> None:
+    """All 4^4 actions of four learners, by eigenvalues of the explicit matrix."""
+    variances = set()
     for actions in itertools.product(range(4), repeat=4):
         chosen = np.eye(4)[list(actions)]
         star = chosen @ chosen.T - (chosen.sum(axis=0) ** 2).sum() / 16
-        found.add(round(float(np.linalg.eigvalsh(star).max()), 9))
+        variances.add(round(float(np.linalg.eigvalsh(star).max()), 9))
     by_clique = {
-        round(experts.largest_variance(np.repeat(np.arange(len(it)), it)[None]), 9)
-        for it in experts.partitions(4, 4)
+        round(experts.largest_variance(np.repeat(np.arange(len(sizes)), sizes)[None]), 9)
+        for sizes in experts.partitions(4, 4)
     }
-    assert found == by_clique
-    assert max(found) == 2.0  # two cliques of two
+    assert variances == by_clique
+    assert max(variances) == 2.0  # two cliques of two
     assert len(list(experts.partitions(13, 13))) == 101
 
 
 @pytest.mark.parametrize("m", [2, 5, 13])
 def test_a_dissenter_in_turn_leaves_little_variance(m: int) -> None:
-    """2 / m by hand: the mean of the rounds has 1 - 2/m off its diagonal."""
+    """2 / m by hand: the mean over rounds has 1 - 2/m off its diagonal."""
     assert experts.largest_variance(np.eye(m, dtype=np.int32)) == pytest.approx(2 / m)
     assert experts.largest_variance(np.arange(m)[None]) == pytest.approx(1.0)
 
@@ -85,8 +85,8 @@ def test_a_mixture_of_one_component_has_the_gaussian_trade_off() -> None:
     np.testing.assert_allclose(np.interp(alpha, rates, missed), expected, atol=1e-5)
 
 
-def test_components_that_are_far_apart_are_known() -> None:
-    """Then Lemma 2 is exact: both components are tested at one log likelihood ratio c."""
+def test_lemma_2_is_exact_for_components_far_apart() -> None:
+    """Both components are tested at one log likelihood ratio c."""
     weights, mus, c = np.array([0.3, 0.7]), np.array([1.0, 0.5]), np.linspace(-1, 1, 9)[:, None]
     centres = np.array([-8.0, 8.0])
     curve = experts.hidden_trade_off(weights, centres, centres + mus)

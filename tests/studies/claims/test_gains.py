@@ -1,4 +1,4 @@
-"""The rows about a run's table of total gains, from tables by hand."""
+"""Claims about a run's table of total gains, from tables by hand."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def summary(
 
 
 def claims(table: pd.DataFrame) -> dict[str, Claim]:
-    return {it.finding.name: it for it in ledger.claims_of_run(NOTHING, table)}
+    return {claim.finding.name: claim for claim in ledger.claims_of_run(NOTHING, table)}
 
 
 ROWS = (
@@ -58,10 +58,11 @@ ROWS = (
 )
 
 
-def test_what_the_paper_reads_in_its_table_holds_of_a_table_of_that_kind() -> None:
-    found = claims(summary())
-    assert {name: it.verdict for name, it in found.items()} == dict.fromkeys(ROWS, Verdict.SEEN)
-    numbers = {name: round(it.finding.measured, 4) for name, it in found.items()}
+def test_the_papers_findings_are_seen_in_a_table_like_its_own() -> None:
+    seen = claims(summary())
+    verdicts = {name: claim.verdict for name, claim in seen.items()}
+    assert verdicts == dict.fromkeys(ROWS, Verdict.SEEN)
+    numbers = {name: round(claim.finding.measured, 4) for name, claim in seen.items()}
     assert numbers == {
         "static-regret": -1.0,
         "best-linear-share": round((27 / 30 + 18 / 20 + 21 / 24 + 17 / 19) / 4, 4),
@@ -71,10 +72,10 @@ def test_what_the_paper_reads_in_its_table_holds_of_a_table_of_that_kind() -> No
         "order-first": round(18 / 13, 4),
         "order-second": 1.2,
     }
-    assert found["static-regret"].finding.bounds == pytest.approx((-1.1, -0.9))
-    assert found["order-second"].finding.bounds == pytest.approx((11.9 / 10.1, 12.1 / 9.9))
+    assert seen["static-regret"].finding.bounds == pytest.approx((-1.1, -0.9))
+    assert seen["order-second"].finding.bounds == pytest.approx((11.9 / 10.1, 12.1 / 9.9))
     # The paper's own twelve settings, from its table.
-    assert found["best-linear-share"].finding.numbers["theirs"] == pytest.approx(0.896, abs=5e-4)
+    assert seen["best-linear-share"].finding.numbers["theirs"] == pytest.approx(0.896, abs=5e-4)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_one_model_that_is_best_everywhere_does_not_vary() -> None:
     best = {(*setting, "ridge-w16-weak"): 40.0 for setting in GAINS}
     one = claims(summary(best))["best-linear-varies"]
     assert (one.verdict, one.finding.bounds) == (Verdict.NOT_SEEN, (1.0, 1.0))
-    # With wide intervals, any may be the best everywhere.
+    # With wide intervals, any model may be best everywhere.
     unsure = claims(summary(half=20.0))["best-linear-varies"]
     assert (unsure.verdict, unsure.finding.bounds) == (Verdict.UNDECIDED, (1.0, 3.0))
 
@@ -111,7 +112,7 @@ def test_other_noises_and_single_runs_have_no_rows() -> None:
 
 
 def test_claims_of_a_run_follow_from_its_ranking() -> None:
-    """Two cells of one rival: the one that does not show the finding is the one that is told."""
+    """Of two cells of one rival, the cell that does not show the finding counts."""
     pairs = [("a", 1.6, 1.55, 1.7), ("b", 1.3, 1.2, 1.4)]
     columns = ["stream", "ratio", "ratio_lower", "ratio_upper"]
     numbers = {
@@ -124,9 +125,9 @@ def test_claims_of_a_run_follow_from_its_ranking() -> None:
     gains = {"mean_gain": 2.0, "other_mean_gain": 1.0, "other_algorithm": "tree-ftpl-min-noise"}
     ranking = pd.DataFrame(pairs, columns=columns).assign(**numbers, **gains)
     nothing = summary().iloc[:0]
-    (found,) = ledger.claims_of_run(ranking, nothing)
-    assert found.verdict == Verdict.NOT_SEEN
-    assert found.finding.case == "b, μ = 1, tree-ftpl-min-noise"
+    (unseen,) = ledger.claims_of_run(ranking, nothing)
+    assert unseen.verdict == Verdict.NOT_SEEN
+    assert unseen.finding.case == "b, μ = 1, tree-ftpl-min-noise"
     (held,) = ledger.claims_of_run(ranking.iloc[:1], nothing)
     assert held.verdict == Verdict.SEEN
     assert ledger.claims_of_run(ranking.assign(noise="capacity"), nothing) == []

@@ -1,4 +1,4 @@
-"""Functions behind the checks of L2P's lemmas, against hand, simulation and brute force."""
+"""Functions behind the checks of L2P's lemmas, by hand, simulation and brute force."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def test_the_divergence_over_events_by_hand():
     """P = (3/4, 1/4), Q = (1/4, 3/4): the event of outcome 0, log((3/4 - δ) / (1/4))."""
     one, other = np.array([[0.75, 0.25]]), np.array([[0.25, 0.75]])
     for delta in (0.0, 0.1):
-        found = lemmas.divergence_over_events(one, other, delta)
-        assert found == pytest.approx(math.log(3 - 4 * delta))
+        divergence = lemmas.divergence_over_events(one, other, delta)
+        assert divergence == pytest.approx(math.log(3 - 4 * delta))
     assert lemmas.divergence_over_events(one, other, 0.6) == 0.0
 
 
 def test_equal_responses_are_counted_right():
-    """All 4^4 outcomes of four responses, and how many are right, have the same exact ε."""
+    """All 4^4 outcomes of four responses and their number of true answers have one exact ε."""
     whole, counted = lemmas.responses([0.3] * 4, [0.0] * 4), lemmas.equal_responses(0.3, 4)
     assert [float(law.sum()) for law in (*whole, *counted)] == pytest.approx([1.0] * 4)
     for delta in (0.0, 1e-3, 0.1):
         assert exact_epsilon(*whole, delta) == pytest.approx(exact_epsilon(*counted, delta))
     assert exact_epsilon(*counted, 0.0) == pytest.approx(1.2)
-    # One response with a δ of its own has it.
+    # A single response keeps its own δ.
     assert exact_epsilon(*lemmas.responses([0.3], [0.01]), 0.01) == pytest.approx(0.3)
 
 
-def test_a_race_disagrees_as_often_as_is_computed():
-    """100,000 races; a sound formula is refused with probability 1e-6, one off by 0.01 is found."""
+def test_a_race_disagrees_as_often_as_computed():
+    """100,000 races refuse a sound formula with probability 1e-6, and find an error of 0.01."""
     one, other = np.array([0.5, 0.3, 0.2, 0.0]), np.array([0.1, 0.3, 0.2, 0.4])
     times = np.random.default_rng(0).exponential(size=(100_000, 4))
     with np.errstate(divide="ignore"):
@@ -50,8 +50,8 @@ def test_a_race_disagrees_as_often_as_is_computed():
 def test_renyi_divergences_by_hand():
     """(1/2, 1/2) from (1/4, 3/4): order 2 is log(4/3), order 1 the mean log ratio."""
     one, other = np.array([0.5, 0.5]), np.array([0.25, 0.75])
-    found = lemmas.renyi(one, other, np.array([1.0, 2.0]))
-    assert found == pytest.approx([math.log(2) - math.log(3) / 2, math.log(4 / 3)])
+    divergences = lemmas.renyi(one, other, np.array([1.0, 2.0]))
+    assert divergences == pytest.approx([math.log(2) - math.log(3) / 2, math.log(4 / 3)])
     finer = np.geomspace(1, 300, 5000)
     most = max(float((lemmas.renyi(*laws, finer) / finer).max())
                for laws in ((one, other), (other, one)))  # fmt: skip
@@ -59,7 +59,7 @@ def test_renyi_divergences_by_hand():
 
 
 def of_strategy(strategy, world, law):
-    """{(x_1, x_2, x_3): chance} if the adversary plays `strategy`, by following every draw."""
+    """Follow every draw under `strategy`; return the probabilities of (x_1, x_2, x_3)."""
     chances = {((x,), y): 1 / 4 for x, y in itertools.product((0, 1), repeat=2)}
     totals = {(x,): [0.0, 0.0] for x in (0, 1)}
     for _ in range(2):
@@ -81,7 +81,7 @@ def of_strategy(strategy, world, law):
 
 
 def test_the_worst_adaptive_adversary_is_the_worst_of_all():
-    """All adversaries of three rounds that make one of two experts lose 1 in each round."""
+    """Compared with all adversaries of three rounds that make one of two experts lose 1 a round."""
     law = LazyLaw(batch_size=1, eta=0.8, fake_switch=0.2, normaliser=1.0)
     losses = np.eye(2)
     sums = np.array(list(itertools.product(losses, repeat=2)))

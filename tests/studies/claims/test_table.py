@@ -1,4 +1,4 @@
-"""The claims ledger as a table: what stands where."""
+"""The claims ledger as a table: its sections, cells and footers."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def lines(table: Table, section: int = 0) -> list[tuple[str, tuple[Entry, ...]]]
     return list(group.lines)
 
 
-def test_papers_are_sections_and_what_fails_comes_first() -> None:
+def test_papers_are_sections_and_failures_come_first() -> None:
     table = table_of(*CLAIMS)
-    assert [(it.title, it.note) for it in table.sections] == [
+    assert [(section.title, section.note) for section in table.sections] == [
         ("“One”", "2 rows: 1 holds, 1 does not hold as stated; what does not hold has 1 root"),
         ("“Two”", "1 row: 1 does not hold as stated; what does not hold has 1 root"),
         (OWN, "1 row: 1 holds (1 loosely)"),
@@ -56,19 +56,19 @@ def test_papers_are_sections_and_what_fails_comes_first() -> None:
     pd.testing.assert_frame_equal(table.numbers, ledger_of(*CLAIMS))
 
 
-def test_in_short_what_holds_is_one_line_and_the_counts_are_the_same() -> None:
+def test_the_short_ledger_has_one_line_for_all_that_holds_and_the_same_counts() -> None:
     facts = Facts({}, simulated=False, confidence=0.95)
     short = build_open({"claims": ledger_of(*CLAIMS)}, Claims(), facts)
     whole = table_of(*CLAIMS)
-    assert [it.note for it in short.sections] == [it.note for it in whole.sections]
+    assert [section.note for section in short.sections] == [each.note for each in whole.sections]
     (name, failed), (label, cells) = lines(short)
-    assert (name, [it.text for it in failed]) == (
+    assert (name, [cell.text for cell in failed]) == (
         lines(whole)[0][0],
-        [it.text for it in lines(whole)[0][1]],
+        [cell.text for cell in lines(whole)[0][1]],
     )
-    # How it was computed, its root and the notes on it are in the whole ledger.
+    # The computation, the root and the notes are in the whole ledger.
     assert failed[0].notes == ()
-    assert [it.split(":")[0] for it in failed[-1].notes] == ["Counterexample", "Put right by"]
+    assert [note.split(":")[0] for note in failed[-1].notes] == ["Counterexample", "Put right by"]
     assert (label, cells[0]) == ("1 other", Entry(""))
     assert cells[-1].text == "1 holds"
     assert len(lines(short)) == 2
@@ -76,8 +76,8 @@ def test_in_short_what_holds_is_one_line_and_the_counts_are_the_same() -> None:
 
 def test_every_cell() -> None:
     table = table_of(*CLAIMS)
-    found = dict(lines(table))
-    assert found["Theorem 1"] == (
+    first = dict(lines(table))
+    assert first["Theorem 1"] == (
         Entry("is so", ("Computed: by hand.",)),
         Entry("≤ 2"),
         Entry("1.5"),
@@ -104,8 +104,8 @@ def test_every_cell() -> None:
             mark=Mark("easily put right", "open"),
         ),
     )
-    # A sampled number has its interval; a note is not said twice.
-    assert found["Theorem 4"][1:] == (
+    # A sampled number has its interval. The counterexample repeats the note, which is left out.
+    assert first["Theorem 4"][1:] == (
         Entry("≤ 127.1"),
         Entry("526", ("511.1 to 541",)),
         Entry("4.14"),
@@ -131,25 +131,26 @@ def test_findings_on_data_and_our_questions_stand_apart_and_are_never_red() -> N
         claim_by_hand(0.8, ">=", 1.2, place="section 4", on_data=True),
         claim_by_hand(1.5, ">=", 1.2, place="against mf-ftpl", on_data=True, **own),
     )
-    assert [it.title for it in table.sections] == ["“Two”", ON_DATA, OWN]
-    found = {label: cells[-1] for n in (1, 2) for label, cells in lines(table, n)}
-    assert {label: cell.text for label, cell in found.items()} == {
+    assert [section.title for section in table.sections] == ["“Two”", ON_DATA, OWN]
+    verdicts = {label: cells[-1] for n in (1, 2) for label, cells in lines(table, n)}
+    assert {label: cell.text for label, cell in verdicts.items()} == {
         "abstract": "not seen on these data",
         "section 4": "seen on these data",
         "against mf-ftpl †": "not seen on these data: own question",
     }
-    assert {cell.mark.tone for cell in found.values() if cell.mark} == {"open", "good"}
+    assert {cell.mark.tone for cell in verdicts.values() if cell.mark} == {"open", "good"}
     assert table.sections[1].note == "2 rows: 1 is not seen on these data, 1 is seen on these data"
 
 
-def test_the_ledger_names_papers_by_their_numbers_and_says_what_was_read_without_formulas() -> None:
+def test_papers_have_their_numbers_and_the_one_read_without_formulas_is_named() -> None:
     table = table_of(claim_by_hand(paper=EXPERTS), claim_by_hand(paper=LAZY))
-    assert [it.title for it in table.sections] == [
+    assert [section.title for section in table.sections] == [
         f"“{EXPERTS}” (arXiv 2512.06971)",
         f"“{LAZY}” (arXiv 2406.03620)",
     ]
-    assert any("has no formulas" in it and "2512.06971" in it for it in table.footers)
-    assert not any("has no formulas" in it for it in table_of(claim_by_hand(paper=LAZY)).footers)
+    assert any("has no formulas" in text and "2512.06971" in text for text in table.footers)
+    other = table_of(claim_by_hand(paper=LAZY)).footers
+    assert not any("has no formulas" in text for text in other)
 
 
 @pytest.mark.parametrize(
@@ -160,19 +161,19 @@ def test_the_ledger_names_papers_by_their_numbers_and_says_what_was_read_without
         ("<=", 515.0, -3.0, "holds loosely: measured is not above 0"),
     ],
 )
-def test_a_loose_claim_says_by_which_factor_of_what(
+def test_a_loose_claim_gives_its_factor(
     relation: str, claimed: float, measured: float, verdict: str
 ) -> None:
-    it = claim_by_hand(claimed, relation, measured)
-    assert lines(table_of(it))[0][1][-1].text == verdict
+    table = table_of(claim_by_hand(claimed, relation, measured))
+    assert lines(table)[0][1][-1].text == verdict
 
 
-def test_a_bound_and_what_is_reached_without_the_claim_are_shown() -> None:
+def test_a_bound_and_the_trivial_number_are_shown() -> None:
     silent = claim_by_hand(91739.0, "<=", 1190.0, trivial=2773.0)
     unproved = claim_by_hand(1.0, "<=", 1.247, measured_is="upper bound")
     undecided = claim_by_hand(520.0, "<=", 526.04, **SAMPLED)
     table = table_of(silent, undecided, unproved)
-    first, second, third = (entries for _, entries in lines(table))  # what is open comes first
+    first, second, third = (entries for _, entries in lines(table))  # open rows come first
     assert (first[2], first[-1].text) == (Entry("1.247", ("upper bound",)), "not proved")
     assert second[-1].text == "undecided"
     assert third[1] == Entry("≤ 91,739", ("without it: 2773",))

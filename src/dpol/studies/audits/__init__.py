@@ -1,4 +1,4 @@
-"""Audits: attacks on every mechanism, which compare what its outputs reveal with its claim."""
+"""Audits: attacks on every mechanism, which compare its outputs with its privacy claim."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _AUDITORS = ("noisy-gains", "tree", "sums", "stays", "rw-adabatch", "reactions",
 
 
 def points(settings: Audits, facts: Facts) -> dict[str, Point]:
-    """A point for each auditor."""
+    """Return a point for each auditor."""
     return {name: {"auditor": name} for name in _AUDITORS}
 
 
@@ -18,7 +18,7 @@ STUDY = Study(
     name="audits",
     title="Audits of privacy",
     about="Every mechanism is attacked. The success of the attack gives a lower bound on the true"
-    " privacy parameter. A claim below that bound is refuted. The notes of the table say what"
+    " privacy parameter. A claim below that bound is refuted. The notes below the table say what"
     " ran.",
     settings=Audits,
     module=__name__,

@@ -1,4 +1,4 @@
-"""Audits of RW-AdaBatch: its actions against the amplified claim, and what it reads."""
+"""Audits of RW-AdaBatch: its actions, by the amplified claim, and the sums that it reads."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from dpol.studies.audits.settings import Audits
 from dpol.studies.batching.study import analytic_mixture, noisy_game
 
 ALGORITHM = RWAdaBatch(alpha=3.0)
-"""RW-AdaBatch with so much tolerance that the size of its first batch is certain."""
+"""RW-AdaBatch with a tolerance that makes the size of its first batch certain."""
 _EXPERTS, _ROUNDS = 6, 40
 
 
 def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
-    """RW-AdaBatch on gains that are zero but for the vector of the first round.
+    """Audit RW-AdaBatch on gains that are zero except in the first round.
 
-    By the analytic bound the first batch holds B rounds, whatever the noise. With noise of
+    By the analytic bound the first batch holds B rounds, whatever the noise. With noise at
     mu sqrt(B) in every round, mu is claimed for the actions of the whole game. An algorithm that
-    acts within a batch, or plays a shorter one, tells more. The second batch depends on the gap.
+    acts within a batch, or plays a shorter one, reveals more. The second batch depends on the gap.
 
-    What a batch reads is the sum of the gains since the last reading. Over the square root of its
-    recorded size, it must have the noise of one round.
+    A batch reads the sum of the gains since the last reading. Divided by the square root of the
+    recorded batch size, this sum must have the noise of one round.
     """
     size = _promised_size()
     local = settings.mu * math.sqrt(size)
@@ -55,13 +55,14 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
         asked=settings.mu,
         recorded=made.mu / math.sqrt(size),
     )
-    # The rounds in which one half of the experts leads, weighted evenly or fitted.
+    # Rounds in which one half of the experts leads, with equal or fitted weights.
     halves = [(actions >= _EXPERTS // 2).astype(float) for actions, _ in played]
-    statistics = [[it.sum(axis=1) for it in halves], with_fitted_direction(*halves)]
+    statistics = [[half.sum(axis=1) for half in halves], with_fitted_direction(*halves)]
     event = "an event of the rounds in which one half of the experts lead"
     yield by_event(subject, event, statistics, settings)
-    # All gains of a round change, from end to end.
-    changes = np.array([(1.0, *it) for it in itertools.product((1.0, -1.0), repeat=_EXPERTS - 1)])
+    # All gains of a round change over their whole range.
+    signs = itertools.product((1.0, -1.0), repeat=_EXPERTS - 1)
+    changes = np.array([(1.0, *others) for others in signs])
     for number, batch in enumerate(("first", "second")):
         of_batch = dataclasses.replace(
             subject,
@@ -75,23 +76,23 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
 
 
 REACTED_TO = RWAdaBatch()
-"""RW-AdaBatch as its paper plays it, against an adversary that reacts."""
-# Rounds before the secret one, from which of them on the adversary gives gains, and rounds after.
+"""RW-AdaBatch as in its paper, against an adversary that reacts."""
+# Rounds before the secret one, those without gains from the adversary, and rounds after.
 _BEFORE, _QUIET, _AFTER = 2000, 1850, 6
-# mu of a round, at which gains count as much as noise; epsilon of the claim; most runs.
+# mu of a round, where gains matter as much as noise; epsilon of the claim; largest number of runs.
 _LOCAL_MU, _EPSILON, _MOST_RUNS = 2.0, 0.2, 4000
 
 
 def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
-    """The amplified claim against an adversary that sees the actions, and against its shadow.
+    """Audit the amplified claim against an adversary that sees the actions, and its shadow.
 
-    Amplification counts on long batches, and these on a lead that grows like a random walk. An
-    adversary that always gives a gain to the expert that does not lead keeps the lead so small
-    that a batch holds one round; epsilon is then larger. The paper promises nothing there, and
-    says so. The shadow gives the same gains in another run, whose actions it does not see. It is
-    an oblivious adversary: the claim covers it, and stands.
+    Amplification needs long batches, and long batches need a lead that grows like a random walk.
+    An adversary that always gives a gain to an expert that does not lead keeps the lead so small
+    that a batch holds one round. Epsilon is then larger, and the paper says that it promises
+    nothing there. The shadow gives the same gains in another run, without seeing the actions. It
+    is an oblivious adversary, which the claim covers.
 
-    The claim is (epsilon, delta), delta by the analytic bound. Source: "Prediction with Expert
+    The claim is (epsilon, delta), with delta by the analytic bound. Source: "Prediction with Expert
     Advice under Local Differential Privacy", Remark 2.
     """
     fewer = settings.model_copy(update={"runs": min(settings.runs, _MOST_RUNS)})
@@ -105,8 +106,8 @@ def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
     mixture = analytic_mixture(REACTED_TO, zeros, _LOCAL_MU, _BEFORE + 1)
     delta, made = float(mixture.delta(_EPSILON)), games[0][0].guarantee
     one, other = reacting = [play_against(*game) for game in games]
-    # Of the other input with the experts swapped: independent of this one's noise, with the law
-    # that the leaders have on this one.
+    # Leaders on the other input with experts swapped: they have the distribution of the leaders on
+    # this input, but are independent of its noise.
     shadows = [
         play_against(*game, 1 - leaders) for game, leaders in zip(games, (other, one), strict=True)
     ]
@@ -124,7 +125,7 @@ def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
             recorded=_EPSILON,
             promised=adversary == "oblivious",
         )
-        # Leaders before the secret round tell where the lead was when it came.
+        # Leaders before the secret round show the lead at its start.
         around = [actions[:, _BEFORE - _AFTER :].astype(float) for actions in played]
         event = f"an event of the leaders from {_AFTER} rounds before it to {_AFTER} after"
         statistics = [with_fitted_direction(*around)]
@@ -134,12 +135,12 @@ def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
 def play_against(
     noisy: NoisyGains, generators: ReplicateGenerators, leaders: Actions | None = None
 ) -> Actions:
-    """The actions (R, T) of a game in which an expert that does not lead is given gains of 1.
+    """Play a game in which the expert that does not lead gains 1, and return the actions (R, T).
 
     Args:
-        noisy: noisy gains of two experts, to which the given ones are added.
+        noisy: noisy gains of two experts, to which the adversary's gains are added.
         generators: the algorithm's own randomness.
-        leaders: (R, T) leaders that the adversary believes in; None if it sees those of the game.
+        leaders: (R, T) leaders that the adversary assumes; None if it sees the leaders of the game.
     """
     setup = setup_of(noisy)
     state, seen = REACTED_TO.init(setup), None
@@ -155,7 +156,7 @@ def play_against(
 
 
 def _promised_size() -> int:
-    """The size of the first batch that amplification counts on, for any gains and any noise."""
+    """Return the size of the first batch that is certain for any gains and any noise."""
     zeros = synthetic_stream("all-zero", np.zeros((_ROUNDS, _EXPERTS)))
     mixture = analytic_mixture(ALGORITHM, zeros, 1.0, 1)
     most = int(mixture.weights.argmax())
@@ -165,17 +166,17 @@ def _promised_size() -> int:
 
 
 def _play(noisy: NoisyGains, generators: ReplicateGenerators) -> tuple[Floats, list[Floats]]:
-    """The actions (R, T) of a game, and what its first and its second batch read.
+    """Play a game, and return its actions (R, T) and the readings of its first two batches.
 
-    That is (N, n) the sums of the gains that the batch adds over the square roots of its recorded
-    sizes, for the N replicates that read it before the game ends.
+    Readings (N, n) are the sums of gains that the batch adds, divided by the square root of its
+    recorded size, for the N replicates that read it before the game ends.
     """
     played = list(rounds(ALGORITHM, noisy, generators))
-    # In round t, counted from 0, the sum is that of z_0 and t rounds.
+    # In round t, counted from 0, the sum holds z_0 and t rounds.
     cumulative = np.stack([state.cumulative for state, _ in played], axis=1)
     recorded = np.stack([state.planned for state, _ in played], axis=1)
     ends = np.stack([state.left == 0 for state, _ in played], axis=1)
-    batch = ends.cumsum(axis=1) - ends  # the number of the batch that a round is in
+    batch = ends.cumsum(axis=1) - ends  # number of the batch of each round
     starts = [(batch == number).argmax(axis=1) for number in range(3)]
     reads = []
     for number in range(2):

@@ -1,4 +1,4 @@
-"""The answer of the audits: how many claims of privacy the attacks refute."""
+"""The answer of the audits: how many privacy claims the attacks refute."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpol.studies.study import Frames
 
 
 def answers(frames: Frames, settings: Audits | None, facts: PageFacts) -> list[Answer]:
-    """The number of claims that stand, each that is refuted, and what no promise covers."""
+    """Count the claims that stand, and name each one refuted or outside the promise."""
     if settings is None:
         nothing = f"Nothing was audited: the config has no block {STUDY.name}."
         return [Answer(question=PRIVACY, more=(nothing,))]

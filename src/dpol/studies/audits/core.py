@@ -1,4 +1,4 @@
-"""Shared parts of audits: their subjects, and their tests."""
+"""Shared parts of audits: their subjects and their tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpol.privacy.auditing.laws import audit_covariance, audit_fit
 from dpol.studies.audits.settings import Audits
 
 OUTSIDE = "outside the promise"
-"""The verdict on outputs that exceed a parameter where nothing was promised."""
+"""The verdict on outputs that exceed a parameter that was not promised."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,16 +29,16 @@ class Subject:
     """The subject of an audit.
 
     Args:
-        mechanism: its name.
-        variant: how it is calibrated, or which of its claims is audited.
+        mechanism: name of the mechanism.
+        variant: its calibration, or which of its claims is audited.
         code: the code that runs.
-        inputs: what it runs on.
+        inputs: the inputs that it runs on.
         adjacency: which inputs must be hard to tell apart.
         unit: whose data differ between them.
-        asked: the parameter that was asked for; the mechanism has no say in it.
+        asked: the parameter asked for, whatever the mechanism says.
         recorded: the parameter that the mechanism's record promises.
-        promised: whether the promise covers these inputs; where it does not, outputs that exceed it
-            break nothing.
+        promised: whether the promise covers these inputs. If not, outputs that exceed it break
+            nothing.
     """
 
     mechanism: str
@@ -53,7 +53,7 @@ class Subject:
 
     @property
     def claimed(self) -> float:
-        """The parameter that outputs must keep: as asked, or less if the record promises less."""
+        """The parameter that outputs must keep: the smaller of the asked and the recorded one."""
         return min(self.asked, self.recorded)
 
 
@@ -69,7 +69,7 @@ class Audited:
     def verdict(self) -> str:
         """`violated` if the outputs exceed the claim, or the record admits more than was asked.
 
-        `outside the promise` if they exceed it on inputs that the promise does not cover.
+        `outside the promise` if outputs exceed the claim on inputs that the promise does not cover.
         """
         if exceeds(self.subject.recorded, self.subject.asked):
             return "violated"
@@ -77,15 +77,15 @@ class Audited:
         return self.result.verdict if self.subject.promised or not exceeded else OUTSIDE
 
     def as_row(self) -> dict[str, Any]:
-        """A row of the table of audits (docs/reference/tables.md)."""
+        """Return the row of the table of audits (docs/reference/tables.md)."""
         derived = {"statistic": self.statistic, "verdict": self.verdict}
         row = vars(self.subject) | vars(self.result) | derived
-        del row["asked"], row["promised"]  # `claimed` and `verdict` say what of them counts.
+        del row["asked"], row["promised"]  # `claimed` and `verdict` follow from them
         return row
 
 
 def replicates_of(settings: Audits) -> tuple[range, range]:
-    """Numbers of the replicates on the two inputs: no noise is used on both."""
+    """Return the numbers of the replicates on the two inputs, which share no noise."""
     return range(settings.runs), range(settings.runs, 2 * settings.runs)
 
 
@@ -97,8 +97,8 @@ def by_event(
     parameter: Parameter = "mu",
     delta: float = 0.0,
 ) -> Audited:
-    """The audit by an event of statistics, (R,) or (R, k) of the outputs on each of two inputs."""
-    first, second = (np.column_stack(it) for it in zip(*statistics, strict=True))
+    """Audit by an event of statistics (R,) or (R, k) of the outputs on each of two inputs."""
+    first, second = (np.column_stack(columns) for columns in zip(*statistics, strict=True))
     result = audit_runs(
         first,
         second,
@@ -113,7 +113,7 @@ def by_event(
 def by_covariance(
     subject: Subject, of: str, outputs: Sequence[Floats], changes: Floats, settings: Audits
 ) -> Audited:
-    """The audit by the covariance of outputs (R, p) on each input, for `changes` (k, p)."""
+    """Audit by the covariance of outputs (R, p) on each input, for `changes` (k, p)."""
     result = audit_covariance(
         outputs, changes, claimed=subject.claimed, confidence=settings.confidence
     )
@@ -123,7 +123,10 @@ def by_covariance(
 def by_fit(
     subject: Subject, outcomes: Sequence[np.ndarray], law: Floats, settings: Audits
 ) -> Audited:
-    """Distance of outcomes, (R,) of each axis of a law, from that law; 0 is claimed."""
+    """Audit the distance of outcomes, (R,) for each axis of `law`, from that distribution.
+
+    A distance of 0 is claimed.
+    """
     subject = dataclasses.replace(subject, asked=0.0, recorded=0.0)
     numbers = np.ravel_multi_index(tuple(outcomes), law.shape)
     result = audit_fit(numbers, law.ravel(), confidence=settings.confidence)
@@ -140,18 +143,18 @@ def gaussian_audits(
     settings: Audits,
     actions: Sequence[Floats] | None = None,
 ) -> Iterator[Audited]:
-    """The two audits of Gaussian outputs: by an event, and by their covariance.
+    """Audit Gaussian outputs in two ways: by an event, and by their covariance.
 
     Args:
-        subject: what is audited, with a claim about mu.
+        subject: subject of the audit, with a claim about mu.
         outputs: (R, ...) outputs on each of the two inputs.
-        direction: (...) of a linear statistic; another one is fitted.
-        changes: (k, ...) how one change moves the outputs, for every change.
-        settings: gives the confidence.
+        direction: (...) direction of a linear statistic; another one is fitted.
+        changes: (k, ...) changes of the outputs by each change of the input.
+        settings: settings with the confidence.
         actions: (R,) a statistic of the actions on each of the two inputs.
     """
-    flat = [it.reshape(len(it), -1) for it in outputs]
-    statistics = [[it @ direction.ravel() for it in flat], with_fitted_direction(*flat)]
+    flat = [output.reshape(len(output), -1) for output in outputs]
+    statistics = [[output @ direction.ravel() for output in flat], with_fitted_direction(*flat)]
     event = "an event of a linear combination of all outputs"
     if actions is not None:
         statistics.append(actions)

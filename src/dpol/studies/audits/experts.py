@@ -1,4 +1,4 @@
-"""Audits of Gaussian noise: on gains, on nodes of a tree, and on the sums of a matrix mechanism."""
+"""Audits of Gaussian noise on gains, on nodes of a tree, and on sums of a matrix mechanism."""
 
 from __future__ import annotations
 
@@ -33,40 +33,40 @@ from dpol.studies.audits.core import Audited, Subject, gaussian_audits, replicat
 from dpol.studies.audits.settings import Audits
 
 FIRST, LAST = 0, 5
-"""The hospitals between which one person moves, of six."""
+"""One person moves between these two of six hospitals."""
 BEDS = "audit: beds", [[2, 2, 2, 2, 4, 2]] * 5, 2.0
-"""Five rounds of six hospitals; one is larger than the others, so that the noises differ."""
+"""Five rounds of six hospitals. One is larger than the others, so that the noises differ."""
 
 
 # ---- Gaussian noise on gains ---------------------------------------------------------------------
 
 
 def audit_noises(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Local Gaussian noise, scaled in every way."""
+    """Audit every local Gaussian noise."""
     for noise in NOISES:
         yield from audit_noise(settings, seed, noise)
 
 
 def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Iterator[Audited]:
-    """All that a local algorithm is given: z_0 and the noisy gains of every round.
+    """Audit all that a local algorithm is given: z_0 and the noisy gains of every round.
 
-    The event tells apart two streams that differ in one person. The covariance is of the same
-    runs, and its changes are those of one person between any two hospitals, or in and out of any
-    one, in any round, or in all rounds of any stay.
+    The event separates two streams that differ in one person. The covariance comes from the same
+    runs. Its changes are all moves of one person between two hospitals, or in or out of one, in
+    any round, or in all rounds of any stay.
     """
-    # Chains are made for any length: in a long game they have no noise to spare.
+    # Chains are made for any length, so they have noise to spare in a short game.
     streams = hospitals(stay, 1 if NOISES[noise].memory == "none" else 3)
     noisy = [
         privatize(stream, noise, settings.mu, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
-    made, first = noisy[0].guarantee, int(not noisy[0].initial.any())  # no z_0, nothing to see
+    made, first = noisy[0].guarantee, int(not noisy[0].initial.any())  # leave z_0 out if it is 0
     no_change = (1 - first, 0)  # No change moves z_0.
     yield from gaussian_audits(
         subject_of(
             "Gaussian noise on gains", noise, "dpol.noise.privatize", streams[0], made, settings
         ),
-        [np.concatenate([it.initial[:, None], it.gains], axis=1)[:, first:] for it in noisy],
+        [np.concatenate([one.initial[:, None], one.gains], axis=1)[:, first:] for one in noisy],
         direction=np.pad(
             _telling(noisy[0], streams[1].gains - streams[0].gains), (no_change, (0, 0))
         ),
@@ -76,7 +76,7 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
 
 
 def _telling(noisy: NoisyGains, moved: Floats) -> Floats:
-    """(T, n) the weights that tell a move best; of correlated noise, the move over its law."""
+    """Return the weights (T, n) that detect a move best, given the correlation of the noise."""
     if noisy.memory is None or noisy.fresh_scale is None:
         return moved
     draws = np.repeat(np.eye(len(moved))[:, :, None], moved.shape[1], axis=2)
@@ -87,10 +87,10 @@ def _telling(noisy: NoisyGains, moved: Floats) -> Floats:
 
 
 def hospitals(stay: int = 1, times: int = 1) -> tuple[GainStream, GainStream]:
-    """Three rounds of six hospitals, and the same with one person moved in the first ones.
+    """Make three rounds of six hospitals, and the same with one person moved in the first ones.
 
     Each hospital is one of the two smallest in one of the rounds, so that none has noise to spare
-    in all of them. The rounds' capacities come again `times` times.
+    in all of them. The rounds' capacities are repeated `times` times.
     """
     capacity = [[4, 8, 10, 12, 16, 4], [8, 4, 12, 16, 4, 10], [10, 12, 4, 4, 8, 16]] * times
     return one_moved("audit: hospitals", capacity, persons=4.0, stay=stay)
@@ -100,7 +100,7 @@ def hospitals(stay: int = 1, times: int = 1) -> tuple[GainStream, GainStream]:
 
 
 def audit_trees(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Tree-aggregated prefix sums: both objectives, both noises."""
+    """Audit tree-aggregated prefix sums: both objectives, both noises."""
     yield from audit_tree(settings, seed, TreeFTPL("min-noise"))
     yield from audit_tree(settings, seed, TreeFTPL("min-regret"))
     yield from audit_tree(settings, seed, TreeFTPL("min-noise"), CAPACITY.name)
@@ -109,11 +109,11 @@ def audit_trees(settings: Audits, seed: int) -> Iterator[Audited]:
 def audit_tree(
     settings: Audits, seed: int, algorithm: TreeFTPL, noise: str = ISOTROPIC.name, stay: int = 1
 ) -> Iterator[Audited]:
-    """The noisy nodes of a tree and its actions, of two streams that differ in one person.
+    """Audit the noisy nodes and the actions of a tree on two streams that differ in one person.
 
-    The person moves in the first round, which enters as many nodes as any. The nodes are read
-    from the algorithm's state: each prefix sum with the noise of its open nodes. The event may
-    also be one of the actions, which are made from these nodes and fresh noise.
+    The person moves in the first round, which enters as many nodes as any other. The nodes are read
+    from the algorithm's state: each prefix sum with the noise of its open nodes. The event may also
+    be about the actions, which follow from these nodes and fresh noise.
     """
     streams = one_moved(*BEDS, stay)
     sources = _sources(streams, noise, settings)
@@ -141,7 +141,7 @@ def audit_tree(
 
 
 def _noisy_nodes(prefixes: list[Floats]) -> Floats:
-    """(R, T - 1, n): the noisy sum of the node that each round closes, from noisy prefixes."""
+    """Return the noisy sums (R, T - 1, n) of the node that each round closes."""
     return np.stack([prefixes[t] - prefixes[t & (t - 1)] for t in range(1, len(prefixes))], axis=1)
 
 
@@ -154,7 +154,7 @@ _OTHERS: Mapping[str, ReleasedSums] = {
 
 
 def audit_sums(settings: Audits, seed: int) -> Iterator[Audited]:
-    """All factorisations, prefix sums with both noises, and prefix sums without a curator."""
+    """Audit all factorisations, with both noises and without a curator for prefix sums."""
     for noise in CENTRAL_NOISES:
         yield from audit_released(settings, seed, MatrixFTPL(), "prefix sums", noise)
     for name, algorithm in _OTHERS.items():
@@ -170,15 +170,15 @@ def audit_released(
     noise: str = CAPACITY.name,
     stay: int = 1,
 ) -> Iterator[Audited]:
-    """The sums that a curator releases and the actions, of two streams that differ in one person.
+    """Audit a curator's released sums and actions on two streams that differ in one person.
 
     Args:
-        settings: of the study.
+        settings: settings of the study.
         seed: root of all randomness.
-        algorithm: what releases the sums.
-        name: of the sums.
-        noise: how their noise is scaled.
-        stay: how many rounds the person stays.
+        algorithm: the algorithm that releases the sums.
+        name: name of the sums.
+        noise: name of the noise on the sums.
+        stay: number of rounds that the person stays.
     """
     streams = one_moved(*BEDS, stay)
     sources = _sources(streams, noise, settings)
@@ -203,7 +203,7 @@ def audit_released(
 
 
 def audit_silos(settings: Audits, seed: int, algorithm: ReleasedSums) -> Iterator[Audited]:
-    """Prefix sums that every hospital releases by itself, from its own gains and noise."""
+    """Audit prefix sums that each hospital releases by itself, from its own gains and noise."""
     streams = one_moved(*BEDS)
     source = RawGains(streams[0], settings.mu, settings.runs, noise=CAPACITY.name)
     mechanism = algorithm.mechanism(setup_of(source))
@@ -225,7 +225,7 @@ def audit_silos(settings: Audits, seed: int, algorithm: ReleasedSums) -> Iterato
 def _released_alone(
     silos: Sequence[Silo], stream: GainStream, seed: int, replicates: range
 ) -> Floats:
-    """(R, T, n): what each hospital releases in each round."""
+    """Return the releases (R, T, n) of each hospital in each round."""
     generators = replicate_generators(seed, ("audit: silos",), replicates, "own noise")
     normals = generators.standard_normal(*stream.gains.shape)
     out = np.empty(normals.shape)
@@ -239,14 +239,14 @@ def _released_alone(
 
 
 def audit_stays(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Audits of stays of three rounds: local noise, a tree, and factorised prefix sums."""
+    """Audit stays of three rounds: local noise, a tree, and factorised prefix sums."""
     for noise in (CAPACITY, MEMORY, SUMS):
         yield from audit_noise(settings, seed, noise.name, stay=3)
     yield from audit_tree(settings, seed, TreeFTPL(), CAPACITY.name, stay=3)
     yield from audit_released(settings, seed, MatrixFTPL(), stay=3)
 
 
-# ---- what all share ------------------------------------------------------------------------------
+# ---- shared parts --------------------------------------------------------------------------------
 
 
 def _played(
@@ -256,7 +256,7 @@ def _played(
     key: Key,
     purpose: str,
 ) -> tuple[list[list[Any]], list[Floats]]:
-    """The states of all rounds on each stream, and (R,) how much more often `LAST` is chosen."""
+    """Play, and return the states of all rounds and the lead (R,) of `LAST` in plays, by stream."""
     states, lead = [], []
     for source in sources:
         generators = replicate_generators(seed, key, source.numbers, purpose)
@@ -275,9 +275,9 @@ def _sources(streams: Iterable[GainStream], noise: str, settings: Audits) -> lis
 def one_moved(
     label: str, capacity: list[list[int]], persons: float, stay: int = 1
 ) -> tuple[GainStream, GainStream]:
-    """Rounds of six hospitals, and the same with one person moved in the first `stay` rounds.
+    """Make rounds of six hospitals, and the same with one person moved in the first `stay` rounds.
 
-    The move is the furthest that one person can cause, whatever the noise.
+    The move is the largest change that one person can cause, whatever the noise.
     """
     beds = np.array(capacity, dtype=float)
     gains = np.full(beds.shape, 0.5)
@@ -299,10 +299,10 @@ def one_moved(
 
 
 def moves(sizes: Floats) -> Floats:
-    """Changes of a round's gains when one person moves, arrives or departs: (m, n).
+    """Return the changes (m, n) of a round's gains when one person moves, arrives or departs.
 
     Args:
-        sizes: (n,) how far one person can move each gain.
+        sizes: (n,) largest change of each gain by one person.
 
     >>> moves(np.array([1.0, 0.5])).tolist()
     [[1.0, 0.0], [0.0, 0.5], [1.0, -0.5]]
@@ -313,7 +313,7 @@ def moves(sizes: Floats) -> Floats:
 
 
 def changes_of(stream: GainStream) -> Floats:
-    """(k, T, n): how one person can change the gains, in each round or in each stay."""
+    """Return the changes (k, T, n) of the gains by one person, in each round or each stay."""
     sizes = stream.count_sensitivity / stream.capacities_for("an audit")
     only = np.eye(stream.n_rounds)[:, :, None]
     rounds = np.array([moves(sizes[t])[:, None] * only[t] for t in range(stream.n_rounds)])
@@ -324,7 +324,7 @@ def changes_of(stream: GainStream) -> Floats:
 def subject_of(
     mechanism: str, variant: str, code: str, stream: GainStream, made: Guarantee, settings: Audits
 ) -> Subject:
-    """The subject of an audit whose mechanism played the streams of `one_moved`."""
+    """Return the subject of an audit on the streams of `one_moved`."""
     when = "round 1" if stream.stay == 1 else f"rounds 1 to {stream.stay}"
     return Subject(
         mechanism=mechanism,

@@ -1,4 +1,4 @@
-"""The figure of audits: what is claimed, and what the outputs prove."""
+"""The figure of audits: the claims, and what the outputs prove."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from dpol.studies.study import Facts, Frames
 
 _MARKERS = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
 _CLOSEST = 5
-_FARTHEST = 1.5  # Shares beyond this are drawn here.
+_FARTHEST = 1.5  # Larger shares are drawn here.
 
 
 def draw(frames: Frames, settings: Audits, facts: Facts, *, narrow: bool = False) -> Figure:
-    """A line for each audit that refutes or is outside the promise, and for the closest others."""
+    """Draw a line for each audit that refutes or is outside the promise, and the closest others."""
     audits = frames["audits"]
     refuted, rows = chosen_rows(audits)
     outside = int((audits["verdict"] == OUTSIDE).sum())
@@ -56,7 +56,10 @@ def draw(frames: Frames, settings: Audits, facts: Facts, *, narrow: bool = False
         )
         shown = {method: marker for method, marker in _MARKERS.items() if method in methods}
         mark: Any = {"color": GREY, "linestyle": "none", "markersize": 4.5}
-        keys = [panels.key(name_of(it).long, marker=shown[it], **mark) for it in shown]
+        keys = [
+            panels.key(name_of(method).long, marker=marker, **mark)
+            for method, marker in shown.items()
+        ]
         keys.append(panels.key("beyond the claim: refuted", color=REFUTED, lw=1.2))
         keys.append(panels.key("claim", color=BLACK, lw=1.0))
         together = joint_confidence(audits["confidence"])
@@ -65,7 +68,7 @@ def draw(frames: Frames, settings: Audits, facts: Facts, *, narrow: bool = False
 
 
 def chosen_rows(audits: pd.DataFrame) -> tuple[int, list[dict[Hashable, Any]]]:
-    """The number of audits that refute, and rows: these, those outside the promise, the closest."""
+    """Return the number of refuted claims, and rows: refuted, outside the promise, the closest."""
     rows = sorted(audits.to_dict("records"), key=share_of_claim, reverse=True)
     refuted = [row for row in rows if row["verdict"] == "violated"]
     outside = [row for row in rows if row["verdict"] == OUTSIDE]
@@ -78,12 +81,12 @@ def _drawn_share(row: Mapping[Hashable, Any]) -> float:
 
 
 def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any], columns: int) -> None:
-    """An audit, with its words above its line, wrapped to so many characters."""
+    """Draw an audit, with its text above its line, wrapped at `columns` characters."""
     refuted, share = row["verdict"] == "violated", _drawn_share(row)
     colour = REFUTED if refuted else GREY
     ax.plot([0, share], [line, line], color=colour, lw=1.2, alpha=0.45)
     ax.plot([share], [line], color=colour, marker=_MARKERS[row["method"]], ms=4.5, clip_on=False)
-    if refuted:  # A share just above 1 would go unseen.
+    if refuted:  # A share just above 1 is hard to see.
         ax.axhspan(line - 0.5, line + 0.5, color=BAND, linewidth=0, zorder=0)
     verb = "is not promised there" if row["verdict"] == OUTSIDE else "claimed"
     words = f"{row['mechanism']}, {row['variant']}: {proved(row)}, {row['claimed']:.3g} {verb}"

@@ -1,4 +1,4 @@
-"""Audits of the messages about labels: private EXP3, private WMA and yes-or-no responses."""
+"""Audits of messages about labels: private EXP3, private WMA and yes-or-no responses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EPSILON = 1.0
 _N_LABELS = 4
 # Messages are cheap to draw.
 _MESSAGES_PER_RUN = 10
-# Beyond this, values are cut: what is infinite has no covariance.
+# Larger values are cut, because infinite ones have no covariance.
 _LARGEST = 1e6
 # Bins of one coordinate, for the fit.
 _BINS = 12
@@ -39,12 +39,12 @@ _APART = "labels 0 and 2 of 3, which the two hypotheses tell apart"
 
 
 def counterexample() -> HypothesisClass:
-    """The class whose log-likelihoods range further than log(KT): N' = 7 > KM = 6."""
+    """Return the class whose log-likelihoods range beyond log(KT): N' = 7 > KM = 6."""
     return HypothesisClass(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]), "counterexample")
 
 
 def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Every kind of message; likelihoods under both sensitivities, at T = 300."""
+    """Audit every kind of message; likelihoods with both sensitivities, at T = 300."""
     exact = Clipping(counterexample(), 300, "exact")
     published = Clipping(counterexample(), 300, "published")
     for clipping in (exact, published):
@@ -61,7 +61,7 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
 
 
 def audit_sampled_loss(client: SampledClient) -> Audited:
-    """The exact worst loss of one EXP3 message, from the numbers that the client noises by."""
+    """Audit the exact worst loss of one EXP3 message, from the client's own noise scales."""
     clipping, code = client.clipping, "none: dpol.labels.accounting computes the law"
     name, variant = "private EXP3, message", f"{clipping.rule} sensitivity"
     subject = _subject(client, name, variant, "all pairs of 3 labels", code)
@@ -73,7 +73,7 @@ def audit_sampled_loss(client: SampledClient) -> Audited:
 
 
 def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Audited]:
-    """EXP3 messages about two labels, and whether they follow the law of the exact loss."""
+    """Audit EXP3 messages about two labels, and their fit to the distribution of the exact loss."""
     clipping, variant = client.clipping, f"{client.clipping.rule} sensitivity"
     subject = _subject(client, "private EXP3, message", variant)
     messages = _messages(settings, seed, client, (0, 2))
@@ -81,7 +81,7 @@ def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterato
     for sent in messages:
         chosen = sent.index[0][:, None] == np.arange(clipping.sensitivity.shape[1])
         value = np.clip(sent.values[0], -_LARGEST, _LARGEST)[:, None]
-        # Above a threshold, or below one, for one index.
+        # Above or below a threshold, for one index.
         sides = [np.where(chosen, value, side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
         columns.append(np.concatenate(sides, axis=1))
     yield by_event(subject, "an event of the index and the value", [columns], settings, "epsilon")
@@ -97,12 +97,12 @@ def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterato
 
 
 def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[Audited]:
-    """WMA messages about two labels, and whether they follow the law that they should have."""
+    """Audit WMA messages about two labels, and their fit to the distribution they should have."""
     clipping = client.clipping
     variant = f"{clipping.rule} sensitivity, {clipping.rule} composition"
     subject = _subject(client, "private WMA, message", variant)
-    values = [found.values[0] for found in _messages(settings, seed, client, (0, 2))]
-    fitted = with_fitted_direction(*(np.clip(it, -_LARGEST, _LARGEST) for it in values))
+    values = [sent.values[0] for sent in _messages(settings, seed, client, (0, 2))]
+    fitted = with_fitted_direction(*(np.clip(value, -_LARGEST, _LARGEST) for value in values))
     event = "an event of a linear combination of all values"
     yield by_event(subject, event, [fitted], settings, "epsilon", client.delta)
 
@@ -110,19 +110,19 @@ def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[
     factor = scale_factor(n, _EPSILON, client.delta, clipping.rule)
     edges, bins = _bin_laws(clipping, factor * clipping.sensitivity[0])
     # The values are independent, given the block.
-    given = [np.prod(it, axis=0) for it in itertools.product(*bins.transpose(0, 2, 1))]
-    law = np.array([_blocks_of_label_0(clipping) @ it for it in given]).reshape((_BINS,) * n)
+    given = [np.prod(factors, axis=0) for factors in itertools.product(*bins.transpose(0, 2, 1))]
+    law = np.array([_blocks_of_label_0(clipping) @ cell for cell in given]).reshape((_BINS,) * n)
     subject = _subject(client, "private WMA, law of a message", variant, "messages about label 0")
     yield by_fit(subject, list(_bins_of(edges, values[0]).T), law, settings)
 
 
 def _blocks_of_label_0(clipping: Clipping) -> Floats:
-    """(M,) probabilities of the blocks to which label 0 is mapped."""
+    """Return the probabilities (M,) of the blocks for label 0."""
     return clipping.masses_of_blocks(np.eye(clipping.hypotheses.n_labels)[0], 0)
 
 
 def _bin_laws(clipping: Clipping, scales: Floats) -> tuple[Floats, Floats]:
-    """Edges (K, bins - 1), and (K, M, bins) the law of the bin of a value, given its block."""
+    """Return edges (K, bins - 1), and probabilities (K, M, bins) of a value's bin by block."""
     centres = clipping.log_cells[0]
     low, high = centres.min(axis=1) - 2 * scales, centres.max(axis=1) + 2 * scales
     edges = np.linspace(low, high, _BINS - 1, axis=1)
@@ -131,7 +131,7 @@ def _bin_laws(clipping: Clipping, scales: Floats) -> tuple[Floats, Floats]:
 
 
 def _bins_of(edges: Floats, values: Floats) -> Ints:
-    """Numbers of the bins of values (...), by the edges (..., bins - 1) of each."""
+    """Return the bin numbers of values (...), with edges (..., bins - 1) for each."""
     return np.asarray((values[..., None] >= edges).sum(axis=-1))
 
 
@@ -139,26 +139,26 @@ def _bins_of(edges: Floats, values: Floats) -> Ints:
 
 
 def audit_response(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audited]:
-    """Randomised response about the first and the last label: whether it is one of them."""
+    """Audit randomised response about the first and the last label."""
     ends = 0, _N_LABELS - 1
     inputs = f"the first and the last of {_N_LABELS} labels"
     subject = _subject(client, "randomised response", f"{_N_LABELS} labels", inputs)
     messages = _messages(settings, seed, client, ends)
-    columns = [(found.values[0][:, None] == ends).astype(float) for found in messages]
+    columns = [(sent.values[0][:, None] == ends).astype(float) for sent in messages]
     event = "whether the message is one of the two"
     yield by_event(subject, event, [columns], settings, "epsilon")
 
 
 def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audited]:
-    """Answers about a label in the set of the index, or in the other one."""
+    """Audit answers about a label in one of two sets."""
     subject = _subject(client, "membership response", "public random set")
     messages = _messages(settings, seed, client, (0, 2))
-    columns = [(found.values[0] == (found.index[0] == 0)).astype(float) for found in messages]
+    columns = [(sent.values[0] == (sent.index[0] == 0)).astype(float) for sent in messages]
     event = "whether the answer speaks for the first set"
     yield by_event(subject, event, [columns], settings, "epsilon")
 
 
-# ---- what all messages share ---------------------------------------------------------------------
+# ---- shared parts --------------------------------------------------------------------------------
 
 
 def _subject(
@@ -180,7 +180,7 @@ def _subject(
 def _messages(
     settings: Audits, seed: int, client: LabelClient, labels: tuple[int, int]
 ) -> list[Messages]:
-    """Independent messages about each of two labels, (1, runs)."""
+    """Draw independent messages (1, runs) about each of two labels."""
     messages = []
     features = np.zeros(_MESSAGES_PER_RUN * settings.runs, dtype=np.int64)
     for label in labels:

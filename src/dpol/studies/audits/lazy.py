@@ -1,4 +1,4 @@
-"""Audits of L2P for experts: the exact loss of its law, and whether its code follows this law."""
+"""Audits of L2P for experts: its exact loss, and whether its code has the same distribution."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from dpol.studies.audits.core import Audited, Subject, by_fit
 from dpol.studies.audits.settings import Audits
 
 _BATCHES = 4
-# Batch losses, up to B = 2, of four experts: none has the same in two batches.
+# Batch losses, up to B = 2, of four experts; each expert's differ between batches.
 _LOSSES = np.array([[0.0, 2.0, 1.0, 0.5], [2.0, 0.0, 0.5, 1.0], [0.0, 1.0, 2.0, 0.0]])
 
 
 def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
-    """L2P for experts: as each accountant claims it, as it is calibrated, and as it runs."""
+    """Audit L2P for experts: each accountant's claim, its calibration, and its code."""
     yield audit_lazy(settings, "sound", LazyParameters(2, 0.01, 0.001))
-    eta = 0.5 / math.log(2 * _BATCHES / settings.delta)  # At the edge of its preconditions.
+    eta = 0.5 / math.log(2 * _BATCHES / settings.delta)  # at the edge of its preconditions
     yield audit_lazy(
         settings, "published", LazyParameters(1, 0.999 * eta, 0.5, normaliser="published")
     )
-    # At a large delta, a small mu has an epsilon of 0, which no parameters reach.
+    # At a large delta, a small mu has epsilon 0, which no parameters reach.
     if epsilon_of_delta(settings.delta, settings.mu) > 0:
         yield audit_calibration(settings)
     for normaliser in NORMALISERS:
@@ -42,7 +42,7 @@ def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
 
 
 def audit_lazy(settings: Audits, accountant: Accountant, parameters: LazyParameters) -> Audited:
-    """An audit of an accountant's claim, against two experts and four batches."""
+    """Audit an accountant's claim on two experts and four batches."""
     B, normaliser = parameters.batch_size, NORMALISERS[parameters.normaliser]
     game = LazyGame(_BATCHES * B, settings.delta, normaliser=normaliser)
     claim = ACCOUNTANTS[accountant](game, B, parameters.eta, parameters.fake_switch)
@@ -51,7 +51,7 @@ def audit_lazy(settings: Audits, accountant: Accountant, parameters: LazyParamet
 
 
 def audit_calibration(settings: Audits) -> Audited:
-    """The exact epsilon of the parameters that `LazyWeights` takes for mu: the epsilon of mu."""
+    """Audit the parameters of `LazyWeights` for mu by their exact epsilon."""
     algorithm, delta = LazyWeights(settings.delta), settings.delta
     stream = synthetic_stream("audit: two experts", np.full((_BATCHES, 2), 0.5))
     source = RawGains(stream, settings.mu, 1)
@@ -78,7 +78,7 @@ def _audit_loss(
         recorded=recorded,
     )
     losses = np.arange(played.batch_size + 1).tolist()
-    loss = 0.0  # The first point is drawn before any loss is known.
+    loss = 0.0  # the first point is drawn before any loss is known
     if batches > 1:
         loss = worst_epsilon(2, batches - 1, _law_of(played), losses, delta=delta)
     result = audit_loss(loss, parameter="epsilon", claimed=subject.claimed, delta=delta)
@@ -86,7 +86,7 @@ def _audit_loss(
 
 
 def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Iterator[Audited]:
-    """Audits of L2P as it runs, against the law with a computed loss: all points and shadow."""
+    """Audit the running code of L2P against its computed distribution: all points and shadow."""
     name, variant = "L2P for experts, law of its outputs", f"{parameters.normaliser} normaliser"
     code = "dpol.lazy.transform.start and advance"
     inputs = "4 experts, 4 batches; the same losses in all runs"
@@ -106,7 +106,7 @@ def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Iterat
 
 
 def _play(settings: Audits, seed: int, parameters: LazyParameters) -> list[np.ndarray]:
-    """The points that are played in each batch, and the last shadow point; (R,) each."""
+    """Return the points played in each batch, and the last shadow point; (R,) each."""
     key = ("audit: L2P", parameters.normaliser)
     generators = replicate_generators(seed, key, range(settings.runs), "L2P")
     measure = WeightsMeasure(_LOSSES.shape[1], parameters.eta)
@@ -118,10 +118,10 @@ def _play(settings: Audits, seed: int, parameters: LazyParameters) -> list[np.nd
     return [*points, state.shadow]
 
 
-def _law_of(it: LazyParameters) -> LazyLaw:
+def _law_of(parameters: LazyParameters) -> LazyLaw:
     return LazyLaw(
-        batch_size=it.batch_size,
-        eta=it.eta,
-        fake_switch=it.fake_switch,
-        normaliser=NORMALISERS[it.normaliser],
+        batch_size=parameters.batch_size,
+        eta=parameters.eta,
+        fake_switch=parameters.fake_switch,
+        normaliser=NORMALISERS[parameters.normaliser],
     )

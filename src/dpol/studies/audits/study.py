@@ -24,20 +24,20 @@ AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "l2p": audit_lazies,
     "labels": audit_messages,
 }
-"""Every audit of the study: from settings and root seed, an iterator of what was found."""
+"""Functions from settings and root seed to audits, by auditor."""
 SAMPLED = 53
-"""Number of sampled bounds of the study; they share the error that the settings allow."""
+"""Number of sampled bounds of the study, which share the error that the settings allow."""
 
 
 def run(settings: Audits, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Rows of one auditor: a key of `AUDITS`."""
+    """Return the rows of one auditor, a key of `AUDITS`."""
     each = settings.model_copy(update={"confidence": 1 - (1 - settings.confidence) / SAMPLED})
-    audited = AUDITS[point["auditor"]](each, inputs.seed)
-    return {"audits": pd.DataFrame([it.as_row() for it in audited])}
+    audits = AUDITS[point["auditor"]](each, inputs.seed)
+    return {"audits": pd.DataFrame([audited.as_row() for audited in audits])}
 
 
 def collect(frames: Frames, settings: Audits, facts: Facts) -> Frames:
-    """The table as it is: its sampled bounds hold together with the confidence of the settings."""
+    """Return the table unchanged; its sampled bounds hold jointly with the settings' confidence."""
     sampled = int((frames["audits"]["method"] != "exact").sum())
     assert sampled == SAMPLED, f"{sampled} sampled bounds share the error of {SAMPLED}"
     return frames

@@ -22,7 +22,7 @@ _MARKS = {
 
 
 def build(frames: Frames, settings: Audits, facts: Facts) -> Table:
-    """Table of each mechanism's claim, what its outputs prove, and the verdict."""
+    """Build the table of each mechanism's claim, what its outputs prove, and the verdict."""
     audits = frames["audits"]
     rows = audits.to_dict("records")
     adjacency = "; ".join(dict.fromkeys(audits["adjacency"]))
@@ -43,16 +43,15 @@ def build(frames: Frames, settings: Audits, facts: Facts) -> Table:
         sections=(one_section(map(_line, rows)),),
         footers=(
             f"Adjacent: {adjacency}.",
-            "Claimed: what was asked for, or less where the mechanism’s record promises less.",
+            "Claimed: the parameter asked for, or the mechanism’s record if that promises less.",
             "Outside the promise: the outputs exceed a parameter that was not promised for these"
-            " inputs. Nothing is refuted by that.",
-            "Proved: a lower bound on the parameter, or the parameter itself where it is computed."
+            " inputs. This refutes nothing.",
+            "Proved: a lower bound on the parameter, or the parameter itself if it was computed."
             f" All bounds hold together with {joint_confidence(audits['confidence'])} confidence."
-            " A claim that stands is not thereby proved: an audit sees what its statistic sees, on"
-            " its inputs.",
+            " A claim that stands is not proved: an audit sees only its statistic, on its inputs.",
             "Event: chosen on one half of the runs, counted on the other; nothing is assumed."
-            " Covariance: the noise is taken as Gaussian. Fit: the total variation distance (TV)"
-            " between what runs and the law whose loss is computed.",
+            " Covariance: assumes Gaussian noise. Fit: the total variation distance (TV) between"
+            " the running code and the distribution whose loss is computed.",
             *dict.fromkeys(ran),
         ),
         numbers=audits,

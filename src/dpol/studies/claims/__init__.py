@@ -1,4 +1,4 @@
-"""The ledger of claims: statements of the papers that a computation can check."""
+"""The claims ledger: statements of the papers that a computation can check."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _HERE = "dpol.studies.claims"
 
 
 def points(settings: Claims, facts: Facts) -> dict[str, Point]:
-    """A point for each paper, and one for what the main experiment of the run says of the first."""
-    found: dict[str, Point] = {paper: {"paper": paper} for paper in settings.papers}
-    if "experts" in found:
+    """Return a point for each paper, and one for the first paper's claims about this run."""
+    labelled: dict[str, Point] = {paper: {"paper": paper} for paper in settings.papers}
+    if "experts" in labelled:
         files = {name: f"{name}.parquet" for name in ("ranking", "summary")}
-        found["experts-in-this-run"] = {"inputs": files}
-    return found
+        labelled["experts-in-this-run"] = {"inputs": files}
+    return labelled
 
 
 STUDY = Study(

@@ -1,6 +1,6 @@
 """Checks of RW-AdaBatch, in "Prediction with Expert Advice under Local Differential Privacy".
 
-Guesses of its appendix about batches, and remarks on their tolerance.
+The appendix's heuristic for batches, and remarks on their tolerance.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from dpol.studies.claims.core import Findings, generator, of_number, of_share
 
 _ROUNDS, _RUNS = 500, 10_000
 LARGE_NOISE = 0.01
-"""A mu with so much noise that gains do not count, as the appendix assumes."""
+"""A mu so small that noise drowns the gains, as the appendix assumes."""
 
 
 def heuristic(seed: int) -> Findings:
-    """Runs whose batch is smaller than a quantile of the heuristic, with more noise than gains.
+    """Check how often a batch is smaller than a quantile of the heuristic, with large noise.
 
-    A quantile is a whole number of rounds, and its probability is what the heuristic gives it.
+    A quantile is a whole number of rounds, with the probability that the heuristic gives it.
     """
     pair = heuristic_batch(_ROUNDS, _rule(0.1, 2, 1.0, _ROUNDS), 1.0)
     share_of_usual = float((_last_batches(2, 1.0, seed) < quantile(pair, 0.5)[0]).mean())
@@ -46,14 +46,14 @@ def heuristic(seed: int) -> Findings:
 
 
 def quantile(mixture: BatchMixture, level: float) -> tuple[int, float]:
-    """The largest size with P(batch < size) <= level, and this probability."""
+    """Return the largest size with P(batch < size) <= level, and this probability."""
     below = np.cumsum(mixture.weights) - mixture.weights
     at = int(np.searchsorted(below, level, side="right")) - 1
     return int(mixture.sizes[at]), float(below[at])
 
 
 def _last_batches(n: int, mu: float, seed: int) -> BatchSizes:
-    """(R,) sizes of the batches that contain the last round of games without gains."""
+    """Return the sizes (R,) of the batches with the last round of games without gains."""
     zeros = synthetic_stream(f"claims: heuristic, n = {n}", np.zeros((_ROUNDS, n)))
     return play_batches(RWAdaBatch(0.1), *noisy_game(zeros, mu, seed, range(_RUNS)))[1][:, -1]
 
@@ -74,12 +74,12 @@ def _rule(alpha: float, n: int, mu: float, rounds: int) -> BatchRule:
 ALPHAS = (0.01, 1.0)
 """Tolerances a hundredfold apart."""
 LITTLE = 0.1
-"""The largest share that counts as little: a tenth."""
+"""The largest share that counts as little."""
 _GAME, _GAMES = 1000, 300
 
 
 def tolerance_of_actions(seed: int) -> Findings:
-    """Games in which the actions at two tolerances ever differ."""
+    """Check in how many games the actions at two tolerances ever differ."""
     for n in (2, 10):
         for label, gains in _game_streams(seed, n).items():
             stream = synthetic_stream(f"claims: tolerance, {label}, n = {n}", gains)
@@ -101,7 +101,7 @@ def _game_streams(seed: int, n: int) -> dict[str, Floats]:
 
 
 def tolerance_of_privacy(_: int) -> Findings:
-    """The share by which amplified epsilon falls from one tolerance to the other."""
+    """Check the share by which amplified epsilon falls from one tolerance to the other."""
     for n, mu in product((2, 10), (0.25, 1.0, 4.0)):
         one, other = (
             containing_batch(_GAME // 2, _rule(alpha, n, mu, _GAME), mu) for alpha in ALPHAS

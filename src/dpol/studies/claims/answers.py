@@ -1,4 +1,4 @@
-"""The answer of the ledger of claims: which slips of the papers are of substance."""
+"""The answer of the claims ledger: which slips of the papers are of substance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpol.studies.study import Frames
 
 
 def answers(frames: Frames, settings: Claims | None, facts: PageFacts) -> list[Answer]:
-    """The slips of all papers, counted by their roots; findings on data and ours count nowhere."""
+    """Count the slips of all papers by root, without findings on data and statements of ours."""
     if settings is None:
         nothing = "No statement of the papers was checked: the config has no block"
         return [Answer(question=PAPERS, more=(f"{nothing} {STUDY.name}.",))]

@@ -1,4 +1,4 @@
-"""Rows of the claims ledger, and the rule from their numbers to a verdict."""
+"""Rows of the claims ledger, and the rule that turns their numbers into a verdict."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpol.show.marks import Mark
 
 Relation = Literal["<=", ">=", "="]
 MeasuredIs = Literal["number", "upper bound", "lower bound"]
-"""Kind of the measured number: the one that the claim is about, or a proved bound on it."""
+"""What was measured: the number of the claim, or a proved bound on it."""
 Kind = Literal[
     "false",
     "hypothesis missing",
@@ -29,16 +29,16 @@ Kind = Literal[
     "informal remark",
     "own question",
 ]
-"""What is wrong with a statement that fails; a statement of ours is an own question."""
+"""What is wrong with a statement that fails. If it is ours, it is an own question."""
 OF_SUBSTANCE: tuple[Kind, ...] = ("false", "hypothesis missing")
-"""The kinds that headlines count and name. All others are easily put right."""
+"""Kinds that headlines count and name. The others are easily put right."""
 
 
 class Verdict(StrEnum):
-    """Verdict on a claim, worst first; a claim in several settings gets its worst one.
+    """Verdict on a claim, worst first. A claim takes its worst verdict over all settings.
 
-    Each has its `mark`, its `meaning`, and how one and several claims with it are counted (`one`,
-    `several`). Its text is `one` without "is".
+    Each has a `mark`, a `meaning`, and phrases for one claim and for several (`one`, `several`).
+    Its text is `one` without "is".
     """
 
     mark: Mark
@@ -56,45 +56,45 @@ class Verdict(StrEnum):
         "does not hold as stated",
         "do not hold as stated",
         Mark("does not hold", "bad"),
-        "the number, with the whole of its interval where it was sampled, is on the wrong side.",
+        "the number is on the wrong side, and so is its whole interval if it was sampled.",
     )
     NOT_SEEN = (
         "is not seen on these data",
         "are not seen on these data",
         Mark("not seen", "open"),
         "a finding on other data, or a question of ours, that the data of this run do not show."
-        " Nothing is refuted by that.",
+        " This refutes nothing.",
     )
     NOT_PROVED = (
         "is not proved",
         "are not proved",
         Mark("open", "open"),
-        "only a bound on the number was computed, and it is on the wrong side. That neither proves"
+        "only a bound on the number was computed, and it is on the wrong side. This neither proves"
         " nor refutes the claim.",
     )
     UNDECIDED = (
         "is undecided",
         "are undecided",
         Mark("open", "open"),
-        "a part of the interval is on the wrong side.",
+        "part of the interval is on the wrong side.",
     )
     HOLDS = (
         "holds",
         "hold",
         Mark("holds", "good"),
-        "the measured number compares with the claimed one as the claim says.",
+        "the measured number compares with the claimed number as the claim says.",
     )
     LOOSE = (
         "holds loosely",
         "hold loosely",
         Mark("holds", "good"),
-        "it holds, and the two differ by a factor of 2 or more.",
+        "it holds, and the two numbers differ by a factor of 2 or more.",
     )
     SEEN = (
         "is seen on these data",
         "are seen on these data",
         Mark("seen", "good"),
-        "the data of this run show the finding, too.",
+        "the data of this run also show the finding.",
     )
     VACUOUS = (
         "is vacuous here",
@@ -105,11 +105,11 @@ class Verdict(StrEnum):
 
 
 CONFIDENCE = 0.9999
-"""Confidence of the interval of every sampled row, all its comparisons together."""
+"""Joint confidence of all comparisons in a sampled row."""
 LOOSE_FACTOR = 2.0
-"""A claim is loose if claimed and measured number differ by this factor, whatever chance did."""
+"""A claim is loose if its number and the whole measured interval differ by this factor."""
 WIDEST = 0.1
-"""An equality is decided only if its interval is at most this wide, relative to the claim."""
+"""Largest relative width of an interval that decides an equality."""
 _TINY = 1e-12
 
 _OF_A_FAILURE = ("kind", "root", "mend")
@@ -119,35 +119,35 @@ CLAIM_COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["cl
 
 
 class Statement(BaseModel):
-    """A statement of a paper, in words: an entry of statements.yaml.
+    """A statement in words: an entry of statements.yaml.
 
-    `statement`, `computed`, `witness` and `note` may hold fields in braces, which are filled with
-    the numbers of a finding: `claimed`, `measured`, `case`, and its own `numbers`.
+    `statement`, `computed`, `witness` and `note` may hold fields in braces, which take the numbers
+    of a finding: `claimed`, `measured`, `case`, and its own `numbers`.
 
     Args:
-        paper: its title.
-        place: its number in the paper, or its place.
-        statement: what is stated, in one line.
-        claimed: the number that is claimed, in words or as a formula.
+        paper: title of the paper.
+        place: number of the statement in the paper, or where it stands.
+        statement: the statement in one line.
+        claimed: the claimed number, in words or as a formula.
         relation: how the measured number should compare with the claimed one.
         refuted_by: what would refute the statement.
-        found_by: "module.function" of this package: the `Check` that decides it.
+        found_by: "module.function" in this package of the `Check` that decides it.
         computed: what is computed, with its sizes.
         measured_is: whether the number itself is measured, or a bound on it. An upper bound
             cannot refute that the number is small, and a lower bound cannot prove it.
         rounding: relative accuracy of the computation.
-        witness: the numbers of the worst case; the counterexample if the claim fails.
+        witness: the numbers of the worst case: the counterexample if the claim fails.
         note: what else a reader must know.
-        ours: whether the statement is ours and not the paper's.
+        ours: whether the statement is ours, not the paper's.
         on_data: whether it is a finding on data, which other data need not show. It can be seen or
-            not seen, and it is never refuted.
-        kind: what is wrong with it, where it fails.
-        root: the slip that it comes from, in words; statements with one slip share it.
+            not seen, but never refuted.
+        kind: what is wrong with a statement that fails.
+        root: the slip behind the failure, in words. Statements with the same slip share it.
         mend: what puts it right.
 
     Raises:
-        ValueError: a statement of a paper has a kind without root or mend, or one of ours has
-            another kind than "own question".
+        ValueError: a statement of a paper has a kind without root or mend, or a statement of ours
+            has another kind than "own question".
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -173,7 +173,7 @@ class Statement(BaseModel):
     @model_validator(mode="after")
     def _kind_root_and_mend_fit(self) -> Statement:
         if self.kind is not None and self.ours != (self.kind == "own question"):
-            raise ValueError(f"{self.place}: what is ours, and nothing else, is an own question")
+            raise ValueError(f"{self.place}: kind 'own question' is for ours, and only for ours")
         needed = self.kind is not None and not self.ours
         if bool(self.root) != needed or bool(self.mend) != needed:
             raise ValueError(f"{self.place}: kind, root and mend go together; give all or none")
@@ -182,23 +182,23 @@ class Statement(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """The numbers that a computation found for a claim in one setting.
+    """Numbers computed for a claim in one setting.
 
     Args:
-        name: id of the statement that it is about.
+        name: id of the statement.
         claimed: the number that the statement gives.
-        measured: the number that was found.
+        measured: the number found.
         case: the setting in words.
-        numbers: further numbers that the texts of the statement name.
-        trivial: what is reached without what the claim is about (no messages, no learning), or
-            known of any number of this kind; None if there is no such number. A claim that is
-            not better than this says nothing.
+        numbers: further numbers for the fields of the statement's texts.
+        trivial: the number reached without the subject of the claim (no messages, no learning), or
+            known of any number of this kind; None if there is none. A claim that is no better
+            than this is vacuous.
         interval: confidence interval of `measured`; None if nothing was sampled.
-        confidence: of the interval; 1 if nothing was sampled.
-        settings: number of settings of which this is the worst one.
+        confidence: confidence of the interval; 1 if nothing was sampled.
+        settings: number of settings that this is the worst of.
 
     Raises:
-        ValueError: a number is not finite, the interval does not hold `measured`, or interval and
+        ValueError: a number is not finite, `measured` is outside its interval, or interval and
             confidence do not fit.
     """
 
@@ -216,21 +216,21 @@ class Finding:
         lower, upper = self.bounds
         numbers = (self.claimed, self.measured, self.trivial or 0.0, lower, upper)
         if not all(map(math.isfinite, numbers)):
-            raise ValueError(f"numbers of a claim must be finite, got {numbers}")
+            raise ValueError(f"numbers of a claim must be finite, not {numbers}")
         if not lower <= self.measured <= upper:
-            raise ValueError(f"{self.measured} is not in its interval {self.bounds}")
+            raise ValueError(f"measured {self.measured} is not in its interval {self.bounds}")
         if (self.interval is None) != (self.confidence == 1.0):
-            raise ValueError("an interval needs a confidence below 1")
+            raise ValueError("an interval needs a confidence below 1, and no interval needs 1")
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The interval, or twice `measured`."""
+        """The interval; `measured` at both ends if nothing was sampled."""
         return self.interval or (self.measured, self.measured)
 
 
 Findings = Iterator[Finding]
 Check = Callable[[int], Findings]
-"""A function that computes the findings of one or several statements from the root seed."""
+"""A function that computes the findings of some statements from the root seed."""
 
 
 @dataclass(frozen=True)
@@ -238,9 +238,9 @@ class Claim:
     """A statement with a finding: measured `relation` claimed?
 
     Args:
-        statement: what is stated.
-        finding: what was found in one setting, or in the worst of several.
-        settings: in how many settings the statement was tested.
+        statement: the statement.
+        finding: the finding in one setting, or in the worst of several.
+        settings: number of settings in which the statement was tested.
 
     Raises:
         ValueError: an equality has a bound or a trivial number.
@@ -254,17 +254,16 @@ class Claim:
         bounded = self.statement.measured_is != "number" or self.finding.trivial is not None
         if self.statement.relation == "=" and bounded:
             place = self.statement.place
-            raise ValueError(f"{place}: an equality has no bound and no trivial number")
+            raise ValueError(f"{place}: an equality takes no bound and no trivial number")
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict that follows from the numbers, and from nothing else.
+        """The verdict that follows from the numbers alone.
 
-        A claim fails if the number is on its wrong side, and holds if it is on its right side. A
-        finding on data is then not seen, or seen.
-        What an interval leaves open is undecided; what a bound leaves open is not proved. A claim
-        that holds and is no better than the trivial number says nothing. An equality holds if the
-        interval contains it and is narrow.
+        A claim fails if the number is on the wrong side, and holds if it is on the right side. A
+        finding on data is then not seen, or seen. If an interval leaves the claim open, it is
+        undecided; if a bound does, it is not proved. A claim that holds but is no better than the
+        trivial number is vacuous. An equality holds if the interval contains it and is narrow.
         """
         statement, finding = self.statement, self.finding
         relation, measured_is = statement.relation, statement.measured_is
@@ -294,10 +293,10 @@ class Claim:
         return Verdict.LOOSE if loose else Verdict.HOLDS
 
     def text(self, of: Literal["statement", "computed", "witness", "note"]) -> str:
-        """A text of the statement, with the numbers of the finding.
+        """Return a text of the statement, filled with the numbers of the finding.
 
         Raises:
-            KeyError: the text names what the finding does not have.
+            KeyError: the text names a number that the finding does not have.
         """
         finding = self.finding
         named = {
@@ -309,7 +308,7 @@ class Claim:
         return str(getattr(self.statement, of)).format_map(named)
 
     def as_row(self) -> dict[str, Any]:
-        """A row of the ledger, by `CLAIM_COLUMNS`."""
+        """Return the row of the ledger, with `CLAIM_COLUMNS`."""
         finding, (lower, upper) = self.finding, self.finding.bounds
         derived = {
             "statement": self.statement.place,
@@ -336,7 +335,7 @@ class Claim:
 
 
 def worst(claims: Iterable[Claim]) -> Claim:
-    """The claim that comes off worst: by its verdict, loose or not, then by the least slack."""
+    """Return the worst claim: by verdict, loose or not, then by the least slack."""
     order = list(Verdict)
 
     def badness(claim: Claim) -> tuple[int, float]:
@@ -349,29 +348,29 @@ def worst(claims: Iterable[Claim]) -> Claim:
     return max(claims, key=badness)
 
 
-def decided(statement: Statement, found: Sequence[Finding]) -> Claim:
-    """The claim of a statement at its worst finding, with the number of all settings tested."""
-    hardest = worst(Claim(statement, it) for it in found)
-    return Claim(statement, hardest.finding, sum(it.settings for it in found))
+def decided(statement: Statement, findings: Sequence[Finding]) -> Claim:
+    """Return the claim of a statement at its worst finding, with the number of all settings."""
+    hardest = worst(Claim(statement, finding) for finding in findings)
+    return Claim(statement, hardest.finding, sum(finding.settings for finding in findings))
 
 
 def generator(seed: int, *purpose: str | int | float) -> np.random.Generator:
-    """The random numbers of one purpose in the ledger."""
+    """Return the random generator for one purpose in the ledger."""
     return np.random.default_rng(seed_sequence(seed, ("claims", *purpose)))
 
 
 def shared(comparisons: int) -> float:
-    """The confidence of each of several comparisons, so that all hold with `CONFIDENCE`."""
+    """Return the confidence of each comparison, so that all hold together with `CONFIDENCE`."""
     return 1 - (1 - CONFIDENCE) / comparisons
 
 
 def of_number(name: str, claimed: float, measured: float, case: str = "", **about: Any) -> Finding:
-    """A number that was computed.
+    """Return the finding of a computed number.
 
     Args:
         name: id of the statement.
         claimed: the number that the statement gives.
-        measured: the number that was found.
+        measured: the number found.
         case: the setting in words.
         about: further arguments of `Finding`.
     """
@@ -381,9 +380,9 @@ def of_number(name: str, claimed: float, measured: float, case: str = "", **abou
 def of_mean(
     name: str, claimed: float, sample: Floats, comparisons: int = 1, **about: Any
 ) -> Finding:
-    """The mean of a sample (R,), with Student's interval unless all of it is 0; see `of_number`.
+    """Return the mean of a sample (R,), with Student's interval unless it is all 0.
 
-    All of the `comparisons` intervals hold together.
+    The intervals of all `comparisons` hold together. See `of_number` for the other arguments.
     """
     if sample.any():
         confidence = shared(comparisons)
@@ -394,7 +393,7 @@ def of_mean(
 def of_share(
     name: str, claimed: float, count: int, runs: int, comparisons: int, **about: Any
 ) -> Finding:
-    """A probability from `count` of `runs`, with its Clopper-Pearson interval; see `of_mean`."""
+    """Return a probability, `count` of `runs`, with its Clopper-Pearson interval; see `of_mean`."""
     confidence = shared(comparisons)
     interval = share_interval(count, runs, confidence)
     return of_number(name, claimed, count / runs, interval=interval, confidence=confidence, **about)

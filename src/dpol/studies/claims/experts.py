@@ -1,7 +1,7 @@
 """Checks of "Prediction with Expert Advice under Local Differential Privacy".
 
-Noise and regret, also of the central comparators; how stable a leader is, what batches hide, and
-the regret of RW-Meta. What the paper says of its Table 2 is in `gains`.
+Noise, regret (also of the central comparators), stability of leaders, amplification by batches, and
+the regret of RW-Meta. `gains` checks what the paper says of its Table 2.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from dpol.studies.claims.core import Finding, Findings, generator, of_mean, of_n
 
 
 def local_noise(seed: int) -> Findings:
-    """The Gaussian mechanism on gain vectors: what one person who moves can tell."""
+    """Check the Gaussian mechanism on gain vectors under moves of one person."""
     rng, mu = generator(seed, "hospitals"), 0.5
     capacity = rng.integers(5, 100, (20, 24)).astype(float)
-    capacity[0, :2] = 4.0  # two smallest ones of the same size: the worst move
+    capacity[0, :2] = 4.0  # the worst move is between two smallest hospitals of one size
     stream = GainStream(
         label="claims: hospitals",
         gains=rng.random(capacity.shape),
@@ -56,7 +56,7 @@ def local_noise(seed: int) -> Findings:
     )
     for name in ("isotropic", "capacity"):
         shift = 1 / (stream.capacities_for("the claim") * noise_scale(stream, name, mu))
-        # One person leaves hospital i for j: the two coordinates move by independent noises.
+        # One person moves from hospital i to j: two coordinates shift, with independent noise.
         moves = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
         moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
         largest = float(moves.max())
@@ -71,7 +71,7 @@ def local_noise(seed: int) -> Findings:
 
 
 def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
-    """mu of the delta at which N(0, 1) and N(shift, 1) are (epsilon, delta)-close, integrated."""
+    """Integrate the delta between N(0, 1) and N(shift, 1) at `epsilon`, and return its mu."""
     z = np.linspace(-10.0, 10.0 + shift, 200_001)
     excess = np.exp(-((z - shift) ** 2) / 2) - np.exp(epsilon - z**2 / 2)
     delta = float(np.maximum(excess, 0).sum() * (z[1] - z[0]) / math.sqrt(2 * math.pi))
@@ -84,9 +84,9 @@ _ROUNDS, _REPLICATES, _ALPHA = 1000, 100, 4.0
 
 
 def regrets(seed: int) -> Findings:
-    """Regret of RW-FTPL, RW-AdaBatch and factorised sums, and what batching adds.
+    """Check the regret of RW-FTPL, RW-AdaBatch and factorised sums, and the cost of batching.
 
-    Each is compared with random experts, too.
+    The trivial number is the regret of experts drawn uniformly at random.
     """
     numbers = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
     for n in (2, 10):
@@ -129,13 +129,13 @@ def regrets(seed: int) -> Findings:
 
 
 def _regret_bound(scales: Floats, n: int) -> float:
-    """Bound on the regret of a leader of sums with noise of these standard deviations (T,)."""
+    """Bound the regret of following the leader of sums with noise of these scales (T,)."""
     grown = np.maximum(np.diff(scales[:-1]), 0.0).sum()
     return 1 + math.sqrt(2 * math.log(n)) * float(scales[0] + grown + (1 / scales[:-1]).sum())
 
 
 def _game_streams(seed: int, n: int) -> dict[str, Floats]:
-    """Adversarial and random gains (T, n)."""
+    """Return adversarial and random gains (T, n) by label."""
     rng = generator(seed, "gains", n)
     adversarial = synthetic_gains(_ROUNDS, n)
     return {
@@ -147,7 +147,7 @@ def _game_streams(seed: int, n: int) -> dict[str, Floats]:
 
 
 def expected_maximum(_: int) -> Findings:
-    """The mean of the largest of N standard normals."""
+    """Check the mean of the largest of N standard normals."""
     z = np.linspace(-12.0, 12.0, 24_001)
     for N in (2, 3, 10, 100, 10**4, 10**6):
         below = np.exp(N * scipy.special.log_ndtr(z))
@@ -155,11 +155,11 @@ def expected_maximum(_: int) -> Findings:
         yield of_number("expected-maximum", math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
 
 
-# ---- the central baseline --------------------------------------------------------------------
+# ---- the central comparator ------------------------------------------------------------------
 
 
 def tree(_: int) -> Findings:
-    """The binary tree: what one round can tell by all nodes that it enters."""
+    """Check the privacy of one round over all nodes of the binary tree that it enters."""
     mu, sensitivity = 0.5, math.sqrt(2.0)
     for T in (2, 3, 5, 8, 9, 100, 148, 500):
         setup = CuratorSetup(
@@ -186,7 +186,7 @@ _RUNS = 50
 
 @dataclass(frozen=True)
 class TurncoatBank(LearnerBank[tuple[Floats, Actions]]):
-    """Two learners: who leads by noisy gains takes action 1, the other 0.
+    """Two learners: the leader by noisy gains takes action 1, the other takes 0.
 
     Args:
         blind: whether they see nothing, so that the second one leads for ever.
@@ -219,7 +219,7 @@ def _play(
     stream: str,
     learners_are: str,
 ) -> Finding:
-    """Play RW-Meta on gains (T, n) and follow what the bound of Theorem 3 depends on."""
+    """Play RW-Meta on gains (T, n), and compute the bound of Theorem 3 for each run."""
     T, n = raw.shape
     made = synthetic_stream(f"claims: {stream}", raw)
     noisy = privatize(made, NOISE, mu, seed=seed, replicates=range(_RUNS))
@@ -237,16 +237,16 @@ def _play(
     factor = np.maximum(math.sqrt(2), eta) + math.sqrt(2)
     bound = factor * math.sqrt(2 * T * math.log(algorithm.n_learners))
     best = learners.max(axis=1)
-    # Without learning: who follows a random learner.
+    # Without learning: follow a random learner.
     random = float((best - learners.mean(axis=1)).mean())
     numbers = {"R": _RUNS, "T": T, "n": n, "mu": mu, "random": random}
     return of_mean(name, float(bound.mean()), best - gained, trivial=random, numbers=numbers)
 
 
 def meta_of_two(seed: int) -> Findings:
-    """Two learners on gains (1, 0) in every round, noise scale 2: they see the noise, or do not.
+    """Check two learners that see the noise, and two that do not; gains (1, 0), noise scale 2.
 
-    The proof needs learners who are independent of the noise.
+    The proof needs learners that are independent of the noise.
     """
     raw, mu = np.tile([1.0, 0.0], (1000, 1)), math.sqrt(2) / 2
     for name, blind, bank in (
@@ -258,7 +258,7 @@ def meta_of_two(seed: int) -> Findings:
 
 
 def meta_of_thirteen(seed: int) -> Findings:
-    """The paper's thirteen learners on gains that drift."""
+    """Check the paper's thirteen learners on gains that drift."""
     rng, T, n = generator(seed, "drifting gains"), 150, 12
     phase = 2 * math.pi * (np.arange(T)[:, None] / 60 + rng.random(n))
     raw = 0.5 + 0.4 * np.sin(phase) + rng.uniform(-0.1, 0.1, (T, n))
@@ -273,11 +273,10 @@ _LEARNERS = 13
 
 
 def cliques(_: int) -> Findings:
-    """The largest centred variance of a round where some learners choose the same action.
+    """Check the largest centred variance of a round in which some learners agree.
 
-    And the bound of Theorem 3 there, over what it is where all differ.
-
-    The order of learners changes nothing, so that the sizes of the cliques say all.
+    Also the bound of Theorem 3 there, over the bound where all differ. The order of learners does
+    not matter, so the sizes of the cliques determine both.
     """
     alone = np.eye(_LEARNERS, dtype=np.int32)  # one learner dissents, each in turn
     games = {"one learner alone, each in turn": alone}
@@ -287,7 +286,7 @@ def cliques(_: int) -> Findings:
     for case, actions in games.items():
         variance = largest_variance(actions)
         yield of_number("two-cliques", _LEARNERS / 2, variance, case)
-        # Where all agree there is nothing to choose.
+        # If all agree there is nothing to choose.
         for scale in SCALES if len(set(actions[0])) > 1 else ():
             share = factor_of_bound(scale, variance) / factor_of_bound(scale, 1.0)
             numbers = {"m": _LEARNERS, "scale": scale, "variance": variance}
@@ -295,16 +294,16 @@ def cliques(_: int) -> Findings:
 
 
 SCALES = (1.0, math.sqrt(2), 4.0)
-"""Scales of the noise; up to the second one it is the floor that counts in Theorem 3."""
+"""Scales of the noise. Up to the second one, the floor in Theorem 3 decides."""
 
 
 def factor_of_bound(scale: float, variance: float) -> float:
-    """Theorem 3 over sqrt(2 T log m), for the largest centred variance in units of the noise."""
+    """Return the bound of Theorem 3 over sqrt(2 T log m); `variance` in units of the noise."""
     return max(math.sqrt(2), scale * math.sqrt(variance)) + math.sqrt(2)
 
 
 def partitions(total: int, largest: int) -> Iterator[tuple[int, ...]]:
-    """The ways to write a number as a sum of numbers, none above `largest`, in falling order."""
+    """Yield the ways to write `total` as a falling sum of numbers up to `largest`."""
     if not total:
         yield ()
     for first in range(min(total, largest), 0, -1):
@@ -313,7 +312,7 @@ def partitions(total: int, largest: int) -> Iterator[tuple[int, ...]]:
 
 
 def largest_variance(actions: Actions) -> float:
-    """lambda_max of the mean of Sigma* over rounds with these actions (T, m), unit noise."""
+    """Return lambda_max of the mean Sigma* over rounds with actions (T, m) and unit noise."""
     shared = shared_noise(actions, np.ones(actions.shape[1])).mean(axis=0)
     star, _ = centred(shared[None])
     return float(np.linalg.eigvalsh(star)[0, -1])
@@ -323,13 +322,13 @@ BREGMAN: Mapping[str, tuple[Callable[[Floats, Floats], Floats], Callable[[Floats
     "squared error": (lambda y, p: (y - p) ** 2, lambda p: 2 * p),
     "Kullback-Leibler divergence": (lambda y, p: y * np.log(y / p) - y + p, np.log),
 }
-"""Losses of a forecast p of an observation y, entry by entry, and the gradient at p."""
+"""Elementwise loss of a forecast p of an observation y, and the gradient at p."""
 
 
 def bregman(seed: int) -> Findings:
-    """Differences of losses from noisy observations: their mean and covariance, exactly.
+    """Check the exact mean and covariance of loss differences from noisy observations.
 
-    Noise of two values has the mean and the covariance of Gaussian noise, and can be enumerated.
+    Two-valued noise has the mean and covariance of Gaussian noise, and can be enumerated.
     """
     n, m, rng = 6, 4, generator(seed, "Bregman")
     observed, forecasts = rng.uniform(0.5, 2.0, n), rng.uniform(0.2, 2.0, (m, n))
@@ -338,7 +337,7 @@ def bregman(seed: int) -> Findings:
     for name, (loss, gradient) in BREGMAN.items():
         noisy = loss((observed + signs * scale)[:, None], forecasts).sum(axis=2)
         truth = loss(observed, forecasts).sum(axis=1)
-        scores = noisy[:, :1] - noisy  # of the first learner, minus those of all
+        scores = noisy[:, :1] - noisy  # loss of the first learner minus each loss
         bias = np.abs(scores.mean(axis=0) - (truth[0] - truth)).max()
         rows = gradient(forecasts) - gradient(forecasts[0])
         covariance = (scores - scores.mean(axis=0)).T @ scores / len(signs)
@@ -350,16 +349,16 @@ def bregman(seed: int) -> Findings:
 # ---- switching -------------------------------------------------------------------------------
 
 _WALKS = ((40, 20, 100, 1.0), (14, 2, 50, 1.0), (8, 2, 10, 1.0), (45, 50, 40, 2.0))
-"""Gap of the leader, number of experts, steps, and noise scale of Gaussian walks."""
+"""Settings of Gaussian walks: gap of the leader, number of experts, steps, noise scale."""
 _WALKS_EACH = 10_000
 
 
 def switching(seed: int) -> Findings:
-    """Bounds on the probability that a leader changes, compared with simulated walks."""
+    """Check the bounds on the probability that the leader changes against simulated walks."""
     numbers = {"R": _WALKS_EACH, "settings": len(_WALKS)}
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
         start, rng = _ahead(gap, n), generator(seed, "walk", i)
-        count = _count_walks(rng, start, steps, eta, lambda it: it.argmax(axis=1) != 0)
+        count = _count_walks(rng, start, steps, eta, lambda walks: walks.argmax(axis=1) != 0)
         z = np.array(gap / (eta * math.sqrt(2 * steps)))
         case = f"gap {gap:g}, n = {n}, B = {steps}, η = {eta:g}"
         for name, bound in BOUNDS.items():
@@ -382,7 +381,7 @@ def _count_walks(
     eta: float,
     event: Callable[[Floats], NDArray[np.bool_]],
 ) -> int:
-    """Number of walks from `start` (n,) with the event, of positions (R, n), after some step."""
+    """Count walks from `start` (n,) for which `event` of positions (R, n) holds after some step."""
     position = np.tile(start, (_WALKS_EACH, 1))
     met = np.zeros(_WALKS_EACH, dtype=bool)
     for _ in range(steps):
@@ -392,12 +391,12 @@ def _count_walks(
 
 
 def _ahead(lead: float, n: int, top: int = 1) -> Floats:
-    """(n,) positions: the first ones are `lead` ahead of all others."""
+    """Return positions (n,) with the first `top` ones `lead` ahead of the others."""
     return np.where(np.arange(n) < top, lead, 0.0)
 
 
 def dips(seed: int) -> Findings:
-    """The second half of Theorem 1: a gap of k + l that falls below l, for l = k."""
+    """Check the second half of Theorem 1: a gap of k + l falls below l, for l = k."""
     numbers = {"R": _WALKS_EACH, "settings": len(_WALKS)}
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
         least = gap
@@ -420,18 +419,18 @@ def dips(seed: int) -> Findings:
 
 
 _TOPS = ((3, 40, 20, 100, 1.0), (2, 9, 4, 10, 1.0), (10, 45, 50, 20, 2.0))
-"""Number of leaders, their gap to all others, experts, steps, and noise scale of Gaussian walks."""
+"""Settings of Gaussian walks: leaders, their gap to the others, experts, steps, noise scale."""
 
 
 def pairs(top: int, n: int) -> int:
-    """Number of pairs that may swap places: one of the leaders, one of the others."""
+    """Count the pairs of a leader and another expert, which may swap places."""
     return top * (n - top)
 
 
 def tops(seed: int) -> Findings:
-    """The leading k experts: that they stay so, and stay l ahead, from a gap of k-th to next.
+    """Check that the leading k experts keep their lead, and a lead of l, from a given gap.
 
-    A pair swaps with the probability of two experts, and there are `pairs` of them.
+    Each of the `pairs` swaps with the probability for two experts.
     """
     for i, (top, gap, n, steps, eta) in enumerate(_TOPS):
         least = gap
@@ -455,7 +454,7 @@ def tops(seed: int) -> Findings:
 
 
 def longest_batches(_: int) -> Findings:
-    """The size of a batch by bit search, and by trying every size with the bound of Theorem 1."""
+    """Check batch sizes by bit search against trying every size, under the bound of Theorem 1."""
     gaps, longest, alpha = np.linspace(0.0, 150.0, 151), 400, 0.1
     size = np.arange(1, longest + 1)
     for n, eta, t in itertools.product((2, 10, 300), (0.5, 2.0, 8.0), (1, 20, 300)):
@@ -467,13 +466,13 @@ def longest_batches(_: int) -> Findings:
             gain_range=1.0,
             noise_scale=eta,
         )
-        found = rule.batch_sizes(gaps, t)
+        searched = rule.batch_sizes(gaps, t)
         z = (gaps[:, None] - size) / (eta * np.sqrt(2.0 * size))
         fits = BOUNDS["borell-tis"].tail(z, n) <= alpha * np.sqrt(math.log(n) / (t + size))
         expected = np.maximum((fits * size).max(axis=1), 1)
-        at = int(np.abs(found / expected - 1).argmax())
+        at = int(np.abs(searched / expected - 1).argmax())
         case = f"n = {n}, η = {eta:g}, t = {t}, gap {gaps[at]:g}"
-        here, there = float(expected[at]), float(found[at])
+        here, there = float(expected[at]), float(searched[at])
         yield of_number("longest-batch", here, there, case, settings=len(gaps))
 
 
@@ -481,7 +480,7 @@ NUMBERS_OF_EXPERTS = (2, 3, 10, 100, 10**4, 10**6, 10**7)
 
 
 def reflection_against_borell_tis(_: int) -> Findings:
-    """Our bound over theirs where theirs is useful."""
+    """Check the ratio of our bound to the paper's where the paper's is useful."""
     z, below = np.linspace(0.05, 36.0, 4000), 0.5
 
     def ratio(n: int) -> float:
@@ -499,7 +498,7 @@ def reflection_against_borell_tis(_: int) -> Findings:
 
 
 def gaps(seed: int) -> Findings:
-    """Gaps of normals with random means, against those of equal means."""
+    """Check gaps of normals with random means against gaps with equal means."""
     rng = generator(seed, "means")
     for n, x in itertools.product((2, 3, 5, 10), (0.2, 0.7, 1.5, 3.0)):
         means = rng.normal(size=(150, n)) * rng.uniform(0.05, 3, size=(150, 1))
@@ -513,7 +512,7 @@ def gaps(seed: int) -> Findings:
 
 
 def survival(means: Floats, x: float) -> Floats:
-    """P(leader - runner-up >= x) of independent unit normals with means (N, n): (N,)."""
+    """Return P(leader - runner-up >= x) (N,) for independent unit normals with means (N, n)."""
     z = np.linspace(-14.0, 14.0, 281)[:, None]
     total = np.zeros(len(means))
     for i in range(means.shape[1]):
@@ -526,7 +525,7 @@ def survival(means: Floats, x: float) -> Floats:
 
 
 def top_gaps(seed: int) -> Findings:
-    """Gaps between the k-th and the next of normals with random means, against equal means."""
+    """Check the gap between the k-th and the next normal with random means against equal means."""
     rng, count = generator(seed, "means of tops"), 100
     for (n, top), x in itertools.product(((3, 2), (4, 2), (5, 3)), (0.2, 0.7, 1.5, 3.0)):
         means = rng.normal(size=(count, n)) * rng.uniform(0.05, 3, size=(count, 1))
@@ -538,9 +537,9 @@ def top_gaps(seed: int) -> Findings:
 
 
 def top_survival(means: Floats, x: float, top: int) -> Floats:
-    """P(k-th - next >= x), k = `top`, of independent unit normals with means (N, n): (N,).
+    """Return P(k-th - next >= x) (N,), k = `top`, for independent unit normals, means (N, n).
 
-    The sum over sets of leaders, and over the last one of them, at z.
+    Sums over the sets of leaders and over the last leader, at z.
     """
     step = 0.05
     behind = np.arange(-14.0, 14.0, step)[:, None, None] - means
@@ -556,7 +555,7 @@ def top_survival(means: Floats, x: float, top: int) -> Floats:
 
 
 def gap_law(seed: int) -> Findings:
-    """The law of the gap of ten equal means against drawn gaps."""
+    """Check the distribution of the gap of ten equal means against drawn gaps."""
     n, runs, points = 10, 200_000, (0.2, 0.5, 1.0)
     two = np.partition(generator(seed, "gaps").standard_normal((runs, n)), -2, axis=1)[:, -2:]
     sample = two[:, 1] - two[:, 0]
@@ -570,7 +569,7 @@ def gap_law(seed: int) -> Findings:
 
 
 def containing_batches(seed: int) -> Findings:
-    """The analytic bound on the batch that contains a round, against runs."""
+    """Check the analytic bound on the batch that contains a round against runs."""
     runs, T, mu, algorithm = 6000, 200, 0.25, RWAdaBatch(1.0)
     numbers = {"R": runs, "T": T, "mu": mu}
     for n in (2, 5):
@@ -588,7 +587,7 @@ def containing_batches(seed: int) -> Findings:
 
 
 def smaller_batches(seed: int) -> Findings:
-    """delta(eps) of random batch sizes, and of stochastically smaller ones."""
+    """Check delta(eps) of random batch sizes against stochastically smaller sizes."""
     rng = generator(seed, "mixtures")
     sizes, epsilon = np.arange(1, 31), np.linspace(0, 3, 31)
     each = delta_of_epsilon(epsilon[:, None], 1 / np.sqrt(sizes))
@@ -602,9 +601,9 @@ def smaller_batches(seed: int) -> Findings:
 
 
 def joint_concavity(seed: int) -> Findings:
-    """Trade-off functions of mixtures, by their densities, and of all components tested at once.
+    """Check trade-off functions of mixtures, by density, against testing known components.
 
-    A test that sees only the sum of shift and noise does not know the component that was drawn.
+    A test that sees only the sum of shift and noise does not know which component was drawn.
     """
     rng, mu, sizes = generator(seed, "concavity"), 1.0, np.array([1, 3, 10, 40])
     thresholds = np.linspace(-2.0, 2.0, 41)
@@ -622,20 +621,20 @@ def joint_concavity(seed: int) -> Findings:
 
 
 def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
-    """The trade-off function of two mixtures of unit normals with these centres, by quadrature.
+    """Integrate the trade-off function of two mixtures of unit normals with these centres.
 
     Returns:
-        False positive rates, increasing, and the least false negative rates there.
+        Increasing false positive rates, and the least false negative rate at each.
     """
     z = np.linspace(-20.0, 20.0, 8001)[:, None]
     p, q = (np.exp(-((z - centres) ** 2) / 2) @ weights for centres in (ours, theirs))
     order = np.argsort(-q / p)
-    false_positive, found = (it[order].cumsum() / it.sum() for it in (p, q))
-    return np.append(0.0, false_positive), np.append(1.0, 1 - found)
+    false_positive, rejected = (density[order].cumsum() / density.sum() for density in (p, q))
+    return np.append(0.0, false_positive), np.append(1.0, 1 - rejected)
 
 
 def conversion(_: int) -> Findings:
-    """The (eps, delta) of a mixture by its curve and by its formula."""
+    """Check the (eps, delta) of a mixture from its curve against the formula."""
     mixture = BatchMixture(1.0, np.array([1, 3, 10, 40]), np.array([0.3, 0.3, 0.2, 0.2]))
     epsilon = np.linspace(0.0, 4.0, 41)
     curve = mixture.trade_off_at(np.linspace(-8, 8, 40_001))
@@ -646,11 +645,11 @@ def conversion(_: int) -> Findings:
 
 
 _WITHIN = {67: 1.09, 148: 1.08, 1024: 1.06}
-"""Ratio of the noise of factorised prefix sums to its lower bound, by T."""
+"""Claimed ratio of the noise of factorised prefix sums to its lower bound, by T."""
 
 
 def factorised_noise(_: int) -> Findings:
-    """The largest noise on a factorised prefix sum, in units of Delta / mu."""
+    """Check the largest noise on a factorised prefix sum, in units of Delta / mu."""
     for T, factor in _WITHIN.items():
         least = least_row_norm(np.tril(np.ones((T, T))))
         numbers = {"T": T, "factor": factor, "least": least}

@@ -1,7 +1,7 @@
 """Checks of what the experts' paper says of its Table 2, by the total gains of a run.
 
-All rows are of isotropic noise, as in the paper. All intervals of a run's summary hold together, so
-those that follow from their ends do.
+All rows have isotropic noise, as in the paper. All intervals of a run's summary hold jointly, so
+intervals computed from their ends do too.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from dpol.studies.games.findings import META
 from dpol.studies.games.settings import PAPER_NOISE
 
 LOW_AND_MODERATE = (1.0, 0.5)
-"""The μ of what the paper calls low and moderate privacy."""
+"""μ of the paper's low and moderate privacy."""
 HIGH = 0.25
-"""The μ of what it calls high privacy."""
+"""μ of the paper's high privacy."""
 _KEY = ["stream", "mu"]
 
 
 def headline(ranking: pd.DataFrame) -> Findings:
-    """The factor by which RW-Meta gains more than each central rival in this run.
+    """Check the ratio of RW-Meta's gain to each central rival's gain in this run.
 
     Args:
         ranking: table of `dpol.studies.games.findings.rank_meta`.
     """
     rows = ranking[(ranking["source"] == "run") & (ranking["noise"] == PAPER_NOISE)]
-    rows = rows[np.isfinite(rows["ratio_lower"])]  # of one run there is no interval
+    rows = rows[np.isfinite(rows["ratio_lower"])]  # a single run has no interval
     for row in rows.to_dict("records"):
         yield Finding(
             name=f"headline-{row['rival'].replace(' ', '-')}",
@@ -46,7 +46,7 @@ def headline(ranking: pd.DataFrame) -> Findings:
 
 
 def table_two(summary: pd.DataFrame) -> Findings:
-    """Statements of the paper on its Table 2, checked in the summary of a run.
+    """Check the paper's statements on its Table 2 in the summary of a run.
 
     Args:
         summary: table of `dpol.studies.games.findings.conclude`.
@@ -80,17 +80,17 @@ def _static_regrets(meta: pd.DataFrame) -> Findings:
 
 
 def _share_of_best_linear(meta: pd.DataFrame, linear: pd.DataFrame) -> Findings:
-    """The mean ratio over the settings, here and in the paper's table."""
+    """Check the mean ratio over the settings, here and in the paper's table."""
     each = list(_ratios("best-linear-share", meta, linear))
     if not each:
         return
     theirs = load_reported().pivot(index=_KEY, columns="algorithm", values="mean_gain")
-    ends = np.array([it.bounds for it in each]).mean(axis=0)
-    streams = ", ".join(dict.fromkeys(it.numbers["stream"] for it in each))
+    ends = np.array([ratio.bounds for ratio in each]).mean(axis=0)
+    streams = ", ".join(dict.fromkeys(ratio.numbers["stream"] for ratio in each))
     yield Finding(
         name="best-linear-share",
         claimed=0.85,
-        measured=float(np.mean([it.measured for it in each])),
+        measured=float(np.mean([ratio.measured for ratio in each])),
         case=f"{len(each)} settings of {streams}",
         numbers={"theirs": float((theirs[META] / theirs[BEST_LINEAR]).mean())},
         interval=(float(ends[0]), float(ends[1])),
@@ -100,7 +100,7 @@ def _share_of_best_linear(meta: pd.DataFrame, linear: pd.DataFrame) -> Findings:
 
 
 def _best_linear_models(linear: pd.DataFrame) -> Findings:
-    """The number of models that are best somewhere, and the two that the paper names."""
+    """Check the number of models that are best somewhere, and the two that the paper names."""
     if linear.empty:
         return
     means = linear.pivot(index=_KEY, columns="algorithm", values="mean_gain")
@@ -125,7 +125,7 @@ def _best_linear_models(linear: pd.DataFrame) -> Findings:
 
 
 def _fewest(may_be_best: np.ndarray) -> int:
-    """The fewest models, columns, of which each row has one."""
+    """Return the smallest number of models (columns) that cover all rows."""
     models = range(may_be_best.shape[1])
     return next(
         k
@@ -135,7 +135,7 @@ def _fewest(may_be_best: np.ndarray) -> int:
 
 
 def _ratios(name: str, some: pd.DataFrame, others: pd.DataFrame) -> Iterator[Finding]:
-    """The gain of the best of some algorithms over that of the best of others, in each setting."""
+    """Yield the ratio of the best gain of some algorithms to the best of others, by setting."""
     ours, theirs = (
         rows.sort_values("mean_gain").drop_duplicates(_KEY, keep="last").set_index(_KEY)
         for rows in (some, others)

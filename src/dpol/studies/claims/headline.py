@@ -1,4 +1,4 @@
-"""What the ledger says of the papers, in two sentences: failures are counted by their roots."""
+"""The claims ledger in two sentences, with failures counted by root."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _ORDER = get_args(Kind)
 
 
 def of_papers(ledger: pd.DataFrame) -> pd.DataFrame:
-    """The rows of statements that papers make whatever the data: not ours, no finding on data."""
+    """Return the rows of the papers' own statements that need no data."""
     return ledger[~ledger["ours"].astype(bool) & ~ledger["on_data"].astype(bool)]
 
 
 def roots(ledger: pd.DataFrame) -> pd.DataFrame:
-    """The first failing row of each root, by `kind` in the order of `Kind`."""
+    """Return the first failing row of each root, sorted by `kind` in the order of `Kind`."""
     theirs = of_papers(ledger)
     failing = theirs[theirs["root"].fillna("") != ""].drop_duplicates("root")
-    return failing.sort_values("kind", key=lambda it: it.map(_ORDER.index), kind="stable")
+    return failing.sort_values("kind", key=lambda kinds: kinds.map(_ORDER.index), kind="stable")
 
 
 def substance(ledger: pd.DataFrame) -> str:
-    """The roots of substance: how many are false or lack a hypothesis, and which.
+    """Say how many roots are of substance (false, or lacking a hypothesis), and which.
 
     >>> rows = {"ours": [False] * 2, "on_data": [False] * 2, "mend": ["x ≤ 1", "2 for 1"]}
     >>> rows |= {"kind": ["false", "constant"], "root": ["Lemma 1", "equation (2)"]}
@@ -34,8 +34,8 @@ def substance(ledger: pd.DataFrame) -> str:
     >>> others(pd.DataFrame(rows))
     'The other slips are easily put right, as the ledger says: 1 constant.'
     """
-    found = roots(ledger)
-    named = found.loc[found["kind"].isin(OF_SUBSTANCE), "root"].tolist()
+    failing = roots(ledger)
+    named = failing.loc[failing["kind"].isin(OF_SUBSTANCE), "root"].tolist()
     start = f"Among {counted(len(of_papers(ledger)), 'statement')} of the papers that need no data,"
     if not named:
         return f"{start} none is false or lacks a hypothesis."
@@ -44,8 +44,8 @@ def substance(ledger: pd.DataFrame) -> str:
 
 
 def others(ledger: pd.DataFrame) -> str:
-    """The number of other slips by kind; empty if there are none."""
-    found = roots(ledger)
-    kinds = found.loc[~found["kind"].isin(OF_SUBSTANCE), "kind"].value_counts(sort=False)
+    """Count the other slips by kind; empty if there are none."""
+    failing = roots(ledger)
+    kinds = failing.loc[~failing["kind"].isin(OF_SUBSTANCE), "kind"].value_counts(sort=False)
     counts = ", ".join(counted(count, str(kind)) for kind, count in kinds.items())
     return f"The other slips are easily put right, as the ledger says: {counts}." if counts else ""

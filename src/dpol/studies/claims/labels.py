@@ -1,6 +1,6 @@
 """Checks of "Online Distribution Learning with Local Privacy Constraints".
 
-What people send, the regret of weights, and risks.
+Messages, the regret of weights, and risks.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from dpol.labels.registry import LEARNERS, make_learner
 from dpol.studies.claims.core import Findings, generator, of_mean, of_number
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
-"""The class that breaks the count of cells: K = 2 hypotheses on M = 3 labels."""
+"""The class with more cells than claimed: K = 2 hypotheses on M = 3 labels."""
 ALIKE = ((0.5, 0.3, 0.2), (0.2, 0.3, 0.5))
-"""A class that does not."""
+"""A class within the claimed number of cells."""
 _LONGER = 300
-"""Rounds at which the exact loss of a message of private EXP3 is computed."""
-# Classes of each size: the features of one class.
+"""Rounds for the exact loss of a message of private EXP3."""
+# Classes of each size, as the features of one class.
 _DIFFERENT = 20
 
 
@@ -58,7 +58,7 @@ _DIFFERENT = 20
 
 
 def clipping(_: int) -> Findings:
-    """The number of cells, and what follows from it: masses, the sensitivity, and Lemma 6."""
+    """Check the number of cells, and what follows: masses, sensitivity and Lemma 6."""
     T, hypotheses = 10, HypothesisClass(np.array(APART))
     clipped = Clipping(hypotheses, T)
     K, M = hypotheses.n_hypotheses, hypotheses.n_labels
@@ -71,12 +71,12 @@ def clipping(_: int) -> Findings:
 
 
 def sensitivity_bound(K: int, T: int) -> float:
-    """Our own bound on the range of a clipped log-likelihood."""
+    """Return our bound on the range of a clipped log-likelihood."""
     return math.log((K + 1) * T)
 
 
 def clipping_of_random_classes(seed: int) -> Findings:
-    """The upper side of equation (7), and our own sensitivity bound."""
+    """Check the upper side of equation (7), and our own sensitivity bound."""
     grid = list(itertools.product(range(2, 6), (2, 3, 5, 11), (0.05, 0.2, 1.0), (2, 10, 49)))
     numbers = {"pairs": _DIFFERENT * len(grid)}
     for K, M, alpha, T in grid:
@@ -94,20 +94,20 @@ def clipping_of_random_classes(seed: int) -> Findings:
 
 
 def message_loss_repaired(seed: int) -> Findings:
-    """Loss of a message with the exact sensitivity, on classes of all kinds."""
+    """Check the loss of a message with the exact sensitivity, on classes of all kinds."""
     classes = [HypothesisClass(np.array(APART)), HypothesisClass(np.array(ALIKE))]
     uniform = np.vstack([np.full(50, 1 / 49), np.eye(50)[49]])
     uniform[0, 49] = 0.0
     classes.append(HypothesisClass(uniform))
     many = random_class(4, 10, seed=seed, concentration=0.1, n_features=_DIFFERENT)
     classes += [HypothesisClass(masses) for masses in many.masses]
-    losses = [loss_of_message(it, T, "exact") for it in classes for T in (10, 300, 1000)]
+    losses = [loss_of_message(each, T, "exact") for each in classes for T in (10, 300, 1000)]
     about: dict[str, Any] = {"numbers": {"pairs": len(losses)}, "settings": len(losses)}
     yield of_number("exp3-message-repaired", 1.0, max(losses), **about)
 
 
 def loss_of_message(hypotheses: HypothesisClass, T: int, rule: SensitivityRule) -> float:
-    """The exact privacy loss of a message of EXP3 at eps = 1, by the rule of its sensitivity."""
+    """Return the exact privacy loss of a message of EXP3 at eps = 1 under a sensitivity rule."""
     clipped = Clipping(hypotheses, T, rule)
     client = SampledClient(clipped, 1.0)
     loss = laplace_message_loss(
@@ -117,7 +117,7 @@ def loss_of_message(hypotheses: HypothesisClass, T: int, rule: SensitivityRule) 
 
 
 def composition(_: int) -> Findings:
-    """The Laplace scale of a WMA message."""
+    """Check the Laplace scale of a WMA message."""
     K, epsilon, delta = 16, 1.0, 1e-6
     claimed = scale_factor(K, epsilon, delta, "published")
     needed = scale_factor(K, epsilon, delta, "exact")
@@ -125,12 +125,12 @@ def composition(_: int) -> Findings:
 
 
 def strong_composition(K: int, each: float, delta: float) -> float:
-    """epsilon by Lemma 2 of K mechanisms with epsilon' = `each`."""
+    """Return epsilon by Lemma 2 for K mechanisms with epsilon' = `each`."""
     return K * each**2 / 2 + math.sqrt(2 * math.log(1 / delta) * K) * each
 
 
 def composition_theorem(_: int) -> Findings:
-    """Lemma 2 for Laplace mechanisms."""
+    """Check Lemma 2 for Laplace mechanisms."""
     K, each, delta = 400, 0.05, 1e-6
     together = strong_composition(K, each, delta)
     exact = composed_delta(K, 1 / each, together)
@@ -138,7 +138,7 @@ def composition_theorem(_: int) -> Findings:
 
 
 def response(_: int) -> Findings:
-    """The exact privacy loss of randomised response on M labels."""
+    """Check the exact privacy loss of randomised response on M labels."""
     for M, epsilon in itertools.product((2, 10, 1000), (0.01, 0.5, 4.0)):
         keep = ResponseClient(M, epsilon).keep
         loss = math.log(keep * (M - 1) / (1 - keep))
@@ -152,7 +152,7 @@ _REPLICATES = 48
 
 
 def majority(seed: int) -> Findings:
-    """Regret of WMA on losses in [0, 1], and on the losses that private WMA really sees."""
+    """Check the regret of WMA on losses in [0, 1], and on the losses that private WMA sees."""
     rng = generator(seed, "losses")
     for K, T in itertools.product((2, 8), (20, 500)):
         for label, losses in _loss_sequences(rng, T, K).items():
@@ -178,20 +178,20 @@ def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Float
         "uniform": rng.random((T, K)),
         "coins": (rng.random((T, K)) < 0.5).astype(float),
         "one good": np.tile(np.arange(K) > 0, (T, 1)).astype(float),
-        # Of equal learners the first: the heaviest one loses, so they lose in turn.
+        # Ties go to the first learner, so the learners lose in turn.
         "heaviest loses": np.eye(K)[np.arange(T) % K],
     }
 
 
 def _regret(losses: Floats, rate: float) -> Floats:
-    """Regrets (N,) of exponential weights on losses (N, T, K)."""
+    """Return the regrets (N,) of exponential weights on losses (N, T, K)."""
     before = np.cumsum(losses, axis=1) - losses
     expected = (scipy.special.softmax(-rate * before, axis=-1) * losses).sum(axis=(1, 2))
     return np.asarray(expected - losses.sum(axis=1).min(axis=1))
 
 
 def sampled_majority(seed: int) -> Findings:
-    """Lemma 7 by enumeration of all sequences of the random index."""
+    """Check Lemma 7 by enumerating all sequences of the random index."""
     rng = generator(seed, "sampled losses")
     for K, T in ((2, 10), (3, 7)):
         for label, losses in _loss_sequences(rng, T, K).items():
@@ -201,7 +201,7 @@ def sampled_majority(seed: int) -> Findings:
 
 
 def enumerated_regret(losses: Floats, rate: float) -> float:
-    """Expected regret where only a uniform coordinate of each loss is seen."""
+    """Return the expected regret if only a uniform coordinate of each loss is seen."""
     K = losses.shape[1]
     seen, total = np.zeros((1, K)), 0.0
     for loss in losses:
@@ -214,7 +214,7 @@ def enumerated_regret(losses: Floats, rate: float) -> float:
 
 
 def _play(name: str, hypotheses: HypothesisClass, seed: int, terms: Terms) -> LabelRun:
-    """A learner on a class, each hypothesis the truth in a part of the replicates."""
+    """Play a learner on a class, each hypothesis being the truth in some replicates."""
     features = np.zeros(terms.n_rounds, dtype=np.int64)
     game = realisable(hypotheses, features, _REPLICATES)
     return _play_game(make_learner(name, hypotheses, terms), game, seed, name)
@@ -226,14 +226,14 @@ def _play_game(learner: LabelLearner, game: LabelGame, seed: int, name: str) -> 
 
 
 def _pure(hypotheses: HypothesisClass, terms: Terms) -> dict[str, LabelLearner]:
-    """The learners with pure epsilon."""
+    """Make the learners with pure epsilon."""
     made = {name: make_learner(name, hypotheses, terms) for name in LEARNERS}
-    claimed = terms.epsilon, 0.0
-    return {n: it for n, it in made.items() if it.client.guarantee.epsilon_delta == claimed}
+    pure = terms.epsilon, 0.0
+    return {n: each for n, each in made.items() if each.client.guarantee.epsilon_delta == pure}
 
 
 def upper_bounds(seed: int) -> Findings:
-    """KL risks on far-apart hypotheses against the bounds of the proofs; Pinsker run by run."""
+    """Check KL risks on far-apart hypotheses against the proofs' bounds, and Pinsker run by run."""
     K, M, T = 4, 20, 2000
     terms, hypotheses = Terms(T, epsilon=1.0), random_class(K, M, seed=seed, concentration=0.3)
     bounds = {"wma": wma_bound(K, T, 1.0, terms.delta, "exact"), "exp3": exp3_bound(K, T, 1.0)}
@@ -250,7 +250,7 @@ def upper_bounds(seed: int) -> Findings:
 
 
 def response_risk(seed: int) -> Findings:
-    """KL risks of randomised response against the bound of posterior weights."""
+    """Check KL risks of randomised response against the bound of posterior weights."""
     K, terms = 4, Terms(2000, epsilon=1.0)
     for M in (5, 20):
         hypotheses = replace(random_class(K, M, seed=seed), label=f"random, {M} labels")
@@ -264,27 +264,27 @@ def response_risk(seed: int) -> Findings:
 
 
 def selection(seed: int) -> Findings:
-    """The average prediction of private EXP3 after T_alpha rounds."""
+    """Check the average prediction of private EXP3 after T_alpha rounds."""
     K, M, epsilon, alpha, R = 4, 20, 4.0, 0.5, 8
     T = rounds_of_selection(K, epsilon, alpha)
     hypotheses = random_class(K, M, seed=seed, concentration=0.05)
     learner = make_learner("exp3", hypotheses, Terms(T, epsilon))
     game = realisable(hypotheses, np.zeros(T, dtype=np.int64), R)
     estimates = _play_game(learner, game, seed, "selection").mean_weights @ learner.masses[0]
-    found = total_variation(estimates, game.laws[game.law, 0])
+    distances = total_variation(estimates, game.laws[game.law, 0])
     masses = hypotheses.masses[0]
     idle = float(total_variation(masses, masses.mean(axis=0)).mean())
     numbers = {"R": R, "K": K, "M": M, "T": T, "times": T * epsilon**2 * alpha**4 / K}
-    yield of_mean("rounds-of-selection", alpha, found, trivial=idle, numbers=numbers)
+    yield of_mean("rounds-of-selection", alpha, distances, trivial=idle, numbers=numbers)
 
 
 # ---- the averaged total variation ------------------------------------------------------------
 
 
 def design(seed: int) -> Findings:
-    """Membership of sets by the optimal design, against an adversary that chooses features."""
+    """Check membership of sets by the optimal design against an adversary that sets features."""
     T, epsilon = 2000, 1.0
-    # Two coins that T rounds just cannot tell apart.
+    # Two coins that T rounds just fail to tell apart.
     apart = 1 / (math.tanh(epsilon / 2) * math.sqrt(T))
     coin = np.array([(1 + apart) / 2, (1 - apart) / 2])
     random = random_class(4, 6, seed=seed, concentration=0.3, n_features=3)
@@ -309,7 +309,7 @@ def design(seed: int) -> Findings:
 
 
 def risk_of_hard_class(seed: int) -> Findings:
-    """The private learners that we have, on the hard class: risk, and averaged TV."""
+    """Check our private learners on the hard class: risk and averaged total variation."""
     pairs, cut, terms = 4, 20.0, Terms(1000, epsilon=1.0)
     hypotheses = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon))
     pure = _pure(hypotheses, terms)
@@ -320,7 +320,7 @@ def risk_of_hard_class(seed: int) -> Findings:
     least = lower_bound_of_tv(pairs, terms.n_rounds, terms.epsilon)
     for name in pure:
         run = _play(name, hypotheses, seed, terms)
-        # Cutting large risks only makes the mean smaller, and its interval sound.
+        # Cutting large risks only lowers the mean, and makes its interval sound.
         risk = np.minimum(run.kl, cut)
         yield of_mean("hard-class", claimed, risk, trivial=first, case=name, numbers=numbers)
         about: dict[str, Any] = {"case": name, "comparisons": len(pure), "numbers": numbers}
@@ -328,7 +328,7 @@ def risk_of_hard_class(seed: int) -> Findings:
 
 
 def risk_with_few_labels(seed: int) -> Findings:
-    """The pairs of the hard class on M labels, and other hypotheses: more of them than labels."""
+    """Check more hypotheses than labels: the hard class's pairs on M labels, and others."""
     M, pairs, cut, terms = 4, 3, 1000.0, Terms(20_000, epsilon=0.1)
     hard = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon)).masses[0]
     others = random_class(6, M, seed=seed).masses[0]
@@ -350,21 +350,21 @@ def risk_with_few_labels(seed: int) -> Findings:
 
 
 def first_round(masses: Floats) -> float:
-    """Least cost in round 1 of some hypothesis (rows) to any learner: their mean divergence.
+    """Return a cost in round 1 that some hypothesis (rows) inflicts on every learner.
 
-    Before the first message the prediction is the same under all hypotheses, and the mean of the
-    divergences is least at the mean of the hypotheses.
+    Before the first message the prediction is the same under all hypotheses, and the mean
+    divergence is least at the mean of the hypotheses.
     """
     middle = masses.mean(axis=0)[None]
     return float(np.mean([_divergence(law, middle)[0] for law in masses]))
 
 
 LARGEST_DISTANCE = 1.0
-"""The largest a that the hard class allows."""
+"""The largest a in the hard class."""
 
 
 def construction(_: int) -> Findings:
-    """The hard class at the largest a that it allows, built by hand."""
+    """Check the hard class, built by hand, at the largest a that it allows."""
     off = 0.0
     for K in range(1, 65):
         N = 1 << K.bit_length()
@@ -376,7 +376,7 @@ def construction(_: int) -> Findings:
 
 
 def separation(_: int) -> Findings:
-    """The least that any prediction loses on the worse of a pair."""
+    """Check the least loss of any prediction on the worse hypothesis of a pair."""
     for K, a in itertools.product((1, 3, 8), (1e-3, 0.1, 0.5, 1.0)):
         one, other = hard_class(K, a).masses[0, :2]
         mix = np.linspace(0, 1, 2001)[1:-1, None]
@@ -392,7 +392,7 @@ def _divergence(law: Floats, predictions: Floats) -> Floats:
 
 
 def contraction(seed: int) -> Findings:
-    """Distance of private messages about a pair, summed over pairs."""
+    """Check the distance between private messages about a pair, summed over pairs."""
     rng = generator(seed, "mechanisms")
     for K, epsilon, a in itertools.product((3, 8, 15), (0.1, 0.5, 1.0, 3.0), (0.1, 1.0)):
         masses = hard_class(K, a).masses[0]
@@ -416,9 +416,10 @@ LARGEST_FACTOR = 1.0
 
 
 def differences_of_outputs(_: int) -> Findings:
-    """Step (c) of (23): squared differences of the chances that N labels give to one output.
+    """Check step (c) of (23): squared differences of the probabilities of one output.
 
-    Of an (eps, 0)-private mechanism, some labels with the chance q e^eps and the others with q.
+    The mechanism is (eps, 0)-private: some of N labels give the output with probability q e^eps,
+    the others with q.
     """
     N = 16
     for odds, more in itertools.product((1.5, 2.0, 8.0, 1000.0), range(1, N)):
@@ -430,7 +431,7 @@ def differences_of_outputs(_: int) -> Findings:
 
 
 def _membership(sets: np.ndarray, epsilon: float) -> Floats:
-    """(N, 2G): a uniform one of G public sets, and whether it holds the label, randomised."""
+    """Return the channel (N, 2G): a uniform one of G public sets, and noisy membership in it."""
     keep = 1 / (1 + math.exp(-epsilon))
     inside = np.where(sets.T, keep, 1 - keep)
     return np.concatenate([inside, 1 - inside], axis=1) / len(sets)

@@ -1,8 +1,7 @@
 """Checks of "Private Online Learning via Lazy Algorithms": L2P, its proofs, and its regret.
 
 L2P plays every batch by the measure at its start (Lemma 3.4), so its expected loss for experts is
-computed, not sampled. The O-notation of the paper hides constants; what is checked is how fast
-things grow.
+computed, not sampled. The paper's O-notation hides constants, so only rates of growth are checked.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ DELTA = 1e-6
 
 
 def zcdp_conversion(_: int) -> Findings:
-    """epsilon of a Gaussian mechanism, which is rho-zCDP, against the conversion of the paper."""
+    """Check epsilon of a Gaussian mechanism, which is rho-zCDP, against the paper's conversion."""
     for rho, delta in itertools.product(np.geomspace(1e-4, 1, 9), (0.249, 0.1, 1e-3, 1e-6, 1e-12)):
         claimed = 3 * math.sqrt(rho * math.log(1 / delta))
         exact = epsilon_of_delta(delta, math.sqrt(2 * rho))
@@ -39,7 +38,7 @@ def zcdp_conversion(_: int) -> Findings:
 
 
 def log_ratios(seed: int) -> Findings:
-    """Log ratios of multiplicative weights: one more loss, another loss, and two redraws."""
+    """Check log ratios of multiplicative weights: one more loss, another loss, two redraws."""
     eta, rng = 0.1, generator(seed, "cumulative losses")
     measure = WeightsMeasure(3, eta)
     corners = np.array(list(itertools.product((0, 1), repeat=3)), dtype=float)
@@ -55,7 +54,7 @@ def log_ratios(seed: int) -> Findings:
 
 
 def indicator(_: int) -> Findings:
-    """The one indicator that depends on the differing loss: log ratio of its two laws."""
+    """Check the log ratio of the one indicator that depends on the differing loss."""
     for eta, p, B in itertools.product((1e-3, 0.01, 0.1), (0.01, 0.1, 0.5, 0.9), (1, 5)):
         gap = np.linspace(-B, B, 2 * B + 1)
         # Two losses of one round move the difference of two experts' losses by up to 2.
@@ -68,13 +67,13 @@ def indicator(_: int) -> Findings:
 
 
 def redraw(seed: int) -> Findings:
-    """Renyi divergence of a redraw over its order."""
+    """Check the Rényi divergence of a redraw over its order."""
     rng = generator(seed, "redraws")
     eta, d = 0.05, 4
     states = rng.uniform(0, 2 / eta, (2000, d)) * (rng.random((2000, 1)) < 0.5)
     change = rng.choice([-1.0, 1.0], (2000, d))
     one, other = (np.exp(-eta * s) for s in (states, states + change))
-    one, other = (it / it.sum(axis=1, keepdims=True) for it in (one, other))
+    one, other = (weights / weights.sum(axis=1, keepdims=True) for weights in (one, other))
     orders = np.array([1.0001, 1.5, 2.0, 8.0, 64.0])[:, None, None]
     moments = (one * (one / other) ** (orders - 1)).sum(axis=2)
     divergences = np.log(moments) / (orders[..., 0] - 1) / orders[..., 0]
@@ -86,7 +85,7 @@ def redraw(seed: int) -> Findings:
 
 
 def marginals(_: int) -> Findings:
-    """The law of x_s by enumeration, against the measure; and the keep probability."""
+    """Check the enumerated distribution of x_s against the measure, and the keep probability."""
     d, rest, law = 3, 3, LazyLaw(batch_size=2, eta=0.3, fake_switch=0.2, normaliser=2.0)
     batches = np.array(list(itertools.product((0.0, 2.0), repeat=d)))
     index = np.array(list(itertools.product(range(len(batches)), repeat=rest)))
@@ -111,24 +110,24 @@ def marginals(_: int) -> Findings:
 
 
 def published_over_sound(_: int) -> Findings:
-    """The value of Theorem 3.2 over a sound one, on a grid inside its preconditions."""
+    """Check epsilon of Theorem 3.2 over a sound epsilon, on a grid within its preconditions."""
     ratios = {}
     for T, delta, B in itertools.product((10**3, 10**4, 10**6), (1e-3, 1e-6), (1, 3, 10, 30)):
         game = LazyGame(T, delta, normaliser=2.0)
         for eta, p in itertools.product(np.geomspace(1e-5, 0.1, 9), (0.003, 0.03, 0.2, 0.5, 0.9)):
             published = published_epsilon(game, B, float(eta), p)
             if published < math.inf:
-                # The conversion gives 0 where delta alone covers the loss.
+                # The conversion gives 0 if delta alone covers the loss.
                 sound = max(sound_epsilon(game, B, float(eta), p), 1e-9)
                 case = f"T = {T:,}, δ = {delta:g}, B = {B}, η = {eta:.3g}, p = {p:g}"
                 ratios[case] = published / sound
-    case = min(ratios, key=lambda it: ratios[it])
+    case = min(ratios, key=lambda point: ratios[point])
     about: dict[str, Any] = {"numbers": {"points": len(ratios)}, "settings": len(ratios)}
     yield of_number("published-over-sound", 1.0, ratios[case], case, **about)
 
 
 def exact_privacy(_: int) -> Findings:
-    """Exact epsilon of small games against what the accountants say."""
+    """Check the exact epsilon of small games against the accountants."""
     edge = 0.499 / math.log(2 * 4 / 1e-6)  # of Theorem 3.2's preconditions, for p = 1/2
     switches = (1e-3, 0.05, 0.5)
     games = {
@@ -152,7 +151,7 @@ def exact_privacy(_: int) -> Findings:
 
 
 def expected_loss(losses: Floats, eta: float, batch_size: int) -> float:
-    """Expected loss of L2P over multiplicative weights, marginals exact; losses (T, d)."""
+    """Return the exact expected loss of L2P over multiplicative weights on losses (T, d)."""
     measure = WeightsMeasure(losses.shape[1], eta)
     state, total = measure.initial(), 0.0
     for start in range(0, len(losses), batch_size):
@@ -163,13 +162,13 @@ def expected_loss(losses: Floats, eta: float, batch_size: int) -> float:
 
 
 def batching(_: int) -> Findings:
-    """Growth with eta of the regret that batches add; the paper claims a power of 2.
+    """Check how the regret that batches add grows with eta; the paper claims a power of 2.
 
-    Proposition 3.3 claims it, and the regret clause of Theorem 3.2, which is that proposition. At
-    p = 1/2 and delta_1 = 1/4 the conditions of both are met.
+    Proposition 3.3 claims it, and the regret clause of Theorem 3.2 repeats it. At p = 1/2 and
+    delta_1 = 1/4 the conditions of both are met.
     """
     T, B, etas = 10_000, 10, np.geomspace(1e-5, 1e-2, 7)
-    # One expert loses all of a batch, the other all of the next. Then the weights are back.
+    # One expert loses a whole batch, the other the next one. Then the weights are back.
     two = np.repeat(np.eye(2), B, axis=0)
     each = [expected_loss(two, eta, B) - expected_loss(two, eta, 1) for eta in etas.tolist()]
     added = T / (2 * B) * np.array(each)
@@ -185,7 +184,7 @@ def batching(_: int) -> Findings:
 
 
 def batched_bound(seed: int) -> Findings:
-    """Regret of L2P for experts against log(d)/eta + eta T B / 8."""
+    """Check the regret of L2P for experts against log(d)/eta + eta T B / 8."""
     rng, T = generator(seed, "losses of experts"), 400
     for d, B, eta in itertools.product((2, 10), (1, 4, 20), (0.01, 0.1, 0.5)):
         in_turn = np.zeros((T, d))
@@ -207,10 +206,11 @@ _ORDERS_OF_T = 16, 24
 
 
 def rate_of_experts(_: int) -> Findings:
-    """Growth of regret over rate of Theorem 3.10 at eps = T^(-a), logarithms apart.
+    """Check the growth of regret over the rate of Theorem 3.10 at eps = T^(-a), logarithms apart.
 
-    By hand: two experts that lose batch by batch in turn cost eta T B / 8. With its B = 1/eps and
-    its eta that is T^((1 - a)/3) / (8 log 2 log^2(T / delta)) times the rate, for 1/4 <= a < 1.
+    By hand: two experts that take turns to lose, batch by batch, cost eta T B / 8. With the
+    theorem's B = 1/eps and eta this is T^((1 - a)/3) / (8 log 2 log^2(T / delta)) times the rate,
+    for 1/4 <= a < 1.
     """
     low, high = (10.0**k for k in _ORDERS_OF_T)
     for a in (1 / 4, 1 / 2, 3 / 4):
@@ -218,16 +218,16 @@ def rate_of_experts(_: int) -> Findings:
         growth *= (math.log(high / DELTA) / math.log(low / DELTA)) ** 2
         numbers = {"a": a, "low": low, "high": high, "at_low": _over_rate(low, a)}
         numbers |= {"at_high": _over_rate(high, a), "order": _passes_one(a)}
-        power = round(math.log(growth) / math.log(high / low), 2)  # what is left of logarithms
+        power = round(math.log(growth) / math.log(high / low), 2)  # logarithms still move it
         yield of_number("rate-of-experts", 0.0, power, f"ε = T^(-{a:g})", numbers=numbers)
 
 
 def _over_rate(T: float, a: float) -> float:
-    """Exact regret over the rate of Theorem 3.10, constant 1."""
+    """Return exact regret over the rate of Theorem 3.10 with constant 1."""
     epsilon = T**-a
     game = LazyGame(int(T), DELTA, normaliser=2.0)
     parameters = theorem_3_10(game, epsilon=epsilon, n_experts=2)
-    # The second of two batches meets weights e^(-eta B) and 1, that the first has moved.
+    # The first batch has moved the weights of the second to e^(-eta B) and 1.
     behind = math.tanh(parameters.eta * parameters.batch_size / 2) / 2
     log_term = math.log(T / DELTA)
     private = math.pow(T, 1 / 3) * math.log(2) * log_term / math.pow(epsilon, 2 / 3)
@@ -235,15 +235,15 @@ def _over_rate(T: float, a: float) -> float:
 
 
 def _passes_one(a: float) -> float:
-    """The least power of ten, to 0.1, at which regret is above the rate; inf above 24."""
+    """Return the least power of ten, to 0.1, at which regret exceeds the rate; inf above 24."""
     return next((k / 10 for k in range(80, 241) if _over_rate(10 ** (k / 10), a) > 1), math.inf)
 
 
 def proven_rate(_: int) -> Findings:
-    """Powers of T and epsilon in the least proven regret, where privacy costs more than sqrt(T).
+    """Check the powers of T and epsilon in the least proven regret if privacy costs over sqrt(T).
 
-    By hand: the redraws cost eta^2 T p / B, p = eta / epsilon, so eta = epsilon (B / T)^(1/3) but
-    for logarithms. Then 1/eta + eta T B is least at B = epsilon^(-6/5) T^(-1/5).
+    By hand: the redraws cost eta^2 T p / B with p = eta / epsilon, so eta = epsilon (B / T)^(1/3)
+    apart from logarithms. Then 1/eta + eta T B is least at B = epsilon^(-6/5) T^(-1/5).
     """
     rounds, epsilons = [10**k for k in range(8, 13)], np.geomspace(1e-3, 0.1, 5)
     games = {
@@ -270,7 +270,7 @@ EPOCHS_POWER = 4 / 3
 
 
 def rate_of_lower_bound(_: int) -> Findings:
-    """Growth of the best expert's advantage in the games of Theorem 4.2's adversary."""
+    """Check the growth of the best expert's advantage in games of Theorem 4.2's adversary."""
     d, horizons, advantages = 10, [10**4, 10**5, 10**6, 10**7], []
     for T in horizons:
         epsilon = T**-0.5
@@ -283,7 +283,7 @@ def rate_of_lower_bound(_: int) -> Findings:
 
 
 def _mean_lead(epochs: int, d: int) -> float:
-    """E[epochs / 2 - the smallest of d binomials(epochs, 1/2)]."""
+    """Return E[epochs / 2 - the smallest of d binomials(epochs, 1/2)]."""
     reach = math.ceil(10 * math.sqrt(epochs))
     k = np.arange(max(0, epochs // 2 - reach), min(epochs, epochs // 2 + reach) + 1)
     above = scipy.special.bdtrc(k, epochs, 0.5)  # P(binomial > k)
@@ -295,7 +295,7 @@ SHARPNESS = 0.5
 
 
 def repeated_loss(_: int) -> Findings:
-    """Lemma 4.4 for the exponential mechanism."""
+    """Check Lemma 4.4 for the exponential mechanism."""
     for d, T, share in itertools.product((2, 10, 1000), (1, 10, 100), (0.01, 0.1, 1.0)):
         epsilon = share / T
         zeros = np.arange(d + 1)
@@ -312,7 +312,7 @@ EPSILONS = (0.1, 0.25, 1.0)
 
 
 def formula(T: int, delta: float, B: float, eta: float, p: float) -> float:
-    """epsilon by Theorem 3.2 with delta_0 = 0, whether or not its preconditions hold."""
+    """Return epsilon by Theorem 3.2 with delta_0 = 0, whether or not its preconditions hold."""
     log_term = math.log(2 * T / delta)
     spread = T * eta**2 * p / B
     return 2 * eta / p + eta + 1.5 * spread * log_term + log_term * math.sqrt(6 * spread)
@@ -328,7 +328,7 @@ def by_theorem_3_2(
     epsilon: float,
     case: str,
 ) -> Findings:
-    """Findings of Theorem 3.2 on the parameters of another theorem, which promises `epsilon`."""
+    """Check Theorem 3.2 on the parameters of another theorem, which promises `epsilon`."""
     eta, p = parameters.eta, parameters.fake_switch
     needed = eta * B * math.log(2 * T / delta) / p
     value, first = formula(T, delta, B, eta, p), 2 * eta / p
@@ -341,13 +341,13 @@ def by_theorem_3_2(
 
 
 def preset_of_experts(_: int) -> Findings:
-    """The parameters of Theorem 3.10 on a grid."""
+    """Check the parameters of Theorem 3.10 on a grid."""
     for T, epsilon, d in itertools.product((10**3, 10**4, 10**6), EPSILONS, (10, 300, 10_000)):
         yield from of_theorem_3_10(T, epsilon, d, DELTA)
 
 
 def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
-    """Theorem 3.2's precondition and value for the parameters of Theorem 3.10, and our own."""
+    """Check Theorem 3.2 and our own accounting on the parameters of Theorem 3.10."""
     parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
     case = f"T = {T:,}, ε = {epsilon:g}, d = {d:,}"
     of: dict[str, Any] = {"T": T, "delta": delta, "epsilon": epsilon, "case": case}
@@ -356,16 +356,16 @@ def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
     yield of_number("experts-privacy", 1.0, parameters.epsilon / epsilon, case, numbers=numbers)
 
 
-# Probabilities p of a fake switch; 0 is what small p come near to.
+# Probabilities p of a fake switch; 0 is the limit of small p.
 _SWITCHES = (0.0, 0.01, 0.05, 0.1, 0.2, 0.5, 0.99)
 
 
 def experts_as_stated(_: int) -> Findings:
-    """Theorem 3.10 with the eta of its statement, which lacks a factor of its proof.
+    """Check Theorem 3.10 with the eta of its statement, which lacks a factor of its proof.
 
-    The statement names no p, so of several p the one counts at which the least is proved against
-    it. Two experts whose losses differ in round 1 only. How often the second one is played in all
-    batches after the first is one function of the outputs: its exact epsilon is at most theirs.
+    The statement names no p, so the p most favourable to it counts. The losses of two experts
+    differ in round 1 only. The number of plays of the second expert after the first batch is a
+    function of the outputs, so its exact epsilon is at most theirs.
     """
     T, delta = 10**4, DELTA
     for epsilon in EPSILONS:
@@ -376,13 +376,13 @@ def experts_as_stated(_: int) -> Findings:
         for p in (*_SWITCHES, of_proof):
             one, other = (times_played(T // B, B, eta, p, loser)[None] for loser in (0, 1))
             lowers[p] = _distance(one, other, delta)
-        p = min(lowers, key=lambda it: lowers[it])
+        p = min(lowers, key=lambda switch: lowers[switch])
         numbers = {
             "delta": delta,
             "lower": lowers[p],
             "p": p,
             "switches": len(lowers),
-            "at": ", ".join(f"{lowers[it]:.3g} at p = {it:g}" for it in _SWITCHES),
+            "at": ", ".join(f"{lowers[switch]:.3g} at p = {switch:g}" for switch in _SWITCHES),
             "at_proof": f"{lowers[of_proof]:.3g} at p = 10η/ε = {of_proof:.3f}",
         }
         case = f"ε = {epsilon:g}, B = {B}, η = {eta:.4f}"
@@ -390,15 +390,15 @@ def experts_as_stated(_: int) -> Findings:
 
 
 def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floats:
-    """The law of how often expert 1 is played in batches 2, 3, ..., if `loser` lost round 1."""
+    """Return the distribution of plays of expert 1 in batches 2, 3, ... if `loser` lost round 1."""
     weights = np.exp(-eta * (np.arange(2) == loser))
     fresh = weights / weights.sum()
-    # The shadow point is uniform in batch 1; later losses are equal, so it plays no role.
+    # The shadow point is uniform in batch 1. Later losses are equal, so it does not matter.
     kept = (1 - p) * math.exp(-2 * B * eta) * weights * (1 / weights).mean()
     start = kept / 2 + (1 - kept).mean() * fresh
     keep = (1 - p) * math.exp(-2 * B * eta)
     first, second = (1 - keep) * fresh
-    # By the number of plays of expert 1; the last played was expert 0, or expert 1.
+    # Index: number of plays of expert 1. The last expert played was 0, or 1.
     last_0, last_1 = np.zeros(batches), np.zeros(batches)
     last_0[0], last_1[1] = start
     for t in range(2, batches):
@@ -413,10 +413,10 @@ def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floa
 
 
 def preset_of_convex(_: int) -> Findings:
-    """The parameters of Theorem 3.12 by Theorem 3.2 and Lemma 3.11.
+    """Check the parameters of Theorem 3.12 by Theorem 3.2 and Lemma 3.11.
 
-    With its B = 1/(2 eps log(1/delta)) as it is printed, where that is at least 1, and 2 T <=
-    1/delta. Elsewhere there is no such batch, or delta_1 is smaller than delta^2.
+    Uses B = 1/(2 eps log(1/delta)) as printed, where B is at least 1 and 2 T <= 1/delta.
+    Elsewhere there is no such batch, or delta_1 is smaller than delta^2.
     """
     for T, epsilon in itertools.product((10**3, 10**4, 10**5), (0.001, 0.01, 0.03)):
         game = ConvexGame(n_rounds=T, dimension=3, diameter=1.0, lipschitz=1.0, delta=DELTA)
@@ -432,7 +432,7 @@ def preset_of_convex(_: int) -> Findings:
 
 
 def accounting_of_convex(_: int) -> Findings:
-    """Theorem 3.12 by our own accounting, in two dimensions of the ball."""
+    """Check Theorem 3.12 by our own accounting, for balls of two dimensions d."""
     for d, T in itertools.product((10, 50), (10**3, 10**4, 10**5)):
         parameters = theorem_3_12(
             ConvexGame(n_rounds=T, dimension=d, diameter=1.0, lipschitz=1.0, delta=DELTA),
@@ -442,7 +442,7 @@ def accounting_of_convex(_: int) -> Findings:
 
 
 def redraw_of_convex(seed: int) -> Findings:
-    """Densities on an interval with one loss more, or with another loss."""
+    """Check densities on an interval with one more loss, or with another loss."""
     rng = generator(seed, "convex losses")
     for _ in range(30):
         beta, weight = math.exp(rng.uniform(-2, 1)), math.exp(rng.uniform(-1, 3))
@@ -464,12 +464,12 @@ def redraw_of_convex(seed: int) -> Findings:
 
 
 def _convex(rng: np.random.Generator, x: Floats) -> Floats:
-    """A convex loss of Lipschitz constant 1: the largest of three lines."""
+    """Draw a convex loss with Lipschitz constant at most 1: the largest of three lines."""
     slopes, offsets = rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3)
     return np.asarray((slopes[:, None] * x + offsets[:, None]).max(axis=0))
 
 
 def _distance(one: Floats, other: Floats, delta: float) -> float:
-    """The largest epsilon at delta of pairs of laws, either way round."""
+    """Return the largest epsilon at delta of pairs of distributions, in both orders."""
     both = exact_epsilon(one, other, delta), exact_epsilon(other, one, delta)
     return float(np.max(both))

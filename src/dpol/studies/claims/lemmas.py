@@ -1,7 +1,7 @@
-"""Checks of the definitions and lemmas that the proofs of L2P rest on, on laws of few outcomes.
+"""Checks of the definitions and lemmas behind L2P, on distributions with few outcomes.
 
-Source: "Private Online Learning via Lazy Algorithms", sections 2 to 4 and appendix A. Laws are
-(N, outcomes) or (outcomes,). All numbers are computed; random laws only say where.
+Source: "Private Online Learning via Lazy Algorithms", sections 2 to 4 and appendix A. Distributions
+are (N, outcomes) or (outcomes,). All numbers are computed; randomness only chooses distributions.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ DELTA = 1e-6
 
 
 def random_laws(seed: int, purpose: str, n: int, outcomes: int) -> Floats:
-    """(2, n, outcomes) random laws."""
+    """Draw random distributions (2, n, outcomes)."""
     return generator(seed, purpose).dirichlet(np.ones(outcomes), (2, n))
 
 
 def either_way(one: Floats, other: Floats, epsilon: float | Floats) -> Floats:
-    """(N,) the least delta at `epsilon` of pairs of laws (N, outcomes), either way round."""
+    """Return the least delta (N,) at `epsilon` of pairs (N, outcomes), in both orders."""
     level = np.broadcast_to(epsilon, len(one))
     return np.maximum(exact_delta(one, other, level), exact_delta(other, one, level))
 
@@ -44,12 +44,12 @@ def either_way(one: Floats, other: Floats, epsilon: float | Floats) -> Floats:
 
 
 def events(outcomes: int) -> Floats:
-    """(2^outcomes - 1, outcomes) every event but the empty one, as 0 and 1."""
+    """Return all events but the empty one as 0 and 1, (2^outcomes - 1, outcomes)."""
     return np.array(list(itertools.product((0.0, 1.0), repeat=outcomes)))[1:]
 
 
 def divergence_over_events(one: Floats, other: Floats, delta: float) -> Floats:
-    """(N,) Definition 2.2 as it stands: the supremum over events of enough mass; at least 0."""
+    """Return the divergence (N,) of Definition 2.2: a supremum over events, at least 0."""
     every = events(one.shape[1])
     above, below = one @ every.T - delta, other @ every.T
     ratios = np.divide(above, below, out=np.ones_like(above), where=above > 0)
@@ -57,7 +57,7 @@ def divergence_over_events(one: Floats, other: Floats, delta: float) -> Floats:
 
 
 def definitions(seed: int) -> Findings:
-    """Definition 2.3 against the exact epsilon, which the rest of the ledger computes."""
+    """Check Definition 2.3 against the exact epsilon that the rest of the ledger computes."""
     one, other = random_laws(seed, "events", 300, 6)
     for delta in (0.0, 0.01, 0.2):
         by_events = divergence_over_events(one, other, delta)
@@ -67,13 +67,13 @@ def definitions(seed: int) -> Findings:
 
 
 def likelihood_ratios(seed: int) -> Findings:
-    """Lemma 2.4: mass whose likelihood ratio is beyond e^epsilon, for the least delta."""
+    """Check Lemma 2.4: mass with a likelihood ratio beyond e^epsilon, for the least delta."""
     moves = generator(seed, "moves of log laws").standard_normal((300, 4))
     one = random_laws(seed, "likelihood ratios", 300, 4)[0]
     for epsilon, mass in itertools.product((0.1, 0.01), (0.3, 0.01)):
         other = one * np.exp(epsilon * moves)
         other /= other.sum(axis=1, keepdims=True)
-        # All mass beyond is there by the least margin, the same both ways.
+        # The mass beyond exceeds the bound by the least margin, in both orders.
         small = mass * math.exp(-epsilon * (1 + 1e-9))
         edge = np.array([[mass, small, 1 - mass - small]])
         pairs = {"random laws": (one, other), "three outcomes": (edge, edge[:, [1, 0, 2]])}
@@ -93,7 +93,7 @@ def likelihood_ratios(seed: int) -> Findings:
 
 
 def groups(_: int) -> Findings:
-    """Lemma 2.5 for the outputs of small games of L2P, and for the laws that are worst."""
+    """Check Lemma 2.5 for the outputs of small games of L2P, and for the worst distributions."""
     law = LazyLaw(batch_size=1, eta=0.5, fake_switch=0.3, normaliser=1.0)
     sequences, pairs = neighbours(2, 3, law, (0, 1))
     laws = output_laws(sequences, law)
@@ -118,14 +118,14 @@ def groups(_: int) -> Findings:
 
 
 def composed_epsilon(epsilons: Sequence[float], slack: float, first: float) -> float:
-    """Equation (1) with another first term; `slack` is its delta."""
+    """Return epsilon by equation (1) with another first term; `slack` is its delta."""
     squares = float(np.square(epsilons).sum())
     logs = math.log(math.e + math.sqrt(squares) / slack), math.log(1 / slack)
     return first + math.sqrt(2 * squares * min(logs))
 
 
 def responses(epsilons: Sequence[float], deltas: Sequence[float]) -> tuple[Floats, Floats]:
-    """The laws of randomised responses together, of which each is the worst (eps, delta)-DP one.
+    """Return the joint distributions of randomised responses, the worst (eps, delta)-DP mechanisms.
 
     Source: Kairouz, Oh and Viswanath, "The Composition Theorem for Differential Privacy".
     """
@@ -134,13 +134,13 @@ def responses(epsilons: Sequence[float], deltas: Sequence[float]) -> tuple[Float
         right = (1 - delta) / (1 + math.exp(-epsilon))
         one = np.array([delta, right, 1 - delta - right, 0.0])
         laws = np.array(
-            [np.kron(law, own) for law, own in zip(laws, (one, one[::-1]), strict=True)]
+            [np.kron(law, response) for law, response in zip(laws, (one, one[::-1]), strict=True)]
         )
     return laws[:1], laws[1:]
 
 
 def equal_responses(epsilon: float, k: int) -> tuple[Floats, Floats]:
-    """The laws of how many of k randomised responses are right, delta 0."""
+    """Return the distributions of the number of true answers in k randomised responses, delta 0."""
     i = np.arange(k + 1)
     ways = gammaln(k + 1) - gammaln(i + 1) - gammaln(k - i + 1)
     law = np.exp(ways + i * epsilon - k * math.log1p(math.exp(epsilon)))[None]
@@ -148,7 +148,7 @@ def equal_responses(epsilon: float, k: int) -> tuple[Floats, Floats]:
 
 
 def composition(_: int) -> Findings:
-    """Lemma 2.6 as stated and with the first term of its source, against exact compositions."""
+    """Check Lemma 2.6, as stated and with its source's first term, against exact compositions."""
     unlike = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8]
     games = {
         "ε from 0.02 to 0.8, δ = 0": (unlike, 0.0, responses(unlike, [0.0] * 6)),
@@ -165,23 +165,23 @@ def composition(_: int) -> Findings:
         case = f"{label}, δ̃ = {slack:g}"
         claimed = composed_epsilon(epsilons, slack, basic)
         yield of_number("composition-as-stated", claimed, exact, case, trivial=basic)
-        first = math.fsum(it * math.tanh(it / 2) for it in epsilons)
-        own = min(basic, composed_epsilon(epsilons, slack, first))
-        yield of_number("composition-of-source", own, exact, case)
+        first = math.fsum(each * math.tanh(each / 2) for each in epsilons)
+        sourced = min(basic, composed_epsilon(epsilons, slack, first))
+        yield of_number("composition-of-source", sourced, exact, case)
 
 
 # ---- lemmas on the way to Theorem 3.2 ------------------------------------------------------------
 
 
 def disagreement(one: Floats, other: Floats) -> float:
-    """P(X != Y) where each is the first of one exponential race at the rates of its own law."""
+    """Return P(X != Y) if X and Y win one exponential race, each at its distribution's rates."""
     both = (one > 0) & (other > 0)
     faster = np.maximum(one / one[both][:, None], other / other[both][:, None]).sum(axis=1)
     return 1 - float((1 / faster).sum())
 
 
 def coupling(seed: int) -> Findings:
-    """Lemma 3.5: one race couples all laws of a collection, pair by pair."""
+    """Check Lemma 3.5: one race couples all distributions of a collection, pair by pair."""
     near = np.exp(-0.1 * np.arange(8.0))
     pairs = {
         "random laws": random_laws(seed, "coupling", 200, 5).swapaxes(0, 1),
@@ -196,13 +196,13 @@ def coupling(seed: int) -> Findings:
 
 
 ADVANTAGE = 4.0
-"""Ratio of the chances of a bad first answer in the two worlds."""
+"""Ratio of the probabilities of a bad first answer in the two worlds."""
 
 
 def conditional_composition(seed: int) -> Findings:
-    """Lemma 3.8 as stated; and if the good set has its probability in both worlds."""
+    """Check Lemma 3.8 as stated, and if the good sets are likely in both worlds."""
     often, slack = 0.01, DELTA
-    # The first answer is bad or good; after a bad one the second tells the world.
+    # The first answer is bad or good. After a bad one, the second reveals the world.
     one = np.array([[ADVANTAGE * often, 0.0, 1 - ADVANTAGE * often]])
     other = np.array([[0.0, often, 1 - often]])
     epsilon = composed_epsilon([math.log(ADVANTAGE)], slack, math.log(ADVANTAGE))
@@ -225,17 +225,17 @@ def conditional_composition(seed: int) -> Findings:
 RANGE = 2.0
 """The ratio of Lemmas A.1 and 3.7 lies within e^(-RANGE B eta) and e^(RANGE B eta)."""
 BEYOND = 1.1
-"""How far beyond that range the ratio of the counterexample is: a tenth."""
+"""The counterexample's log ratio over the lemmas' bound: a tenth beyond it."""
 
 
 def normalised_ratios(_: int) -> Findings:
-    """Lemmas A.1 and 3.7 where delta_0 is not 0: one round, two points, batches of one round."""
+    """Check Lemmas A.1 and 3.7 for delta_0 > 0: one round, two points, batches of one round."""
     eta, p, delta_1 = 0.04, 0.5, 0.01
     move = math.tanh(BEYOND * eta)
     now, following = np.array([[0.5, 0.5]]), np.array([[1 + move, 1 - move]]) / 2
     delta_0 = float(either_way(now, following, eta)[0])
-    own = np.log(following / now)[0]
-    outside = np.abs(own[:, None] - own) > RANGE * eta
+    ratios = np.log(following / now)[0]
+    outside = np.abs(ratios[:, None] - ratios) > RANGE * eta
     measured = float(now[0] @ outside @ now[0])
     allowed = 6 * math.exp(eta) * delta_0 / eta
     of_lemma = (2 / eta + math.log(1 / delta_1) / p) * math.e * delta_0 + delta_1
@@ -247,12 +247,12 @@ def normalised_ratios(_: int) -> Findings:
 # ---- the lower bound -----------------------------------------------------------------------------
 
 RESAMPLES = (1.0, 0.0)
-"""Chance of a second draw after each of the two points of the first."""
+"""Probability of a second draw after each of the two points of the first."""
 _ORDERS = np.geomspace(1.0, 100.0, 400)
 
 
 def renyi(one: Floats, other: Floats, orders: Floats = _ORDERS) -> Floats:
-    """Renyi divergences (orders,) of two laws (outcomes,) with the same support; order 1 is KL."""
+    """Return Rényi divergences (orders,) of (outcomes,) with one support; order 1 is KL."""
     one, other = one[one > 0], other[one > 0]
     ratio = np.log(one) - np.log(other)
     above = np.maximum(orders - 1, 1e-300)
@@ -261,9 +261,9 @@ def renyi(one: Floats, other: Floats, orders: Floats = _ORDERS) -> Floats:
 
 
 def concentrated(one: Floats, other: Floats) -> float:
-    """An upper bound on the least rho with D_alpha <= alpha rho for all alpha >= 1, both ways.
+    """Bound the least rho with D_alpha <= alpha rho for all alpha >= 1, in both orders.
 
-    D_alpha rises with alpha: between two orders it is at most that of the larger.
+    D_alpha rises with alpha, so between two orders the value at the larger one is an upper bound.
     """
     most = 0.0
     for p, q in ((one, other), (other, one)):
@@ -274,7 +274,7 @@ def concentrated(one: Floats, other: Floats) -> float:
 
 
 def two_draws(first: Floats, second: Floats, again: Sequence[float]) -> Floats:
-    """The law of a point, of whether another is drawn, and of it: first (2,), second (2,)."""
+    """Return the joint distribution of a point and, if drawn, a second; first (2,), second (2,)."""
     rows = [
         [chance * (1 - more), *(chance * more * second)]
         for chance, more in zip(first, again, strict=True)
@@ -283,7 +283,7 @@ def two_draws(first: Floats, second: Floats, again: Sequence[float]) -> Floats:
 
 
 def switch_budget(seed: int) -> Findings:
-    """Lemma 4.3, the conditional divergences as means over the resampling rounds."""
+    """Check Lemma 4.3, with conditional divergences averaged over the resampling rounds."""
     firsts, seconds = (
         np.array([[0.96, 0.04], [0.99, 0.01]]),
         np.array([[0.04, 0.96], [0.012, 0.988]]),
@@ -299,7 +299,7 @@ def switch_budget(seed: int) -> Findings:
     for case in range(100):
         p, q, u, v, *more = rng.uniform(0.02, 0.98, 6)
         if case % 2:
-            more = [1.0, 1.0]  # the second draw comes for certain
+            more = [1.0, 1.0]  # the second draw is certain
         firsts, seconds = np.array([[p, 1 - p], [q, 1 - q]]), np.array([[u, 1 - u], [v, 1 - v]])
         laws = [
             two_draws(first, second, [chance] * 2)
@@ -314,16 +314,17 @@ def switch_budget(seed: int) -> Findings:
 
 
 def adaptive_delta(laws: Floats, epsilon: float) -> float:
-    """The largest delta at `epsilon` over adversaries that see what is played before each loss.
+    """Return the largest delta at `epsilon` over adversaries that see each play before a loss.
 
-    An adversary chooses for each batch a loss, or once in a game a pair of unlike losses, one for
-    each world. L2P reads the past only: the chance of a path is that of the fixed sequence which
-    the adversary makes on it. So the worst choice is found from the last batch backwards.
+    For each batch an adversary chooses a loss, or once in a game a pair of different losses, one
+    for each world. L2P reads only the past, so a path has the same probability as under the fixed
+    sequence that the adversary plays on it. So the worst choice is found from the last batch
+    backwards.
 
     Args:
-        laws: (c, ..., c, outcomes) of the sequences of S - 1 losses, each one of c; outcomes are
-            (x_1, ..., x_S) of two experts, x_S fastest.
-        epsilon: of the guarantee.
+        laws: (c, ..., c, outcomes) distributions for the sequences of S - 1 losses, each one of c;
+            outcomes are (x_1, ..., x_S) of two experts, x_S fastest.
+        epsilon: epsilon of the guarantee.
     """
     rest, c = laws.ndim - 1, laws.shape[0]
     choices = [(a, b) for a in range(c) for b in range(c)]
@@ -332,7 +333,7 @@ def adaptive_delta(laws: Floats, epsilon: float) -> float:
     excess = np.maximum(one - math.exp(epsilon) * other, 0.0)
     unlike = np.array([a != b for a, b in choices], dtype=int)
     changes = sum(np.ix_(*[unlike] * rest))
-    excess[changes > 1] = 0.0  # never better than what is allowed
+    excess[changes > 1] = 0.0  # so the maximum never takes them
     value = excess.reshape([len(choices)] * rest + [2] * (rest + 1))
     for batch in range(rest, 0, -1):
         # After x_batch the adversary chooses; then x_(batch + 1) is drawn.
@@ -341,7 +342,7 @@ def adaptive_delta(laws: Floats, epsilon: float) -> float:
 
 
 def adaptive_epsilon(law: LazyLaw, rest: int) -> float:
-    """The least epsilon at `DELTA` with which `rest` + 1 batches of two experts are private."""
+    """Return the least epsilon at `DELTA` for `rest` + 1 batches of two experts."""
     sequences, _ = neighbours(2, rest, law, range(law.batch_size + 1))
     cells = round(len(sequences) ** (1 / rest))
     laws = output_laws(sequences, law).reshape([cells] * rest + [-1])
@@ -353,7 +354,7 @@ def adaptive_epsilon(law: LazyLaw, rest: int) -> float:
 
 
 def adaptive(_: int) -> Findings:
-    """Footnote 2: exact epsilon of small games against adversaries that see what is played."""
+    """Check footnote 2: exact epsilon of small games against adversaries that see the plays."""
     edge = 0.499 / math.log(2 * 4 / DELTA)  # of Theorem 3.2's preconditions, for p = 1/2
     games = {
         "published": [(share * edge, share / 2) for share in (0.5, 1.0, 1.5)],

@@ -1,7 +1,7 @@
-"""Checks of how much is left in noise design: statements of ours, next to those on experts.
+"""Checks of our statements on how much noise design can still gain.
 
-Where a search stops depends on the processor: factors differ by 1e-5. So a factor has three
-decimals, rounded up where the statement is that it is small, and down where it is large.
+Where a search stops depends on the processor: factors differ by 1e-5. So factors are rounded to
+three decimals: up if the statement is an upper bound, down if it is a lower bound.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from dpol.privacy.noise_limit import Holder, least_variance, share_covariance
 from dpol.studies.claims.core import Finding, Findings, of_number
 
 FAST, SLOW = REFERENCE, (1e-4, 0.98)
-"""Two kinds of shares: variance of what is new each week, and persistence."""
+"""Two kinds of shares: variance of the weekly innovation, and persistence."""
 _NOISY = 0.1414, 0.283
 
 
 def one_week(_: int) -> Findings:
-    """The limit of all linear Gaussian noise for one week, over the best and the designed chain."""
+    """Check the limit of linear Gaussian noise for one week over the best and designed chains."""
     for shares in (FAST, SLOW):
         for case, holder in _holders(shares, (12, 30, 60), (1,), _NOISY):
             limit = holder.factor_in_mu(least_variance(holder, 1e-6).bound)
             yield _over("memory-one-week", 1.055, limit, _chain(holder), case, _up)
             if shares == REFERENCE:
                 b = float(designed(np.array([holder.level]), 1).b[0])
-                own = holder.factor_in_mu(holder.mean_variance(holder.chain(0.0, b)))
-                yield _over("designed-one-week", 1.025, limit, own, case, _up)
+                chain = holder.factor_in_mu(holder.mean_variance(holder.chain(0.0, b)))
+                yield _over("designed-one-week", 1.025, limit, chain, case, _up)
 
 
 _PROVED = {2: 1.16, 4: 1.26}
-"""Factors in mu that no noise for stays of w weeks exceeds, over the best chain."""
+"""Factors in mu over the best chain that no noise for stays of w weeks exceeds."""
 _FOUND = {2: 1.05, 4: 1.07}
-"""Factors that a noise exceeds in each of the twelve weeks' games."""
+"""Factors that some noise exceeds in each game of twelve weeks."""
 
 
 def stays(_: int) -> Findings:
-    """The limit for stays of two and four weeks, and a noise that is found, over the best chain."""
+    """Check the limit for stays of two and four weeks, and a noise found, over the best chain."""
     names, games = {2: "two-weeks", 4: "four-weeks"}, ((12, 1e-6), (30, 1e-3))
     for shares, (rounds, accuracy), stay in itertools.product((FAST, SLOW), games, names):
         for case, holder in _holders(shares, (rounds,), (stay,), _NOISY):
@@ -52,7 +52,7 @@ def stays(_: int) -> Findings:
 
 
 def once_a_stay(_: int) -> Findings:
-    """One report in w weeks, with memory for one week, over the best chain of weekly reports."""
+    """Check one report in w weeks, with memory for one week, over the best weekly chain."""
     kinds = ("slow", 1.015, SLOW, _NOISY, _down), ("fast", 0.95, FAST, (0.0566,), _up)
     for name, claimed, shares, levels, rounded in kinds:
         for case, holder in _holders(shares, (12, 30, 60), (2, 4), levels):
@@ -62,12 +62,12 @@ def once_a_stay(_: int) -> Findings:
 
 
 def _up(factor: float) -> float:
-    """A factor that is not exceeded, with three decimals."""
+    """Round up to three decimals: a factor that is not exceeded."""
     return math.ceil(1000 * factor) / 1000
 
 
 def _down(factor: float) -> float:
-    """A factor that is reached, with three decimals."""
+    """Round down to three decimals: a factor that is reached."""
     return math.floor(1000 * factor) / 1000
 
 
@@ -96,6 +96,6 @@ def _over(
     case: str,
     rounded: Callable[[float], float],
 ) -> Finding:
-    """A factor in mu over independent noise, divided by the factor of a chain."""
+    """Compare a factor in mu over independent noise with the factor of a chain."""
     numbers = {"factor": rounded(factor), "chain": _down(chain)}
     return of_number(name, claimed, rounded(factor / chain), case, numbers=numbers)

@@ -1,4 +1,4 @@
-"""The claims ledger: what decides each statement, and all of its rows."""
+"""The claims ledger: which function decides each statement, and all rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpol.studies.games import schema
 from dpol.studies.study import Inputs, Point
 
 PAPERS = {"experts": EXPERTS, "lazy": LAZY, "labels": DISTRIBUTIONS}
-"""Titles, by label; each paper is a point of the study."""
+"""Titles by label. Each paper is a point of the study."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 
 _MODULES = {
@@ -35,12 +35,12 @@ _MODULES = {
     "labels": labels,
 }
 _OF_A_RUN = "gains."
-"""Module of the checks that decide statements by the main experiment of a run."""
+"""Module of the checks that need the main experiment of a run."""
 
 
 @cache
 def statements() -> Mapping[str, Statement]:
-    """All statements by id, in the order of the ledger.
+    """Return all statements by id, in the order of the ledger.
 
     Raises:
         ValidationError: a key of the file is unknown, missing or wrong.
@@ -50,13 +50,13 @@ def statements() -> Mapping[str, Statement]:
 
 
 def check_of(statement: Statement) -> Check:
-    """The function that decides a statement."""
+    """Return the function that decides a statement."""
     module, _, name = statement.found_by.partition(".")
     return cast(Check, getattr(_MODULES[module], name))
 
 
 def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
-    """Findings of a function in all of its settings, by id of the statement."""
+    """Run a check and return its findings in all settings, by id of the statement."""
     return _by_statement(check(seed))
 
 
@@ -68,44 +68,54 @@ def _by_statement(findings: Findings) -> dict[str, list[Finding]]:
 
 
 def claims(paper: str, *, seed: int) -> list[Claim]:
-    """The claims of a paper, each at the setting in which it comes off worst.
+    """Return the claims of a paper, each at its worst setting.
 
     Raises:
-        ValueError: a function finds something about another statement than those that name it.
+        ValueError: a check decides other statements than the ones that name it.
     """
     about = {
-        name: it
-        for name, it in statements().items()
-        if it.paper == PAPERS[paper] and not it.found_by.startswith(_OF_A_RUN)
+        name: statement
+        for name, statement in statements().items()
+        if statement.paper == PAPERS[paper] and not statement.found_by.startswith(_OF_A_RUN)
     }
     by_statement: dict[str, list[Finding]] = {}
     for check in progress(list(dict.fromkeys(map(check_of, about.values()))), f"claims: {paper}"):
         by_statement |= findings(check, seed)
     if odd := by_statement.keys() ^ about.keys():
-        raise ValueError(f"found_by says something else of {', '.join(sorted(odd))}")
+        raise ValueError(
+            f"{STATEMENTS.name}: found_by names a function that does not decide"
+            f" {', '.join(sorted(odd))}"
+        )
     return _worst_of_each(by_statement)
 
 
-def _worst_of_each(found: Mapping[str, list[Finding]]) -> list[Claim]:
-    """The worst claim of each statement, in the order of the ledger."""
-    return [decided(it, found[name]) for name, it in statements().items() if name in found]
+def _worst_of_each(by_statement: Mapping[str, list[Finding]]) -> list[Claim]:
+    """Return the worst claim of each statement, in the order of the ledger."""
+    return [
+        decided(statement, by_statement[name])
+        for name, statement in statements().items()
+        if name in by_statement
+    ]
 
 
 def claims_of_run(ranking: pd.DataFrame, summary: pd.DataFrame) -> list[Claim]:
-    """The claims about the main experiment of a run, each at the cell where it comes off worst.
+    """Return the claims about the main experiment of a run, each at its worst cell.
 
-    What the run does not play has no row.
+    Cells that the run does not play have no row.
     """
     return _worst_of_each(_by_statement(chain(gains.headline(ranking), gains.table_two(summary))))
 
 
 def run(settings: Claims, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """One row per statement of a paper, a key of `PAPERS`; half a minute on one core for all."""
+    """Return one row per statement of a paper, a key of `PAPERS`.
+
+    All papers take half a minute on one core.
+    """
     if "ranking" in inputs.files:
         ranking, summary = (
             read_frame(inputs.files[name], schema(name)) for name in ("ranking", "summary")
         )
-        found = claims_of_run(ranking, summary)
+        rows = claims_of_run(ranking, summary)
     else:
-        found = claims(point["paper"], seed=inputs.seed)
-    return {"claims": pd.DataFrame([it.as_row() for it in found])}
+        rows = claims(point["paper"], seed=inputs.seed)
+    return {"claims": pd.DataFrame([claim.as_row() for claim in rows])}

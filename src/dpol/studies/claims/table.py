@@ -23,9 +23,9 @@ _SLIP = Mark("easily put right", "open")
 
 
 def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
-    """The ledger, a section for each paper, for findings on data and for what is ours.
+    """Build the ledger: a section for each paper, one for findings on data, and one for ours.
 
-    What fails or is open comes first in its section.
+    Rows that fail or are open come first in their section.
     """
     caption = "All rows of the ledger"
     return _ledger(
@@ -34,9 +34,9 @@ def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
 
 
 def build_open(frames: Frames, settings: Claims, facts: Facts) -> Table:
-    """The ledger in short: what fails or is open, and the number of those that hold.
+    """Build the short ledger: rows that fail or are open, and the number of rows that hold.
 
-    How each number was computed, and the notes on it, are in the whole ledger.
+    The whole ledger says how each number was computed, with notes.
     """
     return _ledger(
         frames["claims"], "claims-open", "Rows of the ledger that fail or are open", _open_lines
@@ -60,8 +60,8 @@ def _worst_first(rows: pd.DataFrame) -> list[dict[Any, Any]]:
 ON_DATA = "What the papers saw on their data, on the data of this run"
 OWN = "Our questions †"
 _COPY = (
-    f"The copy of {cited(EXPERTS)} that we worked from has no formulas. We derived them again, so"
-    " rows of this paper judge our reading: compare with the published text before citing."
+    f"Our copy of {cited(EXPERTS)} has no formulas. We derived them again, so rows of this paper"
+    " judge our reading: compare with the published text before citing."
 )
 
 
@@ -91,14 +91,14 @@ def _ledger(
         sections=tuple(sections),
         footers=(
             *(f"{verdict.value.capitalize()}: {verdict.meaning}" for verdict in Verdict),
-            "What does not hold says its kind, its root, and what puts it right. Rows with one root"
-            f" come from one slip. Those that are {_listed(OF_SUBSTANCE)} are of substance, the"
-            " others are easily put right.",
+            "A row that does not hold gives its kind, its root, and what puts it right. Rows with"
+            f" the same root come from one slip. Rows marked {_listed(OF_SUBSTANCE)} are of"
+            " substance; the others are easily put right.",
             *((_COPY,) if (frame["paper"] == EXPERTS).any() else ()),
-            "Slack: the ratio of the measured to the claimed number.",
+            "Slack: measured number over claimed number.",
             *_on_intervals(frame),
-            "A verdict is about what was computed. What holds here is not thereby proved: it held"
-            " in as many settings as its row says.",
+            "A verdict is about what was computed. A claim that holds here is not proved: it held"
+            " in the number of settings that its row gives.",
             "†: ours, not in the paper.",
         ),
         numbers=frame,
@@ -107,12 +107,12 @@ def _ledger(
 
 
 def _rank(row: dict[Any, Any]) -> int:
-    """Rank of a row, worst first: verdicts that fail or are open by kind, all that hold alike."""
+    """Return the rank of a row, worst first. All verdicts that hold rank the same."""
     return min(map(_WORST_FIRST.index, (row["verdict"], Verdict.HOLDS)))
 
 
 def count_verdicts(claims: pd.DataFrame) -> str:
-    """Numbers of claims that hold and that do not, in words.
+    """Say how many claims got each verdict.
 
     >>> count_verdicts(pd.DataFrame({"verdict": [Verdict.HOLDS, Verdict.LOOSE, Verdict.FAILS]}))
     '2 hold (1 loosely), 1 does not hold as stated'
@@ -130,7 +130,7 @@ def count_verdicts(claims: pd.DataFrame) -> str:
 
 
 def _counts(rows: pd.DataFrame) -> str:
-    """The verdicts of a section, and from how many roots its failures come."""
+    """Count the verdicts of a section, and the roots of its failures."""
     slips = rows.loc[rows["root"] != "", "root"].nunique()
     from_roots = f"; what does not hold has {counted(slips, 'root')}" if slips else ""
     return f"{counted(len(rows), 'row')}: {count_verdicts(rows)}{from_roots}"
@@ -141,9 +141,9 @@ def _on_intervals(frame: pd.DataFrame) -> tuple[str, ...]:
     if sampled.empty:
         return ()
     return (
-        f"Below a sampled number: its interval, of confidence {100 * sampled.min():.4g}% or"
+        f"Below a sampled number: its interval, with confidence {100 * sampled.min():.4g}% or"
         " more (means: Student; probabilities: Clopper-Pearson). It covers the randomness of the"
-        " runs on the streams of the row, not other streams.",
+        " runs on the row's streams, not other streams.",
     )
 
 
@@ -167,7 +167,7 @@ def _line(row: dict[Any, Any], *, short: bool = False) -> Line:
         Entry(_number(row["slack"], 3) if row["claimed"] else "—"),
         Entry(
             _verdict(row),
-            (*tested, *(f"{of}: {it}." for of, it in reasons.items() if it)),
+            (*tested, *(f"{of}: {reason}." for of, reason in reasons.items() if reason)),
             mark=_mark(row),
         ),
     )
@@ -178,14 +178,14 @@ def _name(row: dict[Any, Any]) -> str:
 
 
 def _mark(row: dict[Any, Any]) -> Mark:
-    """The mark of the verdict; a slip that is easily put right is not marked as what is false."""
+    """Return the mark of the verdict, a milder one for a slip that is easily put right."""
     if row["verdict"] == Verdict.FAILS and row["kind"] and row["kind"] not in OF_SUBSTANCE:
         return _SLIP
     return _MARKS[row["verdict"]]
 
 
 def _verdict(row: dict[Any, Any]) -> str:
-    """The verdict with its kind; of a loose claim also by which factor it is loose."""
+    """Return the verdict with its kind, or with the factor by which a claim is loose."""
     if row["verdict"] != Verdict.LOOSE:
         return f"{row['verdict']}: {row['kind']}" if row["kind"] else str(row["verdict"])
     larger, smaller = row["claimed"], row["measured"]
@@ -198,5 +198,5 @@ def _verdict(row: dict[Any, Any]) -> str:
 
 
 def _number(value: float, digits: int = 4) -> str:
-    """Four digits, thousands set apart."""
+    """Format a number with four digits, and commas between thousands."""
     return f"{value:,.0f}" if 10**4 <= abs(value) < 10**9 else f"{value:.{digits}g}"
