@@ -306,7 +306,7 @@ def _of_rows(
     for name, values in (of_rounds | of_experts).items():
         if (grids[name] != values).any():
             each = "round" if name in of_rounds else "expert"
-        raise DataError(f"{place}: column {name} has several values for one {each}; {_REMEDY}")
+            raise DataError(f"{place}: column {name} has several values for one {each}; {_REMEDY}")
     given = of_rounds.get(_GIVEN)
     return GainStream(
         label=label,
