@@ -55,7 +55,7 @@ WRONG = [
     (lambda: raw(noise="capacity-memory"), "noise must be isotropic or capacity, got 'capacity-m"),
     (lambda: noisy(noise="capacity-memory", memory="desgned"),
      "memory must be designed, none, or [a, b] with both between -1 and 1, got 'desgned'"),
-    (lambda: noisy(GAINS), "stream must be a GainStream, got ndarray; make one with dpol.GainStream"),
+    (lambda: noisy(GAINS), "stream must be a GainStream, got ndarray; make one with dpol"),
     (lambda: raw(stream=noisy()), "stream must be a GainStream, got NoisyGains; make one"),
     (lambda: stream(gains=HOLED), "gain of a in round 1 (2021-01-01) is nan, not a number"),
     (lambda: stream(gains=GAINS + 1), "gain of a in round 1 (2021-01-01) is 1.2"),

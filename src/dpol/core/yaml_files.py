@@ -28,7 +28,7 @@ def read_yaml(path: Path | str) -> object:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
+        raise ConfigError(f"{path}: is not YAML: it is not UTF-8 text; save it as UTF-8") from None
     except _OtherNumber as error:
         raise ConfigError(f"{path}: {_in_words(error)}") from None
     except yaml.MarkedYAMLError as error:
