@@ -117,9 +117,7 @@ def swapped(of: list[Row], entity: str, day: str) -> list[Row]:
     year, month, day_of_month = day.split("-")
     other = f"{year}-{day_of_month}-{month}"
     place = (entity, day)
-    return [
-        line | {"week": other} if (line["hospital"], line["week"]) == place else line for line in of
-    ]
+    return [r | {"week": other} if (r["hospital"], r["week"]) == place else r for r in of]
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 19])

@@ -91,9 +91,7 @@ def test_layout_and_kind_of_file_change_nothing(
         matrix = saved(sick.rename_axis("week").reset_index(), here / f"matrix.{kind}")
         pivoted = read(matrix, {**NAMES, "capacity": wide}, {**form, "layout": "wide"})
         sheet = sick.T.rename_axis("town").reset_index()
-        sheet.columns = [
-            name if isinstance(name, str) else f"{name:%Y-%m-%d}" for name in sheet.columns
-        ]
+        sheet.columns = [c if isinstance(c, str) else f"{c:%Y-%m-%d}" for c in sheet.columns]
         turned = saved(sheet, here / f"turned.{of[3]}")
         across = read(turned, {**NAMES, "capacity": second}, {**form, "layout": "wide-periods"})
     for panel in (joined, pivoted, across):

@@ -55,8 +55,5 @@ def recorded_versions(logs: Iterable[Path]) -> tuple[Versions, int]:
             recorded.add((name, version))
     order = ("Python", *PACKAGES)
     return tuple(
-        sorted(
-            (pair for pair in recorded if pair[0] in order),
-            key=lambda pair: (order.index(pair[0]), pair[1]),
-        )
+        sorted((p for p in recorded if p[0] in order), key=lambda p: (order.index(p[0]), p[1]))
     ), without

@@ -53,10 +53,8 @@ def _size(node: yaml.Node | None, sizes: dict[yaml.Node, int]) -> int:
     if node not in sizes:
         sizes[node] = 0
         parts = node.value if isinstance(node, yaml.CollectionNode) else ()
-        inner = [
-            child for part in parts for child in (part if isinstance(part, tuple) else (part,))
-        ]
-        sizes[node] = 1 + sum(_size(child, sizes) for child in inner)
+        inner = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
+        sizes[node] = 1 + sum(_size(one, sizes) for one in inner)
     if not 0 < sizes[node] <= _MOST_NODES:
         line = node.start_mark.line + 1
         raise ValueError(f"line {line}: aliases make this block endless or far too large")

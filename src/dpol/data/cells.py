@@ -122,13 +122,7 @@ def periods_of(raw: RawTable, period: Period) -> tuple[Texts, Format]:
 
 
 def undated(texts: Texts, key: str, form: Format) -> BadCells:
-    """Return the cells of a column that hold no date.
-
-    Args:
-        texts: the cells.
-        key: the key of the config that names the column.
-        form: the format of dates.
-    """
+    """Return the cells of a column that hold no date; `key` of the config names the column."""
     like = "2021-01-31" if form.date == DEFAULT.date else form.date
     wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
     bad = texts[dates_of(texts, form).isna()]

@@ -117,9 +117,7 @@ class Look:
                 likely = did_you_mean(name, names) or f"; the table has {_list(names)}"
                 self.asked.append(f"--{key} {name}: no such column{likely}")
             elif name and (
-                same := [
-                    other for other in options if other != key and self.told.get(other) == name
-                ]
+                same := [one for one in options if one != key and self.told.get(one) == name]
             ):
                 self.asked.append(f"--{key} and --{same[0]}: name two different columns")
         return not self.asked
@@ -259,18 +257,16 @@ def _of_periods(table: pd.DataFrame, heads: list[str], look: Look) -> pd.DataFra
         return None
     free = [name for name in others if name not in look.told.values()]
     texts = [name for name in free if not _is_number(table[name])]
-    entity = look.told.get("entity") or next(
-        (name for name in texts if table[name].is_unique), None
-    )
+    unique = [name for name in texts if table[name].is_unique]
+    entity = look.told.get("entity") or next(iter(unique), None)
     period, count = look.told.get("period", "period"), look.told.get("count", "count")
     if not look.may_add(table, period=period, count=count):
         return None
     if entity is None:
         look.asked.append(f"--entity: which of the columns {_list(others)} names the rows?")
         return None
-    capacity = look.told.get("capacity") or next(
-        (name for name in free if _CAPACITY.search(name)), ""
-    )
+    hinted = [name for name in free if _CAPACITY.search(name)]
+    capacity = look.told.get("capacity") or next(iter(hinted), "")
     capacity = None if capacity in ("none", entity) else capacity
     groups = [name for name in texts if 1 < table[name].nunique() <= len(table) / 2]
     group = look.told.get("group") or next((name for name in groups if name != entity), None)
@@ -352,9 +348,8 @@ def _measures(numbers: list[str], fixed: list[str], look: Look) -> tuple[str, st
     if count is None and len(free) == 1:
         (count,) = free
     if count is None or capacity is None:
-        keys = [
-            f"--{key}" for key, name in (("count", count), ("capacity", capacity)) if name is None
-        ]
+        both = {"count": count, "capacity": capacity}
+        keys = [f"--{key}" for key, name in both.items() if name is None]
         none = " --capacity none if there are no capacities." if capacity is None else ""
         look.asked.append(f"{' and '.join(keys)}: which of the columns {_list(numbers)}?{none}")
     return count or "", None if capacity == "none" else capacity
@@ -366,16 +361,10 @@ def _period(table: pd.DataFrame, look: Look) -> list[str] | None:
     if told is not None:
         return [told] if look.knows(names, "period") else None
     dates = [name for name in names if _date_forms(table[name].unique().tolist())]
-    year = [
-        name
-        for name in names
-        if _YEAR.search(name) and table[name].str.fullmatch("(19|20)..").all()
-    ]
-    month = [
-        name
-        for name in names
-        if _MONTH.search(name) and table[name].str.fullmatch("[01]?[0-9]").all()
-    ]
+    year = [name for name in names if _YEAR.search(name)]
+    year = [name for name in year if table[name].str.fullmatch("(19|20)..").all()]
+    month = [name for name in names if _MONTH.search(name)]
+    month = [name for name in month if table[name].str.fullmatch("[01]?[0-9]").all()]
     if len(dates) == 1:
         return dates
     if not dates and len(year) == len(month) == 1:
@@ -413,9 +402,8 @@ def _is_number(column: Texts) -> bool:
 def _date_forms(texts: Sequence[str]) -> list[str]:
     """Return the formats in which most texts are dates; none if no format fits nine in ten."""
     held = [text for text in texts if text]
-    likely = [
-        like for like, form in _DATES.items() if any(date_of(text, form) for text in held[:50])
-    ]
+    first = held[:50]
+    likely = [like for like, form in _DATES.items() if any(date_of(text, form) for text in first)]
     dated = {like: sum(bool(date_of(text, _DATES[like])) for text in held) for like in likely}
     most = max(dated.values(), default=0)
     return [like for like, n in dated.items() if n == most >= 0.9 * len(held)]
@@ -437,9 +425,7 @@ def _dates(rows: pd.DataFrame, look: Look) -> None:
     look.guess(f"date: {forms[0]}", texts, ", ".join(names))
     days = sorted({day for text in texts if (day := date_of(text, _DATES[forms[0]]))})
     monthly = forms[0] == "YYYY-M" or {day.day for day in days} == {1}
-    gaps = Counter(
-        np.diff([12 * day.year + day.month if monthly else day.toordinal() for day in days])
-    )
+    gaps = Counter(np.diff([12 * d.year + d.month if monthly else d.toordinal() for d in days]))
     if "step" in told:
         number, unit = told["step"].split("-")
         look.periods = {unit: int(number)}
@@ -490,9 +476,8 @@ def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
         rules |= {"suppressed_markers": hidden, "suppressed_value": value}
         look.guess(f"suppressed, read as {value:g}", hidden)
     known = {*Cleaning().missing_markers, *hidden}
-    if missing := [
-        text for text in texts[~texts.str.fullmatch(_NUMBER)].unique() if text not in known
-    ]:
+    others = texts[~texts.str.fullmatch(_NUMBER)].unique()
+    if missing := [text for text in others if text not in known]:
         rules["missing_markers"] = ["", *missing]
         look.guess("missing", missing)
     counts = rows[count][rows[count].str.fullmatch(_NUMBER) & ~rows[count].isin(hidden)]
@@ -504,11 +489,7 @@ def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
     alike = [[*same.index] for _, same in times.groupby(times.index.map(folded), sort=False)]
     if spelled := {other: most for most, *others in alike for other in others}:
         rules["identifiers"] = spelled
-        look.guess(
-            "one entity",
-            [f"{spelling} = {identifier}" for spelling, identifier in spelled.items()],
-            entity,
-        )
+        look.guess("one entity", [f"{one} = {whole}" for one, whole in spelled.items()], entity)
 
 
 def _bounds(rows: pd.DataFrame, form: Format, look: Look) -> None:

@@ -71,13 +71,9 @@ class Query:
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
-    """Return the query for the part of the table that a dataset needs.
+    """Return the query for the groups of a table that a dataset needs.
 
     An archive is fetched whole, with an empty query.
-
-    Args:
-        dataset: the dataset.
-        groups: the wanted values of the group column.
     """
     if isinstance(dataset.source, PackageSource | WebSource) and dataset.source.member:
         return Query()

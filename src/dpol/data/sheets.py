@@ -103,11 +103,7 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
 
 def _only(row: SheetRow, held: list[int]) -> SheetRow:
     texts, dates, unsaved = row
-    return SheetRow(
-        [texts[place] for place in held],
-        [dates[place] for place in held],
-        [unsaved[place] for place in held],
-    )
+    return SheetRow([texts[k] for k in held], [dates[k] for k in held], [unsaved[k] for k in held])
 
 
 def _formulas(path: Path, title: str) -> set[str]:
@@ -117,11 +113,9 @@ def _formulas(path: Path, title: str) -> set[str]:
     book = openpyxl.load_workbook(path, read_only=True)
     sheet = book[title]
     sheet.reset_dimensions()
-    formulas = {
-        cell.coordinate for row in sheet.iter_rows() for cell in row if cell.data_type == "f"
-    }
+    cells = {cell.coordinate for row in sheet.iter_rows() for cell in row if cell.data_type == "f"}
     book.close()
-    return formulas
+    return cells
 
 
 def _text(cell: Any, form: Format) -> str:

@@ -86,10 +86,7 @@ def simulate_hospitals(
 
 
 def week_starts(weeks: int, first_week: datetime.date) -> list[str]:
-    """Return the ISO dates of the weeks; the weekday moves by two days after two thirds of them.
-
-    With fewer than 3 weeks it does not move.
-    """
+    """Return the ISO dates of weeks; two thirds in (from 3 weeks on) weekdays move by two days."""
     switch = round(2 / 3 * weeks) if weeks > 2 else weeks
     days = (7 * week + 2 * (week >= switch) for week in range(weeks))
     return [(first_week + datetime.timedelta(days=day)).isoformat() for day in days]

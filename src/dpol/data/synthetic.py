@@ -13,11 +13,7 @@ from dpol.data.stream import GainStream
 def synthetic_stream(label: str, gains: Floats) -> GainStream:
     """Return a stream whose whole gain vector may change in a round: sensitivity sqrt(n).
 
-    No stream of a config can have this label, so none shares its noise.
-
-    Args:
-        label: the name of the game; the stream's label adds n.
-        gains: (T, n) gains in [0, 1].
+    The (T, n) gains lie in [0, 1]. No stream of a config can have this label and share its noise.
     """
     rounds, n = gains.shape
     return GainStream(

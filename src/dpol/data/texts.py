@@ -31,10 +31,7 @@ def number_of(text: str, form: Format) -> float:
 
 
 def decimal_of(text: str, form: Format) -> str | None:
-    """Return the number that a text means with all its digits, like "1234.5".
-
-    None where `number_of` returns NaN.
-    """
+    """Return the number that a text means, with all its digits; None if `number_of` is NaN."""
     if not form.decided and EITHER.fullmatch(text):
         return None
     if not _number(form).fullmatch(text):
@@ -44,10 +41,7 @@ def decimal_of(text: str, form: Format) -> str | None:
 
 
 def date_of(text: str, form: Format) -> datetime.date | None:
-    """Return the date that a text means, without its time of day; None if it is no date.
-
-    Dates before 1900 or after 2100 count as none.
-    """
+    """Return the date of a text, without its time of day; None if it has none from 1900 to 2100."""
     match = _date(form.date).fullmatch(text)
     if not match:
         return None
