@@ -19,7 +19,7 @@ class Exponent:
         slope: the least-squares slope of log mean against log size.
         half_width: half-width of its interval, which covers the randomness of the runs, but not the
             deviation of the means from a power of the size.
-        curvature: that deviation: the largest distance of a log mean from the line.
+        curvature: largest distance of a log mean from the line, which measures that deviation.
     """
 
     slope: float
