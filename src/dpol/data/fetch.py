@@ -72,8 +72,8 @@ def fetch_table(
     """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers it.
 
     `<destination>.provenance.json`, written before the table, records the endpoint, and why earlier
-    ones failed. An endpoint of kind `file` is fetched whole. A second call waits for the first. A
-    try fails if fewer than `SLOWEST` * `window` bytes arrive in `window` seconds and one silence.
+    ones failed. A `file` is fetched whole. A second call waits for the first. A try fails if an
+    unfinished answer brings under `SLOWEST` * `window` bytes in `window` seconds and one silence.
 
     Raises:
         FetchError: no endpoint delivers the table.
@@ -402,5 +402,5 @@ def _innermost(error: BaseException) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a server's text as one line of at most 400 characters, none of them control ones."""
+    """Return a server's text as one line of at most 400 characters, without control characters."""
     return printable(" ".join(text.split()))[:400]
