@@ -1,6 +1,6 @@
-"""Eight tables as offices have them, each made of a seed, with the gains that they stand for.
+"""Eight tables like those in real offices, each made from a seed, with the gains they stand for.
 
-`python tests/tables_of_all_kinds.py FOLDER` writes them, and prints the commands that run each.
+`python tests/tables_of_all_kinds.py FOLDER` writes them, and prints the commands to run each.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Kind:
     """A table.
 
     Args:
-        file: its name.
-        options: of `dpol new dataset`, which a second run needs.
-        gains: what dpol should make of it, by pandas alone: a row a period, a column an entity.
+        file: name of its file.
+        options: options of `dpol new dataset` that a second run needs.
+        gains: (periods, entities) the expected gains, computed by pandas alone.
         edits: lines of the config to replace, old and new.
     """
 
@@ -36,7 +36,7 @@ class Kind:
 def _numbers(
     seed: int, entities: str, days: pd.DatetimeIndex, capacity: tuple[int, int], most: float
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Counts that rise and fall, and the capacity of each entity."""
+    """Return counts that rise and fall, and the capacity of each entity."""
     rng, names = np.random.default_rng(seed), sorted(entities.split())
     held = pd.Series(rng.integers(*capacity, len(names)), names)
     level = rng.uniform(0.25, 0.6, len(names))
@@ -50,7 +50,7 @@ def _long(counts: pd.DataFrame, entity: str, period: str, count: str) -> pd.Data
 
 
 def _library(folder: Path) -> Kind:
-    """Loans per seat, by branch and month."""
+    """Write loans per seat, by branch and month."""
     days = pd.date_range("2021-01-01", periods=36, freq="MS")
     loans, seats = _numbers(1, "Central Docks Hill Meadow Riverside Station", days, (25, 120), 50)
     rows = _long(loans.astype(int), "branch", "month", "loans")
@@ -61,7 +61,7 @@ def _library(folder: Path) -> Kind:
 
 
 def _emergency(folder: Path) -> Kind:
-    """Visits and places of emergency departments, every day, some of them missing."""
+    """Write daily visits and places of emergency departments, with a few visits missing."""
     days = pd.date_range("2023-01-01", periods=90)
     names = "Ash Birch Cedar Elm Fir Hazel Larch Oak"
     visits, places = _numbers(2, names, days, (30, 200), 1)
@@ -73,13 +73,13 @@ def _emergency(folder: Path) -> Kind:
 
 
 def _kliniken(folder: Path) -> Kind:
-    """Semicolons, decimal commas, D.M.YYYY and Latin-1."""
+    """Write a table with semicolons, decimal commas, D.M.YYYY and Latin-1."""
     days = pd.date_range("2022-03-01", periods=80)
     beds_used, beds = _numbers(3, "Aachen Bonn Köln Münster Trier Ulm", days, (400, 1900), 1)
     beds_used += 0.5
     rows = _long(beds_used, "Klinik", "Datum", "Belegt")
     rows["Betten"] = rows["Klinik"].map(beds).map("{:,}".format).str.replace(",", ".")
-    rows["Datum"] = [f"{it.day}.{it.month}.{it.year}" for it in rows["Datum"]]
+    rows["Datum"] = [f"{day.day}.{day.month}.{day.year}" for day in rows["Datum"]]
     rows["Belegt"] = rows["Belegt"].map("{:.1f}".format).str.replace(".", ",")
     text = rows.to_csv(index=False, sep=";")
     (folder / "kliniken.csv").write_bytes(text.encode("latin-1"))
@@ -87,11 +87,11 @@ def _kliniken(folder: Path) -> Kind:
 
 
 def _homes(folder: Path) -> Kind:
-    """Weeks as columns of a sheet, below a title."""
+    """Write a sheet with weeks as columns, below a title."""
     days = pd.date_range("2021-01-04", periods=52, freq="7D")
     sick, places = _numbers(4, " ".join(f"Home-{k}" for k in range(1, 8)), days, (20, 90), 1)
     sheet = sick.T.astype(int)
-    sheet.columns = [f"{it.isocalendar().year}-W{it.isocalendar().week:02}" for it in days]
+    sheet.columns = [f"{day.isocalendar().year}-W{day.isocalendar().week:02}" for day in days]
     sheet.insert(0, "Places", places)
     sheet["Total"] = sick.T.sum(axis=1)
     sheet.rename_axis("Home").to_excel(folder / "homes.xlsx", startrow=2)
@@ -104,7 +104,7 @@ def _homes(folder: Path) -> Kind:
 
 
 def _messy(folder: Path) -> Kind:
-    """Spellings, duplicates, a negative number, empty capacities, and small counts hidden."""
+    """Write spellings, duplicates, a negative number, empty capacities and hidden counts."""
     days = pd.date_range("2023-01-02", periods=60, freq="7D")
     ill, beds = _numbers(5, "Dover Kent Leeds Luton York", days, (20, 60), 0.5)
     rows = _long(ill.astype(int).astype(str), "town", "week", "ill")
@@ -126,7 +126,7 @@ def _messy(folder: Path) -> Kind:
 
 
 def _clinics(folder: Path) -> Kind:
-    """A column per clinic, without capacities."""
+    """Write a table with a column per clinic and no capacities."""
     days = pd.date_range("2022-01-01", periods=70)
     visits, _ = _numbers(6, "East Mid North South West", days, (80, 120), 1)
     visits.astype(int).rename_axis("day").reset_index().to_parquet(folder / "clinics.parquet")
@@ -134,7 +134,7 @@ def _clinics(folder: Path) -> Kind:
 
 
 def _hotels(folder: Path) -> Kind:
-    """Year and month in two columns, tabs, a sign between thousands."""
+    """Write a table with year and month in two columns, tabs, and thousands separators."""
     days = pd.date_range("2019-01-01", periods=48, freq="MS")
     guests, beds = _numbers(7, "Bari Como Lecce Pisa Siena", days, (900, 9000), 1)
     rows = _long(guests, "town", "when", "guests")
@@ -147,7 +147,7 @@ def _hotels(folder: Path) -> Kind:
 
 
 def _shelters(folder: Path) -> Kind:
-    """Packed, M/D/YYYY, districts and rows of totals."""
+    """Write a gzip table with M/D/YYYY, districts and rows of totals."""
     days = pd.date_range("2022-01-02", periods=60, freq="7D")
     guests, places = _numbers(8, "Arch Bay Cove Dale East Fort Gate Hope", days, (15, 80), 1)
     district = pd.Series(["Inner", "Outer"] * 4, guests.columns)
@@ -155,7 +155,7 @@ def _shelters(folder: Path) -> Kind:
     rows["places"], rows["district"] = rows["shelter"].map(places), rows["shelter"].map(district)
     sums = rows.groupby(["week_of", "district"], as_index=False)[["guests", "places"]].sum()
     rows = pd.concat([rows, sums.assign(shelter="Total")])
-    rows["week_of"] = [f"{it.month}/{it.day}/{it.year}" for it in rows["week_of"]]
+    rows["week_of"] = [f"{day.month}/{day.day}/{day.year}" for day in rows["week_of"]]
     text = io.BytesIO()
     rows.to_csv(text, index=False)
     (folder / "shelters-2022.csv.gz").write_bytes(gzip.compress(text.getvalue(), mtime=0))

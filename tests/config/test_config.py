@@ -174,7 +174,7 @@ BOMB = b"a: &a [%s]\nb: &b [%s]\nc: [%s]\n" % (b"x," * 99, b"*a," * 99, b"*b," *
         (b"run: " + b"[" * 3000, "is nested too deeply"),
         (b"run: x\nseed: [1\nreplicates: 3\n", "is not YAML: line 3: "),
         (b"run: x\n\tseed: 1\n", "is not YAML: line 2: a tab; indent with spaces\n"),
-        (b"run:x\nseed: 1\n", "is not YAML: line 2: a key where none can be; is a space missing"),
+        (b"run:x\nseed: 1\n", "is not YAML: line 2: a key is not allowed here; is a space missing"),
         (b"run: x\nrun: y\n", "is not YAML: line 2: key run is given twice\n"),
         *(
             (content, "is not YAML: ")
@@ -187,7 +187,7 @@ BOMB = b"a: &a [%s]\nb: &b [%s]\nc: [%s]\n" % (b"x," * 99, b"*a," * 99, b"*b," *
                 BOMB,
             )
         ),
-        (b"run: &a [*a]\n", "is not YAML: line 1: aliases make a block that is endless or far"),
+        (b"run: &a [*a]\n", "is not YAML: line 1: aliases make this block endless or far"),
     ],
 )
 def test_what_is_not_plain_yaml_is_refused(refused, content, start):

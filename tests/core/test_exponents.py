@@ -1,4 +1,4 @@
-"""Fitted exponents: exact powers, the error of the slope, and what is refused."""
+"""Fitted exponents are exact for exact powers, and their intervals cover."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def test_an_exact_power_is_found(slope):
 
 
 def covered(shrink):
-    """The number of 2,000 experiments whose 90% interval holds the true exponent 0.4."""
+    """Return how many of 2,000 experiments have the true exponent 0.4 in their 90% interval."""
     rng, runs, hits = np.random.default_rng(5), 20, 0
     for _ in range(2000):
         samples = rng.normal(3 * SIZES**0.4, 0.2 * SIZES**0.4, (runs, 3))
@@ -28,8 +28,8 @@ def covered(shrink):
 
 
 def test_intervals_hold_the_true_exponent_as_often_as_they_say():
-    # Four standard deviations of a binomial: error probability below 1e-4. Student's quantile
-    # with the runs of one mean is on the safe side, by at most 2 points.
+    # Four standard deviations of a binomial: error probability below 1e-4. Student's quantile for
+    # the runs of one mean is conservative, by at most 2 points.
     assert 0.9 - 0.027 <= covered(1.0) / 2000 <= 0.92 + 0.027
     assert covered(0.8) / 2000 < 0.9 - 0.027
 
@@ -43,5 +43,5 @@ def test_curvature_is_the_distance_from_the_line():
     ("sizes", "means"), [([1], [1]), ([2, 2], [1, 1]), ([1, 2], [1, -1]), ([0, 2], [1, 1])]
 )
 def test_what_has_no_logarithm_or_no_slope_is_refused(sizes, means):
-    with pytest.raises(ValueError, match="two sizes or more"):
+    with pytest.raises(ValueError, match="two or more sizes"):
         fit_exponent(sizes, means, [0] * len(sizes), replicates=2, confidence=0.9)

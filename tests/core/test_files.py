@@ -29,7 +29,7 @@ FULL_DISK = Path("/dev/full")
 
 @pytest.fixture
 def target(tmp_path):
-    """A file that is there already."""
+    """Write a file that is there already."""
     path = tmp_path / "table.csv.gz"
     path.write_text("old")
     return path
@@ -108,7 +108,7 @@ def test_a_write_that_the_system_refuses_names_the_path_and_the_remedy(
 
 @pytest.mark.skipif(not FULL_DISK.exists(), reason=f"{FULL_DISK} is not there")
 def test_a_table_says_that_the_disk_is_full(tmp_path, monkeypatch):
-    # A link, so that what is removed afterwards is the link and never the device.
+    # A link, so that cleaning up removes the link and never the device.
     def mkstemp(**_):
         (tmp_path / "link").symlink_to(FULL_DISK)
         return os.open(tmp_path / "link", os.O_RDWR), str(tmp_path / "link")
@@ -130,7 +130,7 @@ A_FILE = "a part of the path is a file, not a folder; rename it or choose anothe
     [
         ("file/y.txt", A_FILE),
         ("file/a/y.txt", A_FILE),
-        ("folder", "there is a folder of that name; rename it or choose another name"),
+        ("folder", "a folder has that name; rename it or choose another name"),
     ],
 )
 def test_what_stands_in_the_way_is_told_with_the_remedy_and_stays(tmp_path, name, message):
@@ -151,7 +151,7 @@ def test_whether_a_folder_can_be_written_is_found_without_making_it(tmp_path, mo
     with pytest.raises(OutputError, match=r"file/run: .*/file is a file, not a folder; rename it"):
         check_writable(tmp_path / "file" / "run")
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
-    with pytest.raises(OutputError, match=f"^cannot write .*/run: no permission .* in {tmp_path}$"):
+    with pytest.raises(OutputError, match=f"^cannot write .*/run: no permission .* in {tmp_path};"):
         check_writable(tmp_path / "run")
 
 

@@ -1,4 +1,4 @@
-"""Confidence intervals: against closed forms, and how often they cover."""
+"""Confidence intervals agree with closed forms and SciPy, and cover as often as they should."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dpol.core.intervals import (
 
 @pytest.mark.parametrize("comparisons", [1, 7, 1000])
 def test_students_quantile_has_its_closed_forms(comparisons):
-    """Cauchy's for one degree of freedom; P(T > t) = (1 - t / sqrt(t^2 + 2)) / 2 for two."""
+    """Cauchy's quantile for one degree of freedom, and for two P(T > t) = (1 - t/√(t² + 2)) / 2."""
     tail = 0.05 / (2 * comparisons)
     assert student_factor(0.95, comparisons, 2) == pytest.approx(
         float(mpmath.cot(mpmath.pi * tail)), rel=1e-9
@@ -44,7 +44,7 @@ def test_students_quantile_has_its_closed_forms(comparisons):
 
 @pytest.mark.parametrize(
     ("confidence", "replicates", "message"),
-    [(0.95, 0, "needs replicates"), (1.0, 5, "confidence"), (0.0, 5, "confidence")],
+    [(0.95, 0, "needs at least 1 replicate"), (1.0, 5, "confidence"), (0.0, 5, "confidence")],
 )
 def test_what_has_no_interval_is_refused(confidence, replicates, message):
     with pytest.raises(ValueError, match=message):
@@ -64,9 +64,9 @@ def test_the_half_width_by_hand():
 
 def test_welchs_half_width_by_hand():
     """Variances of the means 1 and 3; degrees of freedom (1 + 3)^2 / (1 / 4 + 9 / 9) = 12.8."""
-    found = welch_half_width([5**0.5, 30**0.5], [5, 10], 0.95, comparisons=4)
+    half = welch_half_width([5**0.5, 30**0.5], [5, 10], 0.95, comparisons=4)
     quantile = special.stdtrit(12.8, 1 - 0.05 / 8)
-    assert found == pytest.approx(2 * quantile, rel=1e-12)
+    assert half == pytest.approx(2 * quantile, rel=1e-12)
     assert welch_half_width([0.0, 3.0], [7, 9], 0.9) == student_factor(0.9, 1, 9)
     assert welch_half_width([0.0, 0.0], [5, 5], 0.95) == 0
     assert welch_half_width([math.nan, 1.0], [1, 5], 0.95) == math.inf
@@ -84,40 +84,41 @@ def test_one_replicate_has_an_infinite_interval():
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e9 / 7])
 def test_equal_replicates_have_a_width_of_exactly_0(value):
-    """The deviation of three times 0.1 is not 0 in floating point."""
+    """The deviation of three equal values need not be 0 in floating point."""
     assert float(half_width(np.full(3, value), 0.95)) == 0.0
 
 
 def test_all_means_of_a_table_hold_together():
     samples = {name: np.random.default_rng(0).random((2, 5)) for name in ("a", "b")}
     errors = {
-        f"{name}_error": [float(standard_error(it)) for it in samples[name]] for name in samples
+        f"{name}_error": [float(standard_error(values)) for values in samples[name]]
+        for name in samples
     }
     frame = pd.DataFrame({"replicates": [5, 5], **errors})
     columns = {f"{name}_error": f"{name}_half_width" for name in samples}
-    found = add_intervals(frame, columns, 0.9)
-    assert found.columns.tolist() == [*frame, *columns.values(), "confidence", "ci_comparisons"]
-    assert (found["ci_comparisons"] == 4).all()
-    assert (found["confidence"] == 0.9).all()
+    table = add_intervals(frame, columns, 0.9)
+    assert table.columns.tolist() == [*frame, *columns.values(), "confidence", "ci_comparisons"]
+    assert (table["ci_comparisons"] == 4).all()
+    assert (table["confidence"] == 0.9).all()
     for name, of_rows in samples.items():
-        expected = [half_width(it, 0.9, comparisons=4) for it in of_rows]
-        assert found[f"{name}_half_width"].tolist() == expected
+        expected = [half_width(values, 0.9, comparisons=4) for values in of_rows]
+        assert table[f"{name}_half_width"].tolist() == expected
 
 
 # --- Coverage ---
 
 
 def family_coverage(widths, means):
-    """The share of families (N, m) all of whose intervals hold the mean 0."""
+    """Return the share of families (N, m) in which all intervals hold the mean 0."""
     return (np.abs(means) <= widths).all(axis=1).mean()
 
 
 @pytest.mark.parametrize("replicates", [5, 6, 20, 100])
 @pytest.mark.parametrize("comparisons", [1, 12, 110])
 def test_families_of_intervals_hold_together(replicates, comparisons):
-    """Independent normals: together (1 - 0.05/m)^m, which is at least 95%.
+    """Independent normals are covered together with probability (1 - 0.05/m)^m, at least 95%.
 
-    5 errors of the simulation: wrong with probability below 1e-6.
+    The test allows 5 standard errors, so it fails by chance with probability below 1e-6.
     """
     families = min(20_000, 8_000_000 // (comparisons * replicates))
     values = np.random.default_rng([replicates, comparisons]).standard_normal(
@@ -125,43 +126,43 @@ def test_families_of_intervals_hold_together(replicates, comparisons):
     )
     truth = (1 - 0.05 / comparisons) ** comparisons
     allowed = 5 * math.sqrt(truth * (1 - truth) / families)
-    found = family_coverage(half_width(values, 0.95, comparisons), values.mean(axis=0))
-    assert truth - allowed <= found <= truth + allowed
+    covered = family_coverage(half_width(values, 0.95, comparisons), values.mean(axis=0))
+    assert truth - allowed <= covered <= truth + allowed
     assert truth >= 0.95
 
 
 @pytest.mark.parametrize(("comparisons", "most"), [(1, 0.88), (12, 0.70), (110, 0.40)])
 def test_normal_quantiles_would_be_found_too_narrow_at_five_replicates(comparisons, most):
-    """The power of the test above: 1.96 standard errors cover 87.8% of single means.
+    """The test above has power: 1.96 standard errors cover only 87.8% of single means.
 
-    Normal quantiles after Bonferroni cover 68% of 12 means and 38% of 110. 20,000 families: the
-    simulation is off by at most 0.4% (one error).
+    Normal quantiles after Bonferroni cover 68% of families of 12 means and 38% of 110. With 20,000
+    families, one standard error of the simulation is at most 0.4%.
     """
     values = np.random.default_rng(1).standard_normal((5, 20_000, comparisons))
     normal = -special.ndtri(0.05 / (2 * comparisons))
     errors = values.std(axis=0, ddof=1) / math.sqrt(5)
-    found = family_coverage(normal * errors, values.mean(axis=0))
-    assert found < most + 0.02
-    assert found < 0.95 - 5 * math.sqrt(0.05 * 0.95 / 20_000)
+    covered = family_coverage(normal * errors, values.mean(axis=0))
+    assert covered < most + 0.02
+    assert covered < 0.95 - 5 * math.sqrt(0.05 * 0.95 / 20_000)
 
 
 def test_welchs_intervals_cover_where_a_pooled_deviation_does_not():
-    """4,000 samples of 5 (deviation 4) and of 20 (deviation 1), at 95%.
+    """4,000 pairs of samples of 5 (deviation 4) and 20 values (deviation 1), at 95%.
 
-    More than 269 misses would be wrong with probability 1e-6 (binomial); a pooled deviation misses
-    a quarter of the differences.
+    More than 269 misses have probability 1e-6 (binomial); a pooled deviation misses a quarter of
+    the differences.
     """
     rng = np.random.default_rng(3)
     few, many = 4 * rng.standard_normal((5, 4000)), rng.standard_normal((20, 4000))
     gaps = np.abs(few.mean(axis=0) - many.mean(axis=0))
     spreads = np.array([few.std(axis=0, ddof=1), many.std(axis=0, ddof=1)])
-    welch = [welch_half_width(it, [5, 20], 0.95) for it in spreads.T]
+    welch = [welch_half_width(pair, [5, 20], 0.95) for pair in spreads.T]
     pooled = np.sqrt((4 * spreads[0] ** 2 + 19 * spreads[1] ** 2) / 23 * (1 / 5 + 1 / 20))
     assert (gaps > welch).sum() <= 269 < (gaps > student_factor(0.95, 1, 24) * pooled).sum()
 
 
 def test_intervals_of_shares_cover():
-    """5,000 samples at 90%, up to 6 errors; exact intervals of small counts are wider."""
+    """5,000 samples at 90%, up to 6 standard errors; exact intervals of small counts are wider."""
     counts = np.random.default_rng(3).binomial(50, 0.2, 5000)
     limits = [share_interval(int(k), 50, 0.9) for k in range(51)]
     covered = np.mean([limits[k][0] <= 0.2 <= limits[k][1] for k in counts])
@@ -201,7 +202,7 @@ def test_intervals_of_means_are_scipys(sizes, confidence):
     for sample in (one, other):
         alone = stats.ttest_1samp(sample, 0).confidence_interval(confidence)
         assert mean_interval(sample, confidence) == pytest.approx(tuple(alone), rel=1e-9)
-    # Several intervals that hold together: each at its share of the error (Bonferroni).
+    # Each of several intervals that hold together gets its share of the error (Bonferroni).
     apart = stats.ttest_ind(one, other, equal_var=False).confidence_interval(
         1 - (1 - confidence) / 8
     )
@@ -214,11 +215,11 @@ def test_intervals_of_means_are_scipys(sizes, confidence):
 
 
 def test_quantiles_of_intervals_are_taken_in_one_place():
-    """No file but this one has Student's quantile, and none the normal one of 95%."""
+    """Only core/intervals.py has Student's quantile or the normal quantile of 95%."""
     package = Path(dpol.__file__).parent
-    found = {
+    files = {
         path.relative_to(package).as_posix()
         for path in package.rglob("*.py")
         if re.search(r"stdtrit|betaincinv|\b1\.96\b", path.read_text("utf-8"))
     }
-    assert found == {"core/intervals.py"}
+    assert files == {"core/intervals.py"}

@@ -1,4 +1,4 @@
-"""A user's mistake ends a job with its message alone in the log; a defect with its traceback."""
+"""A user's mistake leaves only its message in a job's log; a bug leaves its traceback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpol.core.logs import LOGGER, error_in, job_log, progress
 
 @pytest.fixture
 def log(tmp_path):
-    """The path of a log; the logger is left as it was found, whatever the job did."""
+    """Return the path of a log, and check that the job leaves the logger unchanged."""
     before = list(LOGGER.handlers)
     yield tmp_path / "logs" / "job.log"
     assert LOGGER.handlers == before
@@ -98,9 +98,9 @@ def test_a_job_refuses_an_input_that_is_not_what_a_job_wrote(log):
     with pytest.raises(SystemExit), job_log(log, [str(made), str(placed)]):
         pytest.fail("it begins")
     assert error_in(log) == (
-        f"error: {made} was changed after the job that made it; delete it to make it again"
+        f"error: {made} was changed after the job that made it; delete it and run snakemake again"
     )
     made.write_text("1")
     with job_log(log, [str(made), str(placed)]):
         pass
-    assert [it.name for it in run.rglob("*.sha256")] == ["A.parquet.sha256"]
+    assert [path.name for path in run.rglob("*.sha256")] == ["A.parquet.sha256"]

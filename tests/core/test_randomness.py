@@ -71,7 +71,7 @@ def test_rows_are_the_generators_own_numbers_in_order():
 
 
 def test_replicates_and_purposes_are_uncorrelated_unit_normals(checks):
-    """Error probability 1e-6; a column that is used twice is rejected."""
+    """The error probability is 1e-6, and a column used twice is rejected."""
     columns = np.concatenate(
         [normals(range(4), purpose=purpose, count=20_000) for purpose in ("noise", "algorithm")]
     ).T

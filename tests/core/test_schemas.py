@@ -1,4 +1,4 @@
-"""Schemas of result tables: what is refused, and what the manual says."""
+"""Schemas refuse tables that differ from them, and hold the words of the manual."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def test_columns_come_in_the_order_of_the_schema():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME[:0], "holds no rows"),
+        (FRAME[:0], "has no rows"),
         (FRAME.drop(columns="size"), "lacks column size"),
-        (FRAME.assign(beds=1), "has column beds"),
+        (FRAME.assign(beds=1), "has an unknown column beds"),
         (FRAME.assign(size=[1.0, 2.0]), "column size must be whole number, got float64"),
         (FRAME.assign(share=["a", "b"]), "column share must be number"),
         (FRAME.assign(open=[1, 0]), "column open must be true or false, got int64"),

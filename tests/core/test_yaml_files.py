@@ -1,4 +1,4 @@
-"""Numbers in YAML are those that their digits say, or refused."""
+"""A number in YAML means what its digits say, or is refused."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dpol.core.yaml_files import read_yaml
 
 
 def read(folder: Path, text: str) -> object:
-    """The value of a key."""
+    """Return the value of a key."""
     (folder / "my.yaml").write_text(f"a: {text}\n")
-    found = read_yaml(folder / "my.yaml")
-    assert isinstance(found, dict)
-    return found["a"]
+    content = read_yaml(folder / "my.yaml")
+    assert isinstance(content, dict)
+    return content["a"]
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_a_number_in_disguise_is_refused_everywhere_with_the_remedy(
 @given(st.text("0123456789:_+-.", min_size=1, max_size=6))
 def test_a_number_is_what_its_digits_say(tmp_path: Path, text: str) -> None:
     try:
-        found = read(tmp_path, text)
+        value = read(tmp_path, text)
     except ConfigError:
         return
-    if isinstance(found, (int, float)):
-        assert found == float(text)
+    if isinstance(value, (int, float)):
+        assert value == float(text)
         assert "_" not in text
-        assert found == yaml.safe_load(text), "as Snakemake reads it"
+        assert value == yaml.safe_load(text), "as Snakemake reads it"

@@ -1,7 +1,7 @@
 """Small tables for tests of cleaning, drawn as text.
 
-Tables are drawn as a line of cells for each entity, one cell a week: a number, `*` suppressed,
-`.` missing (the row is there), `_` no row at all.
+A table is drawn as a line of cells for each entity, one cell per week: a number, `*` for a
+suppressed cell, `.` for a missing cell, `_` for no row.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ Drawn = Mapping[str, tuple[str, str]]
 
 
 def week(number: int) -> str:
-    """Sundays from 2021-01-03."""
+    """Return a Sunday, counted from 2021-01-03."""
     return str(datetime.date(2021, 1, 3) + datetime.timedelta(weeks=number))
 
 
 def row(*cells: str) -> Row:
-    """A row of state, hospital, week, patients and beds."""
+    """Return a row of state, hospital, week, patients and beds."""
     return dict(zip(FIELDS, cells, strict=True))
 
 
 def of_period(day: str, entities: Iterable[str]) -> list[Row]:
-    """Entities with a row in a period."""
+    """Return a row for each entity in a period."""
     return [row("A", entity, day, "1", "9") for entity in entities]
 
 
 def rows(drawn: Drawn, state: str = "A") -> list[Row]:
-    """The rows of entities drawn as a line of counts and a line of capacities."""
+    """Return the rows of entities, each drawn as a line of counts and a line of capacities."""
     texts = {"*": "-999999", ".": "NA"}
     return [
         row(state, entity, week(t), texts.get(k, k), texts.get(c, c))
@@ -58,13 +58,13 @@ def rows(drawn: Drawn, state: str = "A") -> list[Row]:
 
 
 def table(of: Iterable[Row]) -> RawTable:
-    """A table as if read from hospitals.csv, its header on line 1."""
+    """Return a table as if read from hospitals.csv, with its header on line 1."""
     cells = pd.DataFrame(list(of), dtype=str)
     return raw_table("hospitals.csv", cells.set_axis(cells.index + 2))
 
 
 def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006
-    """Nobody is dropped for few cases, and any number of cells may be clipped."""
+    """Return a dataset that drops no entity for few cases and lets any cell be clipped."""
     return Dataset.model_validate(
         {
             "source": {"kind": "local", "file": "hospitals.csv"},
@@ -84,7 +84,7 @@ def clean(
     rules: Dataset | None = None,
     wanted: Mapping[str, Stream] | None = None,
 ) -> CleanPanel:
-    """The panel of one stream S of state A, or of others, always as the schema says."""
+    """Return the panel of a stream S of state A, or of others, checked against the schema."""
     raw = table(of if isinstance(of, list) else rows(of))
     panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]))
     pd.testing.assert_frame_equal(PANEL.check(panel.table, "panel"), panel.table)
@@ -92,19 +92,19 @@ def clean(
 
 
 def line(panel: CleanPanel, entity: str, column: str) -> list[Any]:
-    """A column of one entity, week by week."""
-    found = panel.table[panel.table["entity"] == entity]
-    assert found["period"].is_monotonic_increasing
-    return found[column].tolist()
+    """Return a column of one entity, week by week."""
+    cells = panel.table[panel.table["entity"] == entity]
+    assert cells["period"].is_monotonic_increasing
+    return cells[column].tolist()
 
 
 def sources(panel: CleanPanel, entity: str, column: str) -> str:
-    """The sources of one entity's cells, their first letters."""
+    """Return the first letters of the sources of one entity's cells."""
     return "".join(source[0] for source in line(panel, entity, column))
 
 
 def counts(panel: CleanPanel, stream: int = 0) -> dict[str, int]:
-    """All rules that concerned something."""
+    """Return the rules that touched something, with their numbers of cells."""
     assert list(panel.reports[stream].cells) == list(RULES)
     return {rule: cells for rule, cells in panel.reports[stream].cells.items() if cells}
 
@@ -116,4 +116,4 @@ def refused(of: Drawn | list[Row], *arguments: Any) -> str:
 
 
 PLAIN: Drawn = {"h": ("1 2 3 4 5", "10 10 10 10 10")}
-"""An entity that needs no cleaning, next to the one that does."""
+"""An entity that needs no cleaning."""

@@ -1,4 +1,4 @@
-"""A table out of an archive: whole, as it was put in, or an error that says what to do."""
+"""A table comes out of an archive whole, or there is an error that says what to do."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def tarred(packing: str = "", root: str = "") -> bytes:
 
 
 def debian(packing: str) -> bytes:
-    """A package of Debian; its first part has an odd length, so that a byte follows it."""
+    """Return a Debian package; its first part has an odd length, so a byte of padding follows."""
     parts = {"debian-binary": b"2.0", f"data.tar.{packing}": tarred(packing, "./")}
     return b"!<arch>\n" + b"".join(
         b"%-16s%-12d%-6d%-6d%-8s%-10d`\n%s%s"
@@ -115,7 +115,7 @@ def test_what_is_no_file_of_the_archive_is_refused_with_those_that_are(
         extract_table(made(tmp_path, name), member, tmp_path / "out.csv")
     start, _, names = str(error.value).partition("; it has ")
     assert start.endswith(f"{name}: has no file {member}")
-    names = names.removesuffix(". Name one of them as dataset.source.member")
+    names = names.removesuffix(". Name one of them in dataset.source.member")
     assert sorted(names.split(", ")) == sorted(FILES)
     if member.startswith("data") or member == "cases.csv":
         assert names.startswith(MEMBER), "the nearest first"
@@ -163,7 +163,9 @@ def test_a_way_of_packing_that_python_lacks_is_named(tmp_path: Path) -> None:
     archive = made(tmp_path, "t.zip")
     # Each entry of the list at the end of a zip file names its method in byte 10.
     packed = archive.read_bytes().split(b"PK\x01\x02")
-    changed = b"PK\x01\x02".join([packed[0], *(it[:6] + b"\x63" + it[7:] for it in packed[1:])])
+    changed = b"PK\x01\x02".join(
+        [packed[0], *(entry[:6] + b"\x63" + entry[7:] for entry in packed[1:])]
+    )
     archive.write_bytes(changed)
     with pytest.raises(DataError, match="compression method is not supported; unpack it by hand"):
         extract_table(archive, MEMBER, tmp_path / "out.csv")

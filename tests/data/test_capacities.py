@@ -1,4 +1,4 @@
-"""Capacities of a second table, and counts per 1,000 people."""
+"""Capacities from a second table are joined, and counts per 1,000 people are gains."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ DRAWN: Drawn = dict.fromkeys(("ab", "cd"), ("1 2 3 4 5", "9 9 9 9 9"))
 
 
 def joined(folder: Path, second: str, of: Drawn = DRAWN, **keys: Any) -> CleanPanel:
-    """The panel of counts whose capacities are those of a second table."""
+    """Return the panel of counts with capacities from a second table."""
     (folder / "beds.csv").write_text(second)
     named = {"file": str(folder / "beds.csv"), "entity": "id", "capacity": "n"}
     period = {"period": "from"} if "from" in second.partition("\n")[0] else {}
     per = {"capacity_per": keys.pop("capacity_per")} if "capacity_per" in keys else {}
     rules = dataset({"capacity": {**named, **period}, **per}, max_carry=1, **keys)
     capacities = read_capacities(rules.needed_columns)
-    raw = table([{key: it[key] for key in it if key != "beds"} for it in rows(of)])
+    raw = table([{key: line[key] for key in line if key != "beds"} for line in rows(of)])
     return clean_panel(raw, rules, streams(S=["A"]), capacities)
 
 
@@ -54,7 +54,7 @@ def test_a_capacity_holds_from_its_day_until_the_next(tmp_path: Path) -> None:
     ("second", "said"),
     [
         ("id,n\nab,1\nc,2\n", "beds.csv: column id lacks 1 entity of the counts:\n  'cd'"),
-        ("id,n\nab,1\nCD,2\n", "  'cd'\nAdd their capacities, say which spellings"),
+        ("id,n\nab,1\nCD,2\n", "  'cd'\nAdd their capacities, map spellings"),
         ("id,n\nab,1\ncde,2\n", "  'cd'; did you mean cde?\nAdd"),
         ("id,n\nab,1\ncd,2\n\nab,3\n", "beds.csv, rows 2 and 5: ab has different capacities. Keep"),
         ("from,id,n\n2021-01-02,ab,1\n2021-01-01,ab,1\n2021-01-02,ab,2\n2021-01-01,cd,1\n",
@@ -77,7 +77,7 @@ def test_only_entities_that_may_play_need_a_capacity(tmp_path: Path) -> None:
     three = {**DRAWN, "other": DRAWN["ab"]}
     panel = joined(tmp_path, "id,n\nab,8\ncd,7\n", three, entities=["ab", "cd"])
     assert {*panel.table["entity"]} == {"ab", "cd"}
-    assert [it["entity"] for it in panel.reports[0].dropped] == ["other"]
+    assert [drop["entity"] for drop in panel.reports[0].dropped] == ["other"]
 
 
 def test_spellings_that_the_config_settles_are_joined(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_spellings_that_the_config_settles_are_joined(tmp_path: Path) -> None:
 def test_a_gain_per_1000_is_a_count_over_thousands_and_moves_by_as_much(
     people: list[int], per: float
 ) -> None:
-    """One person moves two counts by 1 at most, and a gain by capacity_per / capacity."""
+    """One person changes two counts by at most 1, and a gain by capacity_per / capacity."""
     drawn: Drawn = {
         name: ("1 0 3 40 2", " ".join([str(beds)] * 5))
         for name, beds in zip("ab", people, strict=True)

@@ -1,4 +1,4 @@
-"""Cells that are neither numbers, dates nor names: all in one message, with what to paste."""
+"""Cells that are neither numbers, dates nor names are in one message, with the remedies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BEDS_WANTED = "0 or a number from 0.000001 to 999,999,999"
 
 
 def with_cells(*cells: tuple[int, str, str]) -> list[Row]:
-    """Two entities of five weeks, with other cells at (row, column)."""
+    """Return rows of two entities over five weeks, with other cells at (row, column)."""
     of = rows({**PLAIN, "a": ("1 2 3 4 5", "9 9 9 9 9")})
     for place, column, text in cells:
         of[place][column] = text
@@ -57,7 +57,7 @@ hospitals.csv: 7 cells cannot be used
   column beds, which needs {BEDS_WANTED}:
     'n/a': 2 cells, first in row 3
 """)
-    for remedy in ("format.date", "columns.period", "format: how numbers", "cleaning: texts"):
+    for remedy in ("format.date", "columns.period", "format, numbers not", "cleaning, texts"):
         assert f"dataset.{remedy}" in refused(of)
 
 
@@ -164,13 +164,12 @@ def test_other_periods_are_checked_for_dates_only(column: str, text: str) -> Non
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        (("2021-01", "2021-02"),
-         "set dataset.format.date: YYYY-M, and dataset.periods: {months: 1}. Or let dpol look"),
-        (("3.1.2021", "10.1.2021"), "set dataset.format.date: D.M.YYYY. Or let dpol look"),
-        (("1/3/2021", "1/10/2021"), "set dataset.format.date: D/M/YYYY or M/D/YYYY. Or let dpol"),
+        (("2021-01", "2021-02"), "YYYY-M, and dataset.periods: {months: 1}. Or let dpol look"),
+        (("3.1.2021", "10.1.2021"), "D.M.YYYY. Or let dpol look"),
+        (("1/3/2021", "1/10/2021"), "D/M/YYYY or M/D/YYYY. Or let dpol look"),
     ],
 )  # fmt: skip
 def test_dates_of_another_format_are_recognised(texts: tuple[str, ...], said: str) -> None:
-    text = refused([row("A", it, day, "1", "9") for it in "ab" for day in texts])
-    assert f"These are dates: {said}" in text
+    text = refused([row("A", entity, day, "1", "9") for entity in "ab" for day in texts])
+    assert f"To read them, set dataset.format.date: {said}" in text
     assert len(text.splitlines()) <= 5

@@ -1,4 +1,4 @@
-"""Each rule of cleaning on a table small enough to do by hand, and laws for any table."""
+"""Each rule of cleaning holds on a small table done by hand, and cleaning holds for any table."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_conflicting_duplicates_are_refused_with_both_rows(change: Row) -> None:
     message = refused([*once, {**once[1], **change}, *rows({"a": ("1 1 1 1 1", "9 9 9 9 9")})])
     assert message == (
         "hospitals.csv, rows 3 and 7: h has different numbers for the period 2021-01-10"
-        " (1 such pair of entity and period). Correct the table, or keep the last row of each with"
-        " dataset.cleaning.conflicting_duplicates: last"
+        " (1 such pair of entity and period). Correct the table, or set"
+        " dataset.cleaning.conflicting_duplicates: last to keep the last row"
     )
 
 
@@ -133,7 +133,7 @@ def test_negative_numbers_are_missing_or_refused(
 def test_a_person_of_two_weeks_is_counted_in_as_many_more_as_counts_are_carried(
     max_carry: int,
 ) -> None:
-    """Records of privacy state this cost of carrying forward; it is reached, and not exceeded."""
+    """Privacy records state this cost of carrying forward; it is reached, but not exceeded."""
     nine, rules = " ".join(["9"] * 9), dataset(max_carry=max_carry)
     one, other = (
         clean({"h": (nine, nine), "a": (f"{counts} . . . . . .", nine)}, rules)
@@ -164,7 +164,7 @@ def test_entities_with_too_few_cases_are_dropped_and_those_with_enough_are_kept(
 
 
 def test_cases_of_suppressed_missing_and_repeated_rows() -> None:
-    """Suppressed ones count at the suppressed value, missing ones as 0, repeated rows once."""
+    """Suppressed cases count as the suppressed value, missing cases as 0, repeated rows once."""
     drawn = {**PLAIN, "a": ("* * . 0 1", "9 9 9 9 9"), "b": ("9 9 9 9 9", "9 9 9 9 9")}
     assert not clean(drawn, dataset(min_total_cases=5)).reports[0].dropped
     for given_rows in (rows(drawn), 2 * rows(drawn)):
@@ -192,8 +192,8 @@ def test_a_group_without_a_row_is_told_with_the_groups_and_periods_that_exist(
     each = "".join(f"\n  {name!r}" for name in lost) + "; did you mean Riverside?" * (not periods)
     assert refused(of, dataset(periods=periods), streams(T=["A", *lost])) == (
         f"hospitals.csv: stream T has no row within the periods of 2 groups:{each}\n"
-        f"Groups within these periods: {groups}; the table's periods: 2021-01-03 to 2021-01-10."
-        " Change streams.T.groups or dataset.periods"
+        "Change streams.T.groups or dataset.periods. Groups within the periods:"
+        f" {groups}; periods in the table: 2021-01-03 to 2021-01-10"
     )
     if not periods:
         assert clean(of, wanted=streams(T=["A", "Riverside"])).reports[0].entities == 3
@@ -212,7 +212,7 @@ def test_a_stream_of_fewer_than_two_entities_is_refused_with_the_remedies(
     drawn: Drawn, least: float, kept: str
 ) -> None:
     message = refused(drawn, dataset(min_total_cases=least))
-    assert f"stream S keeps {kept} entities after filtering, at least 2 are needed;" in message
+    assert f"stream S keeps {kept} entities, but needs at least 2. Lower" in message
     for key in ("cleaning.min_total_cases", "cleaning.entities", "columns.capacity"):
         assert f"dataset.{key}" in message
 
@@ -295,7 +295,7 @@ CAPACITY_CELLS = st.sampled_from(["1", "4.5", "10", "40", *sorted(NO_CAPACITY)])
 
 @st.composite
 def drawings(draw: st.DrawFn) -> dict[str, tuple[str, str]]:
-    """Up to four entities over up to seven weeks; at least two have a capacity."""
+    """Draw up to four entities over up to seven weeks; at least two have a capacity."""
     weeks = draw(st.integers(1, 7))
     drawn = {}
     for index in range(draw(st.integers(2, 4))):
@@ -314,7 +314,7 @@ def drawings(draw: st.DrawFn) -> dict[str, tuple[str, str]]:
 def by_hand(
     counts: str, capacities: str, present: list[int], max_carry: int
 ) -> list[tuple[float, str, float, str]]:
-    """One entity cleaned cell by cell, in plain words."""
+    """Clean one entity cell by cell, in plain code."""
     known = [
         k != "_" and c not in NO_CAPACITY
         for k, c in zip(counts.split(), capacities.split(), strict=True)
@@ -371,7 +371,7 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(
     assert (cells["density"] == np.minimum(share, 1)).all()
     assert report.cells["clipped_densities"] == (share > 1).sum()
     assert report.largest_density == cells["density"].max()
-    smallest = [min(it["capacity"]) for _, it in cells.groupby("period")]
+    smallest = [min(part["capacity"]) for _, part in cells.groupby("period")]
     assert report.smallest_capacity == cells["capacity"].min() == min(smallest)
     assert report.smallest_of_periods == (min(smallest), max(smallest))
     assert len(cells) == report.entities * report.periods == len(kept) * len(present)
@@ -419,7 +419,7 @@ def test_who_plays(cleaning: dict[str, Any], selection: str, kept: str) -> None:
 
 @pytest.mark.parametrize("cell", range(0, 20, 3))
 def test_no_count_decides_who_plays_where_all_or_a_list_does(cell: int) -> None:
-    """Counts do decide with `counts`: a count of 99 lets d play."""
+    """Counts decide only with `counts`: there, a count of 99 lets d play."""
     name, counts = "abcd"[cell // 5], FOUR["abcd"[cell // 5]][0].split()
     counts[cell % 5] = "99" if cell // 5 else "0"
     changed = {**FOUR, name: (" ".join(counts), FOUR[name][1])}
@@ -435,8 +435,8 @@ def test_an_identifier_that_no_stream_holds_is_refused_with_the_nearest() -> Non
     drawn = {"050001": ("1", "9"), "050002": ("1", "9"), "320001": ("1", "9")}
     given = ["050001", "50002", "320001", "St. Mary"]
     assert refused(drawn, dataset(entities=given, min_total_cases=100)) == (
-        "hospitals.csv: dataset.cleaning.entities lists 2 without a row in the chosen groups and"
-        " periods:\n"
+        "hospitals.csv: correct dataset.cleaning.entities, which lists 2 entities without a row in"
+        " the chosen groups and periods:\n"
         "  '50002'; did you mean 050002?\n"
         "  'St. Mary'"
     )
@@ -450,7 +450,7 @@ def test_a_list_may_name_entities_of_several_streams() -> None:
     assert panel.reports[1].dropped == (
         {"entity": "f", "name": "f", "reason": "not listed in dataset.cleaning.entities"},
     )
-    assert "stream T keeps 1 of 3 entities after filtering, at least 2 are needed" in (
+    assert "stream T keeps 1 of 3 entities, but needs at least 2" in (
         refused(of, dataset(entities=["a", "b", "e"], min_total_cases=100), both)
     )
 
@@ -459,5 +459,5 @@ def test_a_listed_entity_that_cannot_play_is_refused() -> None:
     drawn = {**FOUR, "e": ("9", "0")}
     assert refused(drawn, dataset(entities=["a", "b", "e"], min_total_cases=100)) == (
         "hospitals.csv: dataset.cleaning.entities lists e, but stream S has no capacity above 0"
-        " there; take such entities out of the list, or check dataset.columns.capacity"
+        " for them; remove them from the list, or check dataset.columns.capacity"
     )

@@ -1,4 +1,4 @@
-"""Every kind of dirt in a table is counted, and cleaning gives back what was there before it."""
+"""Cleaning counts every kind of dirt in a table, and restores the clean table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONFIG = Path(__file__).parents[2] / "config/config.yaml"
 
 @pytest.fixture(scope="module", params=[1, 2])
 def cleaned(request: pytest.FixtureRequest) -> tuple[CleanPanel, DirtyTable]:
-    """The table, cleaned by the paper's config as it is shipped."""
+    """Return the table, cleaned by the shipped config of the paper."""
     dirty = DirtyTable(request.param)
     dataset = Dataset.model_validate(yaml.safe_load(CONFIG.read_text())["dataset"])
     raw = raw_table("table.csv.gz", dirty.frame()[dataset.needed_columns.needed()])
@@ -32,9 +32,9 @@ def test_every_kind_is_counted_as_often_as_it_was_put_in(
 ) -> None:
     panel, dirty = cleaned
     for rule in set(RULES) - {"identified_rows"}:
-        found = {report.stream: report.cells[rule] for report in panel.reports}
-        assert found == {label: dirty.counts[label][rule] for label in STREAMS}, rule
-        assert all(found.values()), f"every stream holds some {rule}"
+        counted = {report.stream: report.cells[rule] for report in panel.reports}
+        assert counted == {label: dirty.counts[label][rule] for label in STREAMS}, rule
+        assert all(counted.values()), f"every stream holds some {rule}"
 
 
 def test_rows_that_are_not_played_are_counted_and_entities_dropped_are_named(
@@ -57,7 +57,7 @@ def test_missing_and_sparse_weeks_are_named(cleaned: tuple[CleanPanel, DirtyTabl
 
 
 def test_all_other_cells_are_what_the_table_said(cleaned: tuple[CleanPanel, DirtyTable]) -> None:
-    """No kind of dirt touched a cell of another, and corrections replaced what they correct."""
+    """No kind of dirt changed a cell of another kind, and corrections replaced the wrong rows."""
     panel, dirty = cleaned
     table = PANEL.check(panel.table, "panel")
     column = DIRT["missing_counts"][0]

@@ -1,4 +1,4 @@
-"""Fetching from a real web server on this machine: the whole table, or none and an honest error."""
+"""A fetch from a real web server on this machine gives the whole table, or none and an error."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ WANTED = sorted(
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of the server; after `sent` bytes of its body the line is cut.
+    """An answer of the server; the connection is cut after `sent` bytes of the body.
 
-    With `drip`, its head and body come byte by byte, in so many seconds each.
+    With `drip`, head and body arrive byte by byte, one every `drip` seconds.
     """
 
     body: bytes
@@ -117,9 +117,9 @@ BODIES = {
 
 @dataclass
 class Server:
-    """A table as `/rows`, which answers queries, `/file` and `/packed`.
+    """A server of a table as `/rows`, which answers queries, `/file` and `/packed`.
 
-    Each answer has the next of its kind's faults.
+    Each answer gets the next fault of its kind.
     """
 
     faults: dict[str, list[Fault | None]] = field(default_factory=dict)
@@ -136,14 +136,14 @@ class Server:
         return fault(answer) if fault else answer
 
     def at(self, name: str, **keys: Any) -> dict[str, Any]:
-        """The endpoint of a name: `rows`, `file` or `packed`."""
+        """Return the endpoint named `rows`, `file` or `packed`."""
         kind = "socrata" if name == "rows" else "file"
         return {"kind": kind, "url": f"{self.url}/{name}", **keys}
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """The server, on a free port of this machine."""
+    """Run the server on a free port of this machine."""
     server = Server()
 
     class Handler(BaseHTTPRequestHandler):
@@ -202,7 +202,7 @@ def server() -> Iterator[Server]:
 
 
 class Fetch:
-    """Fetches into a folder, with what they said and how long they paused."""
+    """Fetches into a folder, with their log and their pauses."""
 
     def __init__(self, folder: Path, pauses: list[float]) -> None:
         self.table = folder / "raw/t.csv.gz"
@@ -225,7 +225,7 @@ class Fetch:
         return [tuple(row) for row in rows]
 
     def refused(self, *endpoints: dict[str, Any], **keys: Any) -> str:
-        """The message of a fetch that must fail and leave everything as it was."""
+        """Return the message of a fetch that must fail and change no file."""
         before = self.files()
         with pytest.raises(FetchError) as raised:
             self(*endpoints, **keys)
@@ -233,7 +233,7 @@ class Fetch:
         return str(raised.value)
 
     def files(self) -> dict[str, bytes]:
-        """The files next to the table, apart from the lock."""
+        """Return the table and the files next to it, except the lock."""
         there = self.table.parent.glob("*[!k]")
         return {path.name: path.read_bytes() for path in there}
 
@@ -244,7 +244,7 @@ class Fetch:
 
 @pytest.fixture
 def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fetch:
-    """Fetches from this machine without a proxy, whose pauses take no time."""
+    """Fetch from this machine without a proxy; pauses take no time."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     pauses: list[float] = []
     monkeypatch.setattr("urllib3.util.retry.time.sleep", pauses.append)
@@ -283,12 +283,12 @@ def test_rows_are_asked_for_once_after_their_number(server: Server, fetch: Fetch
 
 
 def chunked(*chunks: bytes) -> bytes:
-    """A body as the server sends it in chunks."""
-    return b"".join(b"%x\r\n%b\r\n" % (len(it), it) for it in (*chunks, b""))
+    """Return a body as the server sends it in chunks."""
+    return b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
 
 
 def sent_as(framing: str, body: bytes) -> Answer:
-    """A body whose length is stated, or not, in one of several ways; the connection is closed."""
+    """Return an answer that states its length, or not, in one of several ways."""
     headers = {
         "length": {"Content-Length": str(len(body))},
         "length in small letters": {"content-length": str(len(body))},
@@ -314,7 +314,7 @@ STATED = "length", "length in small letters", "chunked", "Chunked in small lette
 def test_a_whole_file_is_taken_whatever_the_letters_of_the_headers_and_the_first_chunk(
     server: Server, fetch: Fetch, name: str, framing: str
 ) -> None:
-    server.faults[name] = [lambda it: sent_as(framing, it.body)] * 3
+    server.faults[name] = [lambda answer: sent_as(framing, answer.body)] * 3
     assert fetch(server.at(name)) == ROWS
     assert fetch.record()["query"] is None
 
@@ -326,13 +326,13 @@ def test_a_whole_file_is_taken_whatever_the_letters_of_the_headers_and_the_first
 def test_a_file_without_a_length_that_holds_is_taken_only_with_a_checksum(
     server: Server, fetch: Fetch, name: str, framing: str
 ) -> None:
-    """Half of it, cut after a line or between two packed parts, looks whole."""
-    said = "instead of 99,999" if framing == "more than sent" else "states no length, so that"
+    """Half a file, cut after a line or between two gzip parts, looks whole."""
+    said = "instead of 99,999" if framing == "more than sent" else "states no length, so a file"
     half = as_csv(ROWS[:20])
     half = half if name == "file" else gzip.compress(half, mtime=0)
     server.faults[name] = [lambda _: sent_as(framing, half)] * 3
     assert said in fetch.refused(server.at(name))
-    server.faults[name] = [lambda it: sent_as(framing, it.body)]
+    server.faults[name] = [lambda answer: sent_as(framing, answer.body)]
     assert fetch(server.at(name, sha256=hashlib.sha256(BODIES[name]).hexdigest())) == ROWS
 
 
@@ -378,7 +378,7 @@ def test_an_archive_is_kept_as_it_came_if_the_table_is_in_it(
         fetch_table(source, whole, kept, print)
         assert not must_fetch(whole, kept)
 
-    with pytest.raises(FetchError, match=r"has no file data/s.csv; it has data/t.csv. Name one"):
+    with pytest.raises(FetchError, match=r"has no file data/s.csv; it has data/t.csv. Name one of"):
         fetch("data/s.csv")
     assert not kept.exists()
     fetch("data/t.csv")
@@ -398,7 +398,7 @@ PASSING: dict[str, tuple[str, Fault]] = {
     ),
     "no count": ("count", change(body=b"count\nmany\n")),
     "a count of 5,000 digits": ("count", change(body=b"count\n" + b"9" * 5_000 + b"\n")),
-    "a row more than counted": ("rows", lambda it: replace(it, body=it.body + b"N9,w,NM,1\n")),
+    "a row more than counted": ("rows", lambda a: replace(a, body=a.body + b"N9,w,NM,1\n")),
     "a row less than counted": ("count", change(body=b"count\n19\n")),
 }
 
@@ -420,8 +420,8 @@ FINAL: dict[str, tuple[str, Fault, str]] = {
     "gone": ("file", change(status=404), "status 404"),
     "web page": ("file", change(body=b"\n<!DOCTYPE html>\nDown\n"), "is a web page, not a table"),
     "other header": ("rows", edit("beds", "seats"), "no column named beds; it has hospital"),
-    "latin": ("file", lambda it: replace(it, body=it.body.decode().encode("latin-1")), "not UTF-8"),
-    "damaged gzip": ("packed", lambda it: replace(it, body=it.body[:-8] + b"x" * 8), "damaged"),
+    "latin": ("file", lambda a: replace(a, body=a.body.decode().encode("latin-1")), "not UTF-8"),
+    "damaged gzip": ("packed", lambda a: replace(a, body=a.body[:-8] + b"x" * 8), "damaged"),
     "nothing": ("file", change(body=b""), "holds no table"),
     "no row": ("count", change(body=b"count\n0\n"), "no row matches state in"),
 }
@@ -462,7 +462,7 @@ def test_pauses_grow_and_the_server_may_ask_for_more_but_not_for_hours(
 
 @pytest.mark.parametrize("kind", ["file", "count"])
 def test_an_answer_that_drips_ends_a_try(server: Server, fetch: Fetch, kind: str) -> None:
-    """No silence is as long as the timeout, and all of it would take half a minute."""
+    """No silence reaches the timeout, and the whole answer would take half a minute."""
     server.faults[kind] = [change(drip=0.05)] * 9
     first = server.at("rows" if kind == "count" else kind)
     hasty = {"attempts": 2, "timeout_seconds": 0.2, "window": 0.3}
@@ -470,11 +470,11 @@ def test_an_answer_that_drips_ends_a_try(server: Server, fetch: Fetch, kind: str
     assert fetch(first, server.at("packed"), **hasty) == ROWS
     assert time.monotonic() - began < 10
     (failure,) = fetch.record()["failed_before"]
-    assert re.search(r"only \d+ bytes came in \d+ s, and 300 are the least", failure)
+    assert re.search(r"only \d+ bytes arrived in \d+ s, fewer than 300", failure)
 
 
 def test_a_slow_line_delivers_all_the_same(server: Server, fetch: Fetch) -> None:
-    """All of it takes a second, three times the window, at more than twice the least rate."""
+    """The download takes a second, three times the window, at over twice the slowest rate."""
     server.faults["file"] = [change(drip=1 / 2500)]
     began = time.monotonic()
     assert fetch(server.at("file"), timeout_seconds=0.1, window=0.2) == ROWS
@@ -482,7 +482,7 @@ def test_a_slow_line_delivers_all_the_same(server: Server, fetch: Fetch) -> None
 
 
 def another(**cells: str) -> Fault:
-    """The wanted rows, the last of them with other cells."""
+    """Answer with the wanted rows, of which the last has other cells."""
     *rows, last = WANTED
     named = dict(zip(COLUMNS, last, strict=True)) | cells
     return change(body=as_csv([*rows, tuple(named.values())]))
@@ -503,11 +503,11 @@ UNASKED: dict[str, tuple[Fault, str]] = {
     "no date": (another(week=""), "has '' in week (1 such row), not a date"),
     "one row twice": (
         change(body=as_csv([*WANTED[1:], WANTED[1]])),
-        "repeats 1 row, and the table",
+        "repeats 1 row, but the table",
     ),
     "half of it twice": (
         change(body=as_csv(HALF + HALF)),
-        "repeats 9 rows, and the table itself 0",
+        "repeats 9 rows, but the table only 0",
     ),
 }
 
@@ -523,7 +523,7 @@ def test_as_many_rows_as_counted_but_others_are_refused(
 
 
 def test_rows_that_the_table_itself_repeats_are_taken(server: Server, fetch: Fetch) -> None:
-    """The user cannot mend the table; cleaning counts them."""
+    """The user cannot fix the published table, and cleaning counts the repeats."""
     dirty = [*WANTED, WANTED[0], WANTED[0], WANTED[5]]
     server.faults["count"] = [change(body=b"count\n%d\n" % len(dirty))]
     server.faults["rows"] = [change(body=as_csv(dirty))]
@@ -559,14 +559,14 @@ def test_a_table_is_read_as_the_config_says(server: Server, fetch: Fetch) -> Non
     form = Format(delimiter=";", encoding="cp1252")
     server.faults["file"] = [change(body=body)] * 2
     assert "not UTF-8" in fetch.refused(server.at("file"))
-    with pytest.raises(UnicodeDecodeError):  # this test's own reader takes UTF-8
+    with pytest.raises(UnicodeDecodeError):  # the test reads the file as UTF-8
         fetch(server.at("file"), query=replace(QUERY, form=form))
     assert gzip.decompress(fetch.table.read_bytes()) == body
 
 
 @pytest.mark.parametrize("states", [("NM",), ("CA", "NM", "PA")])
 def test_the_published_table_passes(server: Server, fetch: Fetch, states: tuple[str, ...]) -> None:
-    """With the dates of the endpoint, and the suppressed and missing cells as published."""
+    """Dates are as the endpoint writes them, suppressed and missing cells as published."""
     table = pd.read_parquet(
         ROOT / "data/hospitals/hospitals-15-states-2021-01-01--2022-07-29.parquet"
     ).astype(str)
@@ -610,7 +610,7 @@ def test_when_no_endpoint_delivers_each_is_named_with_the_ways_out(
     assert lines[0] == f"cannot fetch {fetch.table}; no endpoint delivered:"
     assert lines[1] == "  socrata http://127.0.0.1:9/t.csv: no answer: Connection refused"
     assert lines[2].startswith(f"  file {server.url}/file: status 404")
-    assert f"by hand as {fetch.table}, a gzip-compressed CSV file" in lines[5]
+    assert f"place it at {fetch.table}, a gzip-compressed CSV file" in lines[5]
     assert (", ".join(COLUMNS) in lines[6], WHERE in lines[7]) == (True, True)
     assert all(line.isprintable() for line in lines)
 
@@ -633,9 +633,9 @@ FAULTS = {
             [
                 None,
                 *(
-                    it[1]
-                    for it in (*PASSING.values(), *FINAL.values())
-                    if it[0] == kind and it[1] is not PASSING["silence"][1]
+                    fault[1]
+                    for fault in (*PASSING.values(), *FINAL.values())
+                    if fault[0] == kind and fault[1] is not PASSING["silence"][1]
                 ),
             ]
         ),
@@ -664,7 +664,7 @@ def test_any_row_of_faults_ends_with_the_whole_table_or_none(
 def test_fetches_at_once_do_not_mix(server: Server, fetch: Fetch) -> None:
     with ThreadPoolExecutor() as pool:
         fetches = [pool.submit(fetch, server.at("file")) for _ in range(3)]
-    assert [it.result() for it in fetches] == [ROWS] * 3
+    assert [fetched.result() for fetched in fetches] == [ROWS] * 3
     assert {*fetch.files()} == {"t.csv.gz", "t.csv.gz.provenance.json"}
 
 
@@ -712,14 +712,14 @@ def test_the_shipped_tables_have_two_endpoints_and_say_their_version() -> None:
     assert (ROOT / "data/sources.yaml").resolve() == SOURCES.resolve()
     for endpoints in known_tables().values():
         assert len(endpoints) > 1
-        assert all(it.version and it.licence for it in endpoints)
+        assert all(endpoint.version and endpoint.licence for endpoint in endpoints)
 
 
 @pytest.mark.parametrize(
     ("endpoint", "problem"),
     [
         ({"kind": "sql"}, "mine[0].kind = 'sql': must be 'socrata' or 'file'"),
-        ({"sha256": "abc"}, "mine[0].sha256 = 'abc': must be 64 digits from 0 to f"),
+        ({"sha256": "abc"}, "mine[0].sha256 = 'abc': must be 64 hexadecimal digits"),
     ],
 )
 def test_mistakes_in_the_tables_are_told_with_file_and_key(

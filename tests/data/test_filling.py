@@ -1,4 +1,4 @@
-"""Counts above the capacity, and periods that a mistyped date has made."""
+"""Counts above the capacity, and periods made by mistyped dates, are reported or refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def line_of(*cells: object) -> str:
 
 
 def clipped(number: int, of: int = 200) -> Drawn:
-    """Two entities, some of whose cells hold 9 people on 8 beds."""
+    """Draw two entities, with 9 people in 8 beds in some cells."""
     half = of // 2
     beds = ["8"] * number + ["9"] * (half - number)
     return {"a": (line_of(*["9"] * half), line_of(*beds)), "b": (line_of(*["1"] * half),) * 2}
@@ -38,11 +38,11 @@ def test_a_share_of_clipped_cells_up_to_max_clipped_is_counted() -> None:
 def test_more_clipped_cells_stop_with_cells_and_likely_causes() -> None:
     lines = refused(clipped(7), dataset(max_clipped=0.01)).splitlines()
     assert lines[0] == (
-        "hospitals.csv: stream S has 7 cells of 200 in which the count is above the capacity;"
+        "hospitals.csv: stream S has 7 cells of 200 whose count exceeds the capacity;"
         " dataset.cleaning.max_clipped = 0.01 allows 2"
     )
     assert lines[1:6] == [f"  a, {week(t)}: 9 of 8" for t in range(5)]
-    assert "say how many at most: gain: {at_most: 60}, a public number" in lines[6]
+    assert "set a public maximum that does not come from the counts, such as gain: {at" in lines[6]
     assert "dataset.format (1.230 may be 1.23 or 1230)" in lines[6]
 
 
@@ -57,8 +57,8 @@ def test_a_row_that_makes_the_first_or_last_period_alone_is_refused(n: int, day:
     key = "last" if day > week(2) else "first"
     message = refused(of)
     assert message == (
-        f"hospitals.csv, row 7: is the only row of the period {day}, of {n} entities of stream S."
-        f" Fix its date, or leave the period out with dataset.periods.{key}"
+        f"hospitals.csv, row 7: is the only row of the period {day} in stream S, which has {n}"
+        f" entities. Fix its date, or leave the period out with dataset.periods.{key}"
     )
     panel = clean(of, dataset(periods={key: week(0 if key == "first" else 2)}))
     assert panel.reports[0].sparse_periods == ()
@@ -86,9 +86,9 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
     of = weeks(3, week(0), week(1), week(2))
     of[4]["week"] = "2021-01-09"
     assert refused(of) == (
-        "hospitals.csv: stream S has periods 2021-01-09 and 2021-01-10, less than a period of 7"
-        " days apart; 1 row with 2021-01-09, first in row 6. Give all entities the same start of a"
-        " period, or change dataset.periods.days"
+        "hospitals.csv, row 6: stream S has periods 2021-01-09 and 2021-01-10, less than a period"
+        " of 7 days apart (1 row with 2021-01-09, this one first). Give all entities the same start"
+        " of a period, or change dataset.periods.days"
     )
 
 
@@ -100,7 +100,7 @@ def test_overlapping_periods_name_the_rarer_one() -> None:
 def test_where_periods_are_uneven_a_count_is_carried_for_half_a_period_longer(
     max_carry: int, days: tuple[int, ...], filled: str
 ) -> None:
-    """Weeks, so at most 3 days longer: a move from Fridays to Sundays must not cut a count off."""
+    """A week may be at most 3 days longer, so a move from Fridays to Sundays keeps counts."""
     dates = [str(datetime.date(2021, 1, 3) + datetime.timedelta(days=day)) for day in days]
     of = [*of_period(dates[0], ["a"]), *(row for day in dates for row in of_period(day, ["b"]))]
     panel = clean(of, dataset(max_carry=max_carry))
@@ -108,16 +108,16 @@ def test_where_periods_are_uneven_a_count_is_carried_for_half_a_period_longer(
 
 
 def weekly(entities: str, weeks: int = 12) -> list[Row]:
-    """Rows of entities in weeks from Sunday, 3 January 2021 (month and day can be swapped)."""
-    return [row("A", it, week(t), "1", "9") for t in range(weeks) for it in entities]
+    """Return weekly rows of entities from Sunday, 3 January 2021 (month and day can swap)."""
+    return [row("A", entity, week(t), "1", "9") for t in range(weeks) for entity in entities]
 
 
 def swapped(of: list[Row], entity: str, day: str) -> list[Row]:
-    """Rows of which one, of an entity, has day and month of its date in the other order."""
+    """Swap day and month in one row, of an entity and a date."""
     year, month, day_of_month = day.split("-")
     other = f"{year}-{day_of_month}-{month}"
     place = (entity, day)
-    return [it | {"week": other} if (it["hospital"], it["week"]) == place else it for it in of]
+    return [r | {"week": other} if (r["hospital"], r["week"]) == place else r for r in of]
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 19])
@@ -127,9 +127,9 @@ def test_a_date_with_day_and_month_swapped_is_asked_about_in_any_stream(n: int, 
     said = refused(of)
     assert day in said
     assert ", with 1 row, and " in said
-    if n > 2:  # of two, either date may be the wrong one
-        whole = {it["week"] for it in weekly("a")}
-        wrong = next(k for k, it in enumerate(of) if it["week"] not in whole)
+    if n > 2:  # with two rows, either date may be wrong
+        whole = {line["week"] for line in weekly("a")}
+        wrong = next(k for k, line in enumerate(of) if line["week"] not in whole)
         assert said.startswith(f"hospitals.csv, row {wrong + 2}: ")
     kept = clean(of, dataset(periods={"swapped": "keep"}))
     assert kept.reports[0].periods == 13
@@ -143,7 +143,7 @@ DATES = ["2021-01-10", "2021-10-01", "2021-02-07", "2021-07-02", "2021-03-21", "
 def test_a_date_is_asked_about_exactly_as_the_manual_says(pairs: set[tuple[str, str]]) -> None:
     of = [row("A", entity, day, "1", "9") for day, entity in sorted(pairs)]
     assume(len({entity for _, entity in pairs}) > 1)
-    there = {day: {entity for own, entity in pairs if own == day} for day, _ in pairs}
+    there = {day: {entity for other, entity in pairs if other == day} for day, _ in pairs}
     usual = statistics.median(map(len, there.values()))
     asked = False
     for day, entities in there.items():
@@ -152,9 +152,9 @@ def test_a_date_is_asked_about_exactly_as_the_manual_says(pairs: set[tuple[str, 
         few = 2 * len(entities) <= usual
         asked |= bool(few and other and not entities & other)
     if is_refused([datetime.date.fromisoformat(day) for day in there]):
-        assert "with day and month of dates such as" in refused(of)
+        assert "with day and month swapped in dates such as" in refused(of)
     elif asked:
-        assert "with day and month swapped" in refused(of)
+        assert "the same date with day and month swapped" in refused(of)
     else:
         clean(of)
 
@@ -163,12 +163,12 @@ STARTS = [datetime.date(2021, 1, 1) + datetime.timedelta(days=day) for day in ra
 
 
 def swap(day: datetime.date) -> datetime.date:
-    """The date as a program reads it that expects the month first."""
+    """Return a date as a program reads it that expects the month first."""
     return day if day.day > 12 else day.replace(month=day.day, day=day.month)
 
 
 def is_refused(days: list[datetime.date], length: int = 7) -> bool:
-    """Whether a table with these periods is taken for a swapped one."""
+    """Return whether the periods are refused as a swapped calendar."""
     of = pd.DataFrame({"period": pd.to_datetime(days)})
     try:
         refuse_swapped_calendar("t.csv", "S", of, Periods(days=length))
@@ -192,7 +192,7 @@ def test_a_table_of_swapped_dates_is_refused_and_a_right_one_never(weeks: int) -
 def test_a_right_table_with_gaps_is_not_taken_for_a_swapped_one(
     start: datetime.date, periods: int, length: int, data: st.DataObject
 ) -> None:
-    """Up to a third of its periods are missing."""
+    """Up to a third of the periods are missing."""
     lost = data.draw(st.sets(st.integers(1, periods), max_size=periods // 3))
     assert not is_refused(
         [start + datetime.timedelta(days=length * k) for k in range(periods) if k not in lost],
@@ -202,9 +202,9 @@ def test_a_right_table_with_gaps_is_not_taken_for_a_swapped_one(
 
 def test_a_swapped_calendar_is_named_with_the_way_to_keep_it() -> None:
     days = [swap(datetime.date(2021, 1, 3) + datetime.timedelta(weeks=k)) for k in range(12)]
-    of = [it for day in days for it in of_period(str(day), "abc")]
+    of = [line for day in days for line in of_period(str(day), "abc")]
     said = refused(of)
-    assert "stream S lacks 28 periods, but only 0 with day and month of dates such as" in said
+    assert "stream S lacks 28 periods, but only 0 with day and month swapped in dates" in said
     kept = clean(of, dataset(periods={"swapped": "keep", "days": 1}))
     assert kept.reports[0].periods == 12
 
@@ -212,21 +212,21 @@ def test_a_swapped_calendar_is_named_with_the_way_to_keep_it() -> None:
 def test_missing_periods_and_entities_with_few_rows_are_said(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    of = [it for t in range(22) if t != 3 for it in of_period(week(t), "ab")]
+    of = [line for t in range(22) if t != 3 for line in of_period(week(t), "ab")]
     of += [*of_period(week(0), "cd"), *of_period(week(1), "cd"), *of_period(week(2), "d")]
     (report,) = clean(of).reports
     assert report.sparse_entities == ("c (2 of 21 periods)",)
     gap = f"1 between {week(2)} and {week(4)}"
-    for what, found in (
+    for what, text in (
         ("periods missing", gap),
         ("entities in few periods", "c (2 of 21 periods)"),
     ):
-        assert f"hospitals.csv: stream S: {what}: {found}" in caplog.messages
+        assert f"hospitals.csv: stream S: {what}: {text}" in caplog.messages
 
 
 @pytest.mark.parametrize("negative", [False, True])
 def test_a_stream_without_any_count_is_refused(negative: bool) -> None:
     of = {"a": (". -1 _", "9 9 9") if negative else (". . _", "9 9 9"), "b": (". . .", "9 9 9")}
     said = refused(of, dataset(negative_counts="missing"))
-    assert said.startswith("hospitals.csv: stream S has no count: all 5 cells are missing. Check")
+    assert said.startswith("hospitals.csv: stream S has no counts: all 5 cells are missing. Check")
     assert clean({**of, "b": (". . *", "9 9 9")}, dataset(negative_counts="missing"))

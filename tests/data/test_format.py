@@ -1,4 +1,4 @@
-"""Tables in the conventions of their authors: the same numbers, or a refusal, never others."""
+"""Tables in their authors' conventions give the right numbers or an error, never wrong numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ formats = st.sampled_from(FORMATS)
 
 
 def written(number: Decimal, form: Format) -> str:
-    """A number in a convention, without zeros at its end."""
+    """Write a number in a format, without trailing zeros."""
     whole, _, rest = f"{number:,f}".partition(".")
     rest = rest.rstrip("0")
     whole = whole.replace(",", form.thousands or "")
@@ -54,13 +54,13 @@ def test_a_number_is_read_with_its_keys_and_with_others_as_itself_or_not_at_all(
     value = number_of(text, other)
     if math.isnan(value) or value == float(number):
         return
-    # Only what is a number with three decimals in one of them, and with thousands in the other.
+    # The text has three decimals in one format, and thousands in the other.
     assert other.decimal is not None
     (sign,) = {*text} - {*"0123456789"}
     assert sign in {form.thousands, other.thousands} & {*".,"}
     assert sign in {form.decimal_sign, other.decimal_sign}
     first, *more = text.split(sign)
-    assert (first != "0", {len(it) for it in more}) == (True, {3})
+    assert (first != "0", {len(group) for group in more}) == (True, {3})
 
 
 @given(
@@ -106,8 +106,8 @@ def test_an_ambiguous_cell_is_refused_with_its_row_and_the_key() -> None:
     assert "'1.230': 1 cell, first in row 9" in message
     assert "'1,230': 1 cell, first in row 11" in message
     for sign in ".,":
-        assert f"1{sign}230 may be 1.23 or 1230. In the config, dataset.format.decimal" in message
-        assert f"dataset.format.thousands: '{sign}' reads 1230" in message
+        assert f"1{sign}230 may mean 1.23 or 1230. Set dataset.format.decimal" in message
+        assert f"dataset.format.thousands: '{sign}' to read 1230" in message
 
 
 @pytest.mark.parametrize("shown", ["1.25", "0.125", "1234.567", "-0.5", ".5", "2.0", "1.5e3"])

@@ -37,33 +37,33 @@ def refused(folder: Path, text: str = CSV, **keys: Any) -> str:
 
 
 def test_a_csv_table_is_read_with_its_experts_dates_and_sensitivity(tmp_path: Path) -> None:
-    found = read(tmp_path)
-    assert found.gains.tolist() == GAINS
-    assert found.entities == ("low", "high")
-    assert found.sensitivity.tolist() == [0.5] * 3
-    assert (found.label, found.gain_range, found.provenance) == ("clicks", 1.0, {"undated": False})
-    assert found.periods.astype(str).tolist() == DAYS
+    made = read(tmp_path)
+    assert made.gains.tolist() == GAINS
+    assert made.entities == ("low", "high")
+    assert made.sensitivity.tolist() == [0.5] * 3
+    assert (made.label, made.gain_range, made.provenance) == ("clicks", 1.0, {"undated": False})
+    assert made.periods.astype(str).tolist() == DAYS
 
 
 def test_every_double_of_a_parquet_table_is_read_exactly(tmp_path: Path) -> None:
     gains = np.random.default_rng(1).random((200, 3)) ** 9
     pd.DataFrame(gains, columns=list("abc")).to_parquet(tmp_path / "g.parquet", index=False)
-    found = read_gains(source(tmp_path, "g.parquet", period=None), "clicks", {"file": "g.parquet"})
-    assert found.gains.tobytes() == gains.tobytes()
-    assert found.periods.astype(str).tolist()[:2] == ["2000-01-01", "2000-01-02"]
-    assert found.provenance == {"file": "g.parquet", "undated": True}
+    made = read_gains(source(tmp_path, "g.parquet", period=None), "clicks", {"file": "g.parquet"})
+    assert made.gains.tobytes() == gains.tobytes()
+    assert made.periods.astype(str).tolist()[:2] == ["2000-01-01", "2000-01-02"]
+    assert made.provenance == {"file": "g.parquet", "undated": True}
 
 
 def test_sensitivity_may_be_a_column_and_is_then_no_expert(tmp_path: Path) -> None:
     text = "a,b,moves\n0,0.5,0.2\n0.5,0,1e-3\n"
-    found = read(tmp_path, text, period=None, sensitivity="moves")
-    assert found.sensitivity.tolist() == [0.2, 0.001]
-    assert found.entities == ("a", "b")
+    made = read(tmp_path, text, period=None, sensitivity="moves")
+    assert made.sensitivity.tolist() == [0.2, 0.001]
+    assert made.entities == ("a", "b")
 
 
 def test_gains_may_fill_a_wider_range(tmp_path: Path) -> None:
-    found = read(tmp_path, "a,b\n0,2.5\n1,2\n", period=None, gain_range=2.5)
-    assert found.gains.max() == found.gain_range == 2.5
+    made = read(tmp_path, "a,b\n0,2.5\n1,2\n", period=None, gain_range=2.5)
+    assert made.gains.max() == made.gain_range == 2.5
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
     [
         ("", {}, ": holds no table"),
         ("day,a,b\n", {}, ": has a header but no rows"),
-        ("day,a,b\n2024-01-01,0,1\n", {}, ": has 1 round and 2 columns of gains; at least 2"),
-        ("day,a\n2024-01-01,0\n", {}, ": has 1 round and 1 column of gains; at least 2"),
+        ("day,a,b\n2024-01-01,0,1\n", {}, ": has 1 round and 2 columns of gains; give at least 2"),
+        ("day,a\n2024-01-01,0\n", {}, ": has 1 round and 1 column of gains; give at least 2"),
         ("day,a,a\n2024-01-01,0,1\n", {}, ": several columns named a; rename all but one"),
-        ("day,a,\n2024-01-01,0,1\n", {}, ": column 3 has no name; name it, or take"),
+        ("day,a,\n2024-01-01,0,1\n", {}, ": column 3 has no name; name it, or remove"),
         (CSV, {"period": "date"}, ": no column named date; it has day, low, high. Name the right"),
         (CSV, {"sensitivity": "s"}, ": no column named s; it has day, low, high. Name the right"),
         (CSV.replace("01-02", "01-01"), {}, ": stream clicks: periods out of order: round 2 "),

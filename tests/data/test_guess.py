@@ -26,7 +26,7 @@ from tables_of_all_kinds import MAKERS, Kind
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in."""
+    """Work in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -40,12 +40,14 @@ def streams_of(config: str) -> list[GainStream]:
     raw = read_counts(of.raw_file, of.dataset)
     panel = clean_panel(raw, of.dataset, of.streams, None, of.at_most).table
     most = of.dataset.cleaning.max_clipped
-    return [build_stream(panel, it, 1.0, {}, gain=of.gain, max_clipped=most) for it in of.streams]
+    return [
+        build_stream(panel, label, 1.0, {}, gain=of.gain, max_clipped=most) for label in of.streams
+    ]
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_a_table_is_read_in_at_most_two_runs_and_edits(here: Path, capsys, make) -> None:
-    """What its gains are is computed by pandas alone."""
+    """The expected gains are computed by pandas alone."""
     kind = make(here)
     needs_more = bool(kind.options or kind.edits)
     assert main(["new", "dataset", kind.file]) == needs_more
@@ -62,21 +64,22 @@ def test_a_table_is_read_in_at_most_two_runs_and_edits(here: Path, capsys, make)
     whole, *groups = streams_of(config_of(kind))
     expected = kind.gains.sort_index(axis=1)
     assert list(whole.entities) == list(expected)
-    assert [str(it) for it in whole.periods] == [str(it.date()) for it in expected.index]
+    assert [str(day) for day in whole.periods] == [str(day.date()) for day in expected.index]
     np.testing.assert_allclose(whole.gains, expected.to_numpy(float), rtol=1e-12)
-    assert sum(it.n_experts for it in groups) in (0, whole.n_experts)
+    assert sum(stream.n_experts for stream in groups) in (0, whole.n_experts)
 
 
 def looked(path: Path, text: str, **told: str | float) -> dict[str, object]:
-    """What is seen of a table, block by block."""
+    """Return all keys of the config that are guessed from a table."""
     path.write_text(text, encoding="utf-8")
     seen = look_at(path, told)
     return {**seen.format, **seen.columns, **seen.periods, **seen.cleaning, **seen.gain}
 
 
 def rows(header: str, *lines: str, towns: str = "Ulm Bonn Trier") -> str:
-    """Lines of several towns; `{}` in a line is the town."""
-    return "\n".join([header, *(it.format(town) for town in towns.split() for it in lines)]) + "\n"
+    """Return lines of several towns; `{}` in a line is the town."""
+    of_towns = [line.format(town) for town in towns.split() for line in lines]
+    return "\n".join([header, *of_towns]) + "\n"
 
 
 PLAIN = "2021-01-03,{},5,30", "2021-01-10,{},6,30", "2021-01-17,{},4,30"
@@ -89,7 +92,7 @@ PLAIN = "2021-01-03,{},5,30", "2021-01-10,{},6,30", "2021-01-17,{},4,30"
         ("d,town,sick,n", PLAIN, {"count": "sick", "capacity": "n"}),  # n never changes
         ("d,town,n,beds", ("2021-01-03,{},5,30", "2021-01-10,{},6,31", "2021-01-17,{},4,30"),
          {"count": "n", "capacity": "beds", "days": 7}),
-        ("d,town,sick,beds", tuple(it.replace("-", "/") for it in PLAIN), {"date": "YYYY/M/D"}),
+        ("d,town,sick,beds", tuple(line.replace("-", "/") for line in PLAIN), {"date": "YYYY/M/D"}),
         ("d,town,sick,beds", ("2021-W01,{},5,30", "2021-W03,{},5,30"),
          {"date": "YYYY-Www", "days": 14}),
         ("d,town,sick,beds", ("2021-03,{},5,30", "2021-06,{},5,30"),
@@ -101,7 +104,7 @@ PLAIN = "2021-01-03,{},5,30", "2021-01-10,{},6,30", "2021-01-17,{},4,30"
         ("Report\n\nd|town|sick|beds", ("2021-01-03|{}|5|30", "2021-01-10|{}|6|30"),
          {"skip_rows": 2, "delimiter": "|"}),
     ],
-    ids=lambda it: str(it)[:40],
+    ids=lambda value: str(value)[:40],
 )  # fmt: skip
 def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...], expected) -> None:
     seen = looked(tmp_path / "t.csv", rows(header, *lines))
@@ -116,18 +119,18 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
          "--date: '1/2/2021', '1/9/2021' may be D/M/YYYY or M/D/YYYY",
          {"date": "M/D/YYYY"}, {"days": 7}),
         ("d,town,sick,beds", ("2021-01-03,{},1.230,3000", "2021-01-10,{},1.100,3000"),
-         "--decimal: the point in '1.230' may stand before decimals or between thousands",
+         "--decimal: the point in '1.230' may separate decimals or thousands; give the",
          {"decimal": ","}, {"thousands": "."}),
         ("d,town,sick,beds", ("2021-01-03,{},1.230,3000", "2021-01-10,{},1.100,3000"),
          "--decimal", {"decimal": "."}, {"decimal": "."}),
         ("d,town,sick", ("2021-01-03,{},5", "2021-01-10,{},6"),
-         "--at-most: without capacities, sick needs a bound; name a public one; one that comes",
+         "--at-most: without capacities, sick needs a bound; give a public number; one taken",
          {"at_most": 20}, {"of": "count", "bound": 20}),
         ("d,town,loans,seats", ("2021-01-03,{},50,5", "2021-01-10,{},60,5"),
          "--at-most: loans may exceed seats ('50' of '5'), so loans per seat needs a bound",
          {"at_most": 20}, {"at_most": 20}),
         ("d,town,a,b", ("2021-01-03,{},5,30", "2021-01-10,{},6,31"),
-         "--count and --capacity: which of the columns a, b? --capacity none says",
+         "--count and --capacity: which of the columns a, b? --capacity none if",
          {"count": "a", "capacity": "b"}, {"count": "a", "capacity": "b"}),
         ("d,e,town,sick,beds", ("2021-01-03,2021-01-04,{},5,30", "2021-01-10,2021-01-11,{},5,30"),
          "--period: which of the columns d, e holds the dates?", {"period": "d"}, {"period": "d"}),
@@ -138,7 +141,7 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
         ("d,town,sick,beds", PLAIN, "--count ill: no such column; the table has d, town, sick",
          {"count": "ill"}, {}),
     ],
-    ids=lambda it: str(it)[:40],
+    ids=lambda value: str(value)[:40],
 )  # fmt: skip
 def test_what_cannot_be_seen_is_asked_for(
     tmp_path: Path, header: str, lines: tuple[str, ...], said: str, told, expected
@@ -167,14 +170,14 @@ NAMES = ["d", "town", "sick", "beds", "year", "2021-01", "no such"]
         st.sampled_from(["entity", "period", "count", "capacity", "group"]), st.sampled_from(NAMES),
         max_size=2,
     ),
-    layout=st.sampled_from([{}, {}, *({"layout": it} for it in ("long", "wide", "wide-periods"))]),
+    layout=st.sampled_from([{}, {}, *({"layout": of} for of in ("long", "wide", "wide-periods"))]),
 )  # fmt: skip
 def test_any_table_is_seen_or_asked_about(cells, mark, turned, told, layout) -> None:
-    lines = [it.split(",") for it in rows("d,town,sick,beds", *PLAIN).splitlines()]
+    lines = [line.split(",") for line in rows("d,town,sick,beds", *PLAIN).splitlines()]
     for place, column, text in cells:
         lines[place][column] = text
     if turned:
-        lines = [list(it) for it in zip(*lines, strict=True)]
+        lines = [list(column) for column in zip(*lines, strict=True)]
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(DataError):
         looked(Path(folder) / "t.csv", "\n".join(map(mark.join, lines)), **told, **layout)
 
@@ -186,9 +189,10 @@ def test_all_that_is_missing_is_asked_for_at_once(tmp_path: Path) -> None:
 
 
 def test_no_guess_depends_on_how_large_counts_within_the_capacity_are(tmp_path: Path) -> None:
-    """The config is public, so it must not tell of the counts."""
+    """The config is public, so it must not reveal the counts."""
     few, many = (
-        rows("d,town,sick,beds", *(it.replace(",5,", f",{k},") for it in PLAIN)) for k in (0, 30)
+        rows("d,town,sick,beds", *(line.replace(",5,", f",{k},") for line in PLAIN))
+        for k in (0, 30)
     )
     assert looked(tmp_path / "t.csv", few) == looked(tmp_path / "t.csv", many)
 
@@ -201,8 +205,8 @@ def test_no_guess_depends_on_how_large_counts_within_the_capacity_are(tmp_path: 
         (["there.csv"], 1, "there.yaml: exists already; delete it, or rename the table"),
         (["t.csv", "--step", "week"], 2, "--step week: write a number of days or months, such as"),
         (["t.csv", "--date", "DD"], 2, "--date DD: must be 'YYYY-MM-DD', "),
-        (["t.csv.gz"], 1, "t.csv.gz: is damaged, cut short or no .gz file"),
-        (["t.xlsx"], 1, "t.xlsx: is damaged, cut short or no .xlsx file"),
+        (["t.csv.gz"], 1, "t.csv.gz: is damaged, cut short or not a .gz file"),
+        (["t.xlsx"], 1, "t.xlsx: is damaged, cut short or not a .xlsx file"),
         (["t.csv", "--at-most", "0"], 2, "--at-most: must lie from 0.001 to"),
     ],
     ids=str,
@@ -221,7 +225,7 @@ def test_what_cannot_be_meant_is_refused_in_words(here: Path, capsys, words, cod
 
 
 def test_a_column_per_period_may_have_groups(here: Path) -> None:
-    towns = [f"{it},{'NS'[place % 2]},40,1,2,3" for place, it in enumerate("abcdef")]
+    towns = [f"{town},{'NS'[place % 2]},40,1,2,3" for place, town in enumerate("abcdef")]
     text = "\n".join(["town,land,beds,2021-01,2021-02,2021-03", *towns, "Total,,240,6,12,18"])
     Path("t.csv").write_text(text)
     seen = look_at(Path("t.csv"), {})

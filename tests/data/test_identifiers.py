@@ -1,4 +1,4 @@
-"""Identifiers that a spreadsheet has changed, garbled names, and groups that are not there."""
+"""Changed identifiers, garbled names, and texts that look like a chosen group are refused."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ TWO = [
 
 
 def of_two(one: str, two: str) -> list[Row]:
-    """Four weeks of an entity, whose last two are spelled otherwise, and of another."""
-    own = [row("A", one if t < 2 else two, week(t), str(t), "9") for t in range(4)]
-    return own + rows({"other": ("1 1 1 1", "9 9 9 9")})
+    """Return four weeks of an entity, spelled differently in the last two, and of another."""
+    spelled = [row("A", one if t < 2 else two, week(t), str(t), "9") for t in range(4)]
+    return spelled + rows({"other": ("1 1 1 1", "9 9 9 9")})
 
 
 @pytest.mark.parametrize(("one", "two"), TWO)
@@ -49,7 +49,7 @@ def test_of_two_spellings_the_config_says_whether_they_are_one_entity(one: str, 
 
 def test_the_lines_to_paste_are_read_and_join_them() -> None:
     said = refused(of_two("050002", "50002"))
-    pasted = yaml.safe_load(said[said.index("dataset:") : said.index("With identifiers")])
+    pasted = yaml.safe_load(said[said.index("dataset:") :])
     joined = clean(of_two("050002", "50002"), dataset(**pasted["dataset"]["cleaning"]))
     assert line(joined, "050002", "count") == [0, 1, 2, 3]
 
@@ -81,9 +81,9 @@ def test_identifiers_are_texts_of_both_sides() -> None:
 
 
 def a_table(folder: Path, names: list[str], saved: str, read: str) -> RawTable:
-    """Two weeks of entities, in an encoding that may not be the one in which it is read."""
+    """Return two weeks of entities, saved in one encoding and read in another."""
     lines = ["state,hospital,week,patients,beds"]
-    lines += [f"A,{it},{week(t)},1,9" for it in names for t in range(2)]
+    lines += [f"A,{name},{week(t)},1,9" for name in names for t in range(2)]
     path = folder / "t.csv"
     path.write_bytes("\n".join(lines).encode(saved) + b"\n")
     return read_table(path, None, rules(read).format)
@@ -133,11 +133,11 @@ def test_the_right_encoding_is_never_taken_for_a_wrong_one(
 @pytest.mark.parametrize("name", ["ZÃ¼rich", "Z\ufffdrich", "Z\x81rich", "Genâ€™s"])
 def test_an_identifier_that_was_saved_garbled_is_refused(name: str) -> None:
     said = refused(of_period(week(0), [name, "b"]))
-    assert "column hospital, which needs text whose letters are whole" in said
+    assert "column hospital, which needs text that is not garbled" in said
 
 
 def test_a_name_that_is_only_shown_may_be_garbled_in_a_table_of_utf_8() -> None:
-    of = [{**it, "called": "CENTER \ufffd BUDA"} for it in of_period(week(0), "ab")]
+    of = [{**line, "called": "CENTER \ufffd BUDA"} for line in of_period(week(0), "ab")]
     panel = clean(of, dataset({"name": "called"}))
     assert set(panel.table["name"]) == {"CENTER \ufffd BUDA"}
 
@@ -149,13 +149,15 @@ SAME_GROUP = ["nm", "N M", "NM\N{ZERO WIDTH SPACE}"]
 
 @pytest.mark.parametrize("other", SAME_GROUP)
 def test_a_group_that_looks_like_a_chosen_one_is_asked_about(other: str) -> None:
-    of = [it | {"state": "NM"} for it in rows({"a": ("1 2 3", "9 9 9"), "b": ("4 5 6", "9 9 9")})]
+    of = [
+        line | {"state": "NM"} for line in rows({"a": ("1 2 3", "9 9 9"), "b": ("4 5 6", "9 9 9")})
+    ]
     of[4]["state"] = other
     chosen = streams(S=["NM"])
     said = refused(of, None, chosen)
     assert said.startswith(
-        "hospitals.csv: column state holds texts that differ from those of streams.*.groups in"
-        f" looks only:\n  {other!r} (1 row, first 6) and 'NM'\n"
+        "hospitals.csv: column state holds texts that look like texts in streams.*.groups:\n"
+        f"  {other!r} (1 row, first 6) and 'NM'\n"
     )
     pasted = yaml.safe_load(said[said.index("dataset:") :])["dataset"]["cleaning"]
     for cleaning in (pasted, {"identifiers": "exact"}, {"drop_where": {"state": other}}):
@@ -166,13 +168,13 @@ def test_a_group_that_looks_like_a_chosen_one_is_asked_about(other: str) -> None
 
 
 def test_a_group_outside_the_periods_may_look_like_any_other() -> None:
-    of = of_period(week(0), "ab") + [it | {"state": "a"} for it in of_period(week(1), "ab")]
+    of = of_period(week(0), "ab") + [line | {"state": "a"} for line in of_period(week(1), "ab")]
     assert clean(of, dataset(periods={"last": week(0)})).reports[0].periods == 1
 
 
 @pytest.mark.parametrize("other", ["TOTAL", "Total.", "To\N{SOFT HYPHEN}tal"])
 def test_a_row_that_looks_like_a_dropped_one_is_asked_about(other: str) -> None:
-    of = [it for t in range(3) for it in of_period(week(t), ["a", "b", "Total"])]
+    of = [line for t in range(3) for line in of_period(week(t), ["a", "b", "Total"])]
     of[5]["hospital"] = other
     dropped = {"hospital": "Total"}
     said = refused(of, dataset(drop_where=dropped))
@@ -187,5 +189,5 @@ def test_a_blank_group_is_said(caplog: pytest.LogCaptureFixture) -> None:
     of = of_period(week(0), "ab") + of_period(week(1), "ab")
     of[2]["state"] = ""
     assert clean(of).rows_outside == 1
-    said = "hospitals.csv: 1 row of the periods without a group left out, first row 4"
+    said = "hospitals.csv: left out 1 row within the periods but without a group, first row 4"
     assert said in caplog.messages

@@ -1,4 +1,4 @@
-"""One table gives one panel, in any layout and kind of file, with its capacities or without."""
+"""A table gives the same panel in any layout and kind of file, with or without its capacities."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from dpol.data.settings import Dataset
 ENTITIES = ["Köln", "Ulm", "07", "a b"]
 KINDS = ["csv", "csv.gz", "parquet", "xlsx"]
 WEEKS = pd.date_range("2021-01-03", periods=5, freq="7D")
-counts = st.one_of(st.none(), st.integers(-1, 40), st.integers(0, 40).map(lambda it: it / 8 + 1))
+counts = st.one_of(st.none(), st.integers(-1, 40), st.integers(0, 40).map(lambda k: k / 8 + 1))
 beds = st.one_of(st.none(), st.integers(40, 60))
 
 
 def grid(cells: st.SearchStrategy[Any]) -> st.SearchStrategy[pd.DataFrame]:
-    """A row a week, a column an entity; in the first week there is a number for each."""
+    """Draw a table with a row per week and a column per entity; the first week has no gaps."""
     row = st.tuples(*[cells] * len(ENTITIES))
     return st.lists(row, min_size=len(WEEKS), max_size=len(WEEKS)).map(
         lambda of: pd.DataFrame([[50] * len(ENTITIES), *of[1:]], WEEKS, ENTITIES, dtype=float)
@@ -91,7 +91,7 @@ def test_layout_and_kind_of_file_change_nothing(
         matrix = saved(sick.rename_axis("week").reset_index(), here / f"matrix.{kind}")
         pivoted = read(matrix, {**NAMES, "capacity": wide}, {**form, "layout": "wide"})
         sheet = sick.T.rename_axis("town").reset_index()
-        sheet.columns = [it if isinstance(it, str) else f"{it:%Y-%m-%d}" for it in sheet.columns]
+        sheet.columns = [c if isinstance(c, str) else f"{c:%Y-%m-%d}" for c in sheet.columns]
         turned = saved(sheet, here / f"turned.{of[3]}")
         across = read(turned, {**NAMES, "capacity": second}, {**form, "layout": "wide-periods"})
     for panel in (joined, pivoted, across):
@@ -124,7 +124,7 @@ def test_the_columns_that_are_listed_are_the_entities(tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         ("Bonn", "Ulm", "several columns named Ulm; rename all but one"),
-        ("Bonn", "", "column 3 has no name; name it, or take the column out"),
+        ("Bonn", "", "column 3 has no name; name it, or remove the column"),
         ("5", "x", "cannot be used\n  column Bonn, which needs .*:\n    'x': 1 cell, .* in row 6"),
         ("week", "day", "no column named week; it has day, Ulm, Bonn, Trier"),
         (",6", "", "row 6: has 3 cells, but the header has 4"),
@@ -154,7 +154,7 @@ def test_a_column_per_period_next_to_those_of_the_entity(tmp_path: Path) -> None
     assert table["count"].tolist() == [4, 1, 5, 2]
     assert table["capacity"].tolist() == [20, 10] * 2
     assert table["name"].tolist() == ["N", "S"] * 2
-    assert [f"{it:%m-%d}" for it in table["period"]] == ["01-04", "01-04", "01-11", "01-11"]
+    assert [f"{day:%m-%d}" for day in table["period"]] == ["01-04", "01-04", "01-11", "01-11"]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_column_per_period_next_to_those_of_the_entity(tmp_path: Path) -> None
     [
         ("", "", "column 2021-W02, which needs a number .*:\n    'x': 1 cell, first in row 3"),
         ("W02", "X02", "column week, which needs a date like YYYY-Www.*:\n    '2021-X02': .*\n.*\n"
-         "In the layout wide-periods all columns .* in dataset.cleaning.drop_where: {week: "),
+         "In the layout wide-periods every column .* in dataset.cleaning.drop_where: {week: "),
         ("town", "city", "no column named town; it has city, land, beds"),
     ],
     ids=repr,
@@ -200,7 +200,7 @@ def test_numbers_and_texts_with_other_signs_are_no_one_table(tmp_path: Path) -> 
     frame = pd.DataFrame({"week": WEEKS, "a": 1.5, "b": "1,5"})
     second = {"file": written(tmp_path, "town,beds\na,9\nb,9\n"), "entity": "town"}
     file = saved(frame, tmp_path / "t.parquet")
-    with pytest.raises(DataError, match="written with other signs; write all of them as numbers"):
+    with pytest.raises(DataError, match="another decimal sign or thousands separator; store all"):
         read(
             file, {"period": "week", "capacity": {**second, "capacity": "beds"}},
             {"layout": "wide", "decimal": ","},
@@ -240,8 +240,8 @@ def test_a_workbook_without_its_library_says_what_to_install(
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(DataError) as refused:
         read(file, ALL)
-    remedy = "pip install openpyxl; or write the table as CSV"
-    assert str(refused.value) == f"{file}: a workbook needs one more library: {remedy}"
+    remedy = "pip install openpyxl; or save the table as CSV"
+    assert str(refused.value) == f"{file}: reading a workbook needs openpyxl: {remedy}"
 
 
 def test_a_sheet_is_chosen_by_name_and_titles_are_skipped(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_a_sheet_is_chosen_by_name_and_titles_are_skipped(tmp_path: Path) -> Non
     for form, said in (
         ({}, "dataset.format.sheet must be one of 'Notes', 'Data', 'Empty'$"),
         ({"sheet": "data"}, "must be one of 'Notes', 'Data', 'Empty'; did you mean Data\\?$"),
-        ({"sheet": "Empty", "skip_rows": 1}, "sheet 'Empty' holds no table; name another one"),
+        ({"sheet": "Empty", "skip_rows": 1}, "sheet 'Empty' holds no table; name another sheet"),
         ({"sheet": "Empty"}, "has a header but no rows"),
     ):
         with pytest.raises(DataError, match=said):
@@ -259,7 +259,7 @@ def test_a_sheet_is_chosen_by_name_and_titles_are_skipped(tmp_path: Path) -> Non
 
 
 def test_row_numbers_of_a_sheet_are_its_own(tmp_path: Path) -> None:
-    cells = [[*it] for it in TABLE]
+    cells = [[*line] for line in TABLE]
     cells[5][2] = "many"
     file = workbook(tmp_path / "t.xlsx", Data=cells)
     with pytest.raises(DataError, match="'many': 1 cell, first in row 6"):
@@ -267,7 +267,7 @@ def test_row_numbers_of_a_sheet_are_its_own(tmp_path: Path) -> None:
 
 
 def calculated(file: str, value: str) -> None:
-    """Save a value with each formula of a workbook, as a spreadsheet program does."""
+    """Save a value with each formula of a workbook, as spreadsheet programs do."""
     with zipfile.ZipFile(file) as book:
         parts = {name: book.read(name).decode() for name in book.namelist()}
     with zipfile.ZipFile(file, "w") as book:
@@ -276,7 +276,7 @@ def calculated(file: str, value: str) -> None:
 
 
 def test_a_formula_that_was_never_calculated_is_refused_with_its_cell(tmp_path: Path) -> None:
-    """Elsewhere than in the columns that are read it does no harm; nor does a blank cell."""
+    """Such a formula in a column that is not read does no harm, nor does a blank cell."""
     header = [*TABLE[2], "note", "sum"]
     rows = [[day, town, k, 9, None, "=1+1"] for day, town, k, _ in TOWNS]
     file = workbook(tmp_path / "t.xlsx", Data=[header, *rows])
@@ -302,7 +302,7 @@ def test_a_formula_that_was_never_calculated_is_refused_with_its_cell(tmp_path: 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PK\x03\x04" + bytes(99)])
 def test_a_damaged_workbook_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "t.xlsx").write_bytes(content)
-    with pytest.raises(DataError, match=r"is damaged, cut short or no \.xlsx file"):
+    with pytest.raises(DataError, match=r"is damaged, cut short or not a \.xlsx file"):
         read(str(tmp_path / "t.xlsx"), ALL)
 
 
@@ -313,7 +313,7 @@ def test_a_key_that_the_file_has_no_use_for_is_refused(
     tmp_path: Path, name: str, form: dict[str, Any]
 ) -> None:
     file = saved(pd.DataFrame(TOWNS, columns=TABLE[2]), tmp_path / name)
-    with pytest.raises(DataError, match=f"has no use for dataset.format.{next(iter(form))}"):
+    with pytest.raises(DataError, match=f"dataset.format.{next(iter(form))} does not apply to it"):
         read(file, ALL, form)
 
 

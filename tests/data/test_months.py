@@ -1,4 +1,4 @@
-"""Periods of months: their calendar is that of weeks, and two columns may name them."""
+"""Periods of months are cleaned like weeks, and may be named by two columns."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ cells = st.sampled_from(["1", "5", "*", ".", "_"])
 
 
 def month(number: int, months: int = 1) -> str:
-    """The first days of periods of some months from 2020-11 on."""
+    """Return the first day of a period of some months, counted from 2020-11."""
     year, month = divmod(10 + number * months, 12)
     return f"{2020 + year}-{month + 1:02}-01"
 
 
 def at(of: list[Row], months: int) -> list[Row]:
-    """The rows of weeks, each at the month of the same number."""
+    """Move rows from weeks to the months of the same number."""
     months_of = {week(t): month(t, months) for t in range(20)}
-    return [it | {"week": months_of[it["week"]]} for it in of]
+    return [line | {"week": months_of[line["week"]]} for line in of]
 
 
 def without_dates(panel: CleanPanel) -> tuple[pd.DataFrame, list[Any]]:
     places = panel.table["period"].rank(method="dense")
     report = panel.reports[0]
-    lost = [it.partition(" ")[0] for it in report.missing_periods]
+    lost = [gap.partition(" ")[0] for gap in report.missing_periods]
     return panel.table.assign(period=places), [report.cells, report.dropped, lost]
 
 
@@ -47,11 +47,11 @@ def without_dates(panel: CleanPanel) -> tuple[pd.DataFrame, list[Any]]:
 def test_a_table_of_months_is_cleaned_as_one_of_weeks(
     lines: list[list[str]], max_carry: int, months: int, absent: set[int]
 ) -> None:
-    """Gaps of the calendar and carried counts are counted in periods, however long these are."""
+    """Gaps in the calendar and carried counts are counted in periods of any length."""
     beds = " ".join(["9"] * 8)
     drawn: Drawn = {f"e{k}": (" ".join(line), beds) for k, line in enumerate(lines)}
     drawn = {**drawn, "h": (" ".join("1" * 8), beds), "i": (" ".join("2" * 8), beds)}
-    of = [it for it in rows(drawn) if it["week"] not in {week(t) for t in absent}]
+    of = [line for line in rows(drawn) if line["week"] not in {week(t) for t in absent}]
     weekly = clean(of, dataset(max_carry=max_carry))
     monthly = clean(at(of, months), dataset(max_carry=max_carry, periods={"months": months}))
     (table_of_weeks, told), (table_of_months, same) = map(without_dates, (weekly, monthly))
@@ -77,12 +77,12 @@ def test_year_and_month_in_two_columns_are_the_first_of_the_month(zeros: str) ->
 
 
 def test_months_that_overlap_or_begin_later_are_refused() -> None:
-    of = [it for t in range(4) for it in of_period(month(t, 3), ["a", "b"])]
+    of = [line for t in range(4) for line in of_period(month(t, 3), ["a", "b"])]
     of += of_period("2021-04-01", ["a"])
     assert refused(of, dataset(periods={"months": 3})) == (
-        "hospitals.csv: stream S has periods 2021-04-01 and 2021-05-01, less than a period of 3"
-        " months apart; 1 row with 2021-04-01, first in row 10. Give all entities the same start"
-        " of a period, or change dataset.periods.months"
+        "hospitals.csv, row 10: stream S has periods 2021-04-01 and 2021-05-01, less than a period"
+        " of 3 months apart (1 row with 2021-04-01, this one first). Give all entities the same"
+        " start of a period, or change dataset.periods.months"
     )
     of[-1]["week"] = "2021-05-02"
     message = refused(of, dataset(periods={"months": 3}))

@@ -1,4 +1,4 @@
-"""Fetching a wheel by the real pip, from a folder in place of an index."""
+"""The real pip fetches a wheel, from a folder in place of an index."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLE = "some_cases/cases.csv"
 
 @pytest.fixture
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A wheel in the only folder that pip may look into."""
+    """Write a wheel into the only folder where pip may look."""
     path = write_wheel(tmp_path / "index", {TABLE: b"week,cases\n"})
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
@@ -62,7 +62,7 @@ def test_what_the_index_lacks_is_told_in_one_line(
     wanted = source(wheel, **keys)
     with pytest.raises(FetchError, match=said) as error:
         fetch_package(wanted, print)
-    assert str(error.value).endswith(f"; or place the wheel by hand as {wanted.file}")
+    assert str(error.value).endswith(f"; or place the wheel at {wanted.file} yourself")
     assert "\n" not in str(error.value)
     assert not Path(wanted.file).exists()
 
@@ -74,7 +74,7 @@ def test_an_index_out_of_reach_is_told_without_its_address(
     monkeypatch.delenv("PIP_FIND_LINKS")
     monkeypatch.setenv("PIP_INDEX_URL", "http://user:secret@127.0.0.1:9/simple")
     monkeypatch.setenv("PIP_RETRIES", "1")
-    with pytest.raises(FetchError, match="pip reaches no index; run again when") as error:
+    with pytest.raises(FetchError, match="pip cannot reach an index; run again when") as error:
         fetch_package(source(wheel), print)
     assert "secret" not in str(error.value)
     assert "127.0.0.1" not in str(error.value)

@@ -1,4 +1,4 @@
-"""The panel on disk is what was cleaned, and its report tells everything that was done."""
+"""The panel on disk equals the cleaned one, and its report tells everything that was done."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_provenance_has_the_record_of_the_fetch_if_it_is_of_this_table(tmp_p
 
 
 def table_of(page: str) -> dict[str, list[str]]:
-    """The cells of a Markdown page's tables by the first cell of their row."""
+    """Return the cells of a Markdown page's tables, by the first cell of each row."""
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in page.splitlines() if line[:1] == "|"]
     return {first.strip(): [cell.strip() for cell in cells] for first, *cells in rows}
 
@@ -97,18 +97,18 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     cells = dict.fromkeys(RULES, 9)
     other = report("T", entities=5, periods=3, cells=cells, dropped=(), missing_periods=())
     page = page_of(report(), other)
-    found = table_of(page)
-    assert found[""] == ["S", "T"]
+    rows = table_of(page)
+    assert rows[""] == ["S", "T"]
     for number, rule in enumerate(RULES):
-        assert found[RULES[rule]] == [str(100 + number), "9"]
-    assert found["entities kept"] == ["33", "5"]
-    assert found["entities dropped"] == ["2", "0"]
-    assert found["periods"] == ["67", "3"]
-    assert found["cells"] == [str(33 * 67), "15"]
-    assert found["smallest capacity"] == ["5.1", "5.1"]
-    assert found["largest density"] == ["0.742", "0.742"]
-    assert found["320001"] == ["Closed", "never reports a capacity above 0"]
-    assert found["320002"] == ["Small", "7 cases in all, fewer than 100"]
+        assert rows[RULES[rule]] == [str(100 + number), "9"]
+    assert rows["entities kept"] == ["33", "5"]
+    assert rows["entities dropped"] == ["2", "0"]
+    assert rows["periods"] == ["67", "3"]
+    assert rows["cells"] == [str(33 * 67), "15"]
+    assert rows["smallest capacity"] == ["5.1", "5.1"]
+    assert rows["largest density"] == ["0.742", "0.742"]
+    assert rows["320001"] == ["Closed", "never reports a capacity above 0"]
+    assert rows["320002"] == ["Small", "7 cases in all, fewer than 100"]
     assert "No entity dropped." in page
     for gaps in ("1 between 2021-01-15 and 2021-01-29", "none"):
         assert f"left out: {gaps}." in page

@@ -1,4 +1,4 @@
-"""Questions: closed forms of gains, sensitivity, noise and mu, and what is refused."""
+"""A question's gains, sensitivity, noise and mu have closed forms; bad questions are refused."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def stream(gain=None, rows=None, **options):
     ],
 )
 def test_gains_sensitivity_noise_and_mu_in_closed_form(gain, entities, gains, whole):
-    """One person moves two counts by s, so the gains by sqrt(2) s over the smallest whole."""
+    """One person changes two counts by s, so the gains by sqrt(2) s over the smallest whole."""
     made, whole = stream(gain), np.full((2, 2), 200.0) if whole is None else whole
     assert "".join(made.entities) == entities
     np.testing.assert_allclose(made.gains, gains, rtol=1e-15)
@@ -68,8 +68,8 @@ def test_gains_sensitivity_noise_and_mu_in_closed_form(gain, entities, gains, wh
     assert made.largest_change == pytest.approx(SENSITIVITY / whole.min())
     every = np.broadcast_to(delta[:, None] / MU, gains.shape)
     np.testing.assert_allclose(noise_scale(made, "isotropic", MU), every, rtol=1e-15)
-    own = np.sqrt(2) * SENSITIVITY / (MU * whole)
-    np.testing.assert_allclose(noise_scale(made, "capacity", MU), own, rtol=1e-15)
+    expected = np.sqrt(2) * SENSITIVITY / (MU * whole)
+    np.testing.assert_allclose(noise_scale(made, "capacity", MU), expected, rtol=1e-15)
     noisy = privatize(made, "capacity", MU, seed=1, replicates=1)
     assert noisy.guarantee.mu == pytest.approx(MU, rel=1e-12)
 
@@ -82,12 +82,12 @@ def test_asked_for_counts_the_noise_does_not_depend_on_the_entity():
 
 
 def test_counts_over_a_bound_are_shares_of_equal_capacities():
-    """Neither gains nor the noise that is drawn can be told apart."""
+    """Neither the gains nor the noise differ."""
     equal = panel(beds=np.full_like(BEDS, 200.0))
     for noise in ("isotropic", "capacity", "capacity-memory"):
         counts, shares = (
-            privatize(it, noise, MU, seed=3, replicates=2)
-            for it in (stream(PATIENTS), stream(rows=equal))
+            privatize(played, noise, MU, seed=3, replicates=2)
+            for played in (stream(PATIENTS), stream(rows=equal))
         )
         np.testing.assert_array_equal(counts.gains, shares.gains)
         np.testing.assert_array_equal(counts.capacity, shares.capacity)
@@ -95,9 +95,11 @@ def test_counts_over_a_bound_are_shares_of_equal_capacities():
 
 
 def test_a_share_may_be_above_1_up_to_a_public_bound():
-    """Loans per seat: the same game as with capacities in sixtieths, but for the unit."""
+    """Loans per seat give the same game as shares of 30 times the seats, except for the unit."""
     loans = COUNTS * [20.0, 50.0, 3.0]
-    rows = panel(loans).assign(density=lambda it: np.minimum(it["count"] / it["capacity"], 30))
+    rows = panel(loans).assign(
+        density=lambda cells: np.minimum(cells["count"] / cells["capacity"], 30)
+    )
     made = stream(Gain(at_most=30), rows, max_clipped=0.1, counted="loans")
     np.testing.assert_allclose(made.gains, np.minimum(loans / BEDS, 30), rtol=1e-15)
     np.testing.assert_allclose(made.sensitivity, np.sqrt(2) * SENSITIVITY / BEDS.min(axis=1))
@@ -108,7 +110,7 @@ def test_a_share_may_be_above_1_up_to_a_public_bound():
     trick = stream(rows=panel(loans, 30 * BEDS))
     for noise in ("isotropic", "capacity"):
         per_seat, in_thirtieths = (
-            privatize(it, noise, MU, seed=3, replicates=2) for it in (made, trick)
+            privatize(played, noise, MU, seed=3, replicates=2) for played in (made, trick)
         )
         np.testing.assert_allclose(per_seat.gains, 30 * in_thirtieths.gains, rtol=1e-12)
         assert per_seat.guarantee.mu == pytest.approx(in_thirtieths.guarantee.mu, rel=1e-12)
@@ -116,27 +118,25 @@ def test_a_share_may_be_above_1_up_to_a_public_bound():
 
 @pytest.mark.parametrize("name", ["rw-ftpl", "rw-meta", "random-effects", "tree-ftpl-min-noise"])
 def test_the_unit_of_the_gains_changes_no_choice(name):
-    """An algorithm that is told the range of its gains chooses alike in any unit."""
+    """An algorithm that knows the range of its gains makes the same choices in any unit."""
     rng = np.random.default_rng(1)
     counts = rng.uniform(0, 25, (30, 3)) * [[10, 60, 400]]
     beds = np.tile([[10.0, 60.0, 400.0]], (30, 1))
-    rows = panel(counts, beds).assign(density=lambda it: it["count"] / it["capacity"])
+    rows = panel(counts, beds).assign(density=lambda cells: cells["count"] / cells["capacity"])
     actions = []
-    for it in (stream(Gain(at_most=32), rows), stream(rows=panel(counts, 32 * beds))):
-        raw = dpol.RawGains(it, 20.0, range(3), seed=2)
+    for made in (stream(Gain(at_most=32), rows), stream(rows=panel(counts, 32 * beds))):
+        raw = dpol.RawGains(made, 20.0, range(3), seed=2)
         local = name != "tree-ftpl-min-noise"
-        source = privatize(it, "isotropic", 20.0, seed=2, replicates=3) if local else raw
+        source = privatize(made, "isotropic", 20.0, seed=2, replicates=3) if local else raw
         actions.append(dpol.play(name, source).actions)
     np.testing.assert_array_equal(*actions)
 
 
 def test_too_many_shares_above_the_bound_are_refused():
     rows = panel(COUNTS * 5).assign(density=(COUNTS * 5 / BEDS).ravel())
-    with pytest.raises(DataError, match=r"6 of 6 shares are above the bound 1, more .* = 0.1"):
+    with pytest.raises(DataError, match=r"6 of 6 shares exceed the bound 1, more .* = 0.1"):
         stream(rows=rows, max_clipped=0.1)
-    with pytest.raises(
-        DataError, match=r"4 of 6 shares are above the bound 2, more .* larger bound"
-    ):
+    with pytest.raises(DataError, match=r"4 of 6 shares exceed the bound 2, more .* larger bound"):
         stream(Gain(at_most=2), rows, max_clipped=0.1)
 
 
@@ -162,14 +162,14 @@ def test_counts_above_the_bound_are_clipped_and_counted_up_to_a_share():
     made = stream(gain, max_clipped=0.2)
     np.testing.assert_array_equal(made.gains, np.minimum(COUNTS / 100, 1))  # not over 190
     assert made.provenance[GAIN]["clipped"] == 1
-    with pytest.raises(DataError, match=r"1 of 6 counts are above the bound 100.* = 0.1 allows"):
+    with pytest.raises(DataError, match=r"1 of 6 counts exceed the bound 100.* = 0.1 allows"):
         stream(gain, max_clipped=0.1)
 
 
 def test_a_table_of_counts_needs_no_capacities(tmp_path):
-    """Its counts are those of a table whose capacities are the bound, holes filled alike."""
+    """Its gains equal those with the bound as capacities, and gaps are filled alike."""
     rows = pd.DataFrame(
-        [(it, day, count) for it, counts in {"a": "5N7", "b": "289"}.items()
+        [(entity, day, count) for entity, counts in {"a": "5N7", "b": "289"}.items()
          for day, count in zip(("2021-01-01", "2021-01-08", "2021-01-15"), counts, strict=True)],
         columns=["entity", "day", "n"],
     ).replace("N", "")  # fmt: skip

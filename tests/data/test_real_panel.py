@@ -1,4 +1,4 @@
-"""Cleaning on real weeks of the HHS table."""
+"""Cleaning works on real weeks of the HHS table."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read(file: Path, rules: Dataset) -> RawTable:
 
 
 def test_the_table_that_comes_with_dpol_is_the_one_of_the_results() -> None:
-    """Its bytes, and those of the panel of three states, which an extract of the table gave too."""
+    """Its bytes and the panel of three states are as before; an extract gave the same panel."""
     digest = hashlib.sha256(PANEL.read_bytes()).hexdigest()
     assert digest == "1d9a8c1471ac389004a67be9c735808c4f03226eb3afdacc8b19a5f5dd0dd088"
     panel = clean_panel(read(PANEL, ADULTS), ADULTS, STREAMS).table.to_csv(index=False)
@@ -66,7 +66,7 @@ def test_the_table_that_comes_with_dpol_is_the_one_of_the_results() -> None:
 
 
 def test_the_panel_of_the_real_weeks() -> None:
-    """Entities, weeks, gaps, suppressed cells and names, each against a count by other means."""
+    """Entities, weeks, gaps, suppressed cells and names equal counts by other means."""
     raw = read(PANEL, ADULTS)
     panel = clean_panel(raw, ADULTS, STREAMS)
     table = panels.PANEL.check(panel.table, "panel")
@@ -77,18 +77,18 @@ def test_the_panel_of_the_real_weeks() -> None:
     names = mine["hospital_name"].str.strip().groupby([mine["state"], mine["hospital_pk"]])
     renamed = (names.nunique() > 1).groupby("state").sum()
     assert (hidden.sum(), renamed.sum()) == (562 + 1_833 + 3_608, 26)
-    assert sum(it.entities + len(it.dropped) for it in panel.reports) == 586
-    for it, entities in zip(panel.reports, (33, 154, 307), strict=True):
-        assert (it.entities, it.periods) == (entities, 67)
-        assert sum(int(gap.split()[0]) for gap in it.missing_periods) == 16
-        assert it.sparse_periods == ()
-        assert it.cells["suppressed_counts"] == hidden[it.stream]
-        assert it.cells["renamed_entities"] == renamed[it.stream]
-        assert 0.5 < it.largest_density <= 1 < it.smallest_capacity
-        stream = build_stream(table, it.stream, 1.0, {})
+    assert sum(report.entities + len(report.dropped) for report in panel.reports) == 586
+    for report, entities in zip(panel.reports, (33, 154, 307), strict=True):
+        assert (report.entities, report.periods) == (entities, 67)
+        assert sum(int(gap.split()[0]) for gap in report.missing_periods) == 16
+        assert report.sparse_periods == ()
+        assert report.cells["suppressed_counts"] == hidden[report.stream]
+        assert report.cells["renamed_entities"] == renamed[report.stream]
+        assert 0.5 < report.largest_density <= 1 < report.smallest_capacity
+        stream = build_stream(table, report.stream, 1.0, {})
         assert stream.gains.shape == (67, entities)
         assert stream.gains.sum() == pytest.approx(
-            table[table["stream"] == it.stream]["density"].sum()
+            table[table["stream"] == report.stream]["density"].sum()
         )
         assert stream.periods[0] == pd.Timestamp("2021-01-01").to_datetime64()
 
@@ -97,15 +97,15 @@ def test_weeks_exactly_as_published_are_cleaned_without_an_error() -> None:
     panel = clean_panel(read(VERBATIM, EVERYONE), EVERYONE, STREAMS)
     panels.PANEL.check(panel.table, "panel")
     assert (panel.rows_read, panel.rows_outside) == (2_855, 0)
-    for it, entities in zip(panel.reports, (40, 176, 352), strict=True):
-        assert (it.entities, it.periods, it.selection) == (entities, 5, "all")
-        assert it.missing_periods == it.sparse_periods == ()
-        assert {drop["reason"] for drop in it.dropped} <= {"never reports a capacity above 0"}
-        assert it.cells["exact_duplicates"] == 0
-        assert it.cells["suppressed_counts"] > 50
+    for report, entities in zip(panel.reports, (40, 176, 352), strict=True):
+        assert (report.entities, report.periods, report.selection) == (entities, 5, "all")
+        assert report.missing_periods == report.sparse_periods == ()
+        assert {drop["reason"] for drop in report.dropped} <= {"never reports a capacity above 0"}
+        assert report.cells["exact_duplicates"] == 0
+        assert report.cells["suppressed_counts"] > 50
 
 
-# Of the table's 127 columns, counts of COVID or influenza patients and the beds they lie in.
+# Counts of COVID or influenza patients and their beds, among the table's 127 columns.
 PAIRS = [
     ("inpatient_beds_used_covid", "total_beds"),
     ("total_adult_patients_hospitalized_confirmed_covid", "all_adult_hospital_beds"),
@@ -131,21 +131,21 @@ def test_no_pair_of_published_columns_stops_a_run_and_all_markers_are_counted(
     for kind, column in (("counts", columns["count"]), ("capacities", columns["capacity"])):
         for rule, markers in (("suppressed", [MARKER]), ("missing", ["", "NA"])):
             held = mine[column].agg(lambda cells, markers=markers: cells.isin(markers).sum())
-            counted = {it.stream: it.cells[f"{rule}_{kind}"] for it in panel.reports}
+            counted = {report.stream: report.cells[f"{rule}_{kind}"] for report in panel.reports}
             assert counted == held.to_dict()
-    assert all(it.cells["clipped_densities"] == 0 for it in panel.reports) or "icu" in count
+    assert all(report.cells["clipped_densities"] == 0 for report in panel.reports) or "icu" in count
 
 
 def test_occupied_beds_above_the_wrong_capacity_stop_with_the_reason() -> None:
-    """All patients over the adults' beds: 15% of New Mexico's cells are above 1."""
+    """All patients over adult beds exceed 1 in 15% of New Mexico's cells."""
     columns = {
         "count": "inpatient_beds_used_7_day_avg",
         "capacity": "all_adult_hospital_inpatient_beds_7_day_avg",
     }
     rules = dataset(columns)
-    with pytest.raises(DataError, match="stream NM has 29 cells of 200 in which the count") as told:
+    with pytest.raises(DataError, match="stream NM has 29 cells of 200 whose count") as told:
         clean_panel(read(VERBATIM, rules), rules, STREAMS)
-    assert "check the signs in dataset.format" in str(told.value)
+    assert "Otherwise check dataset.format" in str(told.value)
     allowed = dataset(columns, max_clipped=0.15)
     reports = clean_panel(read(VERBATIM, allowed), allowed, STREAMS).reports
     assert [report.cells["clipped_densities"] for report in reports] == [29, 43, 185]

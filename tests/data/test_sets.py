@@ -1,6 +1,6 @@
-"""Configs not yet run on real data: each reads, cleans and plays a table that looks like its own.
+"""Configs not yet run on real data read, clean and play a table that looks like their own.
 
-The tables have the headers that the publishers use; the numbers are made up.
+The tables have the publishers' headers and made-up numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pipeline import ROOT, run, succeed
 
 
 def played(name: str, table: pd.DataFrame, path: Path) -> tuple[GainStream, pd.DataFrame]:
-    """The first stream of a config on a table, cleaned and played, and its panel."""
+    """Clean and play the first stream of a config on a table; return it and its panel."""
     config = load_experiment(ROOT / f"config/{name}.yaml").config
     table.to_csv(path, index=False)
     raw = read_table(path, config.dataset.needed_columns.needed())
@@ -81,6 +81,6 @@ def test_accident_and_emergency_in_england(tmp_path: Path) -> None:
     succeed(run(sys.executable, str(ROOT / "config/emergency.py"), folder=tmp_path))
     table = pd.read_csv(tmp_path / "data/raw/nhs-emergency.csv")
     stream, _ = played("emergency", table, tmp_path / "emergency.csv")
-    assert stream.entities == ("R1A", "R1B"), "who sees nobody does not play"
+    assert stream.entities == ("R1A", "R1B"), "a department without patients does not play"
     assert stream.gains.tolist() == [[0.2, 0.18], [0.201, 0.18], [0.202, 0.18]]
     assert [str(day) for day in stream.periods] == ["2024-03-01", "2024-04-01", "2024-05-01"]

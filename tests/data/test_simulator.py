@@ -1,4 +1,4 @@
-"""The simulated table: what it promises, cell by cell, and that its games are worth playing."""
+"""The simulated table keeps its promises cell by cell, and its games are worth playing."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ HIDDEN, MISSING = "-999999", ["", "NA"]
 
 
 def numbers(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells as numbers; hidden becomes 2, missing NaN."""
+    """Return cells as numbers: 2 for hidden cells, NaN for missing ones."""
     return cells.replace({HIDDEN: "2", "": "nan", "NA": "nan"}).astype(float)
 
 
 def total_cases(table: pd.DataFrame) -> pd.Series[float]:
-    """Suspected cases of each hospital as cleaning counts them, missing as 0."""
+    """Return the suspected cases of each hospital as cleaning counts them, missing as 0."""
     by_hospital = numbers(table[CASES]).groupby(table["hospital_pk"]).sum()
     return by_hospital[CASES[0]] + by_hospital[CASES[1]]
 
@@ -37,7 +37,7 @@ def most_beds(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def regular(table: pd.DataFrame, least_cases: float = 100) -> list[str]:
-    """The hospitals that cleaning keeps."""
+    """Return the hospitals that cleaning keeps."""
     beds, cases = most_beds(table), total_cases(table)
     kept: list[str] = cases[(cases >= least_cases) & (beds > 0).all(axis=1)].index.tolist()
     return kept
@@ -62,9 +62,9 @@ def test_same_seed_same_bytes_other_seed_others() -> None:
 def test_a_group_depends_on_its_label_and_not_on_the_others() -> None:
     alone = simulate_hospitals({"NM": 9}, 30, FRIDAY, 5).drop_duplicates()
     many = simulate_hospitals({"PA": 9, "NM": 9, "AZ": 3}, 30, FRIDAY, 5).drop_duplicates()
-    own, other = (many[many["state"] == state] for state in ("NM", "PA"))
-    assert own.to_csv(index=False) == alone.to_csv(index=False)
-    assert numbers(own[COUNTS]).sum().sum() != numbers(other[COUNTS]).sum().sum()
+    ours, other = (many[many["state"] == state] for state in ("NM", "PA"))
+    assert ours.to_csv(index=False) == alone.to_csv(index=False)
+    assert numbers(ours[COUNTS]).sum().sum() != numbers(other[COUNTS]).sum().sum()
 
 
 # Schema
@@ -182,7 +182,7 @@ def test_one_silent_hospital_and_one_without_beds_in_each_group(table: pd.DataFr
     ("hospitals", "weeks"), [({"NM": 24}, 1), ({"NM": 24}, 0), ({"NM": 24, "PA": 1}, 9), ({}, 9)]
 )
 def test_too_small_is_refused(hospitals: dict[str, int], weeks: int) -> None:
-    with pytest.raises(ValueError, match="2 weeks or more, and groups of 2 hospitals or more"):
+    with pytest.raises(ValueError, match="at least 2 weeks, and at least 2 hospitals per group"):
         simulate_hospitals(hospitals, weeks, FRIDAY, 0)
 
 
@@ -208,15 +208,15 @@ def test_counts_are_consistent(table: pd.DataFrame) -> None:
 
 def test_the_fullest_hospital_changes_and_can_partly_be_foreseen(table: pd.DataFrame) -> None:
     for state, rows in table.groupby("state"):
-        own = rows[rows["hospital_pk"].isin(regular(rows))].drop_duplicates()
-        shares = numbers(own[[COUNTS[0]]])[COUNTS[0]] / numbers(own[[BEDS[0]]])[BEDS[0]]
-        index = [own["collection_week"], own["hospital_pk"]]
+        kept = rows[rows["hospital_pk"].isin(regular(rows))].drop_duplicates()
+        shares = numbers(kept[[COUNTS[0]]])[COUNTS[0]] / numbers(kept[[BEDS[0]]])[BEDS[0]]
+        index = [kept["collection_week"], kept["hospital_pk"]]
         gains = pd.Series(shares.to_numpy(), index).unstack().fillna(0).to_numpy()
         best = gains.argmax(axis=1)
         followed = gains[np.arange(1, len(gains)), best[:-1]].mean()
         assert len(set(best)) >= 8, state
         assert followed > 1.15 * gains[1:].mean(axis=0).max(), state  # no fixed hospital is as good
-        assert followed < 0.9 * gains[1:].max(axis=1).mean(), state  # foresight is better
+        assert followed < 0.9 * gains[1:].max(axis=1).mean(), state  # the oracle is better
 
 
 def test_ids_of_a_thousand_hospitals_sort_like_numbers() -> None:

@@ -1,4 +1,4 @@
-"""A gain stream is whole and sound, or refused with the cell that is not."""
+"""A gain stream is valid, or refused with the first bad cell."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def test_a_scale_that_is_not_positive_is_refused(field: str, value: float) -> No
         ({"entities": ("a", "b", "c")}, "entities has shape (3,), not (2,)"),
         ({"names": ("A",)}, "names has shape (1,), not (2,)"),
         ({"entities": ("a", "a")}, "an entity is listed twice"),
-        *((it, "needs either capacity, (rounds, experts), or given_sensitivity, (rounds,)")
-          for it in ({"capacity": None}, {"given_sensitivity": SENSITIVITY})),
+        *((changes, "needs either capacity, (rounds, experts), or given_sensitivity, (rounds,)")
+          for changes in ({"capacity": None}, {"given_sensitivity": SENSITIVITY})),
         ({"periods": np.array(["2021-01-03", "NaT", "2021-01-24"], "M8[D]")},
          "a period has no date"),
         ({"periods": FACTS["periods"][[1, 1, 2]]},
@@ -199,7 +199,7 @@ def test_a_file_that_is_not_whole_is_refused(path: Path, kept: float | None) -> 
 
 
 def column(table: pa.Table, name: str, row: int, value: object) -> pa.Table:
-    """The table with one cell changed."""
+    """Return the table with one cell changed."""
     values = table.column(name).to_pylist()
     values[row] = value
     return table.set_column(table.schema.get_field_index(name), name, pa.array(values))
@@ -245,7 +245,7 @@ def test_a_stream_without_capacities_has_the_sensitivity_that_it_was_given() -> 
 
 
 def test_what_needs_capacities_is_refused_without() -> None:
-    with pytest.raises(DataError, match="stream NM: the noise x needs capacities, and this"):
+    with pytest.raises(DataError, match="stream NM: the noise x needs capacities, but this"):
         given_stream().capacities_for("the noise x")
 
 
@@ -254,12 +254,12 @@ def test_what_needs_capacities_is_refused_without() -> None:
 
 @pytest.fixture
 def panel() -> pd.DataFrame:
-    """A panel of two streams; NM has three periods and two entities."""
+    """Return a panel of two streams; NM has three periods and two entities."""
     made = stream()
     cells = {"density": made.gains.ravel(), "capacity": made.capacity.ravel()}
-    own = pd.DataFrame({"period": np.repeat(made.periods.astype("M8[ns]"), 2), **cells})
-    own = own.assign(stream="NM", entity=made.entities * 3, name=made.names * 3)
-    return pd.concat([own, own[:2].assign(stream="PA")], ignore_index=True)
+    nm = pd.DataFrame({"period": np.repeat(made.periods.astype("M8[ns]"), 2), **cells})
+    nm = nm.assign(stream="NM", entity=made.entities * 3, name=made.names * 3)
+    return pd.concat([nm, nm[:2].assign(stream="PA")], ignore_index=True)
 
 
 def test_a_panel_makes_the_stream_of_its_densities_and_capacities(panel: pd.DataFrame) -> None:

@@ -26,8 +26,8 @@ NOT_UTF_8 = (
     "is not UTF-8 text. Save it as UTF-8 CSV with commas between cells and decimal points; or set"
     " in the config: dataset.format"
 )
-LOOK = ". Or let dpol look at the table: dpol new dataset TABLE"
-DAMAGED = r"is damaged, cut short or no \.\w+ file \(.+\); " + INTACT + ", or name the file .*"
+LOOK = "; or let dpol look at the table: dpol new dataset TABLE"
+DAMAGED = r"is damaged, cut short or not a \.\w+ file \(.+\); " + INTACT + ", or give it the suff.*"
 MANY_ROWS = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3_000))
 PACKED = gzip.compress(MANY_ROWS, mtime=0)
 PARQUET = pd.DataFrame({"a": [1], "b": [2]}).to_parquet(index=False)
@@ -39,7 +39,7 @@ def text(cells: pd.DataFrame) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class Files:
-    """A folder for tables, which it writes and reads."""
+    """A folder in which tables are written and read."""
 
     folder: Path
 
@@ -52,7 +52,7 @@ class Files:
         return read_table(self.folder / "t.parquet", COLUMNS)
 
     def refused(self, content: bytes, name: str = "t.csv") -> str:
-        """The message for bytes that are not a table, without the path it has to begin with."""
+        """Return the message for bytes that are not a table, without the path that starts it."""
         with pytest.raises(DataError) as caught:
             self.csv(content, name)
         assert str(caught.value).startswith(str(self.folder / name))
@@ -124,7 +124,7 @@ def flipped(content: bytes, place: int) -> bytes:
         *(("t.parquet", PARQUET[: int(kept * len(PARQUET))]) for kept in (0, 0.1, 0.5, 0.99)),
         *((name, MANY_ROWS) for name in ("t.csv.gz", "t.parquet")),
     ],
-    ids=lambda it: it if isinstance(it, str) else f"{len(it)} bytes",
+    ids=lambda value: value if isinstance(value, str) else f"{len(value)} bytes",
 )
 def test_a_table_that_is_damaged_or_not_what_its_name_says_is_refused(
     files: Files, name: str, content: bytes
@@ -140,16 +140,16 @@ def test_a_table_that_is_damaged_or_not_what_its_name_says_is_refused(
 def test_only_a_table_that_was_fetched_is_to_be_deleted(files: Files, content: bytes) -> None:
     assert "delete" not in files.refused(content, "t.csv.gz")
     (files.folder / "t.csv.gz.provenance.json").write_text("{}")
-    assert "delete it and run again, which fetches it again" in files.refused(content, "t.csv.gz")
+    assert "delete it and run again to fetch it again" in files.refused(content, "t.csv.gz")
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b'a,b\n1,2\n"3,4\n', f"3: is not CSV: unexpected end of data; {INTACT}"),
-        (b"a,b\n1,2\n3", "3: has 1 cell, but the header has 2. Put cells that hold ',' or a"),
-        (b"a,b\n1,2\n\n1,16,8\n", "4: has 3 cells, but the header has 2. Put cells that hold ','"),
-        (b"a,b,c\n1,2,3\n4,x\ry,6\n", "3: has 2 cells, but the header has 3. Put cells that hold"),
+        (b"a,b\n1,2\n3", "3: has 1 cell, but the header has 2. Quote cells that hold ',' or a"),
+        (b"a,b\n1,2\n\n1,16,8\n", "4: has 3 cells, but the header has 2. Quote cells that"),
+        (b"a,b,c\n1,2,3\n4,x\ry,6\n", "3: has 2 cells, but the header has 3. Quote cells that"),
     ],
     ids=["open quote", "half a row", "decimal comma", "return"],
 )
@@ -213,7 +213,7 @@ def test_missing_columns_are_named_beside_those_that_exist(tmp_path: Path, name:
         (pa.array(["ü"], pa.large_string()), "ü"),
         ([None], ""),
     ],
-    ids=lambda it: it if isinstance(it, str) else "",
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_all_types_of_parquet_are_read_as_text(files: Files, values: object, expected: str) -> None:
     assert files.parquet({"a": values, "b": [1]}).cells["a"].tolist() == [expected]

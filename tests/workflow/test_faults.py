@@ -152,8 +152,8 @@ def test_without_network_the_fetch_says_what_to_do_and_that_works(tmp_path: Path
     local_table(tmp_path, GOOD, source, lazy=WHOLE["lazy"])
     said = fail(snakemake(tmp_path, "--cores", "1"))
     assert [title for title in STUDY_TITLES if f"{title}: " in said] == []
-    assert "place it by hand as data/raw/table.csv.gz" in said
-    remedy = "error: no endpoint delivered data/raw/table.csv.gz. Without a network, type:"
+    assert "place it at data/raw/table.csv.gz" in said
+    remedy = "error: no endpoint delivered data/raw/table.csv.gz. Without a network, run:"
     assert said.splitlines()[-1] == f"{remedy} dpol demo"
     assert [it for it in said.splitlines() if it.startswith("error: ")] == [f"{remedy} dpol demo"]
     placed = tmp_path / "data/raw/table.csv.gz"
@@ -172,7 +172,7 @@ def test_a_checkout_without_network_ends_with_the_command_of_the_demo(tmp_path: 
     (tmp_path / "config/demo.yaml").touch()
     command = "snakemake --cores 2 --configfile config/demo.yaml"
     bare = fail(snakemake(tmp_path, "data"))
-    assert bare.splitlines()[-1].endswith(f"Without a network, type: {command}")
+    assert bare.splitlines()[-1].endswith(f"Without a network, run: {command}")
     own = run(sys.executable, "-m", "dpol", "run", "config.yaml", "data", folder=tmp_path)
     assert fail(own).splitlines()[-1].endswith(f"without a network: {command}")
     assert own.stderr.count(command) == 1

@@ -1,1 +1,1 @@
-"""Shared tools of all packages: errors, files, randomness, intervals and settings."""
+"""Tools that all packages share: errors, files, randomness, intervals and settings."""

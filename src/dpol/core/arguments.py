@@ -1,7 +1,7 @@
-"""Checks of single values: parameters that a config sets, and arguments of public functions.
+"""Checks of single values: parameters in a config, and arguments of public functions.
 
-Each names the argument, what it got, and what is wanted. A value is refused by ValueError, of a
-wrong type too; an object of another class by TypeError.
+Each error names the argument, the allowed values and the given one. A bad value raises ValueError,
+also if its type is wrong; an object of another class raises TypeError.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import TypeGuard
 
 
 def check_number(name: str, value: object, interval: str, more: str = "") -> None:
-    """Refuse a value that is not a number in an interval, such as `(0, 1]`.
+    """Refuse a value that is not a number in an interval.
 
     Args:
-        name: of the argument.
-        value: of the argument.
-        interval: of the numbers that it may be.
+        name: name of the argument.
+        value: the value.
+        interval: the allowed numbers, such as `(0, 1]`.
         more: the end of the message, such as "; inf means no noise".
 
     Raises:
-        ValueError: it is outside, NaN or not a number; true and false are not numbers.
+        ValueError: the value is outside, NaN or not a number; true and false are not numbers.
     """
     low, high = interval[1:-1].split(", ")
     if _is_number(value):
@@ -35,7 +35,7 @@ def check_number(name: str, value: object, interval: str, more: str = "") -> Non
 
 
 def check_mu(mu: object) -> None:
-    """Refuse what is not a privacy level. Raises ValueError."""
+    """Refuse a value that is not a privacy level mu. Raises ValueError."""
     if not (_is_number(mu) and mu > 0):
         raise ValueError(
             f"mu must be a number above 0, such as 1, got {_shown(mu)}; math.inf means no noise"
@@ -60,12 +60,12 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
 
 
 def check_kind(name: str, value: object, kind: type, remedy: str) -> None:
-    """Refuse a value of another class. Raises TypeError, which ends with the remedy."""
+    """Refuse a value of another class. Raises TypeError, whose text ends with the remedy."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}; {remedy}")
 
 
 def _shown(value: object) -> str:
-    """A value in a message: long ones are cut short."""
+    """Return a value as text for a message, at most 60 characters."""
     shown = " ".join(repr(value).split())
     return shown if len(shown) <= 60 else shown[:57] + "..."

@@ -1,6 +1,6 @@
-"""Columns of Arrow tables as NumPy arrays, and the other way.
+"""Conversions between columns of Arrow tables and NumPy arrays.
 
-Arrow's own conversions load pandas, which takes longer than to play a small stream.
+Arrow's own conversions load pandas, which takes longer than playing a small stream.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 def as_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
-    """A column of numbers, days or texts, without nulls, as an array.
+    """Return a column of numbers, days or texts, without nulls, as an array.
 
     Raises:
         TypeError, ValueError, NotImplementedError: the column holds something else.
@@ -43,7 +43,7 @@ def _numbers(array: pa.Array) -> NDArray[Any]:
 
 
 def as_arrow(values: NDArray[Any]) -> pa.Array:
-    """A one-dimensional array of numbers as an Arrow array, which shares its memory.
+    """Return a one-dimensional array of numbers as an Arrow array that shares its memory.
 
     >>> as_arrow(np.array([1.5, 2.0])).to_pylist()
     [1.5, 2.0]
@@ -53,7 +53,7 @@ def as_arrow(values: NDArray[Any]) -> pa.Array:
 
 
 def as_texts(values: Sequence[str]) -> pa.StringArray:
-    """Texts as an Arrow array.
+    """Return texts as an Arrow array.
 
     >>> as_texts(["a", "μ"]).to_pylist()
     ['a', 'μ']

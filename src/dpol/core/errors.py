@@ -1,19 +1,18 @@
 """Errors that a user can fix.
 
-The code that raises one writes the whole story: the file, key or row, what is wrong
-with it, and the remedy. The program prints the message without a
-traceback; every other exception is a defect of dpol and keeps its traceback.
+Each message names the file, key or row, what is wrong with it, and the remedy. dpol prints it
+without a traceback; any other exception is a bug in dpol and keeps its traceback.
 """
 
 from __future__ import annotations
 
 
 class DpolError(Exception):
-    """A mistake outside the program; its text is meant for the user as it is."""
+    """A mistake outside dpol; users see its text as it is."""
 
 
 class UsageError(DpolError):
-    """Nobody can mean what was typed; a command ends with exit code 2 instead of 1."""
+    """Invalid command-line usage; the command ends with exit code 2 instead of 1."""
 
 
 class ConfigError(DpolError):

@@ -1,4 +1,4 @@
-"""Exponents of growth: slopes of log means on log sizes, with their intervals."""
+"""Exponents of growth: slopes of log means against log sizes, with their intervals."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dpol.core.intervals import student_factor
 
 @dataclass(frozen=True, kw_only=True)
 class Exponent:
-    """A fitted exponent: mean proportional to size ** `slope`.
+    """A fitted exponent: means grow like size ** `slope`.
 
     Args:
-        slope: the least-squares slope of log mean on log size.
-        half_width: of its interval, which covers the chance of the runs. It does not cover how far
-            the means are from a power of the size; `curvature` says that.
-        curvature: largest distance of a log mean from the line.
+        slope: the least-squares slope of log mean against log size.
+        half_width: half-width of its interval, which covers the randomness of the runs, but not the
+            deviation of the means from a power of the size.
+        curvature: largest distance of a log mean from the line, which measures that deviation.
     """
 
     slope: float
@@ -28,7 +28,7 @@ class Exponent:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Lower and upper end."""
+        """Lower and upper end of the interval."""
         return self.slope - self.half_width, self.slope + self.half_width
 
 
@@ -41,17 +41,17 @@ def fit_exponent(
     confidence: float,
     comparisons: int = 1,
 ) -> Exponent:
-    """The exponent with which independent means grow with a size.
+    """Fit the exponent with which independent means grow with a size.
 
-    The error of a log mean is, to first order, the relative error of the mean (delta method).
+    To first order, the error of a log mean is the relative error of the mean (delta method).
 
     Args:
-        sizes: (k,) at least two different positive sizes.
+        sizes: (k,) positive sizes, at least two of them distinct.
         means: (k,) positive means, each from independent runs.
-        standard_errors: (k,) of the means.
-        replicates: runs behind each mean.
-        confidence: of all intervals together.
-        comparisons: the number of intervals that hold together (Bonferroni).
+        standard_errors: (k,) standard errors of the means.
+        replicates: number of runs behind each mean.
+        confidence: confidence of all intervals together.
+        comparisons: number of intervals that hold together (Bonferroni).
 
     Raises:
         ValueError: fewer than two sizes, or a size or mean that is not positive.
@@ -62,7 +62,7 @@ def fit_exponent(
     """
     size, mean = np.asarray(sizes, dtype=float), np.asarray(means, dtype=float)
     if len(set(size.tolist())) < 2 or not ((size > 0).all() and (mean > 0).all()):
-        raise ValueError("an exponent needs two sizes or more, and positive sizes and means")
+        raise ValueError("an exponent needs two or more sizes, and positive sizes and means")
     x, y = np.log(size), np.log(mean)
     centred = x - x.mean()
     weights = centred / (centred**2).sum()

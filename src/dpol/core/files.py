@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one."""
+"""Writing files so that a reader never sees a partial one."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _REMEDIES = {
     errno.EROFS: "the file system is read-only; choose another folder",
     errno.ENOTDIR: "a part of the path is a file, not a folder; rename it or choose another folder",
     errno.EEXIST: "a part of the path is a file, not a folder; rename it or choose another folder",
-    errno.EISDIR: "there is a folder of that name; rename it or choose another name",
-    errno.EFBIG: "files may not become so large here; raise the limit (ulimit -f) and run again",
+    errno.EISDIR: "a folder has that name; rename it or choose another name",
+    errno.EFBIG: "the file exceeds the limit on file size; raise it (ulimit -f) and run again",
     errno.EIO: "the disk reports an error; check it, or choose another folder",
 }
 
@@ -35,12 +35,12 @@ _REMEDIES = {
 def atomic_path(path: Path | str) -> Iterator[Path]:
     """Yield a temporary path next to `path` that becomes `path` on success.
 
-    The temporary file has the suffixes of `path` (writers look at them). It is
-    flushed to disk before it is renamed, and removed if the block raises.
+    The temporary file has the suffixes of `path`, which writers look at. It is flushed to disk
+    before it is renamed, and removed if the block raises.
 
     Raises:
-        OutputError: the folder cannot be written, the disk is full, and so on. An error of the
-            system that names another file passes as it is.
+        OutputError: the folder cannot be written, the disk is full, and so on. OS errors about
+            other files pass unchanged, unless this module has a remedy for them.
     """
     path = Path(path)
     try:
@@ -69,7 +69,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
 
 @contextmanager
 def packed_file(path: Path) -> Iterator[gzip.GzipFile]:
-    """A gzip file to write; equal content gives equal bytes, so neither name nor time goes in."""
+    """Open a gzip file for writing without name and time, so that equal content has equal bytes."""
     with path.open("wb") as stream, gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
         yield packed
 
@@ -89,10 +89,10 @@ def write_json(path: Path | str, value: Any) -> None:
 def locked(path: Path | str) -> Iterator[None]:
     """Let only one block at a time work on `path`; the others wait.
 
-    The lock is on an empty hidden file next to `path`; it ends with the process that holds it.
+    The lock is on an empty hidden file next to `path`, and ends with the process that holds it.
 
     Raises:
-        OutputError: the folder cannot be written, or knows no locks.
+        OutputError: the folder cannot be written, or does not support locks.
     """
     path = Path(path)
     try:
@@ -105,27 +105,30 @@ def locked(path: Path | str) -> Iterator[None]:
 
 
 def check_writable(folder: Path | str) -> None:
-    """Refuse a folder in which nothing can be made; makes nothing itself.
+    """Refuse a folder in which nothing can be created, without creating anything.
 
     Raises:
-        OutputError: a part of the path is a file, or may not be written to.
+        OutputError: a part of the path is a file or not writable.
     """
     folder = Path(folder)
     existing = next(path for path in [folder, *folder.absolute().parents] if path.exists())
     if not existing.is_dir():
         raise OutputError(f"cannot write {folder}: {existing} is a file, not a folder; rename it")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise OutputError(f"cannot write {folder}: no permission to write in {existing}")
+        raise OutputError(
+            f"cannot write {folder}: no permission to write in {existing}; make it writable or"
+            " choose another folder"
+        )
 
 
 def sha256(path: Path | str) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def output_error(path: Path | str, error: OSError) -> OutputError:
-    """The error that says why the system did not write a file, and the remedy."""
+    """Return the error for a file that the system could not write, with cause and remedy."""
     said = _REMEDIES.get(error.errno or 0) or f"{error.strerror or error}; choose another folder"
     return OutputError(f"cannot write {path}: {said}")
 

@@ -1,8 +1,7 @@
-"""Confidence intervals of everything that is sampled: means (Student) and probabilities.
+"""Confidence intervals for means (Student, Welch) and probabilities (Clopper-Pearson).
 
-Intervals that are shown together, in a table or a figure, hold together: each has the error of
-the whole, divided by their number (Bonferroni). They cover the randomness of the runs on the data
-at hand, not other data.
+Intervals shown together, in a table or a figure, hold together: the error is divided by their
+number (Bonferroni). They cover the randomness of the runs on the given data, not other data.
 """
 
 from __future__ import annotations
@@ -21,14 +20,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NORMAL_90, NORMAL_95 = 1.6448536269514722, 1.96
-"""Half of a 90% and of a 95% interval where the standard deviation is known, in units of it."""
+"""Half-widths of a 90% and a 95% normal interval, in standard deviations."""
 
 
 def student_factor(confidence: float, comparisons: int, replicates: int) -> float:
-    """Half-width of a Student interval in standard errors, Bonferroni over `comparisons`.
+    """Return the half-width of a Student interval in standard errors, with Bonferroni's correction.
 
-    Infinite for one replicate, which says nothing about its own error. No comparison counts as
-    one.
+    It is infinite for one replicate, whose error is unknown.
+
+    Args:
+        confidence: confidence of all intervals together.
+        comparisons: number of intervals that hold together; 0 counts as 1.
+        replicates: number of replicates behind the mean.
 
     Raises:
         ValueError: no replicate, or a confidence outside (0, 1).
@@ -37,31 +40,31 @@ def student_factor(confidence: float, comparisons: int, replicates: int) -> floa
     [2.776, 2.093, 1.984]
     """
     if replicates < 1:
-        raise ValueError(f"an interval needs replicates, got {replicates}")
+        raise ValueError(f"an interval needs at least 1 replicate, got {replicates}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
     return math.inf if replicates == 1 else _factor(replicates - 1, confidence, comparisons)
 
 
 def _factor(degrees: float, confidence: float, comparisons: int) -> float:
-    """Student's quantile, Bonferroni over `comparisons`; degrees of freedom may be a fraction."""
+    """Return Student's quantile with Bonferroni's correction; `degrees` may be fractional."""
     return float(-scipy.special.stdtrit(degrees, (1 - confidence) / (2 * max(comparisons, 1))))
 
 
 def welch_half_width(
     deviations: Sequence[float], sizes: Sequence[int], confidence: float, comparisons: int = 1
 ) -> float:
-    """Half-width of Welch's interval for the difference of the means of two independent samples.
+    """Return the half-width of Welch's interval for the difference of two independent means.
 
-    Degrees of freedom are Satterthwaite's. Infinite where a sample has one value, 0 where both
+    Degrees of freedom are Satterthwaite's. It is infinite if a sample has one value, and 0 if both
     deviations are 0. Source: Welch, The generalization of 'Student's' problem when several
     different population variances are involved (1947).
 
     Args:
         deviations: standard deviation of each sample (ddof = 1).
-        sizes: number of values of each sample.
-        confidence: of all intervals together.
-        comparisons: the number of intervals that hold together.
+        sizes: number of values in each sample.
+        confidence: confidence of all intervals together.
+        comparisons: number of intervals that hold together.
 
     Raises:
         ValueError: as `student_factor`.
@@ -71,25 +74,25 @@ def welch_half_width(
     """
     if student_factor(confidence, comparisons, min(sizes)) == math.inf:
         return math.inf
-    squares = [it**2 / size for it, size in zip(deviations, sizes, strict=True)]
+    squares = [deviation**2 / size for deviation, size in zip(deviations, sizes, strict=True)]
     error = math.sqrt(sum(squares))
     if error == 0:
         return 0.0
-    shares = [it / sum(squares) for it in squares]
-    inverse = sum(it**2 / (size - 1) for it, size in zip(shares, sizes, strict=True))
+    shares = [square / sum(squares) for square in squares]
+    inverse = sum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
     return _factor(1 / inverse, confidence, comparisons) * error
 
 
 def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Floats:
-    """Half-widths of Student intervals for the means of `values` over axis 0, the replicates.
+    """Return half-widths of Student intervals for means over axis 0, the replicates.
 
-    Infinite for one replicate. Exactly 0 where all of at least two replicates are equal: such a
-    number is taken for deterministic.
+    They are infinite for one replicate, and exactly 0 where two or more replicates are all equal:
+    such a number is taken to be deterministic.
 
     Args:
-        values: (R, ...).
-        confidence: of all intervals together.
-        comparisons: the number of intervals that hold together.
+        values: (R, ...) values of the replicates.
+        confidence: confidence of all intervals together.
+        comparisons: number of intervals that hold together.
 
     Raises:
         ValueError: as `student_factor`.
@@ -106,13 +109,13 @@ def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Float
 def half_width_of(
     squares: Floats, replicates: int, confidence: float, comparisons: int = 1
 ) -> Floats:
-    """`half_width` from the sums of squared deviations from the mean, of any shape.
+    """Return `half_width` from sums of squared deviations from the mean, of any shape.
 
     Args:
-        squares: sum over the replicates of the squared deviations.
-        replicates: their number.
-        confidence: of all intervals together.
-        comparisons: the number of intervals that hold together.
+        squares: sums of the replicates' squared deviations.
+        replicates: number of replicates.
+        confidence: confidence of all intervals together.
+        comparisons: number of intervals that hold together.
 
     Raises:
         ValueError: as `student_factor`.
@@ -127,9 +130,9 @@ def half_width_of(
 
 
 def standard_error(values: Floats) -> Floats:
-    """Standard errors of the means of `values` (R, ...) over axis 0, the replicates.
+    """Return the standard errors of the means of `values` (R, ...) over axis 0, the replicates.
 
-    Exactly 0 where all of at least two replicates are equal, infinite for one replicate.
+    They are exactly 0 where two or more replicates are all equal, and infinite for one replicate.
 
     >>> standard_error(np.array([[1.0, 7.0], [3.0, 7.0]])).tolist()
     [1.0, 0.0]
@@ -137,37 +140,42 @@ def standard_error(values: Floats) -> Floats:
     if len(values) == 1:
         return np.full(values.shape[1:], math.inf)
     error = values.std(axis=0, ddof=1) / math.sqrt(len(values))
-    # The deviation of equal numbers may be off 0 by rounding.
+    # Rounding may give equal numbers a deviation above 0.
     return np.where((values == values[0]).all(axis=0), 0.0, error)
 
 
 def add_intervals(
     frame: pd.DataFrame, errors: Mapping[str, str], confidence: float
 ) -> pd.DataFrame:
-    """The table with the half-widths of all its means, which hold together.
+    """Add to a table the half-widths of all its means, which hold together.
+
+    The result also gets the columns `confidence` and `ci_comparisons`.
 
     Args:
         frame: one row per setting, with the column `replicates`.
-        errors: the column to add for each column of standard errors.
-        confidence: of all intervals together; a column of the result, as `ci_comparisons` is.
+        errors: the name of the column to add for each column of standard errors.
+        confidence: confidence of all intervals together.
     """
     comparisons = len(errors) * len(frame)
     factors = [student_factor(confidence, comparisons, int(n)) for n in frame["replicates"]]
-    # One replicate: infinity times infinity.
+    # With one replicate, both are infinite.
     added = {column: factors * frame[error] for error, column in errors.items()}
     return frame.assign(**added, confidence=confidence, ci_comparisons=comparisons)
 
 
 def mean_interval(sample: Floats, confidence: float) -> tuple[float, float]:
-    """Student's interval for the mean of a sample (R,)."""
+    """Return Student's interval for the mean of a sample (R,)."""
     mean, half = float(sample.mean()), float(half_width(sample, confidence))
     return mean - half, mean + half
 
 
 def clopper_pearson_upper(successes: ArrayLike, trials: int, error: float) -> Floats:
-    """The upper confidence bound on a probability: exact, for any number of trials.
+    """Return the exact upper confidence bound on a probability (Clopper and Pearson).
 
-    Successes may have any shape; so has the result.
+    Args:
+        successes: number of successes, of any shape, as the result is.
+        trials: number of trials.
+        error: probability that the bound is too low.
 
     >>> round(float(clopper_pearson_upper(0, 10, 0.05)), 4) == round(1 - 0.05**0.1, 4)
     True
@@ -180,7 +188,7 @@ def clopper_pearson_upper(successes: ArrayLike, trials: int, error: float) -> Fl
 
 
 def share_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
-    """The Clopper-Pearson interval of a probability."""
+    """Return the Clopper-Pearson interval for a probability."""
     error = (1 - confidence) / 2
     below = 1 - float(clopper_pearson_upper(trials - successes, trials, error))
     return below, float(clopper_pearson_upper(successes, trials, error))

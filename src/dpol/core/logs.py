@@ -1,4 +1,4 @@
-"""The log of a job, and how a job ends when the user made a mistake."""
+"""Logs of jobs, and how a job ends after an error."""
 
 from __future__ import annotations
 
@@ -25,20 +25,19 @@ T = TypeVar("T")
 def job_log(
     path: Path | str, inputs: Iterable[str] = (), outputs: Iterable[str] = ()
 ) -> Iterator[logging.Logger]:
-    """Log to `path`, and end the process with what went wrong as the last entry of the log.
+    """Log a job to `path`; on an error, log it last and end the process.
 
-    Nothing is written to the terminal: what started the job shows the log once.
-    The last line of the log of a job that was done names the versions with which it was done.
-    A job notes the checksums of its outputs below `logs/sums`, and a job whose input has another
-    checksum by then ends before it begins. Files outside the folder of the run, also those that a
-    storage provider holds, have none.
+    Nothing is written to the terminal, since the starter of the job shows the log once. The last
+    line of a successful job names the versions of packages that it used. A job records the
+    checksums of its outputs below `logs/sums`, and a later job refuses to start if an input has
+    another checksum. Files outside the folder of the run, or with a storage provider, have none.
 
     Args:
         path: the log file, results/<run>/logs/<job>.log, which is overwritten.
         inputs: files that the job reads.
         outputs: files that the job writes.
     """
-    # So that a job which is ended removes its temporary files.
+    # A job that is terminated then removes its temporary files.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(path, mode="w", encoding="utf-8")
@@ -68,8 +67,8 @@ def job_log(
 
 
 def _sums(log: Path, files: Iterable[str]) -> dict[Path, Path]:
-    """The place of the checksum of each file that is in the folder of the run."""
-    logs = next((it for it in reversed(log.parents) if it.name == "logs"), log)
+    """Return where the checksum of each file in the folder of the run is recorded."""
+    logs = next((folder for folder in reversed(log.parents) if folder.name == "logs"), log)
     return {
         file: logs / "sums" / f"{file.relative_to(logs.parent)}.sha256"
         for file in map(Path, files)
@@ -81,27 +80,27 @@ def _check(sums: Mapping[Path, Path]) -> None:
     for file, noted in sums.items():
         if noted.is_file() and file.is_file() and noted.read_text() != sha256(file):
             raise DataError(
-                f"{file} was changed after the job that made it; delete it to make it again"
+                f"{file} was changed after the job that made it; delete it and run snakemake again"
             )
 
 
 def error_in(log: Path) -> str:
-    """The end of a failed job, from its log: a message for the user, or a traceback; else empty."""
+    """Return the error in a job's log: a message, or a traceback; empty if there is none."""
     text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
-    found = re.search(r"^\S+ ((?:error: |Traceback ).+)", text, re.MULTILINE | re.DOTALL)
-    return found[1].strip() if found else ""
+    match = re.search(r"^\S+ ((?:error: |Traceback ).+)", text, re.MULTILINE | re.DOTALL)
+    return match[1].strip() if match else ""
 
 
 def progress(
     items: Iterable[T], what: str, total: int | None = None, *, every: float = 10.0
 ) -> Iterator[T]:
-    """The items, one by one; the log says how many are done, and at the end the time it took.
+    """Yield items one by one, and log how many are done and, at the end, the time it took.
 
     Args:
-        items: what is worked on.
-        what: names them in the log.
-        total: how many there are; without it `len(items)`.
-        every: seconds between two lines, at least.
+        items: the items.
+        what: their name in the log.
+        total: number of items; `len(items)` by default.
+        every: least time between two lines of the log, in seconds.
     """
     count = total if total is not None else len(items) if isinstance(items, Collection) else 0
     start = logged = time.monotonic()

@@ -1,4 +1,4 @@
-"""Names of entities: which are allowed, and which are too much alike to be two."""
+"""Names of entities: which are allowed, and which look too alike to be two entities."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import unicodedata
 
 from dpol.core.cells import spreadsheet_text
 
-# Letters of other scripts that look like Latin ones, as small letters; by the shape of the
-# capital where that is the likelier one.
+# Letters of other scripts that look like Latin ones, in lower case; some look alike only as
+# capitals.
 _LOOK_ALIKES = str.maketrans(
     dict(zip("абвекмнорстухіјѕһԁԛԝѵ", "abbekmhopctyxijshdqwv", strict=True))
     | dict(zip("αβεζηικμνορτυχϲ", "abezhikmnoptyxc", strict=True))
     | dict(zip("ıɑɡʼ−", "iag--", strict=True))
 )
-# Printable for Unicode, and yet nothing is seen.
+# Printable according to Unicode, but invisible.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 
 
 def fault_of(name: str) -> str:
-    """The rule that a name breaks, and the remedy; empty if it is plain text and no formula."""
+    """Return the rule that a name breaks, and the remedy; empty if the name is allowed."""
     if not name or not name.isprintable() or _INVISIBLE.search(name):
-        return "must be plain text, without line ends and characters that are not seen"
+        return "must be plain text, without line breaks and invisible characters"
     plain = unicodedata.normalize("NFKC", name)
     if spreadsheet_text(plain) != plain:
         return (
@@ -33,14 +33,13 @@ def fault_of(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """The name without what people and programs change by accident.
+    """Strip from a name the details that people and programs change by accident.
 
-    Unicode form, case, full-width and other digits, spaces, signs that only guide how a text is
-    set (soft hyphens, zero-width spaces), punctuation, leading zeros, a `.0` at the end of a
-    number, and Greek and Cyrillic letters that look like Latin ones. A sign between
-    digits is kept, as a dot or a dash: 1-11 is not 11-1. Names that are folded to the same text
-    may be one entity; nobody but their owner can know. Letters that look alike within one script
-    (I and l, O and 0) stay different.
+    These are Unicode form, case, full-width and other digits, spaces, formatting characters (soft
+    hyphens, zero-width spaces), punctuation, leading zeros, a `.0` after a number, and Greek and
+    Cyrillic letters that look like Latin ones. Punctuation between digits becomes a dot or dash, so
+    1-11 is not 11-1. Characters that look alike within one script (I and l, O and 0) stay
+    different. Names that fold to the same text may be one entity; only their owner can know.
 
     >>> folded("050002") == folded("５0002.0") == folded("5 0\N{SOFT HYPHEN}002")
     True
@@ -51,7 +50,9 @@ def folded(name: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
     letters = "".join(map(_plain_character, plain)).translate(_LOOK_ALIKES)
-    marks = "".join("-" if _is_mark(it) and it not in ".," else it for it in letters)
+    marks = "".join(
+        "-" if _is_mark(letter) and letter not in ".," else letter for letter in letters
+    )
     marks = re.sub(r"[.,]*-[-.,]*", "-", re.sub("[.,]+", ".", marks))
     between_digits = re.sub(r"(?<![0-9])[-.]|[-.](?![0-9])", "", marks)
     number = re.sub(r"^([0-9]+)\.0+$", r"\1", between_digits)

@@ -1,4 +1,4 @@
-"""The known name that somebody probably meant."""
+"""Suggestions of the known name that somebody probably meant."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """`; did you mean X?` if a known name is near."""
+    """Return `; did you mean X?` if a known name is similar, or else empty text."""
     close = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.6)
     return f"; did you mean {close[0]}?" if close else ""
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
-    """`; did you mean X?`, or the known names if none is near."""
+    """Return `; did you mean X?`, or the list of known names if none is similar."""
     known = list(known)
     return did_you_mean(name, known) or f"; known: {', '.join(known)}"

@@ -1,4 +1,4 @@
-"""Readers of what a person types: the values of options; and what a command shows."""
+"""Command-line options: adding commands, parsing values, and printing answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from dpol.core.words import printable
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-"""The object to which a module adds its commands."""
+"""The parser's object to which a module adds its commands."""
 
 
 def add_command(
@@ -26,9 +26,9 @@ def add_command(
     """Add a command.
 
     Args:
-        commands: to which it is added.
+        commands: the object to which it is added.
         name: what users type.
-        readers: who uses it: a heading of the help, such as Experiments.
+        readers: its heading in the help, by who uses it, such as Experiments.
         words: its line in the help.
         description: the text above its options.
     """
@@ -45,7 +45,7 @@ def add_answer_options(parser: argparse.ArgumentParser) -> None:
 
 
 def answer(options: argparse.Namespace, lines: Iterable[str], facts: Mapping[str, Any]) -> None:
-    """Print what a command found: as text, as a JSON object (--json), or not at all (--quiet)."""
+    """Print a command's answer: as text, as a JSON object (--json), or not at all (--quiet)."""
     if options.json:
         print(json.dumps(facts, indent=2, allow_nan=False, default=str))
     elif not options.quiet:
@@ -54,7 +54,7 @@ def answer(options: argparse.Namespace, lines: Iterable[str], facts: Mapping[str
 
 
 def show(text: str) -> None:
-    """Print a text at once; signs that the output cannot show are written as their codes.
+    """Print a text at once, with codes for characters that the output cannot show.
 
     Raises:
         OSError: the output is closed or full.
@@ -66,25 +66,25 @@ def show(text: str) -> None:
 
 
 def drop_output() -> None:
-    """Send what is still to be written to the standard output nowhere."""
+    """Discard whatever is still to be written to the standard output."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def given(text: str) -> str:
-    """A text that is not empty."""
+    """Parse a text that is not empty."""
     if not text.strip():
         raise argparse.ArgumentTypeError("must not be empty")
     return text
 
 
 def path(text: str) -> Path:
-    """A path; an empty one would be this folder."""
+    """Parse a path; an empty one, which would mean this folder, is refused."""
     return Path(given(text))
 
 
 def date(text: str) -> datetime.date:
-    """A date."""
+    """Parse a date."""
     with suppress(ValueError):
         if (day := datetime.date.fromisoformat(text)).isoformat() == text:
             return day
@@ -92,7 +92,7 @@ def date(text: str) -> datetime.date:
 
 
 def decimal(text: str) -> Decimal:
-    """A number, exact to the last digit."""
+    """Parse a number exactly, with all its digits."""
     try:
         return Decimal(text)
     except InvalidOperation:
@@ -100,11 +100,11 @@ def decimal(text: str) -> Decimal:
 
 
 def between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
-    """A reader of numbers that lie in a range."""
+    """Return a parser of numbers in a range."""
 
     def inside(text: str) -> float:
         value = decimal(text)
-        # As a float: 1e-100 in decimals is not the float nearest to it.
+        # Compared as a float, since the float nearest to a limit like 1e-100 is not equal to it.
         good = value.is_finite() and low <= float(value) <= high
         if not good or (whole and value % 1):
             kind = "be a whole number" if whole else "lie"

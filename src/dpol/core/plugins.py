@@ -1,6 +1,6 @@
-"""Names that other packages bring: registered by entry point, or written `package.module:name`.
+"""Names from other packages, registered as entry points or written `package.module:name`.
 
-Also hashes of packages, which tell jobs that the code behind them has changed.
+Also hashes of packages, by which jobs see that code has changed.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Any
 from dpol.core.near import did_you_mean
 
 NAME = __name__.partition(".")[0]
-"""This package."""
+"""The name of this package."""
 OF_ANOTHER = r"^[A-Za-z_][\w.-]*(:\w+)?$"
-"""Names that another package may bring: of an entry point, or `package.module:name`."""
+"""Pattern of names from other packages: an entry point, or `package.module:name`."""
 
 
 def load(reference: str) -> Any:
-    """Import the object, such as a function or a class, that "module:name" names."""
+    """Import the object that "module:name" names, such as a function or a class."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
 
 
 def is_foreign(module: str) -> bool:
-    """True if a module, by its dotted name, is of another package.
+    """Return whether a module, given by its dotted name, belongs to another package.
 
     >>> is_foreign("dpol.core"), is_foreign("numpy.random")
     (False, True)
@@ -41,12 +41,12 @@ def is_foreign(module: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """A package that is not dpol, whose code a run plays.
+    """Another package whose code a run plays.
 
     Args:
-        name: of its distribution, or of the package itself if pip did not install it.
-        version: of the distribution; empty if there is none.
-        sha256: of its files and their names.
+        name: name of its distribution, or of the package if pip did not install it.
+        version: version of the distribution; empty if there is none.
+        sha256: hash of its files and their names.
     """
 
     name: str
@@ -55,38 +55,38 @@ class Package:
 
     @property
     def as_version(self) -> tuple[str, str]:
-        """Its name; its version, and the beginning of the hash of its files."""
+        """Its name, and its version with the beginning of the hash."""
         return self.name, f"{self.version} ({self.sha256[:12]})".strip()
 
 
 def registered(group: str) -> Mapping[str, str]:
-    """The names that other packages bring for an entry-point group, each as `module:name`.
+    """Return the names that other packages register in an entry-point group, as `module:name`.
 
     Raises:
-        ValueError: two packages bring one name.
+        ValueError: two packages register the same name.
     """
-    found: dict[str, metadata.EntryPoint] = {}
+    points: dict[str, metadata.EntryPoint] = {}
     for point in metadata.entry_points(group=group):
-        other = found.setdefault(point.name, point)
+        other = points.setdefault(point.name, point)
         if other.value != point.value:
             raise ValueError(
                 f"{point.name} is registered by two packages, {_owner(other)} and"
                 f" {_owner(point)}; uninstall one, or write {point.value}"
             )
-    return {name: point.value for name, point in found.items()}
+    return {name: point.value for name, point in points.items()}
 
 
 def target_of(kind: str, name: object, ours: Collection[str], *groups: str) -> str:
-    """The `module:name` that a name from outside stands for.
+    """Return the `module:name` that a name from another package stands for.
 
     Args:
-        kind: of the thing that is named, for the message.
-        name: as a config has it; not one of ours.
-        ours: the names that dpol brings.
-        groups: entry-point groups in which other packages register such things.
+        kind: what is named, for the message.
+        name: the name in a config; not one of `ours`.
+        ours: the names in dpol.
+        groups: entry-point groups in which other packages register such names.
 
     Raises:
-        ValueError: nobody brings it.
+        ValueError: no package has this name.
     """
     if isinstance(name, str) and all(name.partition(":")[::2]):
         return name
@@ -101,57 +101,59 @@ def target_of(kind: str, name: object, ours: Collection[str], *groups: str) -> s
 
 
 def load_named(name: str, target: str) -> Any:
-    """The object that "module:name" names.
+    """Import the object that "module:name" names.
 
     Raises:
-        ValueError: it cannot be imported.
+        ValueError: the import fails.
     """
     try:
         return load(target)
     except (ImportError, AttributeError) as error:
         raise ValueError(
-            f"{name}: {target} cannot be imported: {error}; install its package where dpol is, and"
-            " write package.module:Class"
+            f"{name}: cannot import {target}: {error}; install its package in dpol's environment,"
+            " and write package.module:Class"
         ) from None
 
 
 def refuse_taken(ours: Collection[str], group: str) -> None:
-    """Refuse a name that both dpol and another package bring for an entry-point group.
+    """Refuse a name of dpol that another package registers in an entry-point group too.
 
     Raises:
-        ValueError: that name, and the package.
+        ValueError: there is such a name; the text gives it and the package.
     """
     for point in metadata.entry_points(group=group):
         if point.name in ours:
             raise ValueError(
-                f"{point.name} is registered by dpol, and by {_owner(point)} too; uninstall that"
+                f"{point.name} is registered by dpol and by {_owner(point)}; uninstall that"
                 f" package, or rename its entry point in the group {group}"
             )
 
 
 def package_of(module: str) -> Package:
-    """The package around a module, with all its files.
+    """Return the package of a module, with the hash of all its files.
 
     Raises:
-        ModuleNotFoundError: it is not installed.
+        ModuleNotFoundError: the package is not installed.
     """
     top = module.partition(".")[0]
     name, version = top, ""
-    for own in metadata.packages_distributions().get(top, ()):
-        name, version = own, metadata.version(own)
+    for distribution in metadata.packages_distributions().get(top, ()):
+        name, version = distribution, metadata.version(distribution)
     return Package(name=name, version=version, sha256=_hash_of(files_of_package(top)))
 
 
 def code_of_dpol(*without: str) -> str:
-    """Hash the files of dpol, with their names in it.
+    """Hash the files of dpol and their names.
 
-    The pipeline is left out: it is in a wheel only, and Snakemake watches its scripts and tables.
+    The pipeline is left out: only a wheel holds it, and Snakemake watches its scripts and tables.
 
     Args:
-        without: folders and files that are left out too, such as `show`.
+        without: more folders and files to leave out, such as `show`.
     """
     left_out = {"pipeline", *without}
-    return _hash_of(it for it in files_of_package(NAME) if it[0].split("/")[1] not in left_out)[:16]
+    return _hash_of(
+        named for named in files_of_package(NAME) if named[0].split("/")[1] not in left_out
+    )[:16]
 
 
 def _hash_of(files: Iterable[tuple[str, Path]]) -> str:
@@ -162,16 +164,16 @@ def _hash_of(files: Iterable[tuple[str, Path]]) -> str:
 
 
 def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
-    """The files that Python runs of a top-level package or module, with their names in it.
+    """Yield the files of a top-level package or module, with their names in it.
 
     Raises:
-        ModuleNotFoundError: it is not installed.
+        ModuleNotFoundError: the package is not installed.
     """
     spec = _found(top)
     if spec is None or not (spec.origin or spec.submodule_search_locations):
         raise ModuleNotFoundError(
-            f"{top} is not installed where the jobs run; pip install it, since a folder next to the"
-            " config is not enough",
+            f"{top} is not installed where the jobs run; pip install it, because a folder next to"
+            " the config is not enough",
             name=top,
         )
     folders = spec.submodule_search_locations
@@ -186,7 +188,7 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
 
 @cache
 def _found(top: str) -> ModuleSpec | None:
-    """The place where jobs find a package: unlike `python -m`, they skip the working folder."""
+    """Return where jobs find a package; unlike `python -m`, they skip the working folder."""
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     path = [folder for folder in sys.path if folder not in ("", str(Path.cwd())) or folder in given]
     for finder in sys.meta_path:

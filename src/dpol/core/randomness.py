@@ -1,4 +1,4 @@
-"""Random numbers that depend on what they are for and on nothing else.
+"""Random numbers that depend only on the root seed and their purpose.
 
 Every generator is seeded with the root seed and a key such as (stream, replicate, purpose). So a
 replicate's numbers are the same for any block size, number of cores, order of jobs or executor.
@@ -20,20 +20,20 @@ from dpol.core.words import one_line
 Floats = NDArray[np.float64]
 """An array of float64."""
 Key = tuple[str | int | float, ...]
-"""What a generator is for, such as (stream, level)."""
+"""The purpose of a generator, such as (stream, level)."""
 
 
 def seed_sequence(seed: int, key: Key) -> np.random.SeedSequence:
-    """The seed sequence of a key: child of the root seed, its spawn key a hash of the key's parts.
+    """Return the seed sequence of a key: a child of the root seed, spawned by the key's hash.
 
-    Floats enter by their exact value, so 1 and 1.0 are different parts.
+    Numbers enter by their exact value and type, so 1 and 1.0 are different.
 
     Raises:
         ValueError: the seed is not a whole number of at least 0.
     """
     check_whole("seed", seed, 0)
     seed = int(seed)
-    # SeedSequence(seed, spawn_key=...) puts the same words together, at twice the time.
+    # The same as SeedSequence(seed, spawn_key=...), in half the time.
     words = seed.to_bytes(max(16, -(seed.bit_length() // -32) * 4), "little")
     digest = hashlib.sha256(repr(key).encode()).digest()
     return np.random.SeedSequence(np.frombuffer(words + digest[:16], "<u4"))
@@ -41,10 +41,10 @@ def seed_sequence(seed: int, key: Key) -> np.random.SeedSequence:
 
 @dataclass(frozen=True)
 class ReplicateGenerators:
-    """One independent generator for each replicate of a block.
+    """Independent generators, one for each of R replicates.
 
-    Arrays drawn here have a leading replicate axis, and row r depends on
-    replicate r's generator only.
+    Arrays drawn from them have a leading axis of replicates; row r depends only on the generator
+    of replicate r.
     """
 
     generators: tuple[np.random.Generator, ...]
@@ -56,29 +56,29 @@ class ReplicateGenerators:
         return len(self.generators)
 
     def standard_normal(self, *shape: int) -> Floats:
-        """Standard normals, shape (R, ...): `shape` after the replicates."""
+        """Draw standard normal numbers, shape (R, *shape)."""
         out = np.empty((self.n_replicates, *shape))
         for row, generator in zip(out, self.generators, strict=True):
             generator.standard_normal(out=row)
         return out
 
     def of(self, rows: Iterable[int]) -> ReplicateGenerators:
-        """The generators of some replicates."""
+        """Return the generators of some replicates, by row."""
         return ReplicateGenerators(tuple(self.generators[row] for row in rows))
 
     def uniforms(self, count: int) -> Floats:
-        """Uniform numbers in [0, 1), shape (R, count)."""
+        """Draw uniform numbers in [0, 1), shape (R, count)."""
         return np.array([generator.random(count) for generator in self.generators])
 
     def uniform(self) -> Floats:
-        """One uniform number in [0, 1) per replicate, shape (R,)."""
+        """Draw one uniform number in [0, 1) per replicate, shape (R,)."""
         return np.array([generator.random() for generator in self.generators])
 
 
 def replicate_generators(
     seed: int, key: Key, replicates: Iterable[int], purpose: str
 ) -> ReplicateGenerators:
-    """Generators for `replicates`, keyed by `key`, the replicate's number and the purpose.
+    """Return generators for replicates, seeded by `key`, the replicate's number and the purpose.
 
     >>> generators = replicate_generators(1, ("NM", 0.5), range(3), "coins")
     >>> generators.standard_normal(2).shape
@@ -93,10 +93,10 @@ def replicate_generators(
 
 
 def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
-    """The numbers of replicates, given themselves or by how many there are.
+    """Return the numbers of replicates, given as such or as how many there are.
 
     Raises:
-        ValueError: there is none, or a number is not whole.
+        ValueError: there is no replicate, or a number is not a whole number of at least 0.
 
     >>> replicate_numbers(3), replicate_numbers([7, 8])
     ((0, 1, 2), (7, 8))
@@ -107,7 +107,7 @@ def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
         check_whole("replicates", numbers)
         return tuple(range(numbers))
     for number in numbers:
-        check_whole("a number of a replicate", number, 0)
+        check_whole("the number of a replicate", number, 0)
     if not len(numbers):
-        raise ValueError("replicates must not be empty; give how many, such as 100")
+        raise ValueError("replicates must not be empty; give their number, such as 100")
     return tuple(int(number) for number in numbers)

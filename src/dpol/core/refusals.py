@@ -1,4 +1,4 @@
-"""Turning pydantic's findings into one message that a person can act on."""
+"""Turning pydantic's errors into one message that a person can act on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TYPES: Mapping[object, str] = {
     datetime.date: _DAY,
     HttpUrl: _ADDRESS,
 }
-"""What a value of a type is called."""
+"""Names of types in messages."""
 _KINDS = {
     "list_": f"must be {_LIST}",
     "tuple_": f"must be {_LIST}",
@@ -45,22 +45,22 @@ _KINDS = {
     "string_pattern_mismatch": "must be letters, digits, '.', '_' and '-', and begin with a letter"
     " or digit",
 }
-"""Allowed values in words, by the beginning of pydantic's name for the mistake."""
+"""Allowed values in words, by the beginning of pydantic's type of error."""
 
 
 def refusal(place: str, problems: Sequence[Problem], manual: str) -> ConfigError:
-    """One error that lists all problems of the file `place`; `manual` explains its keys."""
+    """Return one error that lists all problems of the file `place`; `manual` explains its keys."""
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
     lines = "\n".join(f"  {problem}" for problem in problems)
     return ConfigError(f"{place}: {count}\n{lines}\n{manual} explains every key.")
 
 
 def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
-    """The problems in what pydantic found when it validated a model."""
-    found = [_problem(detail, model) for detail in error.errors(include_url=False)]
-    outer = {it.location[:depth] for it in found for depth in range(len(it.location))}
-    # Where an item is wrong, pydantic may also say that its list is not another thing.
-    return [*{str(it): it for it in found if it.location not in outer}.values()]
+    """Return the problems that pydantic found when it validated a model."""
+    problems = [_problem(detail, model) for detail in error.errors(include_url=False)]
+    outer = {each.location[:depth] for each in problems for depth in range(len(each.location))}
+    # If an item is wrong, pydantic may also report that its list has the wrong type.
+    return [*{str(each): each for each in problems if each.location not in outer}.values()]
 
 
 def _problem(detail: Any, model: type[BaseModel]) -> Problem:
@@ -74,7 +74,7 @@ def _problem(detail: Any, model: type[BaseModel]) -> Problem:
         return Problem((*location, "kind"), MISSING, f"is missing: {', '.join(tags)} or {last}")
     if kind == "union_tag_invalid":
         location, value = (*location, "kind"), value.get("kind")
-    if place.choices and _words(kind):  # no choice of several fits, and pydantic says of each why
+    if place.choices and _words(kind):  # no choice fits, and pydantic says why for each
         words = " or ".join(dict.fromkeys(map(_called, place.choices)))
         return Problem(location, value, f"must be {words}")
     expected = context.get("expected") or " or ".join(
@@ -102,7 +102,7 @@ def _allowed(detail: Any) -> str:
 
 
 def _words(kind: str) -> str | None:
-    """The allowed values in words, None if pydantic's own message says them."""
+    """Return the allowed values in words; None if pydantic's own message has them."""
     return next((words for prefix, words in _KINDS.items() if kind.startswith(prefix)), None)
 
 
@@ -112,9 +112,9 @@ class _Place:
 
     Args:
         location: the keys and indices that lead there, without the names that pydantic adds.
-        keys: the known keys next to its last.
-        options: the types that its value may have.
-        choices: the same, if pydantic found that the value has none of them.
+        keys: the known keys of the innermost block.
+        options: the types that the value may have.
+        choices: the same types, if pydantic found that the value has none of them.
     """
 
     location: tuple[str | int, ...]
@@ -131,19 +131,19 @@ def _place(model: type[BaseModel], location: Sequence[str | int]) -> _Place:
     for part in location:
         named = not choices and len(options) > 1  # then pydantic names one of them
         choices = []
-        if named and (tagged := [it for it in options if _tag(it) == part]):
+        if named and (tagged := [option for option in options if _tag(option) == part]):
             options = tagged
         elif named:
             choices = options
         elif part != "[key]":
             kept.append(part)
-            keys = [key for it in options for key in getattr(it, "model_fields", {})]
-            options = [inner for it in options for inner in _inside(it, part)]
+            keys = [key for option in options for key in getattr(option, "model_fields", {})]
+            options = [inner for option in options for inner in _inside(option, part)]
     return _Place(tuple(kept), keys, options, choices)
 
 
 def _inside(option: Any, part: str | int) -> list[Any]:
-    """The types that the value of a key, or an item, of this type may have."""
+    """Return the types that the value of a key, or an item, of a type may have."""
     if isinstance(option, type) and issubclass(option, BaseModel):
         field = option.model_fields.get(str(part))
         return _options(field.annotation) if field else []
@@ -154,7 +154,7 @@ def _inside(option: Any, part: str | int) -> list[Any]:
 
 
 def _options(annotation: Any) -> list[Any]:
-    """The types in an annotation, without None."""
+    """Return the types in an annotation, without None."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return _options(get_args(annotation)[0])

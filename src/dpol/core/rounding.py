@@ -1,21 +1,21 @@
-"""Numbers as text, rounded to the safe side or to the nearest."""
+"""Formatting numbers as text, rounded to the nearest or to the safe side."""
 
 from __future__ import annotations
 
 import decimal
 import math
 
-# What floating point adds or takes, relative to a number.
+# Bound on the relative error of floating point.
 _FLOAT_ERROR = 1e-12
 
 
 def fixed(value: float, digits: int = 2, sign: str = "") -> str:
-    """A number as text of `digits` decimals, to the nearest; what rounds to 0 has no minus.
+    """Format a number with a fixed number of decimals, without a minus if it rounds to 0.
 
     Args:
         value: the number.
-        digits: its decimals.
-        sign: "+" for a sign in front of numbers above 0 and of 0.
+        digits: number of decimals.
+        sign: "+" to write a plus before 0 and positive numbers.
 
     >>> fixed(-0.004), fixed(-1.005, 1), fixed(1234.5, 1), fixed(-0.001, 2, "+")
     ('0.00', '-1.0', '1234.5', '+0.00')
@@ -24,7 +24,7 @@ def fixed(value: float, digits: int = 2, sign: str = "") -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share in percent, whole or with decimals; what rounds to 0 has no minus.
+    """Format a share in percent with `digits` decimals, without a minus if it rounds to 0.
 
     >>> percent(-0.004), percent(0.125), percent(-0.2), percent(-0.0004, 1)
     ('0%', '12%', '-20%', '0.0%')
@@ -33,9 +33,9 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def rounded_up(value: float, digits: int) -> str:
-    """A number as text of `digits` significant digits, never below the number.
+    """Format a number with `digits` significant digits, never below the number.
 
-    What floating point adds or takes (1e-12 of the number) does not count.
+    Errors of floating point, up to 1e-12 of the number, are ignored.
 
     >>> rounded_up(2.2536, 4), rounded_up(0.1 + 0.2, 4), rounded_up(math.inf, 4)
     ('2.254', '0.3', 'inf')
@@ -44,7 +44,7 @@ def rounded_up(value: float, digits: int) -> str:
 
 
 def rounded_down(value: float, digits: int) -> str:
-    """A number as text, never above the number; else like `rounded_up`.
+    """Format a number like `rounded_up`, but never above the number.
 
     >>> rounded_down(0.23679, 4)
     '0.2367'

@@ -1,7 +1,7 @@
-"""Descriptions of the columns of the result tables, which check the files and make the manual.
+"""Schemas of the result tables, which check the files and generate the manual.
 
-The columns of the tables of a study are in `results.yaml` in its folder, those that many tables
-share in `shared_columns.yaml` in this one.
+A study's `results.yaml` describes the columns of its tables; `shared_columns.yaml` in this folder
+describes columns that many tables share.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "truth": ("true or false", "b"),
     "date": ("date", "M"),
 }
-"""The manual's word for each kind of column, and NumPy's letters of its types."""
+"""The manual's word for each kind of column, and NumPy's letters for its types."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Column:
     Args:
         kind: a key of `KINDS`.
         meaning: a phrase for the manual.
-        unit: of its numbers; empty for none.
-        optional: whether a cell may be empty.
+        unit: unit of the numbers; empty for none.
+        optional: whether cells may be empty.
     """
 
     kind: str
@@ -54,9 +54,9 @@ class Schema:
     """A result table.
 
     Args:
-        name: its file below results/<run>/, without suffix.
-        about: what it holds, and what a row is.
-        columns: in the order of the file.
+        name: path of its file below results/<run>/, without suffix.
+        about: what the table holds, and what a row is.
+        columns: the columns, in the order of the file.
     """
 
     name: str
@@ -64,15 +64,15 @@ class Schema:
     columns: Mapping[str, Column]
 
     def check(self, frame: pd.DataFrame, place: str) -> pd.DataFrame:
-        """The table with its columns in order.
+        """Check a table, and return it with its columns in order.
 
         Args:
             frame: a table that was computed or read.
-            place: how messages call it.
+            place: its name in messages.
 
         Raises:
-            DataError: it has no row, lacks a column, has one too many, or one of another kind, or
-                a cell is empty that must not be.
+            DataError: the table has no row, a column is missing, unknown or of another kind, or a
+                required cell is empty.
         """
         if wrong := next(self._problems(frame), ""):
             raise DataError(f"{place}: {wrong}; delete it and run snakemake again")
@@ -80,9 +80,9 @@ class Schema:
 
     def _problems(self, frame: pd.DataFrame) -> Iterator[str]:
         if frame.empty:
-            yield "holds no rows"
+            yield "has no rows"
         yield from (f"lacks column {name}" for name in self.columns if name not in frame)
-        yield from (f"has column {name}" for name in frame if name not in self.columns)
+        yield from (f"has an unknown column {name}" for name in frame if name not in self.columns)
         for name, column in self.columns.items():
             word, letters = KINDS[column.kind]
             cells = frame[name]
@@ -94,24 +94,25 @@ class Schema:
 
 @cache
 def read_schemas(path: Path) -> Mapping[str, Schema]:
-    """The result tables of a `results.yaml`, by name.
+    """Read the result tables of a `results.yaml`, by name.
 
     Raises:
-        ValueError: a kind or a group of shared columns is unknown.
+        ValueError: the kind of a column is unknown.
+        KeyError: a group of shared columns is unknown.
     """
     shared = shared_columns()
-    found = {}
+    schemas = {}
     for name, table in _load(path).items():
         columns: dict[str, Column] = {}
         for key, value in table["columns"].items():
             group = shared[key] if value is None else {key: value}
             columns |= {each: _column(path, each, parts) for each, parts in group.items()}
-        found[name] = Schema(name, table["about"].strip(), columns)
-    return found
+        schemas[name] = Schema(name, table["about"].strip(), columns)
+    return schemas
 
 
 def shared_columns() -> dict[str, dict[str, list[str]]]:
-    """Groups of columns that many tables share: kind, meaning and perhaps unit of each column."""
+    """Read the groups of shared columns: the kind, meaning and optional unit of each column."""
     return _load(Path(__file__).with_name("shared_columns.yaml"))
 
 
@@ -128,17 +129,17 @@ def _column(path: Path, name: str, parts: list[str]) -> Column:
 
 
 def unreadable(path: Path, error: Exception) -> DataError:
-    """The error that says what is wrong with a file of a run, and the remedy."""
+    """Return the error for a file of a run that cannot be read, with the remedy."""
     if isinstance(error, FileNotFoundError):
-        return DataError(f"{path} is missing; run snakemake again, which makes it")
+        return DataError(f"{path} is missing; run snakemake again to make it")
     return DataError(f"{path} cannot be read ({error}); delete it and run snakemake again")
 
 
 def read_frame(path: Path, schema: Schema) -> pd.DataFrame:
-    """A result table.
+    """Read a result table.
 
     Raises:
-        DataError: the file is missing, cannot be read, or is not what the schema says.
+        DataError: the file is missing, cannot be read, or does not match the schema.
     """
     import pandas as pd
     import pyarrow as arrow
@@ -151,7 +152,7 @@ def read_frame(path: Path, schema: Schema) -> pd.DataFrame:
 
 
 def write_frame(frame: pd.DataFrame | arrow.Table, path: Path | str) -> None:
-    """Write a table as Parquet, one of Arrow with its metadata; equal tables give equal bytes."""
+    """Write a table as Parquet, with equal bytes for equal tables; Arrow tables keep metadata."""
     import pyarrow as arrow
     from pyarrow import parquet
 

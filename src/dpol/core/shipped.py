@@ -1,4 +1,4 @@
-"""The files that come with dpol next to its code: workflow, configs, profiles and tables."""
+"""Files that come with dpol besides its code: workflow, configs, profiles and tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TABLES = "data/examples/", "data/hospitals/"
 
 
 def pipeline() -> Path:
-    """The folder that holds `workflow/` and `config/`: in the package, or the checkout.
+    """Return the folder that holds `workflow/` and `config/`, in the package or the checkout.
 
     Raises:
         DpolError: neither has them.
@@ -23,12 +23,12 @@ def pipeline() -> Path:
 
 
 def shipped_configs() -> dict[str, Path]:
-    """The configs that come with dpol, by name."""
+    """Return the configs that come with dpol, by name."""
     return {file.stem: file for file in sorted(pipeline().glob("config/*.yaml"))}
 
 
 def place_of(table: str) -> str:
-    """The path of a table that a config names: in the working folder, or next to dpol."""
+    """Return the path of a table that a config names: in the working folder, or from dpol."""
     if table.startswith(_TABLES) and not Path(table).exists():
         return str(pipeline() / table)
     return table

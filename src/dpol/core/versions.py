@@ -1,4 +1,4 @@
-"""The versions with which a job made its results: written into its log, read for the report."""
+"""Versions of packages behind the results of a job: written to its log, read for the report."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ PACKAGES = (
     *("dpol", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "dp-accounting"),
     "snakemake",
 )
-"""Packages on which results depend, in the order in which they are named."""
+"""Packages that results depend on, in the order in which the report names them."""
 _MARK = "made with "
 
 Versions = tuple[tuple[str, str], ...]
-"""Package and version; a package has several where jobs differ."""
+"""Pairs of package and version; a package has several if jobs used different ones."""
 
 
 def loaded_versions() -> Versions:
-    """Versions of Python and of the packages that this process has loaded."""
-    found = [("Python", platform.python_version())]
+    """Return the versions of Python and of the packages that this process has loaded."""
+    versions = [("Python", platform.python_version())]
     for name in PACKAGES:
         if name.replace("-", "_") in sys.modules:
             with suppress(metadata.PackageNotFoundError):
-                found.append((name, metadata.version(name)))
-    return tuple(found)
+                versions.append((name, metadata.version(name)))
+    return tuple(versions)
 
 
 def as_line(versions: Versions) -> str:
-    """Versions as a line of a log, which `recorded_versions` reads.
+    """Return versions as a line of a log, which `recorded_versions` reads.
 
     >>> as_line((("Python", "3.11.2"), ("numpy", "2.1.0")))
     'made with Python 3.11.2, numpy 2.1.0'
@@ -41,19 +41,19 @@ def as_line(versions: Versions) -> str:
 
 
 def recorded_versions(logs: Iterable[Path]) -> tuple[Versions, int]:
-    """All versions in the logs of jobs, and the number of logs without any.
+    """Return all versions in the logs of jobs, and the number of logs without any.
 
-    A log that is not there counts as one without any.
+    A missing log counts as one without any.
     """
-    found, without = set[tuple[str, str]](), 0
+    recorded, without = set[tuple[str, str]](), 0
     for path in logs:
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         lines = re.findall(rf"^\S+ {_MARK}(.+)$", text, re.MULTILINE)
         without += not lines
         for part in lines[-1].split(", ") if lines else ():
             name, _, version = part.partition(" ")
-            found.add((name, version))
+            recorded.add((name, version))
     order = ("Python", *PACKAGES)
     return tuple(
-        sorted((it for it in found if it[0] in order), key=lambda it: (order.index(it[0]), it[1]))
+        sorted((p for p in recorded if p[0] in order), key=lambda p: (order.index(p[0]), p[1]))
     ), without

@@ -1,4 +1,4 @@
-"""Words of messages."""
+"""Text helpers for messages."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Collection
 from typing import Any
 
 LONGEST = 100
-"""Characters of a cell that a message repeats."""
+"""Number of characters of a cell that a message repeats."""
 HOLDS_RAW_COUNTS = "This folder holds your raw counts. Share nothing of it."
-"""Warning where the counts of a run are not public."""
+"""Warning in runs whose counts are not public."""
 
 
 def shortened(text: str) -> str:
-    """A text, cut where it is too long for a message."""
+    """Cut a text that is too long for a message."""
     return text if len(text) <= LONGEST else text[:LONGEST] + "..."
 
 
 def printable(text: str) -> str:
-    """A text on one line, without control characters.
+    """Replace control characters and line breaks of a text by question marks.
 
     >>> printable("a\\x1b[31m b")
     'a?[31m b'
@@ -28,7 +28,7 @@ def printable(text: str) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things.
+    """Return a number with its noun, in the plural if needed.
 
     >>> counted(1, "cell"), counted(2000, "entity")
     ('1 cell', '2,000 entities')
@@ -38,7 +38,7 @@ def counted(number: int, what: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Text that Markdown shows as it is, in a table cell too.
+    r"""Escape a text so that Markdown shows it as it is, in table cells too.
 
     >>> print(escape_markdown("<b> a|b"))
     \<b\> a\|b
@@ -47,7 +47,7 @@ def escape_markdown(text: str) -> str:
 
 
 def one_line(value: Any) -> str:
-    """The `repr` of a dataclass that holds arrays: their shapes, and no default.
+    """Return a short `repr` of a dataclass: the shapes of arrays, and no defaults.
 
     >>> import numpy as np
     >>> from dpol.experts.interface import Observation
@@ -56,20 +56,20 @@ def one_line(value: Any) -> str:
     """
     parts = []
     for field in dataclasses.fields(value):
-        found = getattr(value, field.name)
-        if hasattr(found, "shape"):
-            parts.append(f"{field.name}: {' x '.join(map(str, found.shape))}")
-        elif dataclasses.is_dataclass(found):
-            parts.append(f"{field.name}: {type(found).__name__}")
-        elif isinstance(found, Collection) and not isinstance(found, str):
-            parts.append(f"{field.name}: {counted(len(found), 'item')}")
-        elif found != field.default:
-            shown = f"{found:g}" if isinstance(found, float) else repr(found)
+        content = getattr(value, field.name)
+        if hasattr(content, "shape"):
+            parts.append(f"{field.name}: {' x '.join(map(str, content.shape))}")
+        elif dataclasses.is_dataclass(content):
+            parts.append(f"{field.name}: {type(content).__name__}")
+        elif isinstance(content, Collection) and not isinstance(content, str):
+            parts.append(f"{field.name}: {counted(len(content), 'item')}")
+        elif content != field.default:
+            shown = f"{content:g}" if isinstance(content, float) else repr(content)
             parts.append(f"{field.name}={shown}")
     return called(value, *parts)
 
 
 def called(value: object, *parts: str) -> str:
-    """The `repr` of an object on one line, of its parts."""
+    """Return a `repr` of an object from its parts, on one line."""
     inner = ", ".join(parts)
     return f"{type(value).__name__}({inner if len(inner) <= 130 else inner[:127] + '...'})"

@@ -1,4 +1,4 @@
-"""Reading YAML files: plain values only, no key twice, nothing endless."""
+"""Reading YAML files with plain values only, without repeated keys or endless aliases."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dpol.core.errors import ConfigError
 
 
 def read_yaml(path: Path | str) -> object:
-    """The content of a YAML file.
+    """Read a YAML file.
 
-    A key given twice in one block is refused, and so is a number that YAML 1.1 reads as another
-    one than its digits say: with a leading zero (base 8) or with colons (base 60).
+    A key given twice in one block is refused. So is a number that YAML 1.1 reads as another number
+    than people do: with a leading zero (base 8) or with colons (base 60).
 
     Raises:
         ConfigError: the file cannot be read, or is not such YAML.
@@ -28,7 +28,7 @@ def read_yaml(path: Path | str) -> object:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not YAML: not UTF-8 text; save it in UTF-8") from None
+        raise ConfigError(f"{path}: is not YAML: it is not UTF-8 text; save it as UTF-8") from None
     except _OtherNumber as error:
         raise ConfigError(f"{path}: {_in_words(error)}") from None
     except yaml.MarkedYAMLError as error:
@@ -36,39 +36,39 @@ def read_yaml(path: Path | str) -> object:
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{path}: is not YAML: {error}") from None
     except RecursionError:
-        raise ConfigError(f"{path}: is nested too deeply; a config has a few levels") from None
+        raise ConfigError(f"{path}: is nested too deeply; a config has only a few levels") from None
 
 
 _MOST_NODES = 100_000
 
 
 def _size(node: yaml.Node | None, sizes: dict[yaml.Node, int]) -> int:
-    """Nodes of some YAML once its aliases are written out; `sizes` has 0 for what is being counted.
+    """Count the nodes of YAML with its aliases expanded; `sizes` is 0 for nodes being counted.
 
     Raises:
-        ValueError: it is huge, or contains itself.
+        ValueError: the YAML is huge, or contains itself.
     """
     if node is None:
         return 0
     if node not in sizes:
         sizes[node] = 0
         parts = node.value if isinstance(node, yaml.CollectionNode) else ()
-        inner = [it for part in parts for it in (part if isinstance(part, tuple) else (part,))]
-        sizes[node] = 1 + sum(_size(it, sizes) for it in inner)
+        inner = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
+        sizes[node] = 1 + sum(_size(one, sizes) for one in inner)
     if not 0 < sizes[node] <= _MOST_NODES:
         line = node.start_mark.line + 1
-        raise ValueError(f"line {line}: aliases make a block that is endless or far too large")
+        raise ValueError(f"line {line}: aliases make this block endless or far too large")
     return sizes[node]
 
 
 def _in_words(error: yaml.MarkedYAMLError) -> str:
-    """The parser's problem, its line, and the remedy for the most common mistakes."""
+    """Return the parser's problem with its line, and the remedy for the most common mistakes."""
     mark, problem = error.problem_mark, str(error.problem or error)
     if "'\\t'" in problem:
         problem = "a tab; indent with spaces"
     elif problem == "mapping values are not allowed here":
-        problem = "a key where none can be; is a space missing after a colon, here or a line above,"
-        problem += " or is the line indented too far?"
+        problem = "a key is not allowed here; is a space missing after a colon in this line or the"
+        problem += " one above, or is the line indented too far?"
     if mark is None:
         return problem
     snippet = mark.get_snippet()
@@ -76,15 +76,15 @@ def _in_words(error: yaml.MarkedYAMLError) -> str:
 
 
 _OTHER_BASE = re.compile("[-+]?(0[0-9_]+|[0-9][0-9_]*:.+|[0-9_]*_[0-9_.]*)", re.DOTALL)
-"""Numbers in base 8, those in base 60, and those with signs between digits."""
+"""Numbers in base 8 or base 60, and numbers with underscores."""
 
 
 class _OtherNumber(yaml.constructor.ConstructorError):
-    """A number that YAML 1.1 reads as another one than people do."""
+    """A number that YAML 1.1 reads as another number than people do."""
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """YAML that takes no key twice, and no number in disguise."""
+    """A YAML loader that refuses repeated keys, and numbers that people read otherwise."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
@@ -102,7 +102,7 @@ class _UniqueKeys(yaml.SafeLoader):
         return float(self._plain(node, super().construct_yaml_float(node)))
 
     def _plain(self, node: yaml.ScalarNode, value: float) -> float:
-        """The number; one that YAML 1.1 reads otherwise than people do is refused."""
+        """Return a number, and refuse one that YAML 1.1 reads otherwise than people do."""
         text = str(node.value)
         if _OTHER_BASE.fullmatch(text):
             digits = re.fullmatch("([-+]?)0*([0-9]+)", text.replace("_", ""))

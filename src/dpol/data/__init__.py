@@ -1,1 +1,1 @@
-"""Getting a table and cleaning it into the canonical panel."""
+"""Fetching tables, and cleaning them into the canonical panel."""

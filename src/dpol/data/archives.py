@@ -1,4 +1,4 @@
-"""One table out of an archive: a zip file, a wheel, a tar file, or a package of Debian."""
+"""Extracting one table from an archive: a zip file, wheel, tar file or Debian package."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from dpol.core.words import printable, shortened
 from dpol.data.panel import provenance_of
 
 LARGEST = 2 << 30
-"""Largest file that is taken out, in bytes."""
+"""Size of the largest file that is extracted, in bytes."""
 _DAMAGES = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError)
 _File: TypeAlias = tuple[int, Callable[[], Any]]
-"""A file of an archive: its size in bytes, and the way to read it."""
+"""A file in an archive: its size in bytes, and a function that opens it."""
 
 
 def extract_table(archive: Path, member: str, table: Path, pinned: str | None = None) -> None:
-    """Take one file out of an archive; nothing else of it is written, and nothing is executed.
+    """Extract one file from an archive; write nothing else of it, and execute nothing.
 
-    `<table>.member.json` says where it came from, and how the archive was fetched.
+    `<table>.member.json` records its origin, and how the archive was fetched.
 
     Args:
-        archive: `.zip`, `.whl`, `.deb`, or `.tar`, which may be packed (`.tar.gz` and the like).
+        archive: a `.zip`, `.whl`, `.deb` or `.tar` file; the last may be compressed (`.tar.gz`).
         member: path of the file in the archive.
         table: the file to write, with the suffix of the member.
         pinned: SHA-256 that the archive must have; None for any.
 
     Raises:
-        DataError: the archive is another one, is damaged or cut short, or has no such file.
+        DataError: the archive has another SHA-256, is damaged or cut short, or lacks the file.
         OutputError: the table cannot be written.
     """
     origin = provenance_of(archive, simulated=False)
@@ -49,7 +49,7 @@ def extract_table(archive: Path, member: str, table: Path, pinned: str | None = 
     if pinned not in (None, digest):
         raise DataError(
             f"{archive}: has SHA-256 {digest} instead of {pinned}; correct dataset.source.sha256,"
-            " or delete the file and run again, which fetches it"
+            " or delete the file and run again to fetch it again"
         )
     with atomic_path(table) as temporary:
         _unpack(archive, member, temporary)
@@ -72,41 +72,41 @@ def _unpack(archive: Path, member: str, table: Path) -> None:
             if size > LARGEST:
                 raise DataError(
                     f"{archive}: {member} has {size:,} bytes, more than {LARGEST:,}; unpack it by"
-                    " hand and name it as a table of kind local"
+                    " hand and give it as a source of kind local"
                 )
             with open_file() as packed, table.open("wb") as unpacked:
                 shutil.copyfileobj(packed, unpacked, 1 << 20)
     except _DAMAGES as error:
-        if isinstance(error, OSError) and error.errno:  # of the disk, not of the archive
+        if isinstance(error, OSError) and error.errno:  # a fault of the disk, not of the archive
             raise
         raise _damaged(archive, str(error)) from None
-    except RuntimeError as error:  # of zipfile: encrypted, or packed in a way that it lacks
+    except RuntimeError as error:  # zipfile: encrypted, or unknown compression
         raise DataError(f"{archive}: {error}; unpack it by hand") from None
 
 
 @contextmanager
 def _files_of(archive: Path) -> Iterator[dict[str, _File]]:
-    """The files of an archive by their path in it; folders and links are none."""
+    """Yield the files of an archive by their path in it, without folders and links."""
     if archive.suffix in (".zip", ".whl"):
         with zipfile.ZipFile(archive) as packed:
             yield {
-                it.filename: (it.file_size, partial(packed.open, it))
-                for it in packed.infolist()
-                if not it.is_dir() and it.external_attr >> 28 in (0, stat.S_IFREG >> 12)
+                entry.filename: (entry.file_size, partial(packed.open, entry))
+                for entry in packed.infolist()
+                if not entry.is_dir() and entry.external_attr >> 28 in (0, stat.S_IFREG >> 12)
             }
         return
     with archive.open("rb") as stream:
         data = _data_of_deb(archive, stream) if archive.suffix == ".deb" else stream
         with tarfile.open(fileobj=data) as unpacked:
             yield {
-                it.name.removeprefix("./"): (it.size, partial(unpacked.extractfile, it))
-                for it in unpacked
-                if it.isreg()
+                entry.name.removeprefix("./"): (entry.size, partial(unpacked.extractfile, entry))
+                for entry in unpacked
+                if entry.isreg()
             }
 
 
 def _data_of_deb(archive: Path, stream: IO[bytes]) -> IO[bytes]:
-    """The files of a package of Debian: the part data.tar of an `ar` archive."""
+    """Return the files of a Debian package: the part data.tar of an `ar` archive."""
     is_ar = stream.read(8) == b"!<arch>\n"
     # The header of a part: name 0:16, decimal size 48:58, end 58:60.
     while is_ar and (header := stream.read(60))[58:] == b"`\n" and header[48:58].strip().isdigit():
@@ -120,13 +120,13 @@ def _data_of_deb(archive: Path, stream: IO[bytes]) -> IO[bytes]:
 def _damaged(archive: Path, cause: str) -> DataError:
     cause = " ".join(cause[:200].split())
     return DataError(
-        f"{archive}: is damaged, cut short or no {archive.suffix} file that dpol can read"
+        f"{archive}: is damaged, cut short or not a {archive.suffix} file that dpol can read"
         f" ({cause}); get an intact copy of it"
     )
 
 
 def _missing(archive: Path, member: str, names: list[str]) -> DataError:
-    """The refusal of a member that is not there, with those that are, the nearest first."""
+    """Return the error for a missing member; it lists the members, the most similar first."""
 
     def likeness(name: str) -> float:
         pairs = (name, member), (PurePosixPath(name).name, PurePosixPath(member).name)
@@ -136,5 +136,5 @@ def _missing(archive: Path, member: str, names: list[str]) -> DataError:
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
     return DataError(
         f"{archive}: has no file {member}; it has {', '.join(nearest[:5]) or 'none'}{more}. Name"
-        " one of them as dataset.source.member"
+        " one of them in dataset.source.member"
     )

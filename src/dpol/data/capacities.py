@@ -1,4 +1,4 @@
-"""Capacities from a second table, joined to the rows of the counts by entity, and by period."""
+"""Joining capacities from a second table to the counts, by entity and period."""
 
 from __future__ import annotations
 
@@ -24,44 +24,44 @@ from dpol.data.table import RawTable
 from dpol.data.texts import EARLIEST
 
 SHOWN = 20
-"""Entities that a message shows."""
+"""Number of entities that a message shows."""
 
 
 def capacities_of(
     entity: Texts, period: Texts, second: RawTable, columns: CapacityTable, rules: Cleaning
 ) -> Numbers:
-    """The capacity that holds for each row: the latest that begins with its period or before.
+    """Return each row's capacity: the latest one that starts in its period or before.
 
     Args:
-        entity: of each row of the counts.
-        period: its date.
+        entity: entity of each row of the counts.
+        period: period of each row of the counts.
         second: the table of capacities.
-        columns: their names.
-        rules: markers, and the spellings of entities.
+        columns: names of its columns.
+        rules: cleaning rules: markers, and the spellings of entities.
 
     Raises:
         DataError: a cell of the second table cannot be used, it gives an entity two capacities for
-            one day, or it lacks an entity of the counts that may play.
+            one day, or it lacks an entity that may play.
     """
-    own = identified(second.cells[columns.entity], rules)
+    known = identified(second.cells[columns.entity], rules)
     numbers = parse_numbers(
         second.cells[columns.capacity], rules, second.formats[columns.capacity], capacity=True
     )
-    bad = [BadCells(own[own == ""], "the name of an entity", ("Name the entity of each row.",))]
+    bad = [BadCells(known[known == ""], "the name of an entity", ("Name the entity of each row.",))]
     bad.append(numbers.bad)
-    since = pd.Series(pd.Timestamp(EARLIEST), own.index)
+    since = pd.Series(pd.Timestamp(EARLIEST), known.index)
     if columns.period:
         days, written = periods_of(second, columns.period)
         bad.append(undated(days, "dataset.columns.capacity.period", written))
         since = dates_of(days, written)
     refuse_cells(second.file, bad)
     pair = ["entity", "period"]
-    table = pd.DataFrame({"entity": own, "period": since.astype("datetime64[us]")})
-    table = table.assign(value=numbers.values, kind=numbers.kinds, row=own.index).drop_duplicates(
+    table = pd.DataFrame({"entity": known, "period": since.astype("datetime64[us]")})
+    table = table.assign(value=numbers.values, kind=numbers.kinds, row=known.index).drop_duplicates(
         [*pair, "value", "kind"]
     )
     _refuse_twice(second.file, table[table.duplicated(pair, keep=False)])
-    _refuse_lost(second.file, entity, own, rules)
+    _refuse_lost(second.file, entity, known, rules)
     wanted = pd.DataFrame({"entity": entity, "period": period.astype("datetime64[us]")})
     wanted["place"] = np.arange(len(wanted))
     joined = pd.merge_asof(
@@ -79,9 +79,9 @@ def _refuse_twice(file: str, twice: pd.DataFrame) -> None:
         (entity, _), same = next(iter(twice.groupby(["entity", "period"], sort=False)))
         rows = " and ".join(map(str, same["row"][:2]))
         raise DataError(
-            f"{file}, rows {rows}: {shortened(str(entity))} has different capacities."
-            " Keep one row of each entity; or name the column of the day from which each holds, in"
-            " dataset.columns.capacity.period"
+            f"{file}, rows {rows}: {shortened(str(entity))} has different capacities. Keep one row"
+            " per entity, or set dataset.columns.capacity.period to the column of the day from"
+            " which each capacity holds"
         )
 
 
@@ -94,6 +94,7 @@ def _refuse_lost(file: str, entity: Texts, there: Texts, rules: Cleaning) -> Non
         lines = "".join(f"\n  {name!r}{did_you_mean(name, known)}" for name in sorted(lost)[:SHOWN])
         raise DataError(
             f"{file}: column {there.name} lacks {counted(len(lost), 'entity')} of the counts:"
-            f"{lines}\nAdd their capacities, say which spellings are one entity in"
-            " dataset.cleaning.identifiers, or leave such rows out with dataset.cleaning.drop_where"
+            f"{lines}\nAdd their capacities, map spellings of one entity to each other in"
+            " dataset.cleaning.identifiers, or leave their rows out with"
+            " dataset.cleaning.drop_where"
         )

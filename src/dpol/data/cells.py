@@ -1,4 +1,4 @@
-"""Cells of a raw table as numbers and dates, and one message for all that are neither."""
+"""Parsing the cells of a raw table as numbers and dates, and one message for all bad cells."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from dpol.data.texts import EARLIEST, LATEST, date_of, dates_like, number_of
 from dpol.data.values import Period, columns_of
 
 Texts: TypeAlias = "pd.Series[Any]"
-"""Cells of a column, named as the column, indexed by the row of the file."""
+"""The cells of a column: named like the column, indexed by row of the file."""
 
 MOST_VALUES = 20
-"""Number of different values that a message shows."""
+"""Number of distinct values that a message shows."""
 LARGEST = 999_999_999
-"""Largest number that is not taken for a mistake."""
+"""Largest valid number; a larger one is taken for a mistake."""
 LOOK = " Or let dpol look at the table: dpol new dataset TABLE."
-"""The remedy that finds the whole format at once."""
+"""Remedy that finds the whole format at once."""
 SMALLEST_CAPACITY = 1e-6
 """Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
 
 _MEND_NUMBERS = (
-    "Fix such cells in the table; or say in the config what they are. dataset.format: how numbers"
-    " are written, if not like 1234.5. dataset.cleaning: texts that stand for missing numbers"
-    " (missing_markers) or for numbers too small to publish (suppressed_markers); what becomes of"
-    " negative ones (negative_counts, negative_capacities: missing)."
+    "Fix these cells in the table, or describe them in the config: in dataset.format, numbers not"
+    " written like 1234.5; in dataset.cleaning, texts that mean a missing number (missing_markers)"
+    " or one too small to publish (suppressed_markers), and negative numbers (negative_counts,"
+    " negative_capacities: missing)."
 )
 
 
 @dataclass(frozen=True)
 class BadCells:
-    """Cells of a column that do not hold what they should.
+    """The cells of a column that do not hold what they should.
 
     Args:
-        texts: what they hold, perhaps none.
+        texts: the bad cells, possibly none.
         wanted: what the cells should hold.
-        remedies: what the user can do, a paragraph each.
-        most: number of different values that a message shows.
+        remedies: what the user can do, one paragraph each.
+        most: number of distinct values that a message shows.
     """
 
     texts: Texts
@@ -61,12 +61,12 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
     """Refuse a table for all its bad cells at once; without bad cells, do nothing.
 
     Args:
-        file: of the table.
+        file: path of the table.
         columns: the bad cells, column by column.
 
     Raises:
-        DataError: the columns, each different value with its number of cells and its first row; at
-            most about `MOST_VALUES` of both.
+        DataError: a cell is bad; the text lists, for each column, every distinct value with its
+            number of cells and first row, at most about `MOST_VALUES` values and columns.
     """
     columns = [bad for bad in columns if len(bad.texts)]
     if not columns:
@@ -90,61 +90,61 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
 
 
 def numbers_of(texts: Texts, form: Format) -> Floats:
-    """`number_of` each cell."""
+    """Apply `number_of` to each cell."""
     return texts.map({text: number_of(text, form) for text in texts.unique()}).to_numpy(float)
 
 
 def which_sign(texts: Texts, form: Format) -> tuple[str, ...]:
-    """The ways to decide the texts that may be two numbers, a paragraph for each sign."""
+    """Return remedies for ambiguous numbers, one paragraph for each sign."""
     either = "" if form.decided else "".join(text for text in texts if EITHER.fullmatch(text))
     return tuple(
-        f"1{sign}230 may be 1.23 or 1230. In the config, dataset.format.decimal: {sign!r} reads"
-        f" 1.23, dataset.format.thousands: {sign!r} reads 1230."
+        f"1{sign}230 may mean 1.23 or 1230. Set dataset.format.decimal: {sign!r} to read 1.23, or"
+        f" dataset.format.thousands: {sign!r} to read 1230."
         for sign in ".,"
         if sign in either
     )
 
 
 def dates_of(texts: Texts, form: Format) -> Texts:
-    """`date_of` each cell, NaT where there is none."""
+    """Apply `date_of` to each cell; NaT where it is no date."""
     dates = {text: date_of(text, form) for text in texts.unique()}
     return texts.map(dates).astype("datetime64[us]")
 
 
 def periods_of(raw: RawTable, period: Period) -> tuple[Texts, Format]:
-    """The texts that name the period of each row, and how they are written."""
+    """Return the text that names the period of each row, and its format."""
     if isinstance(period, str):
         return raw.cells[period], raw.formats[period]
-    # Numbers of a column with holes are often kept as 2021.0.
+    # Programs often store whole numbers as 2021.0 if a cell of the column is empty.
     year, month = (raw.cells[name].str.removesuffix(".0") for name in columns_of(period))
     texts = (year + "-" + month).rename(f"{period.year}-{period.month}")
     return texts, DEFAULT.model_copy(update={"date": "YYYY-M"})
 
 
 def undated(texts: Texts, key: str, form: Format) -> BadCells:
-    """The cells of a column that hold no date; `key` of the config names the column."""
+    """Return the cells of a column that hold no date; `key` of the config names the column."""
     like = "2021-01-31" if form.date == DEFAULT.date else form.date
     wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
     bad = texts[dates_of(texts, form).isna()]
     if known := dates_like(bad.unique()) if len(bad) == len(texts) else []:
         months = ", and dataset.periods: {months: 1}" if known == ["YYYY-M"] else ""
-        remedy = f"These are dates: set dataset.format.date: {' or '.join(known)}{months}.{LOOK}"
+        remedy = f"To read them, set dataset.format.date: {' or '.join(known)}{months}.{LOOK}"
         return BadCells(bad, wanted, (remedy,), most=2)
     remedy = (
-        f"Write dates like {like}, say how they are written with dataset.format.date"
-        f" (D.M.YYYY, YYYY-Www, ...), or name another column under {key}.{LOOK}"
+        f"Write dates like {like}, set dataset.format.date to their format (D.M.YYYY, YYYY-Www,"
+        f" ...), or name another column under {key}.{LOOK}"
     )
     return BadCells(bad, wanted, (remedy,))
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column of a table of counts as numbers.
+    """A column of a table of counts, as numbers.
 
     Args:
-        values: NaN where the cell is missing, suppressed or negative.
-        kinds: `number`, `missing`, `suppressed`, `negative` and taken as missing, or `bad`.
-        bad: the cells that hold none of these.
+        values: (rows,) the numbers; NaN where the kind is another than `number`.
+        kinds: (rows,) `number`, `missing`, `suppressed`, `negative` (read as missing) or `bad`.
+        bad: the cells of the kind `bad`.
     """
 
     values: Floats
@@ -155,13 +155,13 @@ class Numbers:
 def parse_numbers(
     texts: Texts, rules: Cleaning, form: Format, *, capacity: bool = False
 ) -> Numbers:
-    """The numbers of a column; nothing is refused here.
+    """Parse the numbers of a column, without refusing any.
 
     Args:
-        texts: its cells.
-        rules: markers, and what happens to negative numbers.
-        form: how they are written.
-        capacity: whether they are capacities, which are not tiny.
+        texts: the cells of the column.
+        rules: cleaning rules: markers, and what happens to negative numbers.
+        form: the format of numbers.
+        capacity: whether the numbers are capacities: 0, or at least `SMALLEST_CAPACITY`.
     """
     key = "negative_capacities" if capacity else "negative_counts"
     least = SMALLEST_CAPACITY if capacity else 0.0
@@ -183,7 +183,7 @@ def parse_numbers(
 def _kind(
     text: str, value: float, least: float, rules: Cleaning, form: Format, *, negative: bool
 ) -> str:
-    """The kind of a cell; see `Numbers.kinds`."""
+    """Return the kind of a cell, as in `Numbers`."""
     if _is_marker(text, value, rules.suppressed_markers, form):
         return "suppressed"
     if _is_marker(text, value, rules.missing_markers, form):
@@ -194,5 +194,5 @@ def _kind(
 
 
 def _is_marker(text: str, value: float, markers: Sequence[str], form: Format) -> bool:
-    """True for a marker, as a text or as a number: -2 is also -2.0."""
+    """Return whether a cell is a marker, as a text or as a number: -2 is also -2.0."""
     return text in markers or any(value == number_of(marker, form) for marker in markers)

@@ -1,7 +1,7 @@
-"""Cleaning: from the raw table to the canonical panel, with every change counted.
+"""Cleaning a raw table into the canonical panel, with every change counted.
 
-The panel has one row per stream, period and entity, without holes. What was done to
-get there is in the report: each rule, the cells it touched, and every entity dropped.
+The panel has one row per stream, period and entity, without gaps. The report lists each rule with
+the number of cells it touched, and every entity dropped.
 """
 
 from __future__ import annotations
@@ -39,20 +39,25 @@ def clean_panel(
 ) -> CleanPanel:
     """Clean a raw table into the panel of the given streams.
 
-    The capacities are those of a second table, if the dataset's columns name one. Only rows of
-    the streams' groups are looked at, and only numbers within the periods. `at_most` is the largest
-    count per capacity that a question of the run asks for.
+    Only rows of the streams' groups are read, and only numbers within the periods.
+
+    Args:
+        raw: the table of counts.
+        dataset: how the table is read and cleaned.
+        streams: the streams, by label.
+        capacities: the second table, if the dataset's columns name one.
+        at_most: the largest count per capacity that a question of the run allows.
 
     Raises:
-        DataError: text where a number or date belongs, an entity without a name, a negative
-            number or different rows for one cell where the rules refuse them, too many counts
-            above the capacity, an entity, group or text of `drop_where` with several spellings, a
-            garbled name, dates with day and month swapped, a group without a row, a text of
-            `drop_where` that no row holds, an entity that the second table lacks, or a stream that
-            keeps fewer than two entities, no period or no count.
+        DataError: a cell is neither number nor date where one belongs; an entity has no name; the
+            rules refuse a negative number or conflicting rows; too many counts exceed the capacity;
+            an entity, group or text of `drop_where` has several spellings; a name is garbled;
+            dates have day and month swapped; a group or text of `drop_where` has no row; the
+            second table lacks an entity; or a stream keeps fewer than two entities, no period or
+            no count.
     """
     groups = {label: stream.groups for label, stream in streams.items()}
-    kept = drop_rows(raw, dataset.cleaning, {it for named in groups.values() for it in named})
+    kept = drop_rows(raw, dataset.cleaning, {group for named in groups.values() for group in named})
     rows = read_rows(kept, dataset, groups, capacities)
     refuse_unknown(raw.file, rows["entity"], dataset.cleaning)
     tables, reports = [], []
@@ -78,7 +83,7 @@ def _clean_stream(
     played, dropped = choose(file, label, unique, rules)
     if played["count"].isna().all() and not played["suppressed_counts"].any():
         raise DataError(
-            f"{file}: stream {label} has no count: all {len(played):,} cells are missing. Check"
+            f"{file}: stream {label} has no counts: all {len(played):,} cells are missing. Check"
             " dataset.columns.count and dataset.cleaning.missing_markers"
         )
     if periods.swapped == "error":
@@ -86,9 +91,9 @@ def _clean_stream(
         refuse_swapped(file, label, played)
     missing, sparse = check_calendar(file, label, played, periods)
     seldom = entities_seen_seldom(played)
-    for what, found in (("periods missing", missing), ("entities in few periods", seldom)):
-        if found:
-            LOGGER.warning("%s: stream %s: %s: %s", file, label, what, "; ".join(found))
+    for what, texts in (("periods missing", missing), ("entities in few periods", seldom)):
+        if texts:
+            LOGGER.warning("%s: stream %s: %s: %s", file, label, what, "; ".join(texts))
     for day in sparse:
         LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its date",
                        file, label, day)  # fmt: skip
@@ -127,7 +132,7 @@ def _clean_stream(
 def _without_duplicates(
     file: str, rows: pd.DataFrame, keep_last: bool
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """One row of each entity and period, and how many rows of each kind were dropped."""
+    """Return one row per entity and period, and the number of duplicates dropped, by rule."""
     pair = ["entity", "period"]
     values = [*pair, "count", "suppressed_counts", "capacity", "cases"]
     unique = rows.drop_duplicates(values, keep="last")
@@ -142,8 +147,7 @@ def _without_duplicates(
             f"{file}, rows {' and '.join(map(str, sorted(same['row'])[:3]))}: {shortened(entity)}"
             f" has different numbers for the period {period.date()}"
             f" ({counted(twice.groupby(pair).ngroups, 'such pair')} of entity and period). Correct"
-            " the table, or keep the last row of each with"
-            " dataset.cleaning.conflicting_duplicates: last"
+            " the table, or set dataset.cleaning.conflicting_duplicates: last to keep the last row"
         )
     last = rows.sort_values("row", kind="stable").drop_duplicates(pair, keep="last")
     one = rows[rows.index.isin(last.index)]

@@ -1,4 +1,4 @@
-"""Fetching a table from the web: whole, from the first endpoint that delivers it, or not at all."""
+"""Fetching a whole table from the web, from the first endpoint that delivers it."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from dpol.data.sources import Endpoint
 _GZIP = b"\x1f\x8b"
 _WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 SLOWEST = 1_000
-"""Least rate of an answer in bytes a second: a table of 100 MB may take a day, but not for ever."""
+"""Slowest accepted rate of a download, in bytes per second: 100 MB may take about a day."""
 WINDOW = 60.0
-"""Seconds of answer whose rate counts, besides one silence of `timeout_seconds`."""
+"""Seconds over which the rate is measured, on top of one silence of `timeout_seconds`."""
 _NONE = "no endpoint delivered"
 LONGEST_PAUSE = 600
-"""Longest pause before another try in seconds, whatever a server asks for."""
+"""Longest pause before a retry in seconds, whatever the server asks for."""
 _HEADERS = {
     "User-Agent": f"dpol/{importlib.metadata.version('dpol')}",
     "Accept-Encoding": "identity",
@@ -48,7 +48,7 @@ _HEADERS = {
 
 
 def must_fetch(query: Query, destination: Path) -> bool:
-    """True if a table is missing, or if dpol fetched it for another query than this one.
+    """Return whether a table is missing, or was fetched by dpol for another query.
 
     A table without provenance was placed by hand, and is used as it is.
     """
@@ -69,15 +69,14 @@ def fetch_table(
     log: Callable[[str], None],
     window: float = WINDOW,
 ) -> None:
-    """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers.
+    """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers it.
 
-    `<destination>.provenance.json`, written before it, says which one, and why others did not.
-    A `file` is fetched whole. A second call waits for the first. A try fails if an
-    unfinished answer brings fewer than `SLOWEST` * `window` bytes in `window` seconds and one
-    silence.
+    `<destination>.provenance.json`, written before the table, records the endpoint, and why earlier
+    ones failed. A `file` is fetched whole. A second call waits for the first. A try fails if an
+    unfinished answer brings under `SLOWEST` * `window` bytes in `window` seconds and one silence.
 
     Raises:
-        FetchError: no endpoint delivers.
+        FetchError: no endpoint delivers the table.
         OutputError: the table cannot be written.
     """
     failures: list[str] = []
@@ -112,41 +111,41 @@ def fetch_table(
             if source.member
             else "a gzip-compressed CSV file\n"
             f"  with the columns {', '.join(query.columns)};\n"
-            f"  the rows that matter: {query.where or 'all'}; or"
+            f"  needed rows: {query.where or 'all'}; or"
         )
         raise FetchError(
             f"cannot fetch {destination}; {_NONE}:{lines}\n"
             "This machine may be offline, or behind a proxy. Then either\n"
             "- run again when there is a connection; or\n"
-            f"- get the table on another machine and place it by hand as {destination}, {needed}\n"
-            f"- work with hospitals that come with dpol, without a network: {offline_command()}"
+            f"- get the table on another machine and place it at {destination}, {needed}\n"
+            f"- use the hospitals that come with dpol, without a network: {offline_command()}"
         )
 
 
 def offline_command() -> str:
-    """The command of a run that needs no network, here."""
+    """Return a command, for this folder, that starts a run without a network."""
     demo = Path("config/demo.yaml")
     return f"snakemake --cores 2 --configfile {demo}" if demo.is_file() else "dpol demo"
 
 
 def last_words(table: str, log: Path) -> str:
-    """The last line of a run whose table was not fetched, by the log of that job.
+    """Return the last line for a run whose table was not fetched, according to a job's log.
 
-    It is empty if the run failed for another reason.
+    It is empty if the job failed for another reason.
     """
     if _NONE not in error_in(log):
         return ""
-    return f"error: {_NONE} {table}. Without a network, type: {offline_command()}"
+    return f"error: {_NONE} {table}. Without a network, run: {offline_command()}"
 
 
 class _BrokenError(Exception):
-    """An answer that is not good, though the next one may be; the text says why."""
+    """A transient failure, to be retried; the text says why."""
 
 
 class _Retry(urllib3.Retry):
-    """Tries with growing pauses; a server may ask for longer ones, up to `LONGEST_PAUSE`.
+    """Retries with growing pauses; a server may ask for longer ones, up to `LONGEST_PAUSE`.
 
-    A host without an address is tried once: a machine without network gets none.
+    A host name that cannot be resolved is tried once, since the machine is probably offline.
     """
 
     def increment(self, *args: Any, **facts: Any) -> _Retry:
@@ -164,9 +163,9 @@ class _Retry(urllib3.Retry):
 
 
 class _Paced(io.RawIOBase):
-    """The bytes of an answer; TimeoutError where they only drip in.
+    """The bytes of an answer; reading raises TimeoutError if they arrive too slowly.
 
-    A timeout of the socket limits one silence only.
+    A timeout of the socket limits only a single silence.
     """
 
     def __init__(self, answer: io.BufferedReader, least: float, seconds: float) -> None:
@@ -187,8 +186,8 @@ class _Paced(io.RawIOBase):
         if number and seconds > self._seconds:
             if self._received < self._least:
                 raise TimeoutError(
-                    f"only {counted(self._received, 'byte')} came in {seconds:.0f} s, and"
-                    f" {self._least:,.0f} are the least; try again on a faster line"
+                    f"only {counted(self._received, 'byte')} arrived in {seconds:.0f} s, fewer than"
+                    f" {self._least:,.0f}; try again on a faster line"
                 )
             self._began, self._received = now, 0
         return number
@@ -199,7 +198,7 @@ class _Paced(io.RawIOBase):
 
 
 class _PacedAdapter(HTTPAdapter):
-    """Connections whose answers are `_Paced`."""
+    """An adapter whose answers are `_Paced`."""
 
     def __init__(self, retries: _Retry, least: float, seconds: float) -> None:
         self._least, self._seconds = least, seconds
@@ -221,7 +220,7 @@ class _PacedAdapter(HTTPAdapter):
 def _fetch(
     endpoint: Endpoint, query: Query, table: Path, source: WebSource, window: float
 ) -> dict[str, Any]:
-    """The table of one endpoint; what may pass is tried again, with growing pauses."""
+    """Fetch the table from one endpoint, and retry transient failures with growing pauses."""
     retries = _Retry(
         total=source.attempts - 1,
         status_forcelist=(202, 408, 429, *range(500, 600)),
@@ -251,14 +250,14 @@ def _fetch_once(
     silence: float,
     member: str | None,
 ) -> dict[str, Any]:
-    """One try to download a CSV file, plain or gzip, or an archive, and to find it whole.
+    """Try once to download a whole CSV file, plain or gzip, or an archive.
 
-    Returns what the provenance says of it: its number of rows, and the final address and version
-    that the headers state.
+    Returns:
+        Facts for the provenance: number of rows, final address, and version from the headers.
 
     Raises:
-        _BrokenError: something that may pass, such as a body cut short.
-        FetchError: the file does not come, or is not a table with the columns.
+        _BrokenError: a transient failure, such as a body cut short.
+        FetchError: the download fails, or is not a table with the columns.
     """
     from dpol.data.archives import extract_table
     from dpol.data.table import read_table
@@ -272,7 +271,7 @@ def _fetch_once(
         total = int(count[1])
         if not total:
             raise FetchError(f"no row matches {query.where or 'the query'}")
-        # With room for one row more than counted, a new row shows.
+        # A limit of one more row than counted reveals a row that was just added.
         parameters = {**query.soql, "$limit": str(total + 1)}
 
     digest, received, pinned = hashlib.sha256(), 0, endpoint.sha256
@@ -281,15 +280,15 @@ def _fetch_once(
         coding = answer.headers.get("Transfer-Encoding", "").lower()
         if not (pinned or coding == "chunked" or (stated and not coding)):
             raise FetchError(
-                "states no length, so that a file cut short would look whole; give this endpoint"
-                " the sha256 of the file"
+                "states no length, so a file cut short would look whole; set sha256 of this"
+                " endpoint"
             )
         chunks = answer.raw.stream(1 << 16, decode_content=False)
         first = next(chunks, b"")
         while len(first) < len(_GZIP) and (more := next(chunks, b"")):
             first += more
         packed = member is not None or first.startswith(_GZIP)
-        # What is packed stays as it is, so that published checksums hold.
+        # Compressed files are kept as they are, so that published checksums hold.
         with table.open("wb") if packed else packed_file(table) as stream:
             for chunk in itertools.chain([first], chunks):
                 digest.update(chunk)
@@ -299,7 +298,7 @@ def _fetch_once(
         raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {pinned}")
     if not pinned and stated and received != int(stated[0]):
         raise _BrokenError(f"{received:,} bytes instead of {int(stated[0]):,}")
-    # The length of a packed file says nothing of the table that was packed.
+    # The length of a compressed file does not show whether the table in it was whole.
     whole = pinned or member or (stated and not packed)
     if not whole and not _ends_with_a_line(table):
         raise _BrokenError("ends in the middle of a line")
@@ -308,7 +307,7 @@ def _fetch_once(
         if member is None:
             if _WEB_PAGE.match(_first_bytes(table)):
                 raise FetchError("is a web page, not a table; open it in a browser to see why")
-            # Of a wide table the period at least is known by its name.
+            # In a wide table only the columns of the period are known by name.
             read = read_table(table, query.columns or query.period, query.form)
             rows = len(read.cells)
         else:
@@ -322,7 +321,7 @@ def _fetch_once(
         refuse_unasked(read, query)
         again = int(read.cells.duplicated().sum()) if query.columns else 0
         if again and again > (there := _repeated(session, url, query, total, silence)):
-            raise _BrokenError(f"repeats {counted(again, 'row')}, and the table itself {there:,}")
+            raise _BrokenError(f"repeats {counted(again, 'row')}, but the table only {there:,}")
     return {
         **({} if rows is None else {"rows": rows}),
         "final_url": _plain(answer.url.partition("?")[0]),
@@ -332,12 +331,12 @@ def _fetch_once(
 
 
 def _count_of(query: Query) -> dict[str, str]:
-    """The parameters of a request for the number of rows."""
+    """Return the parameters of a request for the number of rows."""
     return {"$select": "count(*)", **({"$where": query.where} if query.where else {})}
 
 
 def _repeated(session: requests.Session, url: str, query: Query, total: int, silence: float) -> int:
-    """How many rows of a Socrata table repeat another in all columns of the query."""
+    """Return the number of rows of a Socrata table that repeat another in the query's columns."""
     asked = {
         **_count_of(query),
         "$group": ",".join(query.columns),
@@ -346,20 +345,20 @@ def _repeated(session: requests.Session, url: str, query: Query, total: int, sil
     }
     with _get(session, url, asked, silence) as answer:
         _, *counts = answer.text.replace('"', "").split() or [""]
-    if not all(re.fullmatch("[0-9]{1,12}", it) for it in counts):
+    if not all(re.fullmatch("[0-9]{1,12}", count) for count in counts):
         raise _BrokenError(f"no counts of repeated rows: {answer.text[:80]!r}")
-    return sum(int(it) - 1 for it in counts)
+    return sum(int(count) - 1 for count in counts)
 
 
 def _first_bytes(table: Path) -> bytes:
-    """The first bytes of a packed table; none of a damaged one."""
+    """Return the first bytes of a gzip table; none if it is damaged."""
     with suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(table) as unpacked:
         return unpacked.read(200)
     return b""
 
 
 def _ends_with_a_line(table: Path) -> bool:
-    """Whether the last line of a packed table has its end; also true for a damaged one."""
+    """Return whether the last line of a gzip table is whole; true also if it is damaged."""
     last = b""
     with suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(table) as unpacked:
         while chunk := unpacked.read(1 << 20):
@@ -372,11 +371,11 @@ def _ends_with_a_line(table: Path) -> bool:
 def _get(
     session: requests.Session, url: str, parameters: Mapping[str, str], silence: float
 ) -> Iterator[requests.Response]:
-    """An answer with status 200, its body not yet read.
+    """Yield an answer with status 200, its body not yet read.
 
     Raises:
         _BrokenError: the body, which the caller reads, is cut short.
-        FetchError: no answer, another status, or a redirect that gives up encryption.
+        FetchError: no answer, another status, or a redirect to an address without encryption.
     """
     try:
         answer = session.get(url, params=parameters, timeout=silence, stream=True)
@@ -394,7 +393,7 @@ def _get(
 
 
 def _innermost(error: BaseException) -> str:
-    """The words of the deepest cause; the outer ones only repeat addresses and class names."""
+    """Return the text of the deepest cause; outer ones only repeat addresses and class names."""
     inside = [getattr(error, "reason", None), *error.args, error.__cause__]
     for deeper in inside:
         if isinstance(deeper, BaseException):
@@ -403,5 +402,5 @@ def _innermost(error: BaseException) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text from a server as one line without control characters, of at most 400 characters."""
+    """Return a server's text as one line of at most 400 characters, without control characters."""
     return printable(" ".join(text.split()))[:400]

@@ -1,4 +1,4 @@
-"""Filling: from the rows of the entities that play to a panel without holes."""
+"""Filling the rows of the entities that play into a panel without gaps."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Flags = NDArray[np.bool_]
 Dates = NDArray[np.datetime64]
 
 SHOWN = 5
-"""Rows that a message shows."""
+"""Number of rows that a message shows."""
 SPARSE_SHARE, SPARSE_FROM = 0.05, 5
-"""A period is sparse if at most this share of the entities, or one, has a row; smaller streams
-have no sparse periods."""
+"""A period is sparse if at most one entity, or at most this share of the entities, has a row.
+Streams with fewer entities than the second number have no sparse periods."""
 SELDOM_SHARE = 0.1
-"""An entity that plays is seldom there if it has a row in less than this share of the periods."""
+"""An entity is seen seldom if it has a row in less than this share of the periods."""
 LONE_FROM = 20
-"""A row that makes a period of its own is refused in streams of at least so many entities."""
+"""The first or last period must not have a single row in streams of at least this size."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Filled:
     """A stream's part of the panel, and what was done to its cells.
 
     Args:
-        table: by period and entity.
-        cells: how many each rule touched.
+        table: a row per period and entity.
+        cells: the number of cells that each rule touched.
     """
 
     table: pd.DataFrame
@@ -43,9 +43,13 @@ class Filled:
 
 
 def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float = 1.0) -> Filled:
-    """The full grid of periods by entities; `rows` has each pair at most once, by period.
+    """Fill a stream into the full grid of periods by entities.
 
-    Shares above `at_most` are clipped to it.
+    Args:
+        rows: rows of the stream, sorted by period, at most one per period and entity.
+        rules: cleaning rules.
+        lasting: the length of a period.
+        at_most: largest count per capacity; larger shares are clipped to it.
     """
     periods = np.sort(rows["period"].unique())
     latest = rows.drop_duplicates("entity", keep="last").sort_values("entity")
@@ -81,12 +85,12 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
 
 
 def _sources(**cells: Flags) -> NDArray[np.str_]:
-    """Name of the rule that filled each cell; all other cells are reported."""
+    """Return the name of the rule that filled each cell; `reported` if none did."""
     return np.select([flags.ravel() for flags in cells.values()], list(cells), "reported")
 
 
 def _places(dates: Dates, periods: Periods) -> tuple[NDArray[np.int64], int]:
-    """The dates as numbers of days, or of months, and the length of a period in them."""
+    """Return the dates as numbers of days or months, and the length of a period in that unit."""
     length, unit = periods.length
     return dates.astype("datetime64[D]" if unit == "day" else "datetime64[M]").astype(int), length
 
@@ -94,10 +98,7 @@ def _places(dates: Dates, periods: Periods) -> tuple[NDArray[np.int64], int]:
 def _fill_counts(
     count: Floats, places: NDArray[np.int64], length: int, max_carry: int
 ) -> tuple[Floats, Flags, Flags]:
-    """Carry counts forward for less than half a period more than `max_carry` periods.
-
-    A gap in the calendar counts too.
-    """
+    """Carry counts forward over less than `max_carry` + 1/2 periods, missing periods included."""
     missing = np.isnan(count)
     reported = np.where(missing, -np.inf, places[:, None])
     age = places[:, None] - np.maximum.accumulate(reported, axis=0)
@@ -117,17 +118,17 @@ def _fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
 def refuse_clipped(
     file: str, label: str, filled: Filled, most: float, at_most: float = 1.0
 ) -> None:
-    """Refuse a stream in which many counts are above the capacity, or a multiple of it.
+    """Refuse a stream in which too many counts exceed the capacity, or a multiple of it.
 
     Args:
-        file: of the table.
-        label: of the stream.
+        file: path of the table.
+        label: label of the stream.
         filled: the stream's cells.
-        most: share of the cells in which that may be.
+        most: largest share of cells that may be clipped.
         at_most: the multiple.
 
     Raises:
-        DataError: more cells than that are clipped; some of them are shown.
+        DataError: more cells are clipped; the text shows some of them.
     """
     cells, number = len(filled.table), filled.cells["clipped_densities"]
     if number / cells <= most:
@@ -135,37 +136,36 @@ def refuse_clipped(
     above = filled.table[filled.table["count"] / filled.table["capacity"] > at_most]
     times = "" if at_most == 1 else f"{at_most:g} times "
     lines = [
-        f"{file}: stream {label} has {counted(number, 'cell')} of {cells:,} in which the count is"
-        f" above {times}the capacity; dataset.cleaning.max_clipped = {most:g} allows"
+        f"{file}: stream {label} has {counted(number, 'cell')} of {cells:,} whose count exceeds"
+        f" {times}the capacity; dataset.cleaning.max_clipped = {most:g} allows"
         f" {int(most * cells + 1e-9):,}"
     ]
     shown = above[["entity", "period", "count", "capacity"]][:SHOWN]
     for entity, period, count, capacity in shown.to_numpy().tolist():
         lines.append(f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}")
     lines.append(
-        "If one unit of capacity may hold several counts, as a seat does loans, say how many at"
-        " most: gain: {at_most: 60}, a public number that does not come from the counts. If not,"
-        " check the signs in dataset.format (1.230 may be 1.23 or 1230) and the columns of count"
-        " and capacity. If such counts are real but rare, raise max_clipped; their shares become"
-        f" {at_most:g}."
+        "If one unit of capacity may hold several counts (loans per seat), set a public maximum"
+        " that does not come from the counts, such as gain: {at_most: 60}. Otherwise check"
+        " dataset.format (1.230 may be 1.23 or 1230) and the columns of count and capacity, or"
+        f" raise max_clipped to allow more such cells, clipped to {at_most:g}."
     )
     raise DataError("\n".join(lines))
 
 
 def refuse_swapped(file: str, label: str, rows: pd.DataFrame) -> None:
-    """Refuse a period that dates with day and month swapped have made.
+    """Refuse a period that consists of dates with day and month swapped.
 
-    At most half as many entities as usual share it, and every one of them lacks the period, known
-    from other rows, in which its date with day and month in the other order would put it. An
-    entity that is new, or reports seldom, does not meet both.
+    Such a period has at most half as many entities as the median period, and none of them has a
+    row in the period with day and month in the other order, which other entities have. A new
+    entity, or one that reports seldom, does not meet both conditions.
 
     Args:
-        file: of the table, for messages.
-        label: of the stream.
-        rows: that are played.
+        file: path of the table, for messages.
+        label: label of the stream.
+        rows: rows of the entities that play.
 
     Raises:
-        DataError: such a date; the text names its row and the other date.
+        DataError: there is such a period; the text names its first row and the other date.
     """
     entities = rows.groupby("period")["entity"].agg(set)
     sizes = entities.map(len)
@@ -175,43 +175,43 @@ def refuse_swapped(file: str, label: str, rows: pd.DataFrame) -> None:
             row = rows.loc[rows["period"] == day, "row"].iloc[0]
             raise DataError(
                 f"{file}, row {row}: stream {label} has periods {day.date()}, with"
-                f" {counted(sizes[day], 'row')}, and {other.date()}: one date with day and month"
-                " swapped, and no entity has both. Fix the date that is wrong in the table; or"
-                " keep it as it is, in the config:\ndataset:\n  periods:\n    swapped: keep"
+                f" {counted(sizes[day], 'row')}, and {other.date()}, the same date with day and"
+                " month swapped, and no entity has both. Fix the wrong date in the table, or keep"
+                " both with this block in the config:\ndataset:\n  periods:\n    swapped: keep"
             )
 
 
 def refuse_swapped_calendar(file: str, label: str, rows: pd.DataFrame, lasting: Periods) -> None:
     """Refuse a calendar that is more regular with day and month of its dates swapped.
 
-    A program that expects the other order swaps them in the whole table wherever it can. More
-    regular: fewer periods are missing, and no or fewer steps are other than whole periods.
+    A program that expects the other order swaps every date that it can. More regular means that
+    fewer periods are missing, and that no or fewer steps differ from whole periods.
 
     Args:
-        file: of the table, for messages.
-        label: of the stream.
-        rows: that are played.
-        lasting: the length of a period; months begin on their first day, and are not looked at.
+        file: path of the table, for messages.
+        label: label of the stream.
+        rows: rows of the entities that play.
+        lasting: the length of a period; months are not checked, since they begin on day 1.
 
     Raises:
-        DataError: such a calendar, with one of its dates.
+        DataError: the calendar is such; the text gives one of its dates.
     """
     written = pd.DatetimeIndex(rows["period"].unique())
     swapped = pd.DatetimeIndex([_swapped(day) or day for day in written])
     if lasting.months or not swapped.is_unique:
         return
-    (missing, uneven), (fewer, less_uneven) = (_gaps(it, lasting) for it in (written, swapped))
+    (missing, uneven), (fewer, less_uneven) = (_gaps(days, lasting) for days in (written, swapped))
     if fewer < missing and less_uneven < max(uneven, 1):
         raise DataError(
             f"{file}: stream {label} lacks {counted(missing, 'period')}, but only {fewer} with day"
-            f" and month of dates such as {written[written != swapped].min().date()} swapped, as"
-            " Excel reads them in the wrong order. Correct the dates in the table; or keep them as"
-            " they are, in the config:\ndataset:\n  periods:\n    swapped: keep"
+            f" and month swapped in dates such as {written[written != swapped].min().date()}; Excel"
+            " may have read them in the wrong order. Correct the dates in the table, or keep them"
+            " with this block in the config:\ndataset:\n  periods:\n    swapped: keep"
         )
 
 
 def _gaps(days: pd.DatetimeIndex, lasting: Periods) -> tuple[int, int]:
-    """Periods that are missing between some days, and steps that are not whole periods."""
+    """Return the number of missing periods, and of steps that are not whole periods."""
     places, length = _places(days.sort_values().to_numpy(), lasting)
     steps = np.diff(places)
     missing = np.maximum(np.rint(steps / length) - 1, 0)
@@ -219,29 +219,31 @@ def _gaps(days: pd.DatetimeIndex, lasting: Periods) -> tuple[int, int]:
 
 
 def _swapped(day: pd.Timestamp) -> pd.Timestamp | None:
-    """The date with day and month in the other order; None if there is no other."""
+    """Return the date with day and month swapped; None if that is the same date or none."""
     if day.day > 12 or day.day == day.month:
         return None
     return day.replace(month=day.day, day=day.month)
 
 
 def entities_seen_seldom(rows: pd.DataFrame) -> tuple[str, ...]:
-    """The entities that have a row in few of the periods, in words; `rows` has each pair once."""
+    """Describe the entities that have a row in few periods; `rows` has each pair once."""
     periods, times = rows["period"].nunique(), rows["entity"].value_counts().sort_index()
     few = times[times < SELDOM_SHARE * periods]
-    return tuple(f"{shortened(str(it))} ({n} of {periods} periods)" for it, n in few.items())
+    return tuple(
+        f"{shortened(str(entity))} ({n} of {periods} periods)" for entity, n in few.items()
+    )
 
 
 def check_calendar(
     file: str, label: str, rows: pd.DataFrame, lasting: Periods
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Gaps wider than a period, and periods in which almost no entity has a row, in words.
+    """Describe gaps longer than a period, and periods in which almost no entity has a row.
 
-    The move from Fridays to Sundays is not a gap; a mistyped date makes a period of a row or few.
+    A move from Fridays to Sundays is not a gap. A mistyped date makes a period with few rows.
 
     Raises:
-        DataError: two periods are at most half a period apart, or a single row makes the first or
-            the last period of a large stream.
+        DataError: two periods are at most half a period apart, or the first or last period of a
+            large stream has a single row.
     """
     n, by_period = int(rows["entity"].nunique()), rows.groupby("period")["row"]
     periods = pd.DataFrame({"entities": by_period.size(), "row": by_period.min()})
@@ -256,9 +258,9 @@ def check_calendar(
             day = periods.loc[[before, after], "entities"].idxmin()
             number, row = periods.loc[day, ["entities", "row"]].tolist()
             raise DataError(
-                f"{file}: stream {label} has periods {before} and {after}, less than a period of"
-                f" {counted(length, unit)} apart; {counted(number, 'row')} with {day}, first in row"
-                f" {row}. Give all entities the same start of a period, or change"
+                f"{file}, row {row}: stream {label} has periods {before} and {after}, less than a"
+                f" period of {counted(length, unit)} apart ({counted(number, 'row')} with {day},"
+                f" this one first). Give all entities the same start of a period, or change"
                 f" dataset.periods.{unit}s"
             )
         if (lost := round(apart / length) - 1) > 0:
@@ -267,8 +269,8 @@ def check_calendar(
         number, row = periods.loc[day, ["entities", "row"]].tolist()
         if number == 1 and n >= LONE_FROM:
             raise DataError(
-                f"{file}, row {row}: is the only row of the period {day}, of"
-                f" {n} entities of stream {label}. Fix its date, or leave the period out with"
+                f"{file}, row {row}: is the only row of the period {day} in stream {label}, which"
+                f" has {n} entities. Fix its date, or leave the period out with"
                 f" dataset.periods.{key}"
             )
     most = max(1.0, SPARSE_SHARE * n) if n >= SPARSE_FROM else 0.0

@@ -1,4 +1,4 @@
-"""Format of a table: its signs, dates and encoding."""
+"""Settings of the format of a table: layout, numbers, dates and encoding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from dpol.core.settings import Settings
 
 EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
-"""A number with decimals, or one with thousands."""
+"""A text that may be a number with decimals or with a thousands separator."""
 Encoding = Literal[
     "utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "iso-8859-15", "gb18030", "shift_jis"
 ]
@@ -20,7 +20,7 @@ _OTHER_NAMES = {
     "latin1": "cp1252", "latin-1": "cp1252", "iso-8859-1": "cp1252", "latin-9": "iso-8859-15",
     "windows-1250": "cp1250", "windows-1251": "cp1251", "windows-1252": "cp1252",
 }  # fmt: skip
-"""Other names of encodings. What is called Latin-1 is mostly cp1252, which has more letters."""
+"""Other names of encodings. Most files called Latin-1 are cp1252, which has more characters."""
 Dates = Literal[
     "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
     "YYYY-Www", "YYYY-M",
@@ -35,32 +35,32 @@ def _encoding(name: object) -> object:
 
 
 class Format(Settings):
-    """Format of the table. Numbers and dates that a Parquet table or an Excel sheet holds as such
-    are read as they are."""
+    """Format of the table. Numbers and dates that a Parquet table or Excel sheet stores as such are
+    read as they are."""
 
     layout: Literal["long", "wide", "wide-periods"] = "long"
-    """`long`: a row per entity and period. `wide`: a row per period, a column per entity, named
-    after it, with its counts. `wide-periods`: a row per entity, a column per period, named by its
+    """`long`: a row per entity and period. `wide`: a row per period, and a column of counts per
+    entity, named after it. `wide-periods`: a row per entity, and a column per period, named by its
     date."""
     sheet: str | None = None
     """Sheet of an `.xlsx` file; required if it has several."""
     skip_rows: Annotated[int, Field(ge=0, le=10_000)] = 0
-    """Lines above the header of a CSV table, or rows above that of a sheet, such as titles."""
+    """Number of lines above the header of a CSV table, or of rows in a sheet, such as titles."""
     delimiter: Literal[",", ";", "\t", "|"] = ","
-    """The separator of the cells of a CSV table; `";"` where Excel's decimal sign is a comma."""
+    """Separator of the cells of a CSV table; `";"` where Excel's decimal sign is a comma."""
     decimal: Literal[".", ","] | None = None
-    """The decimal sign. Without it and `thousands` a point; but a number such as 1.230 is refused,
-    since it may be 1.23 or 1230, unless its column also holds one such as 1.25 or 0.125."""
+    """Decimal sign. A point if neither this nor `thousands` is set; a number such as 1.230 is then
+    refused (it may mean 1.23 or 1230), unless its column also has a number like 1.25 or 0.125."""
     thousands: Literal[".", ",", " ", "'"] | None = None
-    """The sign between thousands; with `"."` the decimal sign is a comma. A blank also stands for
-    those that do not break, `'` also for the curly one."""
+    """Thousands separator; with `"."` the decimal sign is a comma. A blank includes non-breaking
+    spaces, and `'` includes the curly apostrophe."""
     date: Dates = "YYYY-MM-DD"
-    """Format of dates; D and M are one digit or two. `YYYYMMDD` also reads whole numbers.
+    """Format of dates; D and M have one or two digits. `YYYYMMDD` also reads whole numbers.
     `YYYY-Www` is a week such as 2021-W05, from its Monday; `YYYY-M` is a month, from its
     first day. A time of day may follow."""
     encoding: Annotated[Encoding, BeforeValidator(_encoding)] = "utf-8"
-    """The encoding of a CSV table: `cp1252` for most of Excel's that are not UTF-8. `latin-1` and
-    other common names are understood too."""
+    """Encoding of a CSV table: `cp1252` for most Excel files that are not UTF-8. Other common names
+    such as `latin-1` work too."""
 
     @property
     def decimal_sign(self) -> str:
@@ -69,13 +69,13 @@ class Format(Settings):
 
     @property
     def decided(self) -> bool:
-        """True if the format decides how to read a number such as 1.230."""
+        """Whether the format decides how to read a number such as 1.230."""
         return bool(self.decimal or self.thousands)
 
     def of_column(self, cells: Iterable[str]) -> Format:
-        """The format of a column, whose own cells may show that the point is its decimal sign."""
+        """Return the format of a column; its cells may show that the point is a decimal sign."""
         if self.decided or not any(
-            _DECIMALS.fullmatch(it) and not EITHER.fullmatch(it) for it in cells
+            _DECIMALS.fullmatch(cell) and not EITHER.fullmatch(cell) for cell in cells
         ):
             return self
         return self.model_copy(update={"decimal": "."})
@@ -85,7 +85,7 @@ class Format(Settings):
         if self.thousands == self.decimal_sign:
             raise ValueError(
                 f"thousands ({self.thousands!r}) must not be the decimal sign too; set decimal to"
-                " the other sign"
+                " the other one"
             )
         return self
 

@@ -1,4 +1,4 @@
-"""Reading a table of gains: a row per round, a column per expert."""
+"""Reading tables of gains: a row per round, a column per expert."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _MEND_SENSITIVITY = "Fix the sensitivities in the table, or dataset.source.sensi
 def read_gains(
     source: GainsSource, label: str, provenance: Mapping[str, Any], form: Format = DEFAULT
 ) -> GainStream:
-    """The stream `label` of the table of gains that a config describes.
+    """Read the table of gains that a config describes as the stream `label`.
 
     Rounds without dates get consecutive days from 2000-01-01, and `undated` in the provenance.
 
     Raises:
-        DataError: no such file, no table, a column is missing, twice there or without a name,
-            text or nothing where a number belongs, a gain out of range, a sensitivity that is
-            not positive, dates that do not go forward, fewer than two rounds or experts.
+        DataError: the file is missing or no table; a column is missing, repeated or has no name;
+            a cell is empty, not a number or out of range; dates are not increasing; or there are
+            fewer than two rounds or experts.
     """
     raw = read_table(source.file, form=form)
     present, top, rounds = list(raw.cells.columns), source.gain_range, len(raw.cells)
@@ -44,7 +44,7 @@ def read_gains(
     if len(experts) < 2 or rounds < 2:
         raise DataError(
             f"{raw.file}: has {counted(rounds, 'round')} and {counted(len(experts), 'column')} of"
-            " gains; at least 2 are needed, a row for each round and a column for each expert"
+            " gains; give at least 2 of each, with a row per round and a column per expert"
         )
     periods, bad = np.datetime64("2000-01-01") + np.arange(rounds), []
     if source.period is not None:

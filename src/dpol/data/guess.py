@@ -1,7 +1,8 @@
-"""Looking at a table of counts: how it is written, and what its columns hold.
+"""Guessing the format of a table of counts, and what its columns hold.
 
-Each guess is told with two cells that led to it. What cannot be seen is asked for, all at once. A
-bound on counts is always asked for: one that was read off the counts would tell of them.
+Each guess is shown with two cells that led to it. Options for what the table does not show are
+asked for, all at once. A bound on counts is always asked for: one taken from the counts would
+reveal them.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ from dpol.data.table import refuse_unnamed
 from dpol.data.texts import date_of
 
 LINES = 500
-"""Lines of a file that show how it is written."""
+"""Number of lines of a file that decide its format."""
 MOST_MARKERS = 5
-"""Different texts among the numbers of a column."""
+"""A column of numbers has at most this number of distinct other texts."""
 LEAST_NUMBERS = 0.2
-"""Share of the cells of such a column that are numbers."""
+"""At least this share of the cells of such a column are numbers."""
 MOST_CLIPPED = 0.01
-"""Share of the counts that may be above the capacity without a question."""
+"""A bound is asked for if more than this share of the counts exceeds the capacity."""
 _NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'\u2019\u00a0\u202f\s]+(?:[eE][+-]?[0-9]+)?")
 _SUPPRESSED = re.compile(r"[<≤]\s*[0-9]+|\*+|-999999(\.0)?")
 _SIGNS: tuple[Mapping[str, str], ...] = (
@@ -56,25 +57,25 @@ _CAPACITY = re.compile(
     "|resident|people|pupil|slot|plazas|camas|lits|posti|habit",
     re.IGNORECASE,
 )
-_YEAR, _MONTH = (re.compile(it, re.IGNORECASE) for it in ("year|jahr|ann|año", "mon|mes"))
+_YEAR, _MONTH = (re.compile(words, re.IGNORECASE) for words in ("year|jahr|ann|año", "mon|mes"))
 
 
 @dataclass(kw_only=True)
 class Look:
-    """A table under the eye: what its owner says, and what has been seen of it so far.
+    """What the owner of a table says about it, and what dpol has guessed so far.
 
     Args:
-        file: the table.
-        told: the owner's words, by the name of the option.
-        format: block of the config, as the next four.
-        columns: likewise.
-        periods: likewise.
-        cleaning: likewise.
-        gain: likewise.
-        groups: texts of the column of groups, `all` without one.
-        guesses: a line each.
-        asked: options that are missing, a line each.
-        typed: columns that hold numbers or dates as such.
+        file: path of the table.
+        told: the owner's options, by name.
+        format: the block `dataset.format` of the config.
+        columns: the block `dataset.columns`.
+        periods: the block `dataset.periods`.
+        cleaning: the block `dataset.cleaning`.
+        gain: the block `gain`.
+        groups: the groups in the table; `all` if no column holds groups.
+        guesses: the guesses, a line each.
+        asked: the missing options, a line each.
+        typed: names of the columns that hold numbers or dates as such.
     """
 
     file: Path
@@ -90,72 +91,72 @@ class Look:
     typed: set[str] = field(default_factory=set)
 
     def guess(self, what: str, cells: Iterable[str] = (), column: str = "") -> None:
-        """Note a guess, with the first two different cells."""
-        two = ", ".join(repr(shortened(it)) for it in itertools.islice(dict.fromkeys(cells), 2))
+        """Note a guess, with the first two distinct cells that led to it."""
+        two = ", ".join(repr(shortened(cell)) for cell in itertools.islice(dict.fromkeys(cells), 2))
         place = f"column {column}: " if column else ""
         self.guesses.append(f"{what} ({place}{two})" if two else what)
 
     def name(self, table: pd.DataFrame, **columns: str | None) -> None:
-        """Note what columns are."""
+        """Note the name of the column that each key of `dataset.columns` names."""
         for key, name in columns.items():
             if name:
                 self.columns[key] = name
                 self.guess(f"{key}: {name}", table[name], name)
 
     def leave_out(self, column: str, texts: list[str], why: str) -> None:
-        """Note the texts of rows that are left out, if there are any."""
+        """Leave out the rows that hold one of some texts in a column, and note why."""
         if texts:
             self.cleaning.setdefault("drop_where", {})[column] = texts
             self.guess(f"left out in {column}: {', '.join(texts)}, {why}")
 
     def knows(self, names: Sequence[str], *options: str) -> bool:
-        """Whether the columns that options name are there; those that are not are asked for."""
+        """Return whether the table has the columns that options name; ask for the others."""
         for key in options:
             name = self.told.get(key)
             if name not in (None, "none", *names):
                 likely = did_you_mean(name, names) or f"; the table has {_list(names)}"
                 self.asked.append(f"--{key} {name}: no such column{likely}")
             elif name and (
-                same := [it for it in options if it != key and self.told.get(it) == name]
+                same := [one for one in options if one != key and self.told.get(one) == name]
             ):
-                self.asked.append(f"--{key} and --{same[0]}: name another column for each")
+                self.asked.append(f"--{key} and --{same[0]}: name two different columns")
         return not self.asked
 
     def may_add(self, table: pd.DataFrame, **words: str) -> bool:
-        """Whether words can name columns that the table has not; those that cannot are asked for.
+        """Return whether words can name new columns; ask for other words if not.
 
         Raises:
-            DataError: a column has no name, where names say what its cells are of.
+            DataError: a column of the table has no name, so its entity or period is unknown.
         """
         refuse_unnamed(self.file, _names(table))
         for key, word in words.items():
             if word in table or [*words.values()].count(word) > 1:
-                self.asked.append(f"--{key}: a word of yours that no column has, other than {word}")
+                self.asked.append(f"--{key}: choose a name that no column has, other than {word}")
         return not self.asked
 
 
 def look_at(path: Path, told: Mapping[str, Any]) -> Look:
-    """Look at a table of counts.
+    """Guess the format and columns of a table of counts.
 
     Args:
-        path: of the table.
-        told: what its owner says: `layout`, `entity`, `period`, `count`, `capacity` (`none` for no
+        path: path of the table.
+        told: the owner's options: `layout`, `entity`, `period`, `count`, `capacity` (`none` for no
             column), `group`, `step` (7-days), `date`, `decimal`, `encoding`, `sheet`, `at_most`.
 
     Raises:
-        DataError: the table cannot be read; or something cannot be seen: the options that say it.
+        DataError: the table cannot be read, or options are missing; the text lists them all.
     """
     look = Look(file=path, told=told)
     try:
         form = _written(path, look)
     except (EOFError, OSError, zlib.error, BadWorkbookError):
-        form = DEFAULT  # with which the reader says what is wrong
+        form = DEFAULT  # reading with it says what is wrong
     plain = read_plain(path, None, form)
     look.typed |= {*plain.typed}
     table = pd.DataFrame(plain.rows, plain.lines, plain.header, dtype=str)
     rows = _laid_out(table.apply(lambda column: column.str.strip()), look)
     if rows is not None and rows.empty:
-        look.asked.append("--layout: no counts are left; is it long, wide or wide-periods?")
+        look.asked.append("--layout: no counts are left; is the table long, wide or wide-periods?")
     elif rows is not None:
         if group := look.columns.get("group"):
             look.groups = sorted({*rows[group]} - {""})
@@ -166,8 +167,8 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
         if not look.asked:
             _bounds(rows, form, look)
     if look.asked:
-        lines = "".join(f"\n  {it}" for it in look.asked)
-        raise DataError(f"{path}: the table does not show everything. Add to the command:{lines}")
+        lines = "".join(f"\n  {question}" for question in look.asked)
+        raise DataError(f"{path}: some options cannot be guessed. Add to the command:{lines}")
     return look
 
 
@@ -175,7 +176,7 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
 
 
 def _written(path: Path, look: Look) -> Format:
-    """Encoding, delimiter, sheet, and rows above the header."""
+    """Return the format that the file shows: encoding, delimiter, sheet, rows above the header."""
     if path.suffix == ".parquet":
         return DEFAULT
     if path.suffix == ".xlsx":
@@ -223,7 +224,7 @@ def _cut(lines: Sequence[str], mark: str) -> list[list[str]]:
 
 
 def _alike(rows: Sequence[list[str]]) -> tuple[int, int]:
-    """The number of rows that have equally many cells, and how many these are."""
+    """Return the largest number of rows that have the same number of cells, and that number."""
     widths = Counter(len(cells) for cells in rows if len(cells) > 1)
     return max(((n, width) for width, n in widths.items()), default=(0, 0))
 
@@ -232,7 +233,7 @@ def _alike(rows: Sequence[list[str]]) -> tuple[int, int]:
 
 
 def _laid_out(table: pd.DataFrame, look: Look) -> pd.DataFrame | None:
-    """The table with a row per entity and period; None where its columns must be asked for."""
+    """Return the table with a row per entity and period; None if options for it are missing."""
     layout, names = look.told.get("layout"), _names(table)
     heads = [name for name in names if _date_forms([name])]
     if layout == "wide-periods" or (layout is None and len(heads) > 2):
@@ -250,29 +251,31 @@ def _laid_out(table: pd.DataFrame, look: Look) -> pd.DataFrame | None:
 
 
 def _of_periods(table: pd.DataFrame, heads: list[str], look: Look) -> pd.DataFrame | None:
-    """From a row per entity and a column per period."""
+    """Convert from a row per entity and a column per period."""
     others = [name for name in _names(table) if name not in heads]
     if not look.knows(others, "entity", "group", "capacity"):
         return None
     free = [name for name in others if name not in look.told.values()]
     texts = [name for name in free if not _is_number(table[name])]
-    entity = look.told.get("entity") or next((it for it in texts if table[it].is_unique), None)
+    unique = [name for name in texts if table[name].is_unique]
+    entity = look.told.get("entity") or next(iter(unique), None)
     period, count = look.told.get("period", "period"), look.told.get("count", "count")
     if not look.may_add(table, period=period, count=count):
         return None
     if entity is None:
         look.asked.append(f"--entity: which of the columns {_list(others)} names the rows?")
         return None
-    capacity = look.told.get("capacity") or next((it for it in free if _CAPACITY.search(it)), "")
+    hinted = [name for name in free if _CAPACITY.search(name)]
+    capacity = look.told.get("capacity") or next(iter(hinted), "")
     capacity = None if capacity in ("none", entity) else capacity
-    groups = [it for it in texts if 1 < table[it].nunique() <= len(table) / 2]
-    group = look.told.get("group") or next((it for it in groups if it != entity), None)
+    groups = [name for name in texts if 1 < table[name].nunique() <= len(table) / 2]
+    group = look.told.get("group") or next((name for name in groups if name != entity), None)
     look.format["layout"] = "wide-periods"
     look.guess("layout: wide-periods; name the counts with --count", heads)
     look.name(table, entity=entity, capacity=capacity, group=group)
     look.columns |= {"period": period, "count": count}
-    kept = [it for it in (entity, capacity, group) if it]
-    look.leave_out(period, [it for it in others if it not in kept], "no dates")
+    kept = [name for name in (entity, capacity, group) if name]
+    look.leave_out(period, [name for name in others if name not in kept], "no dates")
     table = _without_totals(table, [entity], look)
     return table.melt(kept, heads, period, count, ignore_index=False)
 
@@ -280,47 +283,49 @@ def _of_periods(table: pd.DataFrame, heads: list[str], look: Look) -> pd.DataFra
 def _of_entities(
     table: pd.DataFrame, period: list[str], numbers: list[str], look: Look
 ) -> pd.DataFrame | None:
-    """From a row per period and a column per entity."""
+    """Convert from a row per period and a column per entity."""
     entity, count = look.told.get("entity", "entity"), look.told.get("count", "count")
     if not look.may_add(table, entity=entity, count=count):
         return None
     look.format["layout"] = "wide"
     look.guess("layout: wide; name entities and counts with --entity and --count", numbers)
     look.columns |= {"entity": entity, "count": count}
-    own = [it for it in numbers if folded(it) not in _TOTALS]
-    others = [it for it in _names(table) if it not in (*period, *own)]
+    entities = [name for name in numbers if folded(name) not in _TOTALS]
+    others = [name for name in _names(table) if name not in (*period, *entities)]
     look.leave_out(entity, others, f"no counts of one {entity}")
-    look.typed |= {count} if look.typed.issuperset(own) else set()
-    return table.melt(period, own, entity, count, ignore_index=False)
+    look.typed |= {count} if look.typed.issuperset(entities) else set()
+    return table.melt(period, entities, entity, count, ignore_index=False)
 
 
 def _of_rows(
     table: pd.DataFrame, days: Texts, numbers: list[str], look: Look
 ) -> pd.DataFrame | None:
-    """From a row per entity and period."""
+    """Take the table as it is, with a row per entity and period, and note its columns."""
     if not look.knows(_names(table), "entity", "count", "group", "capacity"):
         return None
     period = look.columns["period"]
     dated = {*(period.values() if isinstance(period, dict) else [period])}
-    free = [it for it in _names(table) if it.strip() not in (*dated, *look.told.values(), "")]
-    table = _without_totals(table, [it for it in free if it not in numbers], look)
-    pairs = {it: table.assign(day=days)[[it, "day"]].drop_duplicates() for it in free}
-    several = {it for it in free if 2 <= table[it].nunique() <= len(table) / 2}
-    telling = [it for it in free if it in several and len(pairs[it]) >= 0.8 * len(table)]
+    free = [name for name in _names(table) if name.strip() not in (*dated, *look.told.values(), "")]
+    table = _without_totals(table, [name for name in free if name not in numbers], look)
+    pairs = {name: table.assign(day=days)[[name, "day"]].drop_duplicates() for name in free}
+    several = {name for name in free if 2 <= table[name].nunique() <= len(table) / 2}
+    telling = [name for name in free if name in several and len(pairs[name]) >= 0.8 * len(table)]
     telling.sort(key=lambda name: name in numbers)
     entity = look.told.get("entity") or next(iter(telling), None)
     if entity is None:
         look.asked.append(
             "--entity: no column alone tells the rows of a period apart; the table has"
-            f" {_list(_names(table))}. If several do so together, sum the counts over all but one"
+            f" {_list(_names(table))}. If it takes several, sum the counts over all but one of them"
         )
         return None
     of_one = table.groupby(entity)
-    fixed = [it for it in _names(table) if it != entity and of_one[it].nunique().max() == 1]
+    fixed = [name for name in _names(table) if name != entity and of_one[name].nunique().max() == 1]
     most = table[entity].nunique() / 2
-    groups = [it for it in fixed if it in several - {*numbers} and table[it].nunique() <= most]
+    groups = [
+        name for name in fixed if name in several - {*numbers} and table[name].nunique() <= most
+    ]
     group = look.told.get("group") or (groups[0] if len(groups) == 1 else None)
-    numbers = [it for it in numbers if it not in (entity, "")]
+    numbers = [name for name in numbers if name not in (entity, "")]
     count, capacity = _measures(numbers, fixed, look)
     if look.asked:
         return None
@@ -329,36 +334,37 @@ def _of_rows(
 
 
 def _measures(numbers: list[str], fixed: list[str], look: Look) -> tuple[str, str | None]:
-    """The columns of counts and of capacities; `fixed` never change within an entity."""
+    """Return the columns of counts and capacities; columns in `fixed` are constant per entity."""
     count, capacity = look.told.get("count"), look.told.get("capacity")
-    free = [it for it in numbers if it not in (count, capacity)]
+    free = [name for name in numbers if name not in (count, capacity)]
     if capacity is None:
-        hinted = [it for it in free if _CAPACITY.search(it)]
-        fixed = [it for it in free if it in fixed]
+        hinted = [name for name in free if _CAPACITY.search(name)]
+        fixed = [name for name in free if name in fixed]
         if len(free) + bool(count) == 1:
             capacity = "none"
-        elif len(found := hinted or fixed) == 1:
-            capacity = found[0]
-    free = [it for it in free if it != capacity]
+        elif len(likely := hinted or fixed) == 1:
+            capacity = likely[0]
+    free = [name for name in free if name != capacity]
     if count is None and len(free) == 1:
         (count,) = free
     if count is None or capacity is None:
-        keys = [f"--{key}" for key, it in (("count", count), ("capacity", capacity)) if it is None]
-        none = " --capacity none says that there are no capacities." if capacity is None else ""
+        both = {"count": count, "capacity": capacity}
+        keys = [f"--{key}" for key, name in both.items() if name is None]
+        none = " --capacity none if there are no capacities." if capacity is None else ""
         look.asked.append(f"{' and '.join(keys)}: which of the columns {_list(numbers)}?{none}")
     return count or "", None if capacity == "none" else capacity
 
 
 def _period(table: pd.DataFrame, look: Look) -> list[str] | None:
-    """The column of dates, or those of year and month."""
+    """Return the column of dates, or the columns of year and month."""
     names, told = _names(table), look.told.get("period")
     if told is not None:
         return [told] if look.knows(names, "period") else None
-    dates = [it for it in names if _date_forms(table[it].unique().tolist())]
-    year = [it for it in names if _YEAR.search(it) and table[it].str.fullmatch("(19|20)..").all()]
-    month = [
-        it for it in names if _MONTH.search(it) and table[it].str.fullmatch("[01]?[0-9]").all()
-    ]
+    dates = [name for name in names if _date_forms(table[name].unique().tolist())]
+    year = [name for name in names if _YEAR.search(name)]
+    year = [name for name in year if table[name].str.fullmatch("(19|20)..").all()]
+    month = [name for name in names if _MONTH.search(name)]
+    month = [name for name in month if table[name].str.fullmatch("[01]?[0-9]").all()]
     if len(dates) == 1:
         return dates
     if not dates and len(year) == len(month) == 1:
@@ -369,7 +375,7 @@ def _period(table: pd.DataFrame, look: Look) -> list[str] | None:
 
 def _without_totals(table: pd.DataFrame, columns: Iterable[str], look: Look) -> pd.DataFrame:
     for name in columns:
-        totals = [it for it in table[name].unique() if folded(it) in _TOTALS]
+        totals = [text for text in table[name].unique() if folded(text) in _TOTALS]
         look.leave_out(name, totals, "totals of other rows")
         table = table[~table[name].isin(totals)]
     return table
@@ -387,23 +393,24 @@ def _list(names: Iterable[str]) -> str:
 
 
 def _is_number(column: Texts) -> bool:
-    """Whether cells are numbers, but for empty ones and a few markers."""
+    """Return whether the cells are numbers, except for empty cells and a few markers."""
     held = column[column != ""]
     match = held.str.fullmatch(_NUMBER)
     return bool(match.mean() >= LEAST_NUMBERS and held[~match].nunique() <= MOST_MARKERS)
 
 
 def _date_forms(texts: Sequence[str]) -> list[str]:
-    """The formats in which most texts are dates; none if none has them."""
-    held = [it for it in texts if it]
-    likely = [like for like, form in _DATES.items() if any(date_of(it, form) for it in held[:50])]
-    found = {like: sum(bool(date_of(it, _DATES[like])) for it in held) for like in likely}
-    most = max(found.values(), default=0)
-    return [like for like, n in found.items() if n == most >= 0.9 * len(held)]
+    """Return the formats in which most texts are dates; none if no format fits nine in ten."""
+    held = [text for text in texts if text]
+    first = held[:50]
+    likely = [like for like, form in _DATES.items() if any(date_of(text, form) for text in first)]
+    dated = {like: sum(bool(date_of(text, _DATES[like])) for text in held) for like in likely}
+    most = max(dated.values(), default=0)
+    return [like for like, n in dated.items() if n == most >= 0.9 * len(held)]
 
 
 def _dates(rows: pd.DataFrame, look: Look) -> None:
-    """The format of dates, and the step from period to period."""
+    """Guess the format of dates, and the step from period to period."""
     period, told = look.columns["period"], look.told
     names = [*period.values()] if isinstance(period, dict) else [period]
     texts = rows[names].agg("-".join, axis=1).unique().tolist()
@@ -416,9 +423,9 @@ def _dates(rows: pd.DataFrame, look: Look) -> None:
     if forms != [DEFAULT.date] and len(names) == 1 and period not in look.typed:
         look.format["date"] = forms[0]
     look.guess(f"date: {forms[0]}", texts, ", ".join(names))
-    days = sorted({day for it in texts if (day := date_of(it, _DATES[forms[0]]))})
-    monthly = forms[0] == "YYYY-M" or {it.day for it in days} == {1}
-    gaps = Counter(np.diff([12 * it.year + it.month if monthly else it.toordinal() for it in days]))
+    days = sorted({day for text in texts if (day := date_of(text, _DATES[forms[0]]))})
+    monthly = forms[0] == "YYYY-M" or {day.day for day in days} == {1}
+    gaps = Counter(np.diff([12 * d.year + d.month if monthly else d.toordinal() for d in days]))
     if "step" in told:
         number, unit = told["step"].split("-")
         look.periods = {unit: int(number)}
@@ -431,9 +438,9 @@ def _dates(rows: pd.DataFrame, look: Look) -> None:
 
 
 def _signs(rows: pd.DataFrame, look: Look) -> None:
-    """The decimal sign and that of thousands, where a point alone does not do."""
+    """Guess the decimal sign and the thousands separator, if a decimal point does not fit."""
     named = [look.columns["count"], look.columns.get("capacity")]
-    texts = [rows[it].drop_duplicates() for it in named if it and it not in look.typed]
+    texts = [rows[name].drop_duplicates() for name in named if name and name not in look.typed]
     texts = [cells[cells.str.fullmatch(_NUMBER)] for cells in texts]
     readings: dict[bytes, Mapping[str, str]] = {}
     for signs in _SIGNS:
@@ -441,35 +448,36 @@ def _signs(rows: pd.DataFrame, look: Look) -> None:
         if "decimal" in look.told and (form.decimal_sign != look.told["decimal"] or not signs):
             continue
         values = [numbers_of(cells, form.of_column(cells)) for cells in texts]
-        if not any(np.isnan(it).any() for it in values):
+        if not any(np.isnan(column).any() for column in values):
             if not signs:
                 return
-            readings.setdefault(b"".join(it.tobytes() for it in values), signs)
-    telling = [it for cells in texts for it in cells if not it.isdigit()]
+            readings.setdefault(b"".join(column.tobytes() for column in values), signs)
+    telling = [text for cells in texts for text in cells if not text.isdigit()]
     if len(readings) == 1:
         (signs,) = readings.values()
         look.format |= signs
         look.guess(", ".join(f"{key}: {sign!r}" for key, sign in signs.items()), telling)
-    elif either := [it for it in telling if readings and EITHER.fullmatch(it)]:
+    elif either := [text for text in telling if readings and EITHER.fullmatch(text)]:
         look.asked.append(
-            f"--decimal: the {'comma' if ',' in either[0] else 'point'} in {either[0]!r} may stand"
-            " before decimals or between thousands; name the decimal sign, . or ,"
+            f"--decimal: the {'comma' if ',' in either[0] else 'point'} in {either[0]!r} may"
+            " separate decimals or thousands; give the decimal sign, . or ,"
         )
 
 
 def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
-    """The rules of cleaning; all entities play, since private counts must not decide."""
+    """Guess the rules of cleaning; all entities play, since private counts must not decide."""
     entity, count, rules = look.columns["entity"], look.columns["count"], look.cleaning
     rules["entities"] = "all"
-    texts = pd.concat([rows[it] for it in (count, look.columns.get("capacity")) if it])
-    hidden = [it for it in texts.unique() if _SUPPRESSED.fullmatch(it)]
+    texts = pd.concat([rows[name] for name in (count, look.columns.get("capacity")) if name])
+    hidden = [text for text in texts.unique() if _SUPPRESSED.fullmatch(text)]
     if hidden:
         below = re.search("[<≤] *([0-9]+)", hidden[0])  # <5 is 1 to 4
         value = int(below[1]) // 2 if below else Cleaning().suppressed_value
         rules |= {"suppressed_markers": hidden, "suppressed_value": value}
         look.guess(f"suppressed, read as {value:g}", hidden)
     known = {*Cleaning().missing_markers, *hidden}
-    if missing := [it for it in texts[~texts.str.fullmatch(_NUMBER)].unique() if it not in known]:
+    others = texts[~texts.str.fullmatch(_NUMBER)].unique()
+    if missing := [text for text in others if text not in known]:
         rules["missing_markers"] = ["", *missing]
         look.guess("missing", missing)
     counts = rows[count][rows[count].str.fullmatch(_NUMBER) & ~rows[count].isin(hidden)]
@@ -481,21 +489,21 @@ def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
     alike = [[*same.index] for _, same in times.groupby(times.index.map(folded), sort=False)]
     if spelled := {other: most for most, *others in alike for other in others}:
         rules["identifiers"] = spelled
-        look.guess("one entity", [f"{it} = {of}" for it, of in spelled.items()], entity)
+        look.guess("one entity", [f"{one} = {whole}" for one, whole in spelled.items()], entity)
 
 
 def _bounds(rows: pd.DataFrame, form: Format, look: Look) -> None:
-    """The question: a share, or a count (per capacity), which needs a public bound."""
+    """Choose the question: a share, or a count (per capacity), which needs a public bound."""
     count, capacity, at_most = look.columns["count"], look.columns.get("capacity"), None
     if "at_most" in look.told:
         at_most = look.told["at_most"]
         look.gain = {"at_most": at_most} if capacity else {"of": "count", "bound": at_most}
         return
-    public = "name a public one; one that comes from the counts would tell of them"
+    public = "give a public number; one taken from the counts would reveal them"
     if capacity is None:
         look.asked.append(f"--at-most: without capacities, {count} needs a bound; {public}")
         return
-    held = [rows[it].where(rows[it].str.fullmatch(_NUMBER), "") for it in (count, capacity)]
+    held = [rows[name].where(rows[name].str.fullmatch(_NUMBER), "") for name in (count, capacity)]
     numbers, wholes = (
         numbers_of(cells, PLAIN if cells.name in look.typed else form.of_column(cells))
         for cells in held

@@ -1,8 +1,8 @@
-"""Identifiers and names of entities: spellings that may be one entity, and texts that are garbled.
+"""Identifiers and names of entities: spellings that may be one entity, and garbled text.
 
-Spreadsheets take leading zeros off, write `.0` after numbers and turn `true` into `TRUE`. An entity
-with two spellings would play as two, both with gaps. Nobody but the owner of a table can know
-whether two spellings are one entity, so it is asked.
+Spreadsheets strip leading zeros, write `.0` after numbers and turn `true` into `TRUE`. An entity
+with two spellings would play as two entities, both with gaps. Only the owner of a table can know
+whether two spellings are one entity, so dpol asks.
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ from dpol.data.cells import BadCells, Texts
 from dpol.data.settings import Cleaning
 
 SHOWN = 10
-"""Identifiers that a message shows."""
+"""Number of identifiers that a message shows."""
 _BROKEN = re.compile("[\ufffd\x80-\x9f]")
 
 
 def identified(texts: Texts, rules: Cleaning) -> Texts:
-    """The identifier of each cell: the one that `cleaning.identifiers` gives, or its own text."""
+    """Return the identifier of each cell: from `cleaning.identifiers`, or else its own text."""
     return texts if rules.identifiers == "exact" else texts.replace(dict(rules.identifiers))
 
 
 def refuse_alike(file: str, entities: Texts, rules: Cleaning) -> None:
-    """Refuse identifiers that differ only in what people and programs change by accident.
+    """Refuse identifiers that differ only in details that people and programs change by accident.
 
     Args:
-        file: of the table, for messages.
-        entities: `identified` cells.
-        rules: whose `identifiers` say which spellings are known to be right.
+        file: path of the table, for messages.
+        entities: cells from `identified`.
+        rules: cleaning rules; their `identifiers` settle spellings.
 
     Raises:
-        DataError: such identifiers, each with its first row, and the lines of the config to paste.
+        DataError: there are such identifiers; the text lists each with its first row, and the
+            lines of the config to paste.
     """
     if rules.identifiers == "exact":
         return
@@ -55,7 +56,7 @@ def refuse_alike(file: str, entities: Texts, rules: Cleaning) -> None:
     for names in alike[:SHOWN]:
         each = [f"{shortened(name)!r} (row {row})" for row, name in names.items()]
         lines.append(f"  {' and '.join(each)}")
-        # From the longest most likely nothing was lost.
+        # The longest spelling has most likely lost nothing.
         whole = max(names, key=len)
         stands_for |= {name: whole for name in names if name != whole}
     if len(alike) > SHOWN:
@@ -64,33 +65,32 @@ def refuse_alike(file: str, entities: Texts, rules: Cleaning) -> None:
         f"{file}: column {entities.name}: {counted(len(alike), 'entity')} may have several"
         " spellings, which differ in case, leading zeros, a final .0 or the like:\n"
         + "\n".join(lines)
-        + "\nWrite each entity in one way. Or say in the config for which entity each spelling"
-        " stands; a spelling that is an entity of its own stands for itself:\n"
-        f"dataset:\n  cleaning:\n    identifiers: {json.dumps(stands_for, ensure_ascii=False)}\n"
-        "With identifiers: exact every spelling is an entity of its own."
+        + "\nWrite each entity in one way, or map each spelling to its entity in the config (to"
+        " itself if it is a separate entity; identifiers: exact keeps all spellings separate):\n"
+        f"dataset:\n  cleaning:\n    identifiers: {json.dumps(stands_for, ensure_ascii=False)}"
     )
 
 
 def refuse_look_alikes(
     file: str, texts: Texts, wanted: Collection[str], key: str, rules: Cleaning
 ) -> None:
-    """Refuse texts that a key of the config does not name, and which look like one that it names.
+    """Refuse texts that the config does not name, but which look like a text that it names.
 
     Args:
-        file: of the table, for messages.
+        file: path of the table, for messages.
         texts: the cells of a column.
-        wanted: what the config names of them.
-        key: the key that does.
-        rules: whose `identifiers` say which spellings are known to be right.
+        wanted: the texts of this column that the config names.
+        key: the key of the config that names them.
+        rules: cleaning rules; their `identifiers` settle spellings.
 
     Raises:
-        DataError: such texts, each with its rows and the text of the config.
+        DataError: there are such texts; the message lists each with its rows and the named text.
     """
     if rules.identifiers == "exact":
         return
     named = {form: text for text in wanted if (form := folded(text))}
     settled = {"", *wanted, *rules.identifiers.values()}
-    others = texts[~texts.isin(settled)]  # a row of a wide table is there several times
+    others = texts[~texts.isin(settled)]  # a row of a wide table occurs several times
     rows = pd.Series(others.index).groupby(others.to_numpy(), sort=False)
     alike = {
         text: f"  {shortened(text)!r} ({counted(size, 'row')}, first {row}) and {same!r}"
@@ -100,41 +100,42 @@ def refuse_look_alikes(
     if alike:
         itself = json.dumps({text: text for text in alike}, ensure_ascii=False)
         raise DataError(
-            f"{file}: column {texts.name} holds texts that differ from those of {key} in looks"
-            " only:\n" + "\n".join([*alike.values()][:SHOWN]) + "\nWrite each in one way, or name"
-            f" the other spelling in {key} too. A text that means something else stands for itself"
-            f" in the config:\ndataset:\n  cleaning:\n    identifiers: {itself}"
+            f"{file}: column {texts.name} holds texts that look like texts in {key}:\n"
+            + "\n".join([*alike.values()][:SHOWN])
+            + f"\nWrite each in one way, or name the other spelling in {key} too. If it means"
+            " something else, map it to itself in the config:\n"
+            f"dataset:\n  cleaning:\n    identifiers: {itself}"
         )
 
 
 def garbled(texts: Texts, encoding: str) -> BadCells:
-    """Cells whose letters were lost because the table was read, or once saved, in a wrong encoding.
+    """Return the cells that are garbled: the table was read, or once saved, in a wrong encoding.
 
-    They hold a sign that stands for a lost letter, a control character, or UTF-8 that was read as
-    another encoding (`Ã¼` for `ü`).
+    They hold a replacement character, a control character, or UTF-8 that was read as another
+    encoding (`Ã¼` for `ü`).
 
     Args:
         texts: the cells.
-        encoding: in which the table was read.
+        encoding: the encoding in which the table was read.
     """
     values = [text for text in texts.unique() if not text.isascii()]
     misread = {text for text in values if _utf_8_read_as(text, encoding)}
-    # In another encoding than UTF-8 a single text may look like UTF-8 by chance.
+    # In another encoding a single text may look like UTF-8 by chance.
     if encoding != "utf-8" and len(misread) < len(values):
         misread = set()
     bad = texts[texts.isin({*misread, *(text for text in values if _BROKEN.search(text))})]
     remedy = (
-        "The letters of a name are garbled: it was read, or once saved, in a wrong encoding. Set"
-        " the right dataset.format.encoding (most are utf-8), or get a good copy of the table."
+        "The text is garbled: it was read, or once saved, in a wrong encoding. Set the right"
+        " dataset.format.encoding (usually utf-8), or get an intact copy of the table."
     )
-    return BadCells(bad, "text whose letters are whole", (remedy,))
+    return BadCells(bad, "text that is not garbled", (remedy,))
 
 
 def _utf_8_read_as(text: str, encoding: str) -> bool:
-    """True if a text that is not ASCII is UTF-8 that was read in another encoding."""
+    """Return whether a text beyond ASCII is UTF-8 that was read in another encoding."""
     try:
         letters = text.encode("cp1252" if encoding == "utf-8" else encoding).decode("utf-8")
     except UnicodeError:
         return False
-    # Phonetic signs, which are rare in names, stand for a capital letter before a blank or quote.
+    # A capital letter before a blank or quote decodes to a phonetic sign, which is rare in names.
     return not any("\u0250" <= letter <= "\u036f" for letter in letters)

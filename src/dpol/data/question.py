@@ -1,9 +1,8 @@
-"""The question that a run asks: what the gain of an entity is, and which entities may be named.
+"""The question that a run asks: what the gain of an entity is, and which entities play.
 
-The counts, and the noise on them, stay what they are; the question decides what they are divided
-by. With s the count sensitivity, c_ti the capacities and M the bound, one person moves a gain by at
-most s / c_ti where the gain is a share, and by at most s / M where it is a count. Gains lie in
-[0, `at_most`] where the gain is a share, and in [0, 1] where it is a count.
+The question decides only by what the counts and their noise are divided. With count sensitivity s,
+capacities c_ti and bound M, one person changes a gain by at most s / c_ti if it is a share, and by
+at most s / M if it is a count. Shares lie in [0, `at_most`], counts divided by M in [0, 1].
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GAIN = "gain"
-"""Key in a stream's provenance: the question, where it is not that of the papers."""
+"""Key in a stream's provenance: the question, if it is not the papers'."""
 
 
 class Gain(Settings):
@@ -30,23 +29,23 @@ class Gain(Settings):
     """`share`: gain is count / capacity, as in the papers. `count`: gain is count / `bound`, and
     the noise on it does not depend on the capacity."""
     at_most: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
-    """Public bound on a share, 1 without it. Above 1 where one unit of capacity holds several
-    counts (loans per seat); it must not come from the counts. A larger share is taken as the bound;
-    more of them than `dataset.cleaning.max_clipped` stop the run."""
+    """Public bound on a share; 1 by default. Set it above 1 where one unit of capacity holds
+    several counts (loans per seat); it must not come from the counts. Larger shares are clipped to
+    it; the run stops if they are more than `dataset.cleaning.max_clipped` of the cells."""
     min_capacity: Annotated[float, Field(gt=0, le=1e12)] | None = None
-    """Only entities play whose capacity is at least this in every period; without it all."""
+    """Only entities whose capacity is at least this in every period play; all by default."""
     bound: Annotated[float, Field(gt=0, le=1e12)] | None = None
-    """Public bound on counts; `count` needs it. A larger count is taken as the bound; more of them
-    than `dataset.cleaning.max_clipped` stop the run."""
+    """Public bound on counts, required for `count`. Larger counts are clipped to it; the run stops
+    if they are more than `dataset.cleaning.max_clipped` of the cells."""
     title: str | None = None
-    """Title of one of several questions in tables and figures; without it its label."""
+    """Title of one of several questions in tables and figures; its label by default."""
 
     @model_validator(mode="after")
     def _bounded(self) -> Gain:
         if (self.of == "count") != (self.bound is not None):
-            raise ValueError("of: count needs bound, a public bound on counts; of: share has none")
+            raise ValueError("of: count needs bound, a public bound on counts; of: share does not")
         if self.of == "count" and self.at_most is not None:
-            raise ValueError("at_most is a bound on shares; of: count has bound instead")
+            raise ValueError("at_most is a bound on shares; with of: count, use bound instead")
         return self
 
     @property
@@ -56,12 +55,12 @@ class Gain(Settings):
 
     @property
     def untitled(self) -> Gain:
-        """The question without its title, on which no number depends."""
+        """The question without its title, which changes no number."""
         return self.model_copy(update={"title": None})
 
     @property
     def needs_capacities(self) -> bool:
-        """True if it cannot be asked of a table without capacities."""
+        """Whether the question needs a table with capacities."""
         return self.of == "share" or self.min_capacity is not None
 
 
@@ -72,20 +71,20 @@ THE_PAPERS = Gain()
 def pose(
     rows: pd.DataFrame, label: str, gain: Gain, max_clipped: float
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The rows of a stream as a question has them, and what provenance keeps of it.
+    """Apply a question to the rows of a stream.
 
     Args:
-        rows: of a canonical panel.
-        label: of the stream, for messages.
+        rows: rows of a canonical panel.
+        label: label of the stream, for messages.
         gain: the question.
-        max_clipped: share of the cells in which the count may be above the bound.
+        max_clipped: largest share of cells whose count may exceed the bound.
 
     Returns:
-        The rows with a column `gain` and the capacity that one person's change is divided by. Of
-        the papers' question provenance keeps nothing: files stay as they were.
+        The rows with a column `gain`, their `capacity` being the gain's denominator; and the
+        question for the provenance, empty for the papers' question.
 
     Raises:
-        DataError: fewer than two entities are large enough, or too many counts above the bound.
+        DataError: fewer than two entities are large enough, or too many counts exceed the bound.
     """
     every = rows["entity"].nunique()
     if gain.min_capacity is not None:
@@ -93,17 +92,17 @@ def pose(
     if (kept := rows["entity"].nunique()) < 2 <= every:
         raise DataError(
             f"stream {label}: {kept} of {every} entities have a capacity of at least"
-            f" {gain.min_capacity:g} in every period, at least 2 are needed; lower min_capacity"
+            f" {gain.min_capacity:g} in every period, but 2 are needed; lower min_capacity"
         )
     bound, whole = gain.bound or gain.at_most, gain.bound or rows["capacity"]
-    # Another question of the run may have let larger shares into the panel.
+    # The panel may hold larger shares, which another question of the run allows.
     share = rows["count"] / whole if bound else rows["density"]
     above = int((share > gain.largest).sum())
     if above > max_clipped * len(rows):
         raise DataError(
-            f"stream {label}: {above} of {len(rows):,} {gain.of}s are above the bound"
-            f" {bound or 1:g}, more than dataset.cleaning.max_clipped = {max_clipped:g} allows;"
-            " name a larger bound, one that does not depend on the counts"
+            f"stream {label}: {above} of {len(rows):,} {gain.of}s exceed the bound"
+            f" {bound or 1:g}, more than dataset.cleaning.max_clipped = {max_clipped:g} allows; set"
+            " a larger bound that does not depend on the counts"
         )
     rows = rows.assign(gain=np.minimum(share, gain.largest), capacity=whole)
     if gain.untitled == THE_PAPERS:

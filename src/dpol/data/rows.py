@@ -1,4 +1,4 @@
-"""The rows of a table of counts, with types: what all later steps of the cleaning see."""
+"""Reading the rows of a table of counts with types, for all later steps of the cleaning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dpol.data.texts import EARLIEST, LATEST
 
 NO_GROUP = "all"
 KINDS = ("suppressed", "missing", "negative")
-"""Kinds of cells that hold no number."""
+"""Kinds of cells without a number."""
 
 
 def read_rows(
@@ -38,23 +38,23 @@ def read_rows(
     streams: Mapping[str, Sequence[str]],
     capacities: RawTable | None = None,
 ) -> pd.DataFrame:
-    """The rows of the groups of some streams, within the periods.
+    """Return the rows of the streams' groups within the periods.
 
     Args:
         raw: the table.
-        dataset: how it is read.
-        streams: the groups of each.
+        dataset: how the table is read.
+        streams: the groups of each stream.
         capacities: the second table, if the columns name one.
 
     Returns:
-        The rows by period and entity. Columns: group, entity, name, period, count, capacity, cases,
-        row (of the file), whether the entity has rows in several groups (`moved`), and for each
-        rule of rows and cells how many cells of the row it concerns.
+        The rows, sorted by period and entity. Columns: group, entity, name, period, count,
+        capacity, cases, row (of the file), whether the entity has rows in several groups
+        (`moved`), and for each rule the number of the row's cells that it touched.
 
     Raises:
-        DataError: text where a number or date belongs, an entity without a name, a negative number
-            where the rules refuse it, an entity with several spellings, a garbled name, a group
-            without a row or with several spellings, or an entity that the second table lacks.
+        DataError: a cell is neither number nor date where one belongs, an entity has no name, the
+            rules refuse a negative number, an entity or group has several spellings, a name is
+            garbled, a group has no row, or the second table lacks an entity.
     """
     columns, rules, periods = dataset.needed_columns, dataset.cleaning, dataset.periods
     days, written = periods_of(raw, columns.period)
@@ -76,8 +76,8 @@ def read_rows(
     }
     bad = [undated(days[ours], "dataset.columns.period", written)]
     if periods.months:
-        wanted = "the first day of a month, since dataset.periods.months is given"
-        remedy = "Write that day, or months as dataset.format.date: YYYY-M reads them (2021-01)."
+        wanted = "the first day of a month, since dataset.periods.months is set"
+        remedy = "Write that day, or write months like 2021-01 and set dataset.format.date: YYYY-M."
         bad.append(BadCells(days[ours & inside & (period.dt.day != 1)], wanted, (remedy,)))
     if columns.group and any(not groups_there.issuperset(groups) for groups in streams.values()):
         bad.append(garbled(group, raw.encoding))
@@ -85,14 +85,14 @@ def read_rows(
     remedy = "Name the entity of each row."
     bad.append(BadCells(entity[entity == ""], "the name of an entity", (remedy,)))
     bad.append(garbled(cells[columns.entity], raw.encoding))
-    # A name is only shown: published tables in UTF-8 hold a few that were garbled long before.
+    # Names are only shown, and published UTF-8 tables hold a few that were garbled long before.
     if columns.name not in (None, columns.entity) and raw.encoding != "utf-8":
         bad.append(garbled(cells[columns.name], raw.encoding))
     layout = dataset.format.layout
     if layout == "wide-periods":
         remedy = (
-            "In the layout wide-periods all columns but those of dataset.columns are periods; name"
-            f" others in dataset.cleaning.drop_where: {{{days.name}: [...]}}."
+            "In the layout wide-periods every column not in dataset.columns is a period; list"
+            f" other columns in dataset.cleaning.drop_where: {{{days.name}: [...]}}."
         )
         bad[0] = replace(bad[0], remedies=(*bad[0].remedies, remedy))
     heads = cells[columns.period] if layout == "wide-periods" else entity
@@ -100,8 +100,8 @@ def read_rows(
         if layout == "long" or name != columns.count:
             bad.append(column.bad)
             continue
-        for own, texts in column.bad.texts.groupby(heads[column.kinds == "bad"].to_numpy()):
-            bad.append(replace(column.bad, texts=texts.rename(own)))
+        for head, texts in column.bad.texts.groupby(heads[column.kinds == "bad"].to_numpy()):
+            bad.append(replace(column.bad, texts=texts.rename(head)))
     refuse_alike(raw.file, entity, rules)
     refuse_cells(raw.file, bad)
 
@@ -111,26 +111,26 @@ def read_rows(
             each = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost)
             raise DataError(
                 f"{raw.file}: stream {label} has no row within the periods of"
-                f" {counted(len(lost), 'group')}:{each}\nGroups within these periods:"
-                f" {', '.join(there) or 'none'}; the table's periods: {_span(period)}."
-                f" Change streams.{label}.groups or dataset.periods"
+                f" {counted(len(lost), 'group')}:{each}\nChange streams.{label}.groups or"
+                f" dataset.periods. Groups within the periods: {', '.join(there) or 'none'};"
+                f" periods in the table: {_span(period)}"
             )
 
     if columns.group:
-        wanted_groups = [it for groups in streams.values() for it in groups]
+        wanted_groups = [group for groups in streams.values() for group in groups]
         refuse_look_alikes(raw.file, group[inside], wanted_groups, "streams.*.groups", rules)
         if len(unnamed := group.index[inside & (group == "")]):
-            LOGGER.warning("%s: %s of the periods without a group left out, first row %s",
+            LOGGER.warning("%s: left out %s within the periods but without a group, first row %s",
                            raw.file, counted(len(unnamed), "row"), unnamed[0])  # fmt: skip
 
     if columns.capacity is None:
-        # No question needs capacities then: any count is within them.
+        # Then no question needs capacities, and no count may exceed them.
         boundless = np.full(len(cells), np.inf)
         capacity = Numbers(boundless, np.full(len(cells), "number"), bad[0])
     elif isinstance(columns.capacity, str):
         capacity = numbers[columns.capacity]
     elif capacities is None:
-        raise ValueError("the columns name a second table, which is not given")
+        raise ValueError("the columns name a second table; give it as capacities")
     else:
         dates = period[ours & inside]
         capacity = capacities_of(entity, dates, capacities, columns.capacity, rules)
@@ -164,11 +164,11 @@ def read_rows(
 
 
 def drop_rows(raw: RawTable, rules: Cleaning, groups: Collection[str]) -> RawTable:
-    """The table without the rows that hold one of the texts of `drop_where` for a column.
+    """Return the table without the rows that `drop_where` names.
 
     Raises:
-        DataError: a text that no row holds, or one that looks like it and is neither named nor one
-            of the groups.
+        DataError: no row holds a text of `drop_where`, or a row holds a text that looks like it
+            and is neither named nor one of the groups.
     """
     dropped = pd.Series(False, raw.cells.index)
     for name, texts in rules.drop_where.items():
@@ -187,6 +187,6 @@ def drop_rows(raw: RawTable, rules: Cleaning, groups: Collection[str]) -> RawTab
 
 
 def _span(periods: pd.Series[pd.Timestamp]) -> str:
-    """The first and the last date, in words."""
+    """Return the first and the last date, in words."""
     dates = periods.dropna()
     return "none" if dates.empty else f"{dates.min().date()} to {dates.max().date()}"

@@ -1,4 +1,4 @@
-"""Choice of the entities of a stream that play."""
+"""Choosing the entities of a stream that play."""
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
+from dpol.core.words import counted
 from dpol.data.cells import Texts
 from dpol.data.panel import Selection
 from dpol.data.settings import Cleaning
 
 
 def selection_of(rules: Cleaning) -> Selection:
-    """The way in which the rules choose the entities that play."""
+    """Return how the rules choose the entities that play."""
     if isinstance(rules.entities, list):
         return "given"
     return "all" if rules.entities == "all" or rules.min_total_cases == 0 else "counts"
 
 
 def refuse_unknown(file: str, entities: Texts, rules: Cleaning) -> None:
-    """Refuse a list of entities of which some have no row in any stream.
+    """Refuse a list of entities if some have no row in any stream.
 
     Raises:
-        DataError: those identifiers, each with the nearest one of the table.
+        DataError: an entity has no row; the text lists such identifiers, each with the most
+            similar one in the table.
     """
     there = sorted(entities.unique())
     if unknown := sorted({*_listed(rules)} - {*there}):
         lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in unknown[:20])
         raise DataError(
-            f"{file}: dataset.cleaning.entities lists {len(unknown)} without a row in the chosen"
-            f" groups and periods:{lines}"
+            f"{file}: correct dataset.cleaning.entities, which lists"
+            f" {counted(len(unknown), 'entity')} without a row in the chosen groups and"
+            f" periods:{lines}"
         )
 
 
@@ -41,17 +44,16 @@ def _listed(rules: Cleaning) -> list[str]:
 def choose(
     file: str, label: str, rows: pd.DataFrame, rules: Cleaning
 ) -> tuple[pd.DataFrame, list[dict[str, str]]]:
-    """The rows that are played, and the entities that do not play, with the reason.
+    """Return the rows of the entities that play, and why the other entities do not.
 
     Args:
-        file: of the table, for messages.
-        label: of the stream.
-        rows: of the stream.
-        rules: of the cleaning.
+        file: path of the table, for messages.
+        label: label of the stream.
+        rows: rows of the stream.
+        rules: cleaning rules.
 
     Raises:
-        DataError: an entity of the given list that never reports a capacity, or fewer than two
-            entities left.
+        DataError: a listed entity never reports a capacity, or fewer than two entities are left.
     """
     by_entity = rows.groupby("entity")
     cases, capacity = by_entity["cases"].sum(), by_entity["capacity"].max()
@@ -67,15 +69,14 @@ def choose(
     if without := sorted({*_listed(rules)} & {*out.index}):
         raise DataError(
             f"{file}: dataset.cleaning.entities lists {', '.join(without[:20])}, but stream"
-            f" {label} has no capacity above 0 there; take such entities out of the list, or check"
+            f" {label} has no capacity above 0 for them; remove them from the list, or check"
             " dataset.columns.capacity"
         )
     if (kept := len(reasons) - len(out)) < 2:
         raise DataError(
-            f"{file}: stream {label} keeps {kept} of {len(reasons)} entities after filtering,"
-            " at least 2 are needed; lower dataset.cleaning.min_total_cases, list more under"
-            f" dataset.cleaning.entities, add groups to streams.{label}.groups, or check"
-            " dataset.columns.capacity"
+            f"{file}: stream {label} keeps {kept} of {len(reasons)} entities, but needs at least 2."
+            " Lower dataset.cleaning.min_total_cases, list more in dataset.cleaning.entities, add"
+            f" groups to streams.{label}.groups, or check dataset.columns.capacity"
         )
     names = by_entity["name"].last()[out.index]
     dropped = [

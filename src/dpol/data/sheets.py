@@ -1,4 +1,4 @@
-"""Sheets of Excel's `.xlsx` files as rows of text."""
+"""Reading sheets of Excel's `.xlsx` files as rows of text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dpol.data.format import EITHER, Format
 
 
 class BadWorkbookError(Exception):
-    """A file that is not a workbook or a Parquet table, or a damaged one."""
+    """A file that is damaged, or neither a workbook nor a Parquet table."""
 
 
 class SheetRow(NamedTuple):
-    """The cells of a row of a sheet as text, which of them are dates, and where one (`C5`) holds a
-    formula that was saved without a value."""
+    """The cells of a row of a sheet as text, which of them are dates, and the places (`C5`) of
+    formulas that were saved without a value (empty text for other cells)."""
 
     texts: list[str]
     dates: list[bool]
@@ -27,19 +27,19 @@ class SheetRow(NamedTuple):
 
 
 def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]:
-    """The header of a sheet and the rows below it, each with its number in the sheet.
+    """Read the header of a sheet and the rows below it, each with its number in the sheet.
 
-    Blank rows and columns are left out. A number is written as `form` reads it, a date as
+    Blank rows and columns are left out. Numbers are written as `form` reads them, dates as
     2021-01-31T00:00:00.
 
     Args:
         path: the workbook.
-        form: its sheet, and the rows above the header.
-        key: of the format, for messages.
+        form: its sheet, and the number of rows above the header.
+        key: the key of the format, for messages.
 
     Raises:
-        BadWorkbookError: it cannot be opened, or ends too early.
-        DataError: no openpyxl, no such sheet, several and none named, or no table in it.
+        BadWorkbookError: the workbook cannot be opened, or ends too early.
+        DataError: openpyxl is missing, the sheet is missing or not named, or it holds no table.
     """
     try:
         import openpyxl
@@ -47,12 +47,12 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
         from openpyxl.utils import get_column_letter
     except ImportError:
         raise DataError(
-            f"{path}: a workbook needs one more library: pip install openpyxl; or write the table"
+            f"{path}: reading a workbook needs openpyxl: pip install openpyxl; or save the table"
             " as CSV"
         ) from None
 
     try:
-        with warnings.catch_warnings():  # about looks, which are not read
+        with warnings.catch_warnings():  # they are about styles, which are not read
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             sheets = {sheet.title: sheet for sheet in book.worksheets}
@@ -87,37 +87,35 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
         values += [None] * (width - len(values))
         texts = [_text(cell, form) for cell in values]
         dates = [isinstance(cell, datetime.date) for cell in values]
-        places = [it if (it := f"{letter}{number}") in unsaved else "" for letter in letters]
+        places = [cell if (cell := f"{letter}{number}") in unsaved else "" for letter in letters]
         if number > form.skip_rows and (any(texts) or any(places)):
             rows.append((number, SheetRow(texts, dates, places)))
     if not rows:
         raise DataError(
-            f"{path}: sheet {sheet.title!r} holds no table; name another one in"
-            f" {key}.sheet, or lower skip_rows"
+            f"{path}: sheet {sheet.title!r} holds no table; name another sheet in {key}.sheet, or"
+            f" lower {key}.skip_rows"
         )
     held = [place for place in range(width) if any(row.texts[place] for _, row in rows)]
     rows = [(number, _only(row, held)) for number, row in rows]
     number, header = rows[0]
-    return [(number, header._replace(texts=[it.strip() for it in header.texts])), *rows[1:]]
+    return [(number, header._replace(texts=[text.strip() for text in header.texts])), *rows[1:]]
 
 
 def _only(row: SheetRow, held: list[int]) -> SheetRow:
     texts, dates, unsaved = row
-    return SheetRow(
-        [texts[it] for it in held], [dates[it] for it in held], [unsaved[it] for it in held]
-    )
+    return SheetRow([texts[k] for k in held], [dates[k] for k in held], [unsaved[k] for k in held])
 
 
 def _formulas(path: Path, title: str) -> set[str]:
-    """The cells of a sheet that hold formulas."""
+    """Return the places of the cells that hold formulas."""
     import openpyxl
 
     book = openpyxl.load_workbook(path, read_only=True)
     sheet = book[title]
     sheet.reset_dimensions()
-    found = {cell.coordinate for row in sheet.iter_rows() for cell in row if cell.data_type == "f"}
+    cells = {cell.coordinate for row in sheet.iter_rows() for cell in row if cell.data_type == "f"}
     book.close()
-    return found
+    return cells
 
 
 def _text(cell: Any, form: Format) -> str:
@@ -128,7 +126,7 @@ def _text(cell: Any, form: Format) -> str:
     if isinstance(cell, (int, float)):
         whole = int(cell) if float(cell).is_integer() else cell
         text = repr(whole)
-        # 1.125 could be a thousand in another format; 1.1250 could not.
+        # 1.125 may also mean 1125; 1.1250 may not.
         return (text + "0" if EITHER.fullmatch(text) else text).replace(".", form.decimal_sign)
     if isinstance(cell, (datetime.date, datetime.time)):
         return cell.isoformat()

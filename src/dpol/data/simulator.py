@@ -1,8 +1,8 @@
-"""Simulated hospitals, in the columns of the HHS table and with the dirt that cleaning meets.
+"""Simulated hospitals, in the columns of the HHS table and with the errors that cleaning handles.
 
-A group (state) has a wave of patients twice a year. Each hospital takes a share of it that drifts,
-so that the fullest hospital changes and can partly be foreseen. The hospitals are invented, and
-their numbers are not fitted to real ones.
+Each group (state) has a wave of patients twice a year. Each hospital's share of it drifts, so the
+fullest hospital changes and can partly be predicted. The hospitals are invented, and their numbers
+are not fitted to real ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CASES = (ADULT_SUSPECTED, CHILD_SUSPECTED)
 
 HIDDEN, MISSING = "-999999", ("", "NA")
 HIDDEN_BELOW = 4
-"""HHS hides averages and sums above 0 and below 4."""
+"""HHS hides averages and sums that are above 0 and below this."""
 
 
 def simulate_hospitals(
@@ -38,20 +38,19 @@ def simulate_hospitals(
 ) -> pd.DataFrame:
     """Simulate the raw table of weekly hospital reports.
 
-    The numbers of a group depend on its label and size, `weeks` and `seed`, not on other groups.
+    A group's numbers depend on its label, its size, `weeks` and `seed`, not on other groups.
 
     Args:
-        hospitals: number of regular hospitals by group. In 52 weeks or more each of them reports
-            at least 100 suspected cases, a hidden number counted as 2; in fewer weeks two for
-            each. On top of them come one that reports almost no case and one that never reports a
-            bed.
+        hospitals: number of regular hospitals in each group. Each reports at least 100 suspected
+            cases over 52 weeks or more (a hidden number counts as 2), or 2 per week over fewer.
+            Each group also gets a hospital with almost no cases and one that never reports a bed.
         weeks: number of weeks.
         first_week: start of the first week; see `week_starts`.
-        seed: root of all randomness.
+        seed: root seed.
 
     Returns:
-        One row per hospital and week, by week, state and hospital, one of them twice; all cells
-        are strings.
+        One row per hospital and week, sorted by week, state and hospital; one row appears twice.
+        All cells are strings.
 
     Raises:
         ValueError: no group, fewer than 2 hospitals in a group, or fewer than 2 weeks.
@@ -59,8 +58,8 @@ def simulate_hospitals(
     import pandas as pd
 
     if weeks < 2 or min(hospitals.values(), default=0) < 2:
-        given = f"not {weeks=} and hospitals={dict(hospitals)}"
-        raise ValueError(f"needed: 2 weeks or more, and groups of 2 hospitals or more, {given}")
+        given = f"got {weeks=} and hospitals={dict(hospitals)}"
+        raise ValueError(f"give at least 2 weeks, and at least 2 hospitals per group; {given}")
     starts = np.array(week_starts(weeks, first_week))
     frames = []
     for label, number in sorted(hospitals.items()):
@@ -87,25 +86,25 @@ def simulate_hospitals(
 
 
 def week_starts(weeks: int, first_week: datetime.date) -> list[str]:
-    """ISO dates of the weeks; two thirds in (from 3 weeks on) their weekday moves by two days."""
+    """Return the ISO dates of weeks; two thirds in (from 3 weeks on) weekdays move by two days."""
     switch = round(2 / 3 * weeks) if weeks > 2 else weeks
     days = (7 * week + 2 * (week >= switch) for week in range(weeks))
     return [(first_week + datetime.timedelta(days=day)).isoformat() for day in days]
 
 
 def _clean(number: int, weeks: int, rng: np.random.Generator) -> dict[str, Floats]:
-    """The numbers of a group, (weeks, number + 2) each, before anything is hidden or lost."""
+    """Return a group's numbers, (weeks, number + 2) each, before any is hidden or lost."""
     shape = weeks, number + 2
     phase = np.arange(weeks)[:, None] / 26 + rng.random()
     wave = 0.02 + 0.08 * (1 - np.cos(2 * np.pi * phase))
-    share = 0.7 * rng.standard_normal(shape)  # log share; the steps of an AR(1)
+    share = 0.7 * rng.standard_normal(shape)  # noise, then log shares: an AR(1)
     for week in range(1, weeks):
         share[week] = 0.9 * share[week - 1] + np.sqrt(1 - 0.9**2) * share[week]
     density = np.minimum(wave * np.exp(share - 0.7**2 / 2), 0.8)
     adult_beds = np.clip(np.rint(100 * np.exp(0.85 * rng.standard_normal(shape[1]))), 5, 1200)
     child_beds = np.rint(0.2 * adult_beds * (rng.random(shape[1]) < 0.3))
-    counted = 1 + 0.02 * rng.standard_normal(shape)  # beds that are open in a week, over those
-    confirmed = rng.binomial(7 * adult_beds.astype(int), density) / 7  # of seven daily counts
+    counted = 1 + 0.02 * rng.standard_normal(shape)  # open beds / all beds
+    confirmed = rng.binomial(7 * adult_beds.astype(int), density) / 7  # mean of seven daily counts
     children = rng.binomial(7 * child_beds.astype(int), density / 2) / 7
     least_cases = np.where(np.arange(weeks) % 4 == 3, 3, 6)[:, None]  # some of them hidden
     return {
@@ -119,12 +118,11 @@ def _clean(number: int, weeks: int, rng: np.random.Generator) -> dict[str, Float
 
 
 def _dirty(numbers: Mapping[str, Floats], rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """The cells as texts, with small numbers hidden and some cells lost.
+    """Return the cells as text, with small numbers hidden and some cells lost.
 
-    One cell of 97 is lost, the same for each hospital but at other weeks, so that at least half
-    of every hospital's cells of a column are left. The third hospital once sends seven empty rows,
-    more than cleaning carries a count forward. The last but one reports almost no case, the last
-    no bed.
+    One cell in 97 is lost, in different weeks for each hospital, so every hospital keeps at least
+    half of its cells in each column. The third hospital once sends seven empty rows, more than
+    cleaning carries a count forward. The last but one has almost no cases, the last has no beds.
     """
     weeks, every = numbers[ALL_BEDS].shape
     week, which = np.indices((weeks, every))

@@ -1,4 +1,4 @@
-"""The endpoints on the web that serve a table: the model of one, and those that dpol knows."""
+"""Web endpoints that serve tables: the model of an endpoint, and the tables that dpol knows."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dpol.core.settings import Label, Settings
 from dpol.core.yaml_files import read_yaml
 
 SOURCES = Path(__file__).with_name("sources.yaml")
-"""The tables that dpol knows; `data/sources.yaml` of a checkout is a link to it."""
+"""File of the tables that dpol knows; `data/sources.yaml` of a checkout is a link to it."""
 
 
 def _digest(text: str) -> str:
     if not re.fullmatch("[0-9a-f]{64}", text):
-        raise ValueError("must be 64 digits from 0 to f, as sha256sum prints them")
+        raise ValueError("must be 64 hexadecimal digits, as sha256sum prints them")
     return text
 
 
@@ -47,7 +47,7 @@ class Endpoint(Settings):
     @model_validator(mode="after")
     def _of_a_file(self) -> Endpoint:
         if self.sha256 and self.kind != "file":
-            raise ValueError(f"sha256 belongs to a file; the answers of {self.kind} change")
+            raise ValueError(f"sha256 is for kind file; the answers of {self.kind} change")
         return self
 
 
@@ -60,7 +60,7 @@ class _Tables(Settings):
 
 @cache
 def known_tables() -> Mapping[str, list[Endpoint]]:
-    """The endpoints of each table of `SOURCES`.
+    """Return the endpoints of each table in `SOURCES`.
 
     Raises:
         ConfigError: the file breaks rules; the text lists each key, its value and what is allowed.

@@ -1,8 +1,7 @@
-"""Gain streams: the game that a dataset poses.
+"""Gain streams: the gains of n experts over T rounds, which algorithms play.
 
-A stream is the gains of n experts over T rounds, with the capacities behind
-them or with the sensitivity of each round given. It is made of a panel. On disk
-it is a Parquet table with one row per round and expert.
+A stream has either the capacities behind the gains, or a given sensitivity for each round. It is
+built from a panel or a table of gains, and stored as Parquet with one row per round and expert.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ POSITIVE = float(np.nextafter(0.0, 1.0)), float(np.finfo(float).max)
 """The smallest and the largest positive number."""
 _METADATA_KEY = b"dpol.stream"
 _REMEDY = (
-    "give a file of results/RUN/streams/; if it is one, move it away and run snakemake again, which"
-    " makes it"
+    "give a file from results/RUN/streams/; if it is one, move it away and run snakemake again to"
+    " make it"
 )
 _FACTS = ("label", "gain_range", "count_sensitivity", "provenance")
-MAKE_STREAM = "make one by dpol.GainStream or dpol.read_stream"
-"""The remedy where something else stands for a stream."""
+MAKE_STREAM = "make one with dpol.GainStream or dpol.read_stream"
+"""Remedy for an argument that is not a stream."""
 SELECTION = "selection"
-"""Key in a stream's provenance: origin of the list of its entities."""
+"""Key in a stream's provenance: how its entities were selected."""
 COUNTED = "counted"
-"""Key in a stream's provenance: the table's word for counts, where one person has several."""
+"""Key in a stream's provenance: the table's word for counts, if one person has several."""
 MAX_CARRY = "max_carry"
-"""Key in a stream's provenance: most periods for which a missing count repeats the last one."""
+"""Key in a stream's provenance: for how many periods at most a missing count repeats the last."""
 _GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),
@@ -51,9 +50,9 @@ _DTYPES: dict[str, Any] = {
 }
 """Types of columns and of a stream's arrays; all other columns hold text."""
 STREAM_COLUMNS = ("round", "period", "expert", "entity", "name", "gain", "capacity")
-"""Columns of a stream with capacities."""
+"""Columns of the file of a stream with capacities."""
 GIVEN_COLUMNS = (*STREAM_COLUMNS[:-1], _GIVEN)
-"""Columns of a stream without capacities."""
+"""Columns of the file of a stream without capacities."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,18 +61,18 @@ class GainStream:
 
     Args:
         label: name of the stream.
-        gains: (T, n), each in [0, gain_range].
-        capacity: (T, n), the number that the gain is a share of (beds), positive; None if the
-            sensitivity is given.
-        entities: n identifiers, all different.
+        gains: (T, n) gains in [0, gain_range].
+        capacity: (T, n) positive denominators of the gains (beds); None if the sensitivity is
+            given.
+        entities: n distinct identifiers.
         periods: (T,) start dates, strictly increasing.
-        names: n names to show.
+        names: n names to show; the identifiers by default.
         gain_range: upper end r of the gains' range.
-        count_sensitivity: how far one person can move one count.
+        count_sensitivity: the most by which one person can change one count.
         provenance: where the data came from.
-        given_sensitivity: (T,) how far the gains of a round can move, as an L2 norm, positive;
-            in place of `capacity`.
-        stay: in how many rounds in a row one person may be counted.
+        given_sensitivity: (T,) positive L2 sensitivity of each round's gains, in place of
+            `capacity`.
+        stay: number of consecutive rounds in which one person may be counted.
 
     Raises:
         DataError: a shape, order or value breaks a rule above.
@@ -128,9 +127,9 @@ class GainStream:
 
     @property
     def sensitivity(self) -> Floats:
-        """(T,) L2 sensitivity Delta_t of the gains of round t: as given, or to one person.
+        """(T,) L2 sensitivity Delta_t of the gains of round t to one person, or as given.
 
-        One person changes at most two counts, each by `count_sensitivity`.
+        One person changes at most two counts, each by at most `count_sensitivity`.
         """
         if self.given_sensitivity is not None:
             return self.given_sensitivity
@@ -139,22 +138,22 @@ class GainStream:
 
     @property
     def largest_change(self) -> float:
-        """Largest change of one gain in any round: that of one person, or as given."""
+        """Largest change of one gain in any round, caused by one person or as given."""
         if self.given_sensitivity is not None:
             return min(float(self.given_sensitivity.max()), self.gain_range)
         return float(self.count_sensitivity / self.capacities_for("the change").min())
 
     def capacities_for(self, purpose: str) -> Floats:
-        """The (T, n) capacities. Raises DataError for a stream without, naming the purpose."""
+        """Return the (T, n) capacities. Raises DataError, naming the purpose, if there are none."""
         if self.capacity is None:
             raise DataError(
-                f"stream {self.label}: {purpose} needs capacities, and this stream has gains with"
-                " a given sensitivity only"
+                f"stream {self.label}: {purpose} needs capacities, but this stream only has gains"
+                " with a given sensitivity"
             )
         return self.capacity
 
     def best_fixed_expert(self) -> int:
-        """Index of the expert with the largest total gain; the lowest index on a tie."""
+        """Return the index of the expert with the largest total gain; the lowest on a tie."""
         return int(np.argmax(self.gains.sum(axis=0)))
 
 
@@ -162,13 +161,13 @@ def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
     try:
         array = np.array(values, dtype=dtype)
     except (TypeError, ValueError) as error:
-        raise DataError(f"a stream's arrays must be rectangular and of numbers: {error}") from None
+        raise DataError(f"a stream's arrays must be rectangular, of numbers: {error}") from None
     array.flags.writeable = False
     return array
 
 
 def _problems(stream: GainStream) -> Iterator[str]:
-    """Problems of a stream; each check assumes that those before it passed."""
+    """Yield the problems of a stream; each check assumes that the checks before it passed."""
     gains, capacity, given = stream.gains, stream.capacity, stream.given_sensitivity
     if (capacity is None) == (given is None):
         yield "needs either capacity, (rounds, experts), or given_sensitivity, (rounds,)"
@@ -184,7 +183,7 @@ def _problems(stream: GainStream) -> Iterator[str]:
     for name, values, wanted in expected:
         if values is not None and np.shape(values) != wanted:
             yield f"{name} has shape {np.shape(values)}, not {wanted}"
-    if texts := [it for it in (*stream.entities, *stream.names) if not isinstance(it, str)]:
+    if texts := [name for name in (*stream.entities, *stream.names) if not isinstance(name, str)]:
         yield f"entities and names must be texts, got {texts[0]!r}"
     if len(set(stream.entities)) < len(stream.entities):
         yield "an entity is listed twice"
@@ -203,12 +202,12 @@ def _problems(stream: GainStream) -> Iterator[str]:
     except ValueError as error:
         yield str(error)
     if stream.stay > 1 and capacity is None:
-        yield f"stay {stream.stay} must be 1 round for gains without capacities"
+        yield f"stay must be 1 for gains without capacities, got {stream.stay}"
     yield from _bad_cells(stream)
 
 
 def _bad_cells(stream: GainStream) -> Iterator[str]:
-    """The first bad cell of each array."""
+    """Yield the first bad cell of each array."""
     top = stream.gain_range
     for name, values, (low, high), wanted in (
         ("gain", stream.gains, (0.0, top), f"a number in [0, {top:g}]"),
@@ -220,8 +219,8 @@ def _bad_cells(stream: GainStream) -> Iterator[str]:
             of = f"{stream.entities[i[0]]} in round" if i else "round"
             yield (
                 f"{name} of {of} {t + 1} ({stream.periods[t]}) is {values[cell]}, not {wanted}"
-                f" ({len(bad)} such cells); fix the table, or what the config says of it"
-                " under dataset"
+                f" ({len(bad)} such cells); fix the table, or its description under dataset in the"
+                " config"
             )
 
 
@@ -237,27 +236,27 @@ def build_stream(
     max_clipped: float = 0.0,
     counted: str = "",
 ) -> GainStream:
-    """The stream `label` of a canonical panel under a question.
+    """Build a stream from a canonical panel and a question.
 
     Args:
-        panel: with the stream.
-        label: of the stream in the panel.
-        count_sensitivity: how far one person can move one count.
-        provenance: of the stream; the question is added to it, if it is not that of the papers.
-        stay: in how many rounds in a row one person may be counted.
-        gain: the question; that of the papers without it.
-        named: label of what is made; that of the panel without it.
-        max_clipped: share of the cells in which the count may be above the question's bound.
+        panel: a panel with the stream.
+        label: label of the stream in the panel.
+        count_sensitivity: the most by which one person can change one count.
+        provenance: provenance of the stream; a question other than the papers' is added to it.
+        stay: number of consecutive rounds in which one person may be counted.
+        gain: the question; the papers' question by default.
+        named: label of the new stream; `label` by default.
+        max_clipped: largest share of cells whose count may exceed the question's bound.
         counted: the table's word for counts, for the unit of privacy.
 
     Raises:
-        DataError: the panel has no such stream, its values break a rule of `GainStream`, or as
-            `dpol.data.question.pose`.
+        DataError: the panel has no such stream, its values break a rule of `GainStream`, or
+            `dpol.data.question.pose` refuses the question.
     """
     rows = panel[panel["stream"] == label]
     if rows.empty:
         raise DataError(f"the panel has no stream {label}; clean the table again")
-    # Here, because it loads pydantic, which a game without a table does not need.
+    # Imported here: it loads pydantic, which a game without a table does not need.
     from dpol.data.question import THE_PAPERS, pose
 
     gain = gain or THE_PAPERS
@@ -287,10 +286,10 @@ def _of_rows(
     stay: int,
     gain_range: float = 1.0,
 ) -> GainStream:
-    """The stream of a table of rounds by experts, which are in the order of their columns.
+    """Build a stream from a table with a row per round and expert, in any order.
 
     Raises:
-        DataError: a cell is missing or there twice, or a column contradicts itself.
+        DataError: a pair is missing or repeated, or a column differs within a round or expert.
     """
     rounds, t = np.unique(columns["round"], return_inverse=True)
     experts, i = np.unique(columns["expert"], return_inverse=True)
@@ -306,7 +305,8 @@ def _of_rows(
     of_experts = {name: grids[name][:1] for name in ("entity", "name")}
     for name, values in (of_rounds | of_experts).items():
         if (grids[name] != values).any():
-            raise DataError(f"{place}: column {name} contradicts itself; {_REMEDY}")
+            each = "round" if name in of_rounds else "expert"
+            raise DataError(f"{place}: column {name} has several values for one {each}; {_REMEDY}")
     given = of_rounds.get(_GIVEN)
     return GainStream(
         label=label,
@@ -324,9 +324,9 @@ def _of_rows(
 
 
 def write_stream(stream: GainStream, path: Path | str) -> None:
-    """Write a stream as Parquet (`STREAM_COLUMNS`), rounds counted from 1, experts from 0.
+    """Write a stream as Parquet (`STREAM_COLUMNS`), with rounds from 1 and experts from 0.
 
-    Without capacities the last column is `sensitivity`, that of the round (`GIVEN_COLUMNS`).
+    Without capacities, the last column is the round's `sensitivity` (`GIVEN_COLUMNS`).
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -335,7 +335,7 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
     rounds, n = stream.n_rounds, stream.n_experts
 
     def per_expert(values: Sequence[str]) -> pa.Array:
-        # Experts may share a name; a dictionary that holds it twice is written in random bytes.
+        # Experts may share a name; a dictionary with duplicates would be written in random bytes.
         texts = pa.array(list(values), pa.string()).dictionary_encode()
         return texts.take(pa.array(np.tile(np.arange(n), rounds)))
 
@@ -355,7 +355,7 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
         }
     )
     about = {key: getattr(stream, key) for key in _FACTS}
-    if stream.stay > 1:  # files of the papers' unit stay as they were
+    if stream.stay > 1:  # keep the bytes of files with the papers' unit
         about["stay"] = stream.stay
     table = table.replace_schema_metadata({_METADATA_KEY: json.dumps(about, sort_keys=True)})
     with atomic_path(path) as temporary:
@@ -363,7 +363,7 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
 
 
 def read_stream(path: Path | str) -> GainStream:
-    """Read a stream written by `write_stream`.
+    """Read a stream that `write_stream` wrote.
 
     Raises:
         DataError: the file is not such a table, or its values break a rule of `GainStream`.
@@ -378,7 +378,7 @@ def read_stream(path: Path | str) -> GainStream:
             table = file.read()
         about = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, "null"))
         if about is None:
-            raise ValueError("another table")
+            raise ValueError("it has no stream metadata")
         names = GIVEN_COLUMNS if _GIVEN in table.column_names else STREAM_COLUMNS
         if any(table.column(name).null_count for name in names):
             raise ValueError("it has empty cells")
@@ -397,5 +397,5 @@ def read_stream(path: Path | str) -> GainStream:
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a stream ({error}); {_REMEDY}") from None
     if (columns["round"].max(), columns["expert"].max() + 1) != stream.gains.shape:
-        raise DataError(f"{path}: lacks rounds or experts; {_REMEDY}")
+        raise DataError(f"{path}: some rounds or experts are missing; {_REMEDY}")
     return stream

@@ -1,4 +1,4 @@
-"""Streams of made-up gains, in which whole rounds change, not people."""
+"""Streams of synthetic gains, in which a whole round may change instead of one person."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dpol.data.stream import GainStream
 
 
 def synthetic_stream(label: str, gains: Floats) -> GainStream:
-    """A stream whose whole gain vector of a round may change: sensitivity sqrt(n).
+    """Return a stream whose whole gain vector may change in a round: sensitivity sqrt(n).
 
-    No stream of a config can have its label, so their noise is never the same.
+    The (T, n) gains lie in [0, 1]. No stream of a config can have this label and share its noise.
     """
     rounds, n = gains.shape
     return GainStream(

@@ -1,4 +1,4 @@
-"""Reading a raw table as text, exactly as it was published."""
+"""Reading raw tables as text, exactly as they were published."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from dpol.data.plain import read_plain
 
 @dataclass(frozen=True, kw_only=True)
 class RawTable:
-    """A table whose cells are text, without blanks around.
+    """A table of text, without leading and trailing blanks.
 
     Args:
-        file: where it was read from.
-        cells: the wanted columns; the index is the line of the file on which a row ends, the header
-            on line 1, or the number of the row of a Parquet file
-            or sheet.
-        formats: how the numbers and dates of each column are written.
-        encoding: of the file.
+        file: path of the file.
+        cells: the wanted columns; the index is the line of the file on which a row ends (the header
+            is line 1), or the number of the row in a Parquet file or sheet.
+        formats: the format of numbers and dates in each column.
+        encoding: encoding of the file.
     """
 
     file: str
@@ -39,13 +38,13 @@ def raw_table(
     form: Format = DEFAULT,
     typed: Mapping[str, Format] | None = None,
 ) -> RawTable:
-    """A table of text, whose columns may show more of their format than the config says.
+    """Make a `RawTable`; a column's own cells may decide its format.
 
     Args:
-        file: where it was read from.
-        cells: of text; the index is that of `RawTable`.
-        form: how the table is written.
-        typed: how the columns that were numbers or dates have been written.
+        file: path of the file.
+        cells: cells of text, with the index of `RawTable`.
+        form: the format of the table.
+        typed: formats of the columns that held numbers or dates as such.
     """
     cells = cells.apply(lambda column: column.str.strip())
     formats = {str(name): form.of_column(column.unique()) for name, column in cells.items()}
@@ -64,15 +63,15 @@ def read_table(
 
 
 def refuse_unnamed(path: Path | str, present: Sequence[str]) -> None:
-    """Refuse a column without a name where columns are named after entities or experts."""
+    """Refuse a column without a name in a table whose columns name entities or experts."""
     if blank := [number for number, name in enumerate(present, 1) if not name.strip()]:
         raise DataError(
-            f"{path}: column {blank[0]} has no name; name it, or take the column out if it only"
+            f"{path}: column {blank[0]} has no name; name it, or remove the column if it only"
             " numbers the rows"
         )
 
 
 def write_table(cells: pd.DataFrame, path: Path | str) -> None:
-    """Write a table of text as `.csv.gz`; equal tables give equal bytes."""
+    """Write a table of text as `.csv.gz`, with equal bytes for equal tables."""
     with atomic_path(path) as temporary, packed_file(temporary) as packed:
         packed.write(cells.to_csv(index=False, lineterminator="\n").encode())

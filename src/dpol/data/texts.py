@@ -1,4 +1,4 @@
-"""Texts of cells as numbers and dates, without a library for tables."""
+"""Parsing the text of cells as numbers and dates, without pandas."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from functools import cache
 from dpol.data.format import DATES, DEFAULT, EITHER, Dates, Format
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
-"""The range of dates; one outside it is taken for a mistake."""
+"""The range of dates; a date outside it is taken for a mistake."""
 
 _HOUR = "(?:[01][0-9]|2[0-3])"
 _TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
-"""Signs that look like a sign between thousands, for those that have such."""
+"""Characters that look like a thousands separator, by that separator."""
 _PARTS = {
     "YYYY": "(?P<year>[0-9]{4})", "ww": "(?P<week>[0-9]{2})",
     "MM": "(?P<month>[0-9]{2})", "DD": "(?P<day>[0-9]{2})",
@@ -25,13 +25,13 @@ _PARTS = {
 
 
 def number_of(text: str, form: Format) -> float:
-    """The number that a text means; NaN if it means none, or perhaps another one."""
+    """Return the number that a text means; NaN if it means none, or is ambiguous."""
     number = decimal_of(text, form)
     return math.nan if number is None else float(number)
 
 
 def decimal_of(text: str, form: Format) -> str | None:
-    """The number that a text means, as 1234.5 with all its digits; None as `number_of`."""
+    """Return the number that a text means, with all its digits; None if `number_of` is NaN."""
     if not form.decided and EITHER.fullmatch(text):
         return None
     if not _number(form).fullmatch(text):
@@ -41,7 +41,7 @@ def decimal_of(text: str, form: Format) -> str | None:
 
 
 def date_of(text: str, form: Format) -> datetime.date | None:
-    """The date of a text from 1900 to 2100, without its time of day; None if there is none."""
+    """Return the date of a text, without its time of day; None if it has none from 1900 to 2100."""
     match = _date(form.date).fullmatch(text)
     if not match:
         return None
@@ -57,13 +57,13 @@ def date_of(text: str, form: Format) -> datetime.date | None:
 
 
 def dates_like(texts: Collection[str]) -> list[Dates]:
-    """The formats in which every text is a date; none for no text.
+    """Return the formats in which every text is a date; none if there is no text.
 
     >>> dates_like(["2021-01", "2021-02"]), dates_like(["1/2/2021", "3/2/2021"])
     (['YYYY-M'], ['D/M/YYYY', 'M/D/YYYY'])
     """
     forms = {like: DEFAULT.model_copy(update={"date": like}) for like in DATES} if texts else {}
-    return [like for like, form in forms.items() if all(date_of(it, form) for it in texts)]
+    return [like for like, form in forms.items() if all(date_of(text, form) for text in texts)]
 
 
 @cache
@@ -73,7 +73,7 @@ def _date(pattern: str) -> re.Pattern[str]:
 
 
 def _between(form: Format) -> str:
-    """The signs that may stand between thousands."""
+    """Return the characters that may separate thousands."""
     return _SIGNS.get(form.thousands or "", form.thousands or "")
 
 

@@ -1,4 +1,4 @@
-"""Values of the settings of a table: its file, its columns, and the names of its entities."""
+"""Types of values in the settings of a table: its file, columns and names of entities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpol.core.settings import Settings, all_different
 
 
 def relative(path: str) -> str:
-    """A path below the working folder. Raises ValueError for any other."""
+    """Return a path below the working folder. Raises ValueError for any other."""
     parts = PurePosixPath(path).parts
     if not parts or parts[0] == "/" or ".." in parts:
         raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
@@ -21,7 +21,7 @@ def relative(path: str) -> str:
 
 
 def ends_in(*suffixes: str) -> Callable[[str], str]:
-    """A check that a path has one of these ends; it raises ValueError for any other."""
+    """Return a check that a path has one of some suffixes; it raises ValueError for others."""
 
     def check(path: str) -> str:
         if not path.endswith(suffixes):
@@ -32,7 +32,7 @@ def ends_in(*suffixes: str) -> Callable[[str], str]:
 
 
 def number_or_column(value: object) -> object:
-    """A finite number above 0, or a name. Raises ValueError for anything else."""
+    """Return a finite number above 0, or a name. Raises ValueError for anything else."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
         raise ValueError("must be a number above 0, or the name of a column")
@@ -40,7 +40,7 @@ def number_or_column(value: object) -> object:
 
 
 def all_or_names(value: object) -> object:
-    """`all`, or at least two different names. Raises ValueError for anything else."""
+    """Return `all`, or at least two distinct names. Raises ValueError for anything else."""
     if value is None or value == "all":
         return value
     if not isinstance(value, list) or len(value) < 2:
@@ -52,11 +52,11 @@ def all_or_names(value: object) -> object:
 
 
 def spellings(value: object) -> object:
-    """`exact`, or a block of texts. Raises ValueError for anything else."""
+    """Return `exact`, or a block of texts. Raises ValueError for anything else."""
     if value == "exact":
         return value
     if not isinstance(value, Mapping):
-        raise ValueError("must be exact, or a block that gives each spelling its identifier")
+        raise ValueError("must be exact, or a block that maps each spelling to its identifier")
     for text in (*value, *value.values()):
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{text!r} must be text; put it in quotes")
@@ -94,9 +94,9 @@ Member = Annotated[str, AfterValidator(ends_in(*TABLES)), AfterValidator(_inside
 
 
 def refuse_member(file: str, member: str | None) -> None:
-    """Refuse an archive without the name of its table, and a table with one; by ValueError."""
+    """Refuse an archive without a `member`, and a table with one. Raises ValueError."""
     if file.endswith(ARCHIVES) and member is None:
-        raise ValueError(f"{file} is an archive: give the path of the table in it as member")
+        raise ValueError(f"{file} is an archive; set member to the path of the table in it")
     if member is not None and not file.endswith(ARCHIVES):
         ends = ", ".join(ARCHIVES[:-1])
         raise ValueError(f"member is for a file that ends in {ends} or {ARCHIVES[-1]}")
@@ -112,7 +112,7 @@ class YearMonth(Settings):
 
 
 def _name_or_block(value: object) -> str:
-    """The tag of a union's member; refusals leave out tags in brackets."""
+    """Return the tag of a union's member; messages leave out tags in brackets."""
     return "[block]" if isinstance(value, (Mapping, Settings)) else "[column]"
 
 
@@ -122,5 +122,5 @@ Period = Annotated[Name | Annotated[YearMonth, Tag("[block]")], NAME_OR_BLOCK]
 
 
 def columns_of(period: Period) -> list[str]:
-    """The columns that name a period."""
+    """Return the columns that name a period."""
     return [period] if isinstance(period, str) else [period.year, period.month]

@@ -201,7 +201,7 @@ def test_a_file_that_may_not_become_so_large_is_named():
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600)),
     )
-    said = "files may not become so large here; raise the limit (ulimit -f) and run again"
+    said = "the file exceeds the limit on file size; raise it (ulimit -f) and run again"
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"error: cannot write limited/coordinator.yaml: {said}\n"
 
