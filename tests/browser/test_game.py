@@ -69,23 +69,23 @@ def test_the_lesson_is_played_as_it_is_written(lesson: Path) -> None:
         assert [it["told"][:12].strip() for it in hidden][::9] == ["Week 1 of 10", "Week 10 of 1"]
     assert len(found["asked"]) == 1, "before the score of the first game is lost"
     cards = [{name: (score, share) for name, score, share in it["result"]} for it in (over, end)]
-    assert list(cards[0]) == ["you", "rw-meta", "chance", "best"]
+    assert list(cards[0]) == ["you", "rw-meta", "at random", "best"]
     (you, part), (low, low_part), (high, high_part) = (
         cards[0]["you"], cards[0]["rw-meta"], cards[1]["rw-meta"]
     )  # fmt: skip
-    chance, best = cards[0]["chance"][0], cards[0]["best"][0]
+    uniform, best = cards[0]["at random"][0], cards[0]["best"][0]
     assert cards[1]["you"] == cards[0]["you"]
     for sentence in (
         f"rw-meta scored {low} at μ = 1 and {high} at μ = 0.25",
-        f"drawn at random gives {chance}, the best of every week {best}",
+        f"drawn at random gives {uniform}, the best of every week {best}",
         f"in all ten weeks scores {you}",
         *(
-            f"({score} − {chance}) / ({best} − {chance}) = {share.split()[0]}"
+            f"({score} − {uniform}) / ({best} − {uniform}) = {share.split()[0]}"
             for score, share in ((low, low_part), (high, high_part), (you, part))
         ),
     ):
         assert sentence in TEACH
-    for name, column in (("you", 2), ("rw-meta", 3), ("chance", 4), ("best", 5)):
+    for name, column in (("you", 2), ("rw-meta", 3), ("at random", 4), ("best", 5)):
         beds = [int(row[column]) for row in over["sheet"][1:11]]
         assert sum(beds) == int(cards[0][name][0]), "a pupil who adds finds the same"
 
@@ -173,7 +173,7 @@ def test_the_button_hides_the_weeks_and_the_keyboard_plays(lesson: Path) -> None
     assert two["score"].startswith("Choices so far: 2 of 10")
     assert (two["week"], back["week"]) == ("2021-04-09", "2021-03-26")
     assert ended["week"] == "2021-03-26"
-    assert [it[0] for it in ended["result"]] == ["you", "rw-meta", "chance", "best"]
+    assert [it[0] for it in ended["result"]] == ["you", "rw-meta", "at random", "best"]
     assert len(ended["sheet"]) == 1 + 2 + 2
     assert before["result"] == ended["result"], "the card stays while weeks are looked at"
     assert found["asked"] == []

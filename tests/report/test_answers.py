@@ -267,7 +267,7 @@ def test_a_share_that_rounds_to_nothing_has_no_minus() -> None:
     summary = with_shares(pd.DataFrame(played))
     facts = replace(FACTS, levels={"a": INF, "b": 1.0})
     lines = lines_of(summary, config().games, facts)
-    assert "it keeps 0% of what" in answer_on_choice(lines, facts).finding
+    assert "it keeps 0% of the possible gain" in answer_on_choice(lines, facts).finding
     table = answer_table.build({"summary": summary}, config().games, facts)
     assert texts(table)[0][2] == "0.0%"
 

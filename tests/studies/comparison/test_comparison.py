@@ -165,11 +165,11 @@ def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
     ("spread", "baseline", "learner"),
     [(1.0, "undecided", "undecided"), (0.01, "reached", "not reached")],
 )
-def test_rows_of_an_aim_share_a_verdict_and_others_have_none(spread, paper, learner):
+def test_rows_of_an_aim_share_a_verdict_and_others_have_none(spread, baseline, learner):
     """Ours is 0 and 1 above ridge, 1.5 and 0.5 below kalman, 3 above the baseline."""
     frame = table(cells(spread=spread, times=20 if spread < 1 else 1))
     verdicts = frame.groupby("kind")["aim_verdict"].agg(set).to_dict()
-    aims = {"aim-baseline": {paper}, "aim-learner": {learner}}
+    aims = {"aim-baseline": {baseline}, "aim-learner": {learner}}
     assert verdicts == {"baseline": {""}, "other": {""}, **aims}
 
 

@@ -14,7 +14,7 @@ from comparison_by_hand import AT_BEST, COMPARISON, LEVELS, cell, cells, frames
 from comparison_by_hand import FACTS as COMPARED_FACTS
 from dpol.show.looks import looks_of
 from dpol.studies.comparison.cells import Cell
-from dpol.studies.comparison.comparison_figure import NO_PRIVACY, PAPER_LEVEL, draw_comparison
+from dpol.studies.comparison.comparison_figure import BASELINE_LEVEL, NO_PRIVACY, draw_comparison
 from dpol.studies.games import bounds
 from legible import assert_legible, lines, names_of_lines, plain, points
 
@@ -30,7 +30,7 @@ def test_lines_have_the_means_of_their_levels_from_left_to_right() -> None:
     for ax in draw().axes:
         found = lines(ax)
         assert points(found["ours"]) == [(0, 18.0), (1, 17.0), (2, 15.0)]
-        assert points(found["the paper’s\nway"]) == [(0, 14.0), (1, 12.0), (2, 8.0)]
+        assert points(found["baseline"]) == [(0, 14.0), (1, 12.0), (2, 8.0)]
         # kalman-a, with capacity noise where there is noise; the only row with a curator.
         assert points(found["best other\nlocal row"]) == [(0, 18.5), (1, 17.5), (2, 15.5)]
         assert points(found["best with a\ncurator"]) == [(0, 8.5), (1, 8.5), (2, 8.5)]
@@ -49,21 +49,21 @@ def test_noise_with_memory_is_no_row_of_the_same_privacy() -> None:
 def test_what_has_no_privacy_is_a_line_and_the_aim_is_dotted_from_the_papers_way() -> None:
     found = lines(draw().axes[0])
     assert set(np.asarray(found[NO_PRIVACY].get_ydata())) == {17.0}
-    assert points(found[PAPER_LEVEL]) == [(1, 12.0), (2, 12.0)]
+    assert points(found[BASELINE_LEVEL]) == [(1, 12.0), (2, 12.0)]
     without = frames(RUNS, COMPARISON.model_copy(update={"aims": []}))
-    assert PAPER_LEVEL not in lines(draw(without).axes[0])
+    assert BASELINE_LEVEL not in lines(draw(without).axes[0])
 
 
 def test_names_stand_beside_the_ends_of_the_lines_and_apart() -> None:
     figure = draw()
     assert_legible(figure)
-    names = {"ours", "the baseline", "best other local row", "best with a curator"}
+    names = {"ours", "baseline", "best other local row", "best with a curator"}
     names |= {"best of the paper's learners, no privacy", *bounds.NAMES.values()}
     for ax in figure.axes:
         found = names_of_lines(ax)
         assert set(found) == names
         assert found["ours"].xy == (2.0, 15.0)
-        assert found["the baseline"].xy == (2.0, 8.0)
+        assert found["baseline"].xy == (2.0, 8.0)
 
 
 def test_the_tuned_way_is_a_thin_line_of_the_best_form_and_part_of_the_finding() -> None:
@@ -72,8 +72,8 @@ def test_the_tuned_way_is_a_thin_line_of_the_best_form_and_part_of_the_finding()
     figure = draw(frames(many, AT_BEST))
     assert_legible(figure)
     found = lines(figure.axes[0])
-    assert points(found["the tuned\nway"]) == [(0, 17.0), (1, 15.0), (2, 11.0)]
-    assert found["the tuned\nway"].get_linewidth() < found["the paper’s\nway"].get_linewidth()
+    assert points(found["tuned\nbaseline"]) == [(0, 17.0), (1, 15.0), (2, 11.0)]
+    assert found["tuned\nbaseline"].get_linewidth() < found["baseline"].get_linewidth()
     assert figure.get_label().startswith(
         "Ours gains more than the baseline in 4 of 4 and more than the tuned baseline in 4 of 4"
     )
@@ -91,9 +91,7 @@ def test_algorithms_keep_their_colours() -> None:
     names = {"meta": "rw-meta", "bayes": "empirical-bayes"}
     made["comparison"] = made["comparison"].replace(names)
     found = lines(draw(made).axes[0])
-    for line, look in zip(
-        ("the paper’s\nway", "ours"), looks_of(names.values()).values(), strict=True
-    ):
+    for line, look in zip(("baseline", "ours"), looks_of(names.values()).values(), strict=True):
         assert found[line].get_color() == look.colour
 
 

@@ -36,8 +36,8 @@ KNOWN = r"""**Average total gain, isotropic noise**
 | **New Mexico** (n = 24, T = 148; uniform random 0.00, best fixed expert 30.00, oracle 60.00) | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 43.00 ± 0.13 72% \[paper: 43.91\] ridge-w8-weak |
 |  | μ = 1 | 0.33 ± 0.13 1% \[paper: 36.87\] | 22.00 ± 0.13 37% \[paper: 22.83\] | 39.00 ± 0.13 65% \[paper: 40.69\] ridge-w64-strong |
 
-- Each number is the mean, over 100 runs, of the gain summed over all T rounds of a stream of n experts. Below it: its share of the possible gain, 0% for chance and 100% for foresight.
-- Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Foresight: the largest gain of every round.
+- Each number is the mean, over 100 runs, of the gain summed over all T rounds of a stream of n experts. Below it: its share of the possible gain, where uniform random has 0% and the oracle 100%.
+- Uniform random: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Oracle: the best expert of every round.
 - ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12 cells. exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
 - best linear model: the member of the family ridge with the largest mean, chosen in hindsight for each cell and named in it (in HTML under the pointer). The cells of all members count in the Bonferroni correction, so the interval of the chosen one holds despite the choice.
 - Data: real.

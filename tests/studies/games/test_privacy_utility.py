@@ -143,10 +143,7 @@ def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
     assert set(found["the tuned baseline"].rows["algorithm"]) == {"form-a"}
     assert found["the tuned baseline"].look.width < found["the baseline"].look.width
     answer = answer_on_cost(lines_of(summary(played), settings, FACTS), PAGE).finding
-    assert (
-        "Then the baseline keeps 33% (33 to 34%) of the possible gain, ours"
-        in answer
-    )
+    assert "Then the baseline keeps 33% (33 to 34%) of the possible gain, ours" in answer
     assert "and the tuned baseline keeps 43%" in answer
     bare = settings.model_copy(update={"roles": roles | {"tuned": []}})
     assert len(lines_of(summary(played), bare, FACTS)) == 2

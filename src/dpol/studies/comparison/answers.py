@@ -19,7 +19,10 @@ _EASIER = (
     "Questions differ in what any choice can gain: the best fixed entity in hindsight has {fixed}."
     " An answer to another question is no better answer to the paper’s."
 )
-_WHOSE = {"aim-baseline": "the paper’s gain", "aim-tuned": f"the gain of {ROLES[TUNED]}"}
+_WHOSE = {
+    "aim-baseline": f"the gain of {ROLES[BASELINE]}",
+    "aim-tuned": f"the gain of {ROLES[TUNED]}",
+}
 
 
 def answers(frames: Frames, settings: Comparison | None, facts: PageFacts) -> list[Answer]:
@@ -72,7 +75,7 @@ def _lost(means: pd.DataFrame, titles: Mapping[str, str], named: list[float]) ->
     ]
     return (
         f"from {mu_title(before)} to {mu_title(after)} the share of the possible gain that the"
-        f" paper’s way keeps goes {', '.join(kept)}"
+        f" baseline keeps goes {', '.join(kept)}"
     )
 
 

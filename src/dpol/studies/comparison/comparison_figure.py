@@ -1,4 +1,4 @@
-"""The figure of the paper's role and ours: total gain against privacy, a panel per stream."""
+"""The figure of the baseline and ours: total gain against privacy, a panel per stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpol.studies.games.systems import THIN, holds_for_stays, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 NO_PRIVACY = "best of the paper's\nlearners, no privacy"
-PAPER_LEVEL = "paper-level"
+BASELINE_LEVEL = "baseline-level"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class _Line:
 def draw_comparison(
     frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """Total gain at each privacy level: the paper's role, ours, and the best other rows.
+    """Total gain at each privacy level: the baseline, ours, and the best other rows.
 
     Args:
         frames: the summary, the comparison, and the ablation, whose reference is a line.
@@ -74,7 +74,7 @@ def draw_comparison(
         data, bars = panels.describe_runs(paper, facts.simulated, "bars")
         drawn.title(
             data,
-            f"the paper's role: {paper['other_algorithm']}, {paper['other_noise']} noise",
+            f"{ROLES[BASELINE]}: {paper['other_algorithm']}, {paper['other_noise']} noise",
             f"ours: {paper['algorithm']}, {paper['noise']} noise",
             bars,
             f"{best}: chosen in hindsight at every μ",
@@ -121,8 +121,8 @@ def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
 
 
 def _name(role: str) -> str:
-    """Its name on two lines."""
-    return "\n".join(ROLES[role].rsplit(" ", 1))
+    """Its name, a word on each line."""
+    return "\n".join(ROLES[role].removeprefix("the ").split())
 
 
 def _best(others: pd.DataFrame, levels: Sequence[float], model: str = "") -> pd.DataFrame:
@@ -137,9 +137,9 @@ def _points(rows: pd.DataFrame, side: str, levels: Sequence[float]) -> pd.DataFr
 
 
 def _draw_aims(ax: Axes, aims: pd.DataFrame, levels: Sequence[float]) -> None:
-    """A line from the paper's role at one level to where ours is compared with it."""
+    """A line from the baseline at one level to where ours is compared with it."""
     for aim in aims.to_dict("records"):
         label = str(aim["other_algorithm"])
         look = replace(looks_of([label])[label], dashes=(1.0, 2.0), width=1.0)
         ends = [levels.index(aim["other_mu"]), levels.index(aim["mu"])]
-        ax.plot(ends, [aim["other_mean_gain"]] * 2, **look.line, zorder=2, label=PAPER_LEVEL)
+        ax.plot(ends, [aim["other_mean_gain"]] * 2, **look.line, zorder=2, label=BASELINE_LEVEL)

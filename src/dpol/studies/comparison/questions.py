@@ -89,7 +89,7 @@ def compare_questions(
 
 
 def best_of_roles(questions: pd.DataFrame) -> pd.DataFrame:
-    """A row for each question, stream, role and level: of a role's systems the best, in hindsight."""
+    """Keep the best system of each role in hindsight, per question, stream and level."""
     ordered = questions.sort_values("gain_share", kind="stable")
     return ordered.drop_duplicates(["question", "stream", "role", "mu"], keep="last").sort_index()
 

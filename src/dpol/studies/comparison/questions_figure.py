@@ -86,6 +86,6 @@ def draw_questions(
             falls.append(f"{title}, {ends[BASELINE]} ({beside})")
         drawn.find(
             f"Between no privacy and at most {100 * best_guess(mus[-1]):.0f} right guesses of 100,"
-            f" the paper’s role goes by question: {'; '.join(falls)}."
+            f" the baseline goes by question: {'; '.join(falls)}."
         )
     return drawn.figure

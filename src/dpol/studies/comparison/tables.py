@@ -65,7 +65,7 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
         caption="The baseline and ours at the same privacy: total gain",
         name="comparison",
         corner=("stream", "privacy"),
-        headers=("the paper's", "ours †", "difference", Column("verdict", prose=True)),
+        headers=("baseline", "ours †", "difference", Column("verdict", prose=True)),
         sections=tuple(sections),
         footers=_paragraphs(
             words.footers(
@@ -91,7 +91,7 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
 def _level(rows: pd.DataFrame) -> dict[str, Any]:
     """What ours is compared with at one level: rows of the comparison, and whether it is above.
 
-    The keys: `paper`, the row of the baseline; `tuned`, rows of its tuned forms; `rivals`, the
+    The keys: `baseline`, the row of the baseline; `tuned`, rows of its tuned forms; `rivals`, the
     other rows of the papers and those with parts of ours, each with those that ours is not above
     (`rest`), the largest lead over ours first; `curator`, the best row with a curator. Without
     noise there are neither rivals nor a curator.
@@ -140,9 +140,9 @@ def _amounts(row: _Row) -> tuple[Entry, Entry, Entry]:
 
 
 def _runs(summary: pd.DataFrame, paper: _Row) -> dict[str, pd.DataFrame]:
-    """The rows of the summary whose guarantees are told: of the baseline, ours, and correlated noise."""
+    """Rows of the summary by system: the baseline, ours, and each correlated noise."""
     runs = {}
-    for title, side in (("the paper's", "other_"), ("ours", "")):
+    for title, side in (("baseline", "other_"), ("ours", "")):
         of_algorithm = summary[summary["algorithm"] == paper[f"{side}algorithm"]]
         runs[title] = of_algorithm[of_algorithm["noise"] == paper[f"{side}noise"]]
     for noise, own in summary[summary["noise_memory"] != ""].groupby("noise"):

@@ -118,8 +118,9 @@ def _footers(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Iterat
     streams = len(set(numbers["stream"]) - {""}) // max(1, len(facts.questions))
     over = f" Means over {streams} streams." if streams > 1 else ""
     yield (
-        f"0% is the gain of uniform random choices, 100% that of the oracle (the best expert of each round).{over} In brackets:"
-        " the right guesses of an attacker, at most (a coin: 50%)."
+        "0%: the gain of uniform random choices; 100%: the gain of the oracle, which picks the best"
+        f" expert of every round.{over} In brackets: how often an attacker guesses right at most (a"
+        " coin: 50%)."
         f" ±: {100 * row['confidence']:g}% intervals for the noise on these data, all together."
         " —: not played, or its guarantee is weaker than the level."
     )

@@ -42,8 +42,8 @@ algorithm's own column); `algorithm`, the numbers and `ours` are empty where not
 OWN_NOISE = "own noise"
 """Note to a number with noise in a row without privacy."""
 _ON_BOUNDS = (
-    "Uniform random: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Oracle:"
-    " the largest gain of every round."
+    "Uniform random: an expert drawn uniformly in every round. Best fixed expert: in hindsight."
+    " Oracle: the best expert of every round."
 )
 _ON_OWN_NOISE = (
     f"μ = ∞, not called “no privacy”, and “{OWN_NOISE}”: noise that is added even where no privacy"
@@ -309,8 +309,8 @@ def _footers(
     number = " to ".join(f"{it}" for it in dict.fromkeys((replicates[0], replicates[-1])))
     yield (
         f"Each number is the mean, over {number} runs, of the gain summed over all T rounds"
-        " of a stream of n experts. Below it: its share of the possible gain, 0% for uniform random and"
-        " 100% for the oracle."
+        " of a stream of n experts. Below it: its share of the possible gain, where uniform random"
+        " has 0% and the oracle 100%."
     )
     yield _ON_BOUNDS
     yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
