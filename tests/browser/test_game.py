@@ -66,14 +66,10 @@ def test_the_lesson_is_played_as_it_is_written(lesson: Path) -> None:
     assert begin["week"] == again["week"] == "2021-01-15"
     for hidden in (game["seen"][:10], game["seen"][11:21]):
         assert all(is_hidden(state) for state in hidden)
-        assert [state["told"][:12].strip() for state in hidden][::9] == [
-            "Week 1 of 10",
-            "Week 10 of 1",
-        ]
+        assert [one["told"][:12].strip() for one in hidden][::9] == ["Week 1 of 10", "Week 10 of 1"]
     assert len(game["asked"]) == 1, "before the score of the first game is lost"
-    cards = [
-        {name: (score, share) for name, score, share in state["result"]} for state in (over, end)
-    ]
+    ends = over["result"], end["result"]
+    cards = [{name: (score, share) for name, score, share in result} for result in ends]
     assert list(cards[0]) == ["you", "rw-meta", "at random", "best"]
     (you, part), (low, low_part), (high, high_part) = (
         cards[0]["you"], cards[0]["rw-meta"], cards[1]["rw-meta"]

@@ -28,9 +28,7 @@ def checked_crate(folder: Path) -> list[dict[str, Any]]:
     crate = ROCrate(folder)
     run = crate.get("#run")
     assert run["instrument"] is crate.mainEntity
-    assert {entity.id for entity in run["result"]} < {
-        entity.id for entity in crate.root_dataset["hasPart"]
-    }
+    assert {file.id for file in run["result"]} < {file.id for file in crate.root_dataset["hasPart"]}
     entities: list[dict[str, Any]] = json.loads(
         (folder / "ro-crate-metadata.json").read_text(encoding="utf-8")
     )["@graph"]

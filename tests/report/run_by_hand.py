@@ -147,9 +147,7 @@ def config(*studies: str, **changes: Any) -> Config:
 def complete(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     """Add the columns that a table lacks; the page shows none of them."""
     nothing = {"text": "", "whole": 0, "number": 0.0, "truth": False, "date": pd.Timestamp(0)}
-    lacking = {
-        name: nothing[column.kind] for name, column in schema.columns.items() if name not in frame
-    }
+    lacking = {name: nothing[own.kind] for name, own in schema.columns.items() if name not in frame}
     return frame.assign(**lacking)[list(schema.columns)]
 
 
@@ -178,7 +176,7 @@ def audits() -> pd.DataFrame:
 
 
 def replay() -> pd.DataFrame:
-    """Return six weeks of three hospitals, with the choices of rw-ftpl as those of rw-meta."""
+    """Return six weeks of three hospitals, with the choices of rw-ftpl in the name of rw-meta."""
     rows = replay_of(stream_of(6, 3, names=(ODD, "South", "North")))
     return rows.assign(chosen_by=rows["chosen_by"].str.replace("rw-ftpl", "rw-meta"))
 
@@ -206,9 +204,7 @@ def write_run(folder: Path) -> None:
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     studies = config(*STUDIES).studies()
     facts = config(*STUDIES).facts
-    shown = [
-        (section, block) for study, block in studies for section in study.sections_of(block, facts)
-    ]
+    shown = [(own, block) for study, block in studies for own in study.sections_of(block, facts)]
     for name in (figure.name for section, block in shown for figure in section.figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
         (folder / f"figures/{name}.narrow.svg").write_text(NARROW)

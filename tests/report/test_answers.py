@@ -287,7 +287,7 @@ def test_the_right_one_is_told_as_a_share_of_rounds_and_by_name_from_the_replay(
         "The right e is named in this share of the weeks by rw-meta, isotropic noise: 50% without"
         " privacy, 25% at μ = 1. Uniform random: 4%."  # of 24
     )
-    assert answer.more == ("North was right most often: in 2 of 3 weeks (NM).",)
+    assert answer.more == ("North was the right one most often: in 2 of 3 weeks (NM).",)
     assert answer_on_names(lines, None, facts, compared=False).more == ()
 
 

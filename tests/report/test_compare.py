@@ -54,9 +54,7 @@ def write(
 ) -> Path:
     """Write a finished run of algorithms with these total gains, or of these runs."""
     if isinstance(played, Mapping):
-        played = [
-            played_by_hand(label, "isotropic", 1.0, totals) for label, totals in played.items()
-        ]
+        played = [played_by_hand(label, "isotropic", 1.0, own) for label, own in played.items()]
     data = stream(label="nm") if data is None else data
     rows = [
         {
@@ -220,7 +218,7 @@ def play(folder: Path, data: GainStream, seed: int, size: int = 12, broken: floa
 
 @pytest.fixture
 def data(random_stream: Any) -> GainStream:
-    """Three hospitals, the first of which leads."""
+    """Three hospitals; the first one leads."""
     base: GainStream = random_stream(30, 3, label="nm")
     return dataclasses.replace(base, gains=base.gains * 0.5 + [0.5, 0.25, 0.0])
 

@@ -86,8 +86,5 @@ def test_a_run_without_measured_jobs_has_the_time_of_its_page(crated: Path) -> N
     bare = replace(PROVENANCE, stages=PROVENANCE.stages.head(0), commit=None)
     write_files(crated, config(), bare, ["report/index.html", ODD])
     entities = {entity["@id"]: entity for entity in checked_crate(crated)}
-    assert (
-        entities["#run"]["startTime"]
-        == entities["#run"]["endTime"]
-        == entities["./"]["datePublished"]
-    )
+    run = entities["#run"]
+    assert run["startTime"] == run["endTime"] == entities["./"]["datePublished"]

@@ -59,10 +59,8 @@ def test_a_share_is_the_mean_over_the_streams_common_to_all_runs() -> None:
 def test_equal_replicates_with_noise_are_marked(mu: float, marked: bool) -> None:
     cheat, meta = player("cheat", [18.1] * 3, mu=mu), player("meta", [15.0, 16.0, 17.0], mu=mu)
     lines = lines_of(league_of([cheat, meta], [ONE], 0.9))
-    assert [line.endswith("*") for line in lines if "meta" in line or "cheat" in line] == [
-        marked,
-        False,
-    ]
+    of_players = [line for line in lines if "meta" in line or "cheat" in line]
+    assert [line.endswith("*") for line in of_players] == [marked, False]
     assert any(line.startswith("*: equal in all replicates") for line in lines) == marked
 
 

@@ -103,9 +103,7 @@ def test_ids_are_unique_and_every_reference_inside_the_page_resolves(whole: str)
 def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
     elements = Elements(whole)
     links = elements.values("href", "a")
-    loading = {
-        address for name in ("href", "src", "srcset", "data") for address in elements.values(name)
-    }
+    loading = {own for name in ("href", "src", "srcset", "data") for own in elements.values(name)}
     loaded = {value.split(",")[0] for value in loading - set(links)}
     assert loaded == {"data:", "data:image/svg+xml;base64"}
     assert all(value.startswith(("#", "../")) for value in links)
@@ -121,9 +119,7 @@ def test_figures_have_numbers_and_their_findings(whole: str) -> None:
     elements = Elements(whole)
     images, sources = elements.of("img"), elements.of("source")
     assert len(images) == len(sources) == 8
-    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == [
-        str(1 + number) for number in range(8)
-    ]
+    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == list("12345678")
     for attrs, source in zip(images, sources, strict=True):
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
@@ -147,7 +143,7 @@ def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown
 
 def test_every_wide_table_scrolls_by_itself_and_has_a_name(whole: str) -> None:
     regions = [
-        attrs for attrs in Elements(whole).of("div") if attrs.get("class", "").startswith("scroll")
+        own for own in Elements(whole).of("div") if own.get("class", "").startswith("scroll")
     ]
     assert len(regions) == len(Elements(whole).of("table"))
     for attrs in regions:
@@ -248,11 +244,11 @@ def test_the_first_screen_asks_the_question_of_its_reader(folder: Path, copy: Pa
     assert cost in opening(page(copy, "claims"))
     text = page(copy)
     assert own in opening(text)
-    assert re.search(r"was right most often: in \d+ of \d+ weeks", text)
+    assert re.search(r"was the right one most often: in \d+ of \d+ weeks", text)
     assert "paper" not in text[text.index("<header") : text.index('id="setting"')]
     assert text.index("figure-privacy-utility") < text.index('class="answers"')
     # Without a replay the page does not tell who was right.
-    assert "was right most often" not in page(copy, dataset=OWN)
+    assert "was the right one most often" not in page(copy, dataset=OWN)
 
 
 def test_links_lead_to_files_and_to_existing_pages_of_the_manual(

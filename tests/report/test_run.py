@@ -50,11 +50,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_stream(stream(label="nm"), run / "streams/nm.parquet")
     rows = [
         {
-            "n_rounds": 3,
-            "stream": game.stream,
-            "algorithm": game.label,
-            "noise": game.noise,
-            "mu": game.mu,
+            **{"n_rounds": 3, "stream": game.stream, "algorithm": game.label},
+            **{"noise": game.noise, "mu": game.mu},
         }
         for game in PLAYED
     ]

@@ -48,9 +48,7 @@ def cells(
     table = mechanisms_table(columns, levels, name="mechanisms")
     assert table is not None
     ((group,),) = (section.groups for section in table.sections)
-    return [
-        (label, *(entry.with_notes(" ") for entry in entries)) for label, entries in group.lines
-    ]
+    return [(label, *(cell.with_notes(" ") for cell in line)) for label, line in group.lines]
 
 
 BOTH = "4.89", "2.26", MOVED

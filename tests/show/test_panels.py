@@ -61,9 +61,7 @@ def test_everything_is_inside_the_figure_and_nothing_overlaps(number: int) -> No
     figure = draw(number)
     assert len(figure.axes) == number
     assert_legible(figure)
-    boxes = [
-        artist.get_window_extent() for artist in (*figure.legends, *figure.texts, *figure.axes)
-    ]
+    boxes = [own.get_window_extent() for own in (*figure.legends, *figure.texts, *figure.axes)]
     assert all(min(box.x0, box.y0) >= 0 for box in boxes)
     assert all(box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1 for box in boxes)
     assert not any(one.overlaps(two) for one, two in itertools.combinations(boxes, 2))

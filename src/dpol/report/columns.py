@@ -29,8 +29,8 @@ _OF_TABLES = {
 def describe(path: Path) -> tuple[str, dict[str, str]]:
     """Describe a result file: what it holds, and the meaning of each column.
 
-    The description is that of the result table that shares most columns with the file; other
-    columns are described as in other tables.
+    It is described as the result table that shares most columns with it; other columns are
+    described as in other tables.
 
     Args:
         path: A Parquet file of a run, or one of its tables as CSV.
@@ -46,11 +46,9 @@ def describe(path: Path) -> tuple[str, dict[str, str]]:
             if path.suffix == ".parquet"
             else csv.open_csv(path).schema.names
         )
-    schemas = _schemas()
-    nearest = max(
-        schemas, key=lambda schema: (len(schema.columns.keys() & set(names)), -len(schema.columns))
-    )
-    if not nearest.columns.keys() & set(names):
+    schemas, there = _schemas(), set(names)
+    nearest = max(schemas, key=lambda one: (len(one.columns.keys() & there), -len(one.columns)))
+    if not nearest.columns.keys() & there:
         raise DataError(f"{path}: has no column of a result file; name a file of results/RUN")
     known: dict[str, Column] = {}
     for schema in (nearest, *schemas):
@@ -62,10 +60,6 @@ def describe(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def _schemas() -> list[Schema]:
-    """Return the schemas of data and studies, including other packages' studies."""
     theirs: Iterable[str] = registered(STUDY_GROUP)
     studies = [*load_studies().values(), *(study for name in theirs if (study := find_study(name)))]
-    return [
-        *DATA_SCHEMAS.values(),
-        *(schema for study in studies for schema in schemas_of(study).values()),
-    ]
+    return [*DATA_SCHEMAS.values(), *(x for study in studies for x in schemas_of(study).values())]

@@ -115,15 +115,11 @@ def compare_runs(*folders: Path | str, confidence: float = 0.95) -> RunCompariso
                 raise DataError(f"{other} and {path} are the same folder; name different runs")
     runs = [_read_run(path) for path in paths]
     shared = set.intersection(*(set(run.verdicts) for run in runs))
-    verdicts = [
-        {name: verdict for name, verdict in run.verdicts.items() if name in shared} for run in runs
-    ]
+    verdicts = [{name: row for name, row in run.verdicts.items() if name in shared} for run in runs]
     names = [path.name for path in paths]
     if len(set(names)) < len(names):
         names = [str(path) for path in paths]
-    players = [
-        player for name, run in zip(names, runs, strict=True) for player in _players(name, run)
-    ]
+    players = [one for name, run in zip(names, runs, strict=True) for one in _players(name, run)]
     return RunComparison(
         settings=tuple(_changes([run.settings for run in runs])),
         cells=_compare_cells(runs[0], runs[1], confidence) if len(runs) == 2 else NO_CELLS,
@@ -158,17 +154,15 @@ def _read_run(folder: Path) -> _Run:
     keys = dict(_flat(open_run(folder).config))
     with reading(crate):
         entities = json.loads(crate.read_text(encoding="utf-8"))["@graph"]
-        sums = {entity["@id"]: entity["sha256"] for entity in entities if "sha256" in entity}
+        sums = {node["@id"]: node["sha256"] for node in entities if "sha256" in node}
         data = sums["#data-0"]
         versions = [
-            f"{entity['name']} {entity['softwareVersion']}"
-            for entity in entities
-            if "softwareVersion" in entity
+            f"{node['name']} {node['softwareVersion']}"
+            for node in entities
+            if "softwareVersion" in node
         ]
         values = {
-            entity["name"]: entity["value"]
-            for entity in entities
-            if entity["@type"] == "PropertyValue"
+            node["name"]: node["value"] for node in entities if node["@type"] == "PropertyValue"
         }
     with reading(summary):
         frame = pd.read_parquet(summary)
@@ -197,7 +191,6 @@ def _read_run(folder: Path) -> _Run:
 
 
 def _verdicts(path: Path, naming: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the name of each row of a table, and its verdict."""
     with reading(path):
         rows = pd.read_parquet(path)[[*naming, "verdict"]].astype(str)
     for *names, verdict in rows.itertuples(index=False):
@@ -218,9 +211,7 @@ def _changes(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for name in dict.fromkeys(name for run in runs for name in run):
         values = [run.get(name, "not set") for run in runs]
         if all(isinstance(value, list) for value in values):
-            values = [
-                [one for one in value if not all(one in its for its in values)] for value in values
-            ]
+            values = [[x for x in value if not all(x in its for its in values)] for value in values]
         if any(value != values[0] for value in values):
             yield f"{name}: {' → '.join(map(_shown, values))}"
 
@@ -231,7 +222,6 @@ def _shown(value: Any) -> str:
 
 
 def _compare_cells(one: _Run, two: _Run, confidence: float) -> pd.DataFrame:
-    """Build the table of `RunComparison.cells`."""
     cells = one.summary.merge(two.summary, "outer", list(_KEY), suffixes=("_old", "_new"))
     gap = cells["mean_gain_new"] - cells["mean_gain_old"]
     streams = cells.loc[gap.notna(), "stream"].unique()

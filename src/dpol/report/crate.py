@@ -171,18 +171,14 @@ def files_since(folder: Path) -> dict[str, str]:
         )
     with reading(crate):
         entities = json.loads(crate.read_text(encoding="utf-8"))["@graph"]
-        noted = {
-            unquote(entity["@id"]): entity["sha256"]
-            for entity in entities
-            if "contentSize" in entity
-        }
+        noted = {unquote(node["@id"]): node["sha256"] for node in entities if "contentSize" in node}
     beside = (crate, folder / "logs", folder / "benchmarks")
     present = {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file()
-        and not path.name.startswith(".")
-        and not {path, *path.parents} & {*beside}
+        file.relative_to(folder).as_posix()
+        for file in folder.rglob("*")
+        if file.is_file()
+        and not file.name.startswith(".")
+        and not {file, *file.parents} & {*beside}
     }
     changed = [name for name in noted if name in present and sha256(folder / name) != noted[name]]
     return dict(
@@ -201,7 +197,5 @@ def _span(folder: Path, provenance: Provenance) -> tuple[str, str]:
     span = (moment, moment)
     if not stages.empty:
         span = float(stages["started"].min()), float(stages["ended"].max())
-    first, last = (
-        datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds") for moment in span
-    )
+    first, last = (datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds") for end in span)
     return first, last

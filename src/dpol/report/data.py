@@ -123,11 +123,7 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
 def _selections(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[str]:
     """Describe the choice of entities; streams with the same choice share a sentence."""
     for kind, text in cleaning["selections"].items():
-        names = [
-            titles[stream["stream"]]
-            for stream in cleaning["streams"]
-            if stream["selection"] == kind
-        ]
+        names = [titles[row["stream"]] for row in cleaning["streams"] if row["selection"] == kind]
         if names:
             yield f"Entities that play ({', '.join(names)}): {text}."
 

@@ -92,10 +92,8 @@ def league_of(
         if game.oracle > game.uniform and all(run.get(label) == game for run in others)
     }
     entered = joined(
-        dataclasses.replace(
-            player, totals={k: own for k, own in player.totals.items() if k[0] in shared}
-        )
-        for player in players
+        dataclasses.replace(one, totals={k: own for k, own in one.totals.items() if k[0] in shared})
+        for one in players
     )
     samples = [_samples(player, shared) for player in entered]
     mus = sorted({mu for sample in samples for mu in sample}, reverse=True)
@@ -179,9 +177,7 @@ def _samples(player: Player, games: Mapping[str, Game]) -> Mapping[float, Sample
             uniform = np.array([game.uniform for game in games.values()])
             possible = np.array([game.oracle for game in games.values()]) - uniform
             shares[mu] = {
-                unit: float(
-                    np.mean((np.array([totals[unit] for totals in own]) - uniform) / possible)
-                )
+                unit: float(np.mean((np.array([sums[unit] for sums in own]) - uniform) / possible))
                 for unit in sorted(units)
             }
     return shares

@@ -191,9 +191,9 @@ def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
         tables=tuple(shown),
         folded=tuple(folded),
         elsewhere=tuple(
-            (spec.title, f"../tables/{spec.name}.html")
-            for spec in section.tables
-            if spec.place == "file"
+            (one.title, f"../tables/{one.name}.html")
+            for one in section.tables
+            if one.place == "file"
         ),
         files=_files(section),
     )
@@ -216,7 +216,6 @@ def _picture(folder: Path, figure: FigureSpec, numbers: Iterator[int]) -> Pictur
 
 
 def _with_widget(part: Part, widget: Widget) -> Part:
-    """Add an interactive figure to a part."""
     template = load_template(f"{widget.name}.html.j2", "dpol.report")
     return replace(
         part,
@@ -227,10 +226,7 @@ def _with_widget(part: Part, widget: Widget) -> Part:
 
 
 def _files(section: Section) -> tuple[tuple[str, str], ...]:
-    """Return links to the files of a section: figures, tables, and their numbers."""
-    names = [
-        f"figures/{figure.name}.{kind}" for figure in section.figures for kind in ("svg", "pdf")
-    ]
+    names = [f"figures/{one.name}.{kind}" for one in section.figures for kind in ("svg", "pdf")]
     names += [f"tables/{table.name}.csv" for table in section.tables]
     names += [f"{name}.parquet" for name in section.results]
     return tuple((Path(name).name, f"../{name}") for name in names)
@@ -244,7 +240,6 @@ _MANUAL = {
 
 
 def _manual(folder: Path, docs: Path | None) -> list[tuple[str, str]]:
-    """Return links to the pages of the documentation that exist."""
     if docs is None:
         return []
     home = (folder / "report").resolve()

@@ -50,7 +50,7 @@ SAMPLERS = {
     " the noise. The guarantee is the one that the mechanisms would give with secret noise.",
     "secure": "Noise: secure, from the operating system. Nobody can reproduce it.",
 }
-"""The source of noise, and what follows for those who know it."""
+"""Sentences on each source of noise, and what it means for anyone who knows it."""
 
 
 def describe_data(simulated: bool) -> str:

@@ -37,11 +37,8 @@ def mechanisms_table(
     if private.empty:
         return None
     shown = [mu for mu in levels if (private["mu"] == mu).any()]
-    weeks = [
-        column
-        for column in runs.columns
-        if str(column).startswith("mu_") and str(column).endswith("_weeks")
-    ]
+    names = map(str, runs.columns)
+    weeks = [name for name in names if name.startswith("mu_") and name.endswith("_weeks")]
     # Columns of the summary may be empty: for a table of gains, or without stays.
     longer = weeks if noisy[weeks].notna().all(axis=1).any() else []
     carried = ["mu_carried"] if noisy["mu_carried"].notna().any() else []
@@ -53,7 +50,7 @@ def mechanisms_table(
         for column, these in own.groupby("column", sort=False):
             of_text.setdefault(_guarantees(these, shown), []).append(str(column))
         for guarantees, titles in of_text.items():
-            factors = [_factors(own, names) for names in (longer, carried) if names]
+            factors = [_factors(own, kind) for kind in (longer, carried) if kind]
             words = Entry(str(model)), Entry(", ".join(titles))
             lines.append((str(mechanism), (*words, *guarantees, _moved(own), *factors)))
     delta = each(map("{:g}".format, runs["delta"]))
@@ -107,7 +104,6 @@ def _guarantees(runs: pd.DataFrame, levels: Sequence[float]) -> tuple[Entry, ...
 
 
 def _moved(runs: pd.DataFrame) -> Entry:
-    """Return the largest change of the release between adjacent inputs."""
     units = runs.groupby("sensitivity_unit", sort=False)["sensitivity"]
     texts = [f"{_most(values)} ({unit})" for unit, values in units]
     return Entry(", ".join(texts))
@@ -123,5 +119,4 @@ def _factors(runs: pd.DataFrame, columns: list[str]) -> Entry:
 
 
 def _most(values: pd.Series) -> str:
-    """Write the largest value, rounded up."""
     return rounded_up(values.max(), 3)

@@ -56,7 +56,7 @@ NAMES: Mapping[str, Name] = {
 """Names of all labels that are not their own names."""
 
 ACCOUNTED: Mapping[str, str] = {"l2p": "the algorithm of its paper, with an accounting of ours"}
-"""Algorithms of the papers of which only the accounting is ours; they bear no mark."""
+"""Algorithms of the papers with an accounting of ours; they bear no mark."""
 
 OURS = "†: ours, not in the paper"
 """Meaning of the mark."""

@@ -45,8 +45,7 @@ def describe_reported(experts: Mapping[str, tuple[int, str | None]], simulated: 
     """Explain the paper's numbers.
 
     Args:
-        experts: Number of experts here and label in the paper, by title of each stream for which
-            the paper has numbers.
+        experts: Number of experts here and label in the paper, by title of the paper's streams.
         simulated: Whether the data of any of these streams are simulated.
     """
     if not experts:

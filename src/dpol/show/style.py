@@ -65,12 +65,10 @@ def contrast(colour: str) -> float:
     (21.0, 4.54)
     """
     parts = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in to_rgb(colour)
+        rgb / 12.92 if rgb <= 0.04045 else ((rgb + 0.055) / 1.055) ** 2.4 for rgb in to_rgb(colour)
     ]
-    luminance = sum(
-        weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
-    )
+    weights = (0.2126, 0.7152, 0.0722)
+    luminance = sum(weight * part for weight, part in zip(weights, parts, strict=True))
     return 1.05 / (luminance + 0.05)
 
 

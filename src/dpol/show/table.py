@@ -150,9 +150,7 @@ class Table:
     @property
     def columns(self) -> tuple[Column, ...]:
         """Columns of cells."""
-        return tuple(
-            header if isinstance(header, Column) else Column(header) for header in self.headers
-        )
+        return tuple(one if isinstance(one, Column) else Column(one) for one in self.headers)
 
     @property
     def titles(self) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def proved(audit: Mapping[Hashable, Any], digits: int = 3) -> str:
 
 
 def joint_confidence(confidences: Iterable[float]) -> str:
-    """Return the confidence with which several bounds hold jointly, at least (Bonferroni).
+    """Return a lower bound on the joint confidence of several bounds (Bonferroni).
 
     >>> joint_confidence([0.975, 0.975, 1.0])
     '95%'

@@ -127,9 +127,7 @@ def test_without_designed_memory_the_distributions_are_equal(stream: GainStream)
     table = compared(stream, asked, replicates=40, confidence=0.95, seed=3)
     memory, same, _ = table.to_dict("records")
     assert memory["largest_b"] == 0
-    assert [memory[name] for name in MU_OF_STAYS] == pytest.approx(
-        [same[name] for name in MU_OF_STAYS]
-    )
+    assert [memory[mu] for mu in MU_OF_STAYS] == pytest.approx([same[mu] for mu in MU_OF_STAYS])
     # Two independent draws of one distribution: simultaneous 95% intervals.
     assert 0 < abs(same["difference"]) <= same["difference_half_width"]
     assert same["verdict"] == "undecided"
@@ -272,9 +270,7 @@ def test_the_figure_draws_differences_and_the_mu_of_stays(frame: pd.DataFrame) -
     memory = one(frame, weeks=3, noise=REMEMBERED, level=0.2)
     paid = [memory[name] for name in MU_OF_STAYS]
     np.testing.assert_allclose(lines[f"3 {REMEMBERED}"].get_ydata(), paid)
-    assert {lines[f"3 {noise}"].get_linestyle() for noise in (INDEPENDENT, REMEMBERED)} == {
-        "-",
-        "--",
-    }
+    styles = {lines[f"3 {noise}"].get_linestyle() for noise in (INDEPENDENT, REMEMBERED)}
+    assert styles == {"-", "--"}
     assert [text.get_text() for text in below.texts] == ["1 week", "3 weeks"]
     assert above.xaxis_inverted(), "more private to the right"

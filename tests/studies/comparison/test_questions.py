@@ -111,11 +111,7 @@ def test_the_finding_tells_the_cost_for_each_question(tables):
 
 def test_the_first_table_has_a_section_for_each_question(tables):
     table = questions_table({"questions": tables[0]}, SETTINGS, FACTS)
-    assert [section.title for section in table.sections] == [
-        "share",
-        "share of the large",
-        "patients",
-    ]
+    assert [section.title for section in table.sections] == list(QUESTIONS.values())
     assert texts(table)[0][0].startswith("the baseline: ")
     assert texts(table)[0][1] == "90.0%"
     assert texts(table)[0][2].startswith("60.0% ± ")

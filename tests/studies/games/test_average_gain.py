@@ -226,9 +226,8 @@ def test_all_tables_are_in_each_file() -> None:
 def test_central_algorithm_is_shown_where_it_was_run() -> None:
     own = [row | {"noise": "a"} if row["model"] == "central" else row for row in rows()]
     table = build(OTHER_NOISES + own)
-    (shown,) = (
-        each for each in (table, *table.following) if "tree-ftpl-min-noise" in str(each.headers)
-    )
+    every = (table, *table.following)
+    (shown,) = (each for each in every if "tree-ftpl-min-noise" in str(each.headers))
     assert shown.caption == "Average total gain, a noise"
     assert gains(table, "tree-ftpl-min-noise") == ["26.00", "22.00"]
 

@@ -34,7 +34,7 @@ def memory_for(stream, members, replicates, at_a_time):
 
 @pytest.fixture(scope="module")
 def wide(random_stream):
-    """A stream with 5,000 experts, of which few replicates take megabytes."""
+    """A stream so wide that few replicates take megabytes."""
     return random_stream(9, 5_000)
 
 

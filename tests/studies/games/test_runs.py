@@ -82,9 +82,7 @@ def test_a_whole_mu_is_the_same_number_as_a_float(stream):
 
 def test_the_block_describes_its_runs(stream):
     block = suite(stream, replicates=range(3, 5), noise="capacity")
-    assert {(runs.stream, runs.noise, runs.mu) for runs in block.played} == {
-        ("test", "capacity", 0.5)
-    }
+    assert {(own.stream, own.noise, own.mu) for own in block.played} == {("test", "capacity", 0.5)}
     assert block.replicates == (3, 4)
     assert [played.label for played in block.played][:3] == ["one", "two", "ridge-w8-weak"]
     assert [played.family for played in block.played][:3] == ["rw-ftpl", "rw-ftpl", "ridge"]

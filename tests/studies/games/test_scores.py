@@ -137,9 +137,7 @@ def test_missing_and_repeated_replicates_are_refused(numbers: list[int]) -> None
 def test_reading_gives_back_what_was_written(random_stream, tmp_path, specs, mu) -> None:
     noise = "isotropic-constant" if specs == BATCHED else "isotropic"
     path, stream = tmp_path / "new" / "scores.parquet", random_stream(9, 4)
-    blocks = [
-        suite(stream, specs, mu=mu, replicates=numbers, noise=noise) for numbers in ((2, 3), (0,))
-    ]
+    blocks = [suite(stream, specs, mu=mu, replicates=own, noise=noise) for own in ((2, 3), (0,))]
     write_frame(pa.concat_tables(map(table_of, blocks)), path)
     expected = [
         scores_of(runs, block.replicates, block.best) for block in blocks for runs in block.played

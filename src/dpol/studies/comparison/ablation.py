@@ -74,7 +74,6 @@ def ablate(
 def _losses(
     cells: Sequence[Cell], system: System, paper: System, mu: float, half: HalfWidth
 ) -> dict[str, Any]:
-    """Return the losses of one system on one stream at one level."""
     own = find_cell(cells, system, mu)
     reference = _best(cells, paper.learners, paper.noise, math.inf)
     independent = find_noise(system.noise).independent or system.noise

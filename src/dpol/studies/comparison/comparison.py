@@ -73,7 +73,6 @@ def compare(
 
 
 def _pairs(cells: Sequence[Cell], of: Comparison, levels: Mapping[str, float]) -> Iterator[_Pair]:
-    """Yield all pairs of one stream."""
     for mu in levels.values():
         ours, baseline = (find_cell(cells, system, mu) for system in (of.ours, of.baseline))
         tuned = [find_cell(cells, system, mu) for system in of.tuned]

@@ -29,9 +29,7 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
     tables = dict.fromkeys(("comparison", "ablation", "questions", "memory"), NOTHING)
     if "stream" in inputs.files:
         return tables | {"memory": play_memories(point, inputs)}
-    summary, totals = (
-        read_frame(inputs.files[name], schema(name)) for name in ("summary", "totals")
-    )
+    summary, totals = (read_frame(inputs.files[x], schema(x)) for x in ("summary", "totals"))
     cells = cells_of(summary, totals)
     comparison = Comparison.model_validate(point["comparison"])
     levels, confidence = point["levels"], point["confidence"]

@@ -32,7 +32,7 @@ _ERRORS = {"standard_error": "ci_half_width", "difference_error": "difference_ha
 def play_memories(point: Point, inputs: Inputs) -> pd.DataFrame:
     """Play one stream with both noises for one unit of privacy: one row per game and replicate.
 
-    Columns: those of the table `memory` that one game determines, `replicate` and `total_gain`.
+    Columns: `replicate`, `total_gain`, and columns of the table `memory` that one game determines.
     """
     stream = read_stream(inputs.files["stream"])
     return play_units(
@@ -100,7 +100,6 @@ def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
 
 
 def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
-    """Return the guarantee and the memory of the noise that was played."""
     memory = memory_of(find_noise(played.noise), stream, played.mu, "designed")
     b = memory.b if isinstance(memory, Chains) else np.zeros(1)
     return {
@@ -154,7 +153,6 @@ def _gains(game: pd.DataFrame) -> Floats:
 
 
 def _side(game: pd.DataFrame, delta: float) -> dict[str, Any]:
-    """Return the setting of a game, its mean and its standard error."""
     gains = _gains(game)
     facts = game.drop(columns=["replicate", "total_gain"]).to_dict("records")[0]
     return {

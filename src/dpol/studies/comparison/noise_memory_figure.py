@@ -33,7 +33,7 @@ def draw(frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = F
             panels.name_panel(below, title)
             _draw_gains(drawn, above, rows, asked)
             _draw_stays(drawn, below, rows, asked)
-        drawn.axes[0].set_ylabel("extra gain, correlated")
+        drawn.axes[0].set_ylabel("extra gain, correlated noise")
         made = f"μ of that person\n(noise made for {mu_title(min(asked.mus))})"
         drawn.axes[count].set_ylabel(made)
         drawn.title(*_title(frame.iloc[0], facts))
@@ -89,7 +89,6 @@ def _draw_stays(
 
 
 def _units(settings: NoiseMemories) -> dict[int, Look]:
-    """Return the look of each unit of privacy, by its weeks."""
     return {weeks: REFERENCES[f"unit-{place}"] for place, weeks in enumerate(settings.weeks, 1)}
 
 

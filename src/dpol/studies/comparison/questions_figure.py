@@ -71,9 +71,7 @@ def draw_questions(
         streams = dots["stream"].nunique() // len(facts.questions)
         lines = f"lines: means over {streams} streams, dots: each"
         compared = every[every["role"] != TUNED].drop_duplicates("role").to_dict("records")
-        who = [
-            f"{ROLES[row['role']]}: {row['algorithm']}, {row['noise']} noise" for row in compared
-        ]
+        who = [f"{ROLES[x['role']]}: {x['algorithm']}, {x['noise']} noise" for x in compared]
         tuned = describe_tuned(every)
         drawn.title(data, "0%: uniform random; 100%: oracle", lines, bars, *who, *tuned)
         shares = means.set_index(["question", "role", "mu"])["gain_share"]

@@ -130,7 +130,6 @@ def _aim(words: Any, aim: pd.DataFrame) -> Line:
 
 
 def _amounts(row: _Row) -> tuple[Entry, Entry, Entry]:
-    """Return the means of the other and of ours, and their difference."""
     return (
         Entry(footers.amount(row["other_mean_gain"], row["other_ci_half_width"])),
         Entry(footers.amount(row["mean_gain"], row["ci_half_width"])),
@@ -196,7 +195,6 @@ def _size(summary: pd.DataFrame, stream: str) -> str:
 
 
 def _words(template: str) -> Any:
-    """Load the macros of a template of this package."""
     return load_template(template, "dpol.studies.comparison").make_module(
         {
             "amount": footers.amount,
@@ -210,7 +208,5 @@ def _words(template: str) -> Any:
 
 def _paragraphs(text: str) -> tuple[str, ...]:
     """Split a text into paragraphs of one line each."""
-    paragraphs = (
-        re.sub(r"[ \n]+", " ", paragraph).strip() for paragraph in re.split(r"\n{2,}", text)
-    )
-    return tuple(paragraph for paragraph in paragraphs if paragraph)
+    parts = (re.sub(r"[ \n]+", " ", part).strip() for part in re.split(r"\n{2,}", text))
+    return tuple(part for part in parts if part)

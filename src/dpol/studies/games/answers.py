@@ -195,12 +195,11 @@ def _epsilons(private: pd.DataFrame) -> str:
 
 
 def _epsilon_only(private: pd.DataFrame) -> Iterator[str]:
-    """Tell the guesses for mechanisms without a guarantee in mu, which bounds guesses less."""
+    """Tell the guesses of mechanisms with (epsilon, delta) alone, which bounds guesses less."""
     rows = private[private["guaranteed_mu"].isna()]
     if 0 < len(rows) < len(private):
         guess = [
-            best_guess_of_epsilon(*pair)
-            for pair in zip(rows["epsilon"], rows["delta"], strict=True)
+            best_guess_of_epsilon(*row) for row in zip(rows["epsilon"], rows["delta"], strict=True)
         ]
         guesses = _at_levels(rows.assign(guess=guess), "guess", _percent)
         names = ", ".join(dict.fromkeys(rows["algorithm"]))
@@ -245,7 +244,7 @@ def answer_on_cost(lines: Sequence[Line], facts: PageFacts) -> Answer:
     free = [_share(line.rows, _INFINITE) for line in shown]
     return Answer(
         question=COST,
-        finding=f"{_limit(shown, middle, facts)} Then {_listed(kept)}. Without privacy they keep"
+        finding=f"{_limit(shown, middle, facts)} Then {_listed(kept)}. Without privacy:"
         f" {_listed(free)}. {_data(facts)}",
         see=("beyond",),
     )
@@ -256,9 +255,7 @@ def answer_on_choice(lines: Sequence[Line], facts: PageFacts) -> Answer:
 
     For the owner of a table: considers every algorithm that was played.
     """
-    private = [
-        line for line in lines if line.model != "none" and (line.rows["mu"] < _INFINITE).any()
-    ]
+    private = [one for one in lines if one.model != "none" and (one.rows["mu"] < _INFINITE).any()]
     if not private:
         return _NO_COST
     levels = [mu for mu in ordered_levels(facts.levels) if mu < _INFINITE]
@@ -276,9 +273,7 @@ def answer_on_choice(lines: Sequence[Line], facts: PageFacts) -> Answer:
             f" {_share(best.rows, _INFINITE)}. {_fixed(best.rows, facts)}"
         )
         of_levels = [(mu, _best_at(local, mu)) for mu in others]
-        more += [
-            f"Best at {_mu(mu)}: {line.name}, {_share(line.rows, mu)}." for mu, line in of_levels
-        ]
+        more += [f"Best at {_mu(mu)}: {one.name}, {_share(one.rows, mu)}." for mu, one in of_levels]
         if central := [line for line in own if line.model == "central" and line not in local]:
             curated = _best_at(central, strictest)
             more.append(
@@ -298,7 +293,6 @@ _POSSIBLE = " of the possible gain"
 
 
 def _limit(lines: Sequence[Line], mu: float, facts: PageFacts) -> str:
-    """Describe a privacy level in the words of a reader."""
     rows = pd.concat([line.rows for line in lines])
     unit = each(rows.loc[rows["mu"] == mu, "unit"]).replace("round", facts.period)
     return (
@@ -343,7 +337,6 @@ def _begun(text: str) -> str:
 
 
 def _share(rows: pd.DataFrame, mu: float, column: str = "gain_share") -> str:
-    """Tell the share at a level, with its interval."""
     if not (rows["mu"] == mu).any():
         return "not played"
     share, half = mean_share(rows, mu, column)
@@ -397,7 +390,7 @@ def answer_on_names(
         best = replay[replay["oracle"]].drop_duplicates("round")["name"].value_counts()
         rounds = f"{best.iloc[0]} of {replay['round'].nunique()} {facts.period}s"
         title = facts.streams[replay["stream"].iloc[0]]
-        often.append(f"{best.index[0]} was right most often: in {rounds} ({title}).")
+        often.append(f"{best.index[0]} was the right one most often: in {rounds} ({title}).")
     return Answer(
         question=RIGHT,
         finding=f"{share} by {named[0]} {uniform}",

@@ -219,7 +219,6 @@ def _is_shown(run: Run, facts: Facts) -> bool:
 
 
 def _noises(groups: Mapping[Any, Sequence[Run]], facts: Facts) -> list[str]:
-    """Return the noises of the runs shown, in order."""
     runs = [run for own in groups.values() for run in own if _is_shown(run, facts)]
     return in_order({run["noise"] for run in runs} - {NO_NOISE}) or [NO_NOISE]
 
@@ -249,7 +248,6 @@ def _column(
 
 
 def _cells(columns: Sequence[ColumnSpec], noises: Sequence[str], facts: Facts) -> list[Cell]:
-    """Return the cells that are not empty, in the order of the table."""
     best: dict[CellKey, Run] = {}
     for column in columns:
         for run in column.runs:
@@ -351,7 +349,6 @@ def _frame_of(
 def _numbers(
     cells: Sequence[Cell], sizes: Mapping[str, Run], main: Games, facts: Facts
 ) -> pd.DataFrame:
-    """Return the numbers behind the table, with `CSV_COLUMNS`."""
     of_stream = ("n_experts", "n_rounds", "simulated", "ci_comparisons", *TOTALS.values())
     of_run = ("algorithm", "replicates", "mean_gain", "ci_half_width", "gain_share", "ours")
     rows = []

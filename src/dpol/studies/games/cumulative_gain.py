@@ -77,9 +77,7 @@ def draw_cumulative_gain(frames: Frames, main: Games, facts: Facts) -> Figure:
             ax.set_title(text.replace(" (", "\n(") if len(levels) > _MANY else text)
         for ax, stream in zip(drawn.grid[:, 0], facts.streams, strict=True):
             # A bracket such as (n = 24) stays on one line.
-            title = re.sub(
-                r"\([^()]{,12}\)", lambda bracket: bracket[0].replace(" ", "\xa0"), titles[stream]
-            )
+            title = re.sub(r"\([^()]{,12}\)", lambda m: m[0].replace(" ", "\xa0"), titles[stream])
             wrapped = textwrap.fill(title, int(height * _BOLD_CHARACTERS_PER_INCH))
             ax.set_ylabel(wrapped, fontweight="bold", parse_math=False)
             _set_scales(ax, most=4 if len(levels) > _MANY else 5, dated=dated)

@@ -55,9 +55,7 @@ def guarantees_table(frames: Frames, main: Games, facts: Facts) -> Table:
         caption="Guarantees of each algorithm",
         name="guarantees",
         corner=("algorithm",),
-        headers=tuple(
-            Column(header, prose=True) for header in ("privacy", "regret, at most", "against")
-        ),
+        headers=tuple(Column(h, prose=True) for h in ("privacy", "regret, at most", "against")),
         sections=(one_section(list(_lines(numbers))),),
         footers=tuple(_footers(numbers)),
         numbers=numbers,

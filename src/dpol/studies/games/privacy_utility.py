@@ -83,7 +83,6 @@ def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
 
 
 def _finding(lines: Sequence[Line], levels: Sequence[float]) -> str:
-    """State the shares without privacy and at the strictest level."""
     shares = {
         line.name: [mean_share(line.rows, mu)[0] for mu in (levels[0], levels[-1])]
         for line in lines

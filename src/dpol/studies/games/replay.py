@@ -58,10 +58,8 @@ def replay_rows(
     rows = []
     for noise, mu in settings:
         noisy, scale = stream.gains, np.zeros_like(stream.gains)
-        if any(
-            cell.guarantee.model == "local" and (cell.noise, cell.mu) == (noise, mu)
-            for cell in played
-        ):
+        models = {cell.guarantee.model for cell in played if (cell.noise, cell.mu) == (noise, mu)}
+        if "local" in models:
             drawn = privatize(
                 stream, noise, mu, seed=facts.seed, replicates=[0], memory=facts.memory
             )

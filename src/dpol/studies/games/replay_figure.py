@@ -182,10 +182,7 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, An
             }
         )
     n_rounds = int(rows["round"].max())
-    return {
-        "settings": settings,
-        "halves": [_packed(values.reshape(n_rounds, -1)) for values in halves],
-    }
+    return {"settings": settings, "halves": [_packed(own.reshape(n_rounds, -1)) for own in halves]}
 
 
 def _in_proportion(half: Floats, other: Floats) -> bool:

@@ -210,9 +210,7 @@ def read_scores(path: Path | str) -> list[Scores]:
             Guarantee(**json.loads(text)) for text in table["guarantee"].to_pylist()
         ]
         mixtures = map(json.loads, table["amplification"].to_pylist())
-        columns["amplification"] = [
-            mixture and BatchMixture.from_dict(mixture) for mixture in mixtures
-        ]
+        columns["amplification"] = [own and BatchMixture.from_dict(own) for own in mixtures]
         scores = [
             Scores(**dict(zip(columns, row, strict=True)))
             for row in zip(*columns.values(), strict=True)

@@ -115,7 +115,6 @@ def bound_totals(stream: GainStream) -> dict[str, float]:
 
 
 def _setting(cell: Scores, facts: Facts) -> dict[str, Any]:
-    """Return the algorithm of a cell, its noise and its level."""
     return {
         "algorithm": cell.label,
         "family": cell.family,
