@@ -1,4 +1,4 @@
-"""Claims for tests, written down without a file of statements."""
+"""Claims for tests, without a file of statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpol.studies.claims.core import CLAIM_COLUMNS, Claim, Finding, Statement
 def claim_by_hand(
     claimed: float = 1.0, relation: str = "<=", measured: float = 1.0, **more: Any
 ) -> Claim:
-    """A claim; `more` is anything else of its statement or finding."""
+    """Return a claim; `more` sets other fields of its statement or finding."""
     words = {"paper": "One", "place": "Theorem 1", "statement": "is so", "computed": "by hand"}
     words |= {name: more.pop(name) for name in Statement.model_fields.keys() & more.keys()}
     about = Statement(claimed="x", relation=relation, refuted_by="y", found_by="z", **words)
@@ -20,5 +20,5 @@ def claim_by_hand(
 
 
 def ledger_of(*claims: Claim) -> pd.DataFrame:
-    """The ledger with these claims."""
-    return pd.DataFrame([it.as_row() for it in claims], columns=list(CLAIM_COLUMNS))
+    """Return the ledger of these claims."""
+    return pd.DataFrame([claim.as_row() for claim in claims], columns=list(CLAIM_COLUMNS))

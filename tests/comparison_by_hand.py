@@ -1,4 +1,4 @@
-"""Hand-made runs of the baseline, ours and others."""
+"""Hand-made runs of the baseline, ours and other systems."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ AIMS = [
 COMPARISON = Comparison(baseline=PAPER, ours=OURS, aims=AIMS)
 TUNED = [System(algorithm=name, noise="isotropic") for name in ("ridge-a", "ridge-b")]
 AT_BEST = COMPARISON.model_copy(update={"tuned": TUNED})
-"""The two ridge learners, under the noise of the baseline, as if they were tuned forms of it:
-at mu = 1 ours has 17, they 15 and 14, the baseline 12; at mu = 0.25 ours has 15."""
+"""The two ridge learners, with the noise of the baseline, as its tuned forms. At mu = 1 ours has
+17, they have 15 and 14, and the baseline has 12; at mu = 0.25 ours has 15."""
 
 
 CONFIDENCE = 0.95
@@ -38,7 +38,7 @@ FACTS = Facts({"nm": "New Mexico"}, simulated=False, confidence=CONFIDENCE, leve
 
 
 def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: Any) -> Cell:
-    """Runs with these total gains."""
+    """Return runs with these total gains."""
     guarantee = dataclasses.replace(
         NO_PRIVACY,
         mechanism=f"{noise} noise",
@@ -62,8 +62,8 @@ def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: An
 
 SIZE = {"n_experts": 2, "n_rounds": 2}
 SIZE |= {"uniform_gain": 3.0, "best_fixed_gain": 5.0, "oracle_gain": 20.0}
-# Gain without noise, family, whether it is ours, and the distance of both replicates from the mean
-# with noise.
+# Gain without noise, family, whether it is ours, and distance of both replicates from the mean with
+# noise.
 _RUNS = {
     "meta": (14.0, "meta", False, 0.5),
     "bayes": (18.0, "bayes", True, -0.5),
@@ -75,44 +75,44 @@ _RUNS = {
 
 
 def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[Cell]:
-    """Two replicates of: both ways, two ridge and two kalman learners, a tree, one not private.
+    """Return two replicates of baseline, ours, four learners, a tree, and one without privacy.
 
-    With noise at mu, the gain of all drops; capacity noise costs half of it. They are repeated
-    `times`, with `spread` times the distance between the two.
+    Noise costs all of them gain; capacity noise costs half as much. The two replicates are repeated
+    `times` times, with `spread` times their distance.
     """
-    found = []
+    runs = []
     for mu, cost in ((INF, 0.0), (1.0, 2.0), (0.25, 6.0)):
         for noise, share in (("isotropic", 1.0), ("capacity", 0.5)):
             for label, (gain, family, ours, half) in _RUNS.items():
                 mean, half = gain - share * cost, half * spread * (mu < INF)
                 totals, facts = [mean - half, mean + half] * times, {"stream": stream}
                 facts |= {"family": family, "ours": ours or is_ours(noise)}
-                found.append(cell(label, noise, mu, totals, **facts))
+                runs.append(cell(label, noise, mu, totals, **facts))
         tree = [8.5 - spread / 2, 8.5 + spread / 2] * times
-        found.append(cell("tree", "isotropic", mu, tree, model="central", stream=stream))
-    found.append(cell("leader", "none", INF, [12, 12] * times, model="none", stream=stream))
-    return found
+        runs.append(cell("tree", "isotropic", mu, tree, model="central", stream=stream))
+    runs.append(cell("leader", "none", INF, [12, 12] * times, model="none", stream=stream))
+    return runs
 
 
 def summary_of(runs: Sequence[Cell]) -> pd.DataFrame:
-    """The columns of the summary that tables and figures of the comparison need."""
+    """Return the columns of the summary that tables and figures of the comparison need."""
     names = "stream", "algorithm", "family", "noise", "level", "mu", "ours"
     rows = [
         {
-            **{name: getattr(it, name) for name in names},
+            **{name: getattr(run, name) for name in names},
             **SIZE,
-            **it.privacy,
+            **run.privacy,
             **NO_PRIVACY.stay_columns(),
-            "epsilon": dataclasses.replace(NO_PRIVACY, mu=it.mu).epsilon(1e-6),
+            "epsilon": dataclasses.replace(NO_PRIVACY, mu=run.mu).epsilon(1e-6),
             "delta": 1e-6,
         }
-        for it in runs
+        for run in runs
     ]
     return pd.DataFrame(rows)
 
 
 def frames(runs: Sequence[Cell], comparison: Comparison = COMPARISON) -> dict[str, pd.DataFrame]:
-    """The two tables of the runs, and their summary: two experts and two rounds each."""
+    """Return the comparison, the ablation and the summary of runs of two experts and rounds."""
     return {
         "comparison": compare(runs, comparison, LEVELS, CONFIDENCE),
         "ablation": ablate(runs, comparison, LEVELS, CONFIDENCE),

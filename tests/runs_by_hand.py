@@ -12,7 +12,7 @@ from dpol.studies.games.runs import Played
 
 
 def played(label: str, noise: str, mu: float, totals: Sequence[float]) -> Played:
-    """Local runs of two rounds with these total gains, on the stream nm."""
+    """Return local runs of two rounds with these total gains, on the stream nm."""
     gains = np.outer(totals, [0.25, 0.75])
     return Played(
         stream="nm",

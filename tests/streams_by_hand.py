@@ -29,9 +29,9 @@ def given_stream(**changes: Any) -> GainStream:
 
 
 def assert_same(one: GainStream, other: GainStream) -> None:
-    """Bit for bit."""
+    """Assert that two streams are equal bit for bit."""
     for name in ("gains", "capacity", "given_sensitivity", "periods"):
-        a, b = (np.array(getattr(it, name)) for it in (one, other))
+        a, b = (np.array(getattr(stream, name)) for stream in (one, other))
         assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), name
     for name in ("label", "entities", "names", "gain_range", "count_sensitivity", "provenance"):
         assert getattr(one, name) == getattr(other, name), name

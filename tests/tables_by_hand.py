@@ -1,4 +1,4 @@
-"""Hand-made summaries, their tables, and what a test asks of a table."""
+"""Hand-made summaries, their tables, and helpers to read a table."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def rows() -> list[dict[str, Any]]:
 
 
 def cumulative(n_rounds: int = 4) -> pd.DataFrame:
-    """Curves of these runs: each gains the same in every round, from the last days of a year."""
+    """Return curves of these runs: equal gains in every round, from the last days of a year on."""
     played = [
         ("uniform-random", "none", math.nan, 0.25, 0.0),
         ("best-fixed-expert", "none", math.nan, 0.5, 0.0),
@@ -120,7 +120,7 @@ def main(**report: Any) -> Games:
 def summary(
     data: list[dict[str, Any]] | None = None, *, facts: Facts = FACTS, **report: Any
 ) -> pd.DataFrame:
-    """The summary by hand, with all that follows from it."""
+    """Return the hand-made summary with all columns that follow from it."""
     return conclude(pd.DataFrame(rows() if data is None else data), main(**report), facts)
 
 
@@ -133,29 +133,29 @@ def build(
 
 
 def lines(table: Table) -> list[tuple[str, str, tuple[Entry, ...]]]:
-    """Group, label and cells of all lines."""
+    """Return group, label and cells of all lines."""
     groups = [group for section in table.sections for group in section.groups]
     return [(group.title, label, cells) for group in groups for label, cells in group.lines]
 
 
 def texts(table: Table) -> list[list[str]]:
-    """Label and cells of each line, as they are read."""
+    """Return the texts of each line: label and cells."""
     return [[label, *(cell.text for cell in cells)] for _, label, cells in lines(table)]
 
 
 def column(table: Table, title: str) -> list[Entry]:
-    """The cells of a column, of the table and of those that follow it."""
-    found = []
+    """Return the cells of a column of the table and its following tables."""
+    entries = []
     for each in (table, *table.following):
-        titles = [it.title for it in each.columns]
+        titles = [header.title for header in each.columns]
         if title in titles:
-            found += [cells[titles.index(title)] for _, _, cells in lines(each)]
-    assert found, title
-    return found
+            entries += [cells[titles.index(title)] for _, _, cells in lines(each)]
+    assert entries, title
+    return entries
 
 
 def gains(table: Table, title: str) -> list[str]:
-    """Gains in a column, without half widths."""
+    """Return the gains in a column without half-widths."""
     return [cell.text.split(" ")[0] for cell in column(table, title)]
 
 

@@ -1,4 +1,4 @@
-// Opens a page in Chromium at one width and colour scheme, and prints what it finds as JSON:
+// Opens a page in Chromium at one width and colour scheme, and prints what it sees as JSON:
 //   node check.js <chromium> <page> <width> <light|dark> [<picture>]
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -18,16 +18,16 @@ await tab.goto(pathToFileURL(page).href);
 
 found.width = await tab.evaluate(() => document.documentElement.scrollWidth);
 found.screens = await tab.evaluate(() => document.documentElement.scrollHeight / innerHeight);
-// All words that a reader can find, folded ones too.
+// All words of the page, including folded parts.
 found.words = await tab.evaluate(() => {
   const body = document.body.cloneNode(true);
   for (const it of body.querySelectorAll("script, style")) it.remove();
   return body.textContent.split(/\s+/).length;
 });
-// Folded parts are opened: what is in them counts too.
+// Open folded parts, which count too.
 await tab.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));
 found.widthOpen = await tab.evaluate(() => document.documentElement.scrollWidth);
-// Boxes that scroll by themselves, within the page.
+// Boxes that scroll within the page.
 found.inner = await tab.evaluate(() =>
   [...document.querySelectorAll("*")].filter((it) => {
     const { overflowX, overflowY } = getComputedStyle(it);
@@ -46,18 +46,18 @@ found.sources = await tab.evaluate(() =>
 found.anchors = await tab.evaluate(() =>
   [...document.querySelectorAll("a[href^='#']")].filter(
     (it) => !document.getElementById(it.getAttribute("href").slice(1))).length);
-// Tables whose header or first column scrolls away, or that are wider than their place.
+// Tables that are too wide, and headers that scroll away.
 found.wide = await tab.evaluate((width) =>
   [...document.querySelectorAll(".block .scroll")].filter((it) => width >= 1300 &&
     it.scrollWidth > it.clientWidth).map((it) => it.getAttribute("aria-labelledby")), +width);
 found.loose = await tab.evaluate(() =>
   [...document.querySelectorAll(".block table thead th")].filter(
     (it) => it.checkVisibility() && getComputedStyle(it).position !== "sticky").length);
-// Boxes that scroll though their table is laid out as cards, and the tables that are.
+// Scrolling of tables that are laid out as cards.
 found.cards = await tab.evaluate(() =>
   [...document.querySelectorAll(".scroll:has(thead)")].filter((it) => !it.querySelector("thead").checkVisibility())
     .map((it) => getComputedStyle(it)).map((it) => [it.maxHeight, it.overflowY]));
-// Where the first figure begins, and whether a number of the main table is seen without scrolling.
+// Where the first figure ends, and whether a number of the main table is seen without scrolling.
 found.figure = await tab.evaluate(() =>
   Math.round(document.querySelector("figure")?.getBoundingClientRect().bottom + scrollY));
 found.number = await tab.evaluate(() => {
@@ -72,7 +72,7 @@ found.violations = results.violations.map(
   (it) => `${it.id}: ${it.nodes.length} (${it.nodes[0].target.join(" ")})`);
 found.passes = results.passes.map((it) => it.id);
 
-// Three clicks: up, down, and back. Of a table with groups each row gets their labels.
+// Three clicks: ascending, descending, and back. In a table with groups, each row gets their labels.
 found.sorted = await tab.evaluate(() =>
   ["stages", "average-gain"].map((name) => {
     const table = document.querySelector(`table:has([id=table-${name}])`);
@@ -88,7 +88,7 @@ found.sorted = await tab.evaluate(() =>
 
 await tab.reload();
 
-// The filter of the ledger: a verdict, words, together with an order, and back.
+// The filter of the ledger: by verdict, also sorted, by words, and back.
 if (await tab.locator("#table-claims-open").count()) {
   found.filter = await tab.evaluate(() => {
     const table = document.querySelector("#table-claims-open").closest("table");
@@ -114,7 +114,7 @@ if (await tab.locator("#table-claims-open").count()) {
     return [...steps, state()];
   });
 }
-// The section that is read is marked in the list of contents.
+// The present section is marked in the list of contents.
 found.present = [];
 for (const place of ["provenance", "answers"]) {
   await tab.evaluate((it) => document.getElementById(it)?.scrollIntoView(), place);

@@ -1,4 +1,4 @@
-// Plays the game on a page, and prints what is seen after each step as JSON:
+// Plays the game on a page, and prints as JSON what is seen after each step:
 //   node play.js <chromium> <page>[#game?...] <width> <light|dark> <steps> [<picture>]
 // Steps: ["choose", name], ["set", control, label], ["click", what], ["press", key], ["slide", round],
 // ["answer", whether a score may be lost], ["open", hash], ["axe"], ["print"].
@@ -66,7 +66,7 @@ const acts = {
     await acts.click("Print the score sheet");
     await tab.emulateMedia({ media: "print" });
     found.printed = { alone: await tab.evaluate(() => document.body.innerText) };
-    // A browser that has printed says so, which ends the printing of the sheet alone.
+    // The event afterprint ends the printing of the sheet alone.
     found.printed.pages = (await tab.pdf({ format: "A4" })).toString("latin1").match(/\/Type\s*\/Page\b/g).length;
     found.printed.after = await tab.evaluate(() =>
       document.querySelector("#replay-widget").checkVisibility());

@@ -1,4 +1,4 @@
-"""The game of the report, played in real Chromium as docs/teach.md has it."""
+"""The game of the report, played in Chromium as in docs/teach.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Steps = list[list[Any]]
 
 @pytest.fixture(scope="session")
 def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with the game of the lesson."""
+    """Page with the game of the lesson."""
     folder = tmp_path_factory.mktemp("results") / "lesson"
     write_run(folder)
     write_frame(lesson_rows().assign(stream="nm"), folder / "replay.parquet")
@@ -33,19 +33,19 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def play(path: Path, link: str, *steps: list[Any], view: tuple[int, str] = VIEWS[0]) -> Any:
-    """The states that play.js finds; nothing on the page may fail."""
+    """Play the steps with play.js, and return what it sees; nothing on the page may fail."""
     command = ["node", "play.js", str(CHROMIUM), f"{path}{link}", *map(str, view)]
     done = subprocess.run(
         [*command, json.dumps(steps)], cwd=HERE, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["errors"] == []
-    return found
+    result = json.loads(done.stdout)
+    assert result["errors"] == []
+    return result
 
 
 def is_hidden(seen: dict[str, Any]) -> bool:
-    """True if nothing shows the truth, the best choice or that of the algorithm."""
+    """Return True if nothing shows the truth, the best choice or the algorithm's choice."""
     told = seen["bars"] or seen["numbers"] or seen["result"]
     told = told or seen["tags"] not in ("", "you")
     sheet = any(
@@ -57,63 +57,64 @@ def is_hidden(seen: dict[str, Any]) -> bool:
 
 
 def test_the_lesson_is_played_as_it_is_written(lesson: Path) -> None:
-    """Ten weeks at both levels; what the cards say is what docs/teach.md says."""
+    """In ten weeks at both levels, the results are the numbers of docs/teach.md."""
     ten: Steps = [["choose", AMG]] * 10
-    found = play(lesson, LINK, *ten, ["set", "level", HIGH], *ten)
-    begin, over, again, end = (found["seen"][it] for it in (0, 10, 11, 21))
+    game = play(lesson, LINK, *ten, ["set", "level", HIGH], *ten)
+    begin, over, again, end = (game["seen"][number] for number in (0, 10, 11, 21))
     assert abs(begin["top"]) < 40, "the game is in sight"
     assert (begin["level"], again["level"]) == (LOW, HIGH)
     assert begin["week"] == again["week"] == "2021-01-15"
-    for hidden in (found["seen"][:10], found["seen"][11:21]):
-        assert all(is_hidden(it) for it in hidden)
-        assert [it["told"][:12].strip() for it in hidden][::9] == ["Week 1 of 10", "Week 10 of 1"]
-    assert len(found["asked"]) == 1, "before the score of the first game is lost"
-    cards = [{name: (score, share) for name, score, share in it["result"]} for it in (over, end)]
-    assert list(cards[0]) == ["you", "rw-meta", "chance", "best"]
+    for hidden in (game["seen"][:10], game["seen"][11:21]):
+        assert all(is_hidden(state) for state in hidden)
+        assert [one["told"][:12].strip() for one in hidden][::9] == ["Week 1 of 10", "Week 10 of 1"]
+    assert len(game["asked"]) == 1, "before the score of the first game is lost"
+    ends = over["result"], end["result"]
+    cards = [{name: (score, share) for name, score, share in result} for result in ends]
+    assert list(cards[0]) == ["you", "rw-meta", "at random", "best"]
     (you, part), (low, low_part), (high, high_part) = (
         cards[0]["you"], cards[0]["rw-meta"], cards[1]["rw-meta"]
     )  # fmt: skip
-    chance, best = cards[0]["chance"][0], cards[0]["best"][0]
+    uniform, best = cards[0]["at random"][0], cards[0]["best"][0]
     assert cards[1]["you"] == cards[0]["you"]
     for sentence in (
         f"rw-meta scored {low} at μ = 1 and {high} at μ = 0.25",
-        f"drawn at random gives {chance}, the best of every week {best}",
+        f"drawn at random gives {uniform}, the best of every week {best}",
         f"in all ten weeks scores {you}",
         *(
-            f"({score} − {chance}) / ({best} − {chance}) = {share.split()[0]}"
+            f"({score} − {uniform}) / ({best} − {uniform}) = {share.split()[0]}"
             for score, share in ((low, low_part), (high, high_part), (you, part))
         ),
     ):
         assert sentence in TEACH
-    for name, column in (("you", 2), ("rw-meta", 3), ("chance", 4), ("best", 5)):
+    for name, column in (("you", 2), ("rw-meta", 3), ("at random", 4), ("best", 5)):
         beds = [int(row[column]) for row in over["sheet"][1:11]]
-        assert sum(beds) == int(cards[0][name][0]), "a pupil who adds finds the same"
+        assert sum(beds) == int(cards[0][name][0]), "a pupil who adds gets the same"
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_game_opens_without_a_flaw(lesson: Path, view: tuple[int, str]) -> None:
-    """It is checked before a choice, after it, and at the end."""
+def test_the_game_is_accessible(lesson: Path, view: tuple[int, str]) -> None:
+    """Checked before a choice, after it, and at the end."""
     steps: Steps = [["set", "each", "after each choice"], ["axe"], ["choose", AMG], ["axe"]]
     steps += [["click", "Next"], ["choose", AMG], ["axe"]]
-    found = play(lesson, LINK.replace("weeks=10", "weeks=2"), *steps, view=view)
-    assert found["seen"][-1]["sheetShown"]
-    assert len(found["axe"]) == 3
-    for violations, passes in found["axe"]:
+    game = play(lesson, LINK.replace("weeks=10", "weeks=2"), *steps, view=view)
+    assert game["seen"][-1]["sheetShown"]
+    assert len(game["axe"]) == 3
+    for violations, passes in game["axe"]:
         assert violations == []
         assert {"color-contrast", "select-name", "label"} <= set(passes)
-    assert {it["width"] for it in found["seen"]} == {view[0]}
-    assert [it["small"] for it in found["seen"] if it["small"]] == []
+    assert {state["width"] for state in game["seen"]} == {view[0]}
+    assert [state["small"] for state in game["seen"] if state["small"]] == []
 
 
 WRONG = {
-    "#game": "no mu",
-    "#game?mu=1&from=2021-01-15": "no weeks",
-    "#game?mu=1&mu=1&from=2021-01-15&weeks=10": "more than one mu",
-    "#game?mu=1.0&from=2021-01-15&weeks=10": "mu=1.0 is none of 1, 0.25",
-    "#game?mu=1&noise=none&from=2021-01-15&weeks=10": "noise=none is none of isotropic",
-    "#game?mu=1&from=2021-01-16&weeks=10": "from=2021-01-16 is none of 2021-01-01, 2021-01-08",
-    "#game?mu=1&from=2022-07-22&weeks=3": "weeks=3 is none of 1, 2",
-    "#game?mu=1&from=2021-01-15&weeks=010": "weeks=010 is none of 1, 2",
+    "#game": "mu is missing",
+    "#game?mu=1&from=2021-01-15": "weeks is missing",
+    "#game?mu=1&mu=1&from=2021-01-15&weeks=10": "mu is given more than once",
+    "#game?mu=1.0&from=2021-01-15&weeks=10": "mu=1.0 is not one of 1, 0.25",
+    "#game?mu=1&noise=none&from=2021-01-15&weeks=10": "noise=none is not one of isotropic",
+    "#game?mu=1&from=2021-01-16&weeks=10": "from=2021-01-16 is not one of 2021-01-01, 2021-01-08",
+    "#game?mu=1&from=2022-07-22&weeks=3": "weeks=3 is not one of 1, 2",
+    "#game?mu=1&from=2021-01-15&weeks=010": "weeks=010 is not one of 1, 2",
     "#game?mu=1&from=2021-01-15&weeks=10&start=1": "start is unknown",
 }
 
@@ -121,8 +122,8 @@ WRONG = {
 def test_a_link_that_starts_no_game_says_why(lesson: Path) -> None:
     first, *others = WRONG
     example = "#game?mu=1&noise=isotropic&from=2021-01-01&weeks=10"
-    found = play(lesson, first, *([["open", it] for it in [*others, example]]))
-    *refused, started = found["seen"]
+    game = play(lesson, first, *([["open", hash] for hash in [*others, example]]))
+    *refused, started = game["seen"]
     for seen, wrong in zip(refused, WRONG.values(), strict=True):
         assert wrong in seen["refused"]
         assert seen["refused"].endswith(example)
@@ -131,16 +132,16 @@ def test_a_link_that_starts_no_game_says_why(lesson: Path) -> None:
     assert is_hidden(started)
 
 
-def test_a_score_is_lost_only_when_the_player_agrees(lesson: Path) -> None:
+def test_a_score_is_lost_only_if_the_player_agrees(lesson: Path) -> None:
     start, other = ["click", "Start a game of 10 weeks"], f"{LINK}&noise=isotropic"
     losing: Steps = [["set", "level", HIGH], start, ["open", other]]
     agreed: Steps = []
     for change in (["set", "level", HIGH], start, ["open", LINK]):
         agreed += [["choose", AMG], change]
     refused: Steps = [["choose", AMG], ["answer", False], *losing, ["answer", True]]
-    found = play(lesson, LINK, *refused, *agreed)
-    _, chosen, _, *seen = found["seen"]
-    assert len(found["asked"]) == 6
+    game = play(lesson, LINK, *refused, *agreed)
+    _, chosen, _, *seen = game["seen"]
+    assert len(game["asked"]) == 6
     for kept in seen[:3]:
         assert (kept["level"], kept["score"]) == (LOW, chosen["score"])
     for begun in seen[5::2]:
@@ -149,13 +150,13 @@ def test_a_score_is_lost_only_when_the_player_agrees(lesson: Path) -> None:
 
 
 def test_the_button_hides_the_weeks_and_the_keyboard_plays(lesson: Path) -> None:
-    found = play(
+    game = play(
         lesson, "",
         ["slide", 1], ["click", "Start a game of 10 weeks"], ["set", "round", "2021-03-12"],
         ["press", "ArrowRight"], ["choose", AMG], ["press", "Enter"], ["press", "ArrowLeft"],
         ["click", "End the game"], ["press", "ArrowLeft"],
     )  # fmt: skip
-    first, watched, begun, moved, later, one, two, back, ended, before = found["seen"]
+    first, watched, begun, moved, later, one, two, back, ended, before = game["seen"]
     assert (first["link"], begun["link"]) == (
         "",
         "#game?mu=1&noise=isotropic&from=2021-01-15&weeks=10",
@@ -166,24 +167,24 @@ def test_the_button_hides_the_weeks_and_the_keyboard_plays(lesson: Path) -> None
     assert not is_hidden(watched)
     for seen in (begun, moved, later, one, two, back):
         assert is_hidden(seen)
-    assert begun["dots"] == 2 * begun["rows"], "two weeks have been, and no more is seen"
+    assert begun["dots"] == 2 * begun["rows"], "only the two past weeks are seen"
     assert moved["told"].startswith("Week 1 of 10: 2021-03-12")
     assert later["told"].startswith("Week 1 of 10: 2021-03-19"), "before the first choice"
     assert one["focus"] == AMG, "the same name has the focus in the next week"
     assert two["score"].startswith("Choices so far: 2 of 10")
     assert (two["week"], back["week"]) == ("2021-04-09", "2021-03-26")
     assert ended["week"] == "2021-03-26"
-    assert [it[0] for it in ended["result"]] == ["you", "rw-meta", "chance", "best"]
+    assert [card[0] for card in ended["result"]] == ["you", "rw-meta", "at random", "best"]
     assert len(ended["sheet"]) == 1 + 2 + 2
-    assert before["result"] == ended["result"], "the card stays while weeks are looked at"
-    assert found["asked"] == []
+    assert before["result"] == ended["result"], "the result stays in sight"
+    assert game["asked"] == []
 
 
-def test_the_truth_may_come_after_each_choice(lesson: Path) -> None:
-    found = play(
+def test_the_truth_can_be_shown_after_each_choice(lesson: Path) -> None:
+    game = play(
         lesson, LINK, ["set", "each", "after each choice"], ["choose", AMG], ["press", "Enter"]
     )
-    _, waiting, told, later = found["seen"]
+    _, waiting, told, later = game["seen"]
     assert is_hidden(waiting)
     assert "You chose" in told["told"]
     assert "you 6 (" in told["score"]
@@ -196,8 +197,8 @@ def test_the_truth_may_come_after_each_choice(lesson: Path) -> None:
 @pytest.mark.parametrize("weeks", [0, 10])
 def test_the_score_sheet_is_printed_on_one_page(lesson: Path, weeks: int) -> None:
     steps: Steps = [["choose", AMG]] * weeks
-    found = play(lesson, LINK, *steps, ["print"])
-    printed, over = found["printed"], found["seen"][-1]
+    game = play(lesson, LINK, *steps, ["print"])
+    printed, over = game["printed"], game["seen"][-1]
     assert printed["pages"] == 1
     lines = [line for line in printed["alone"].split("\n") if line.strip()]
     assert sum(bool(re.match(r"2021-\d\d-\d\d", line)) for line in lines) == 10

@@ -30,7 +30,7 @@ SAN_JUAN = "SAN JUAN REGIONAL MEDICAL CENTER INC"
 
 @cache
 def lesson_rows() -> pd.DataFrame:
-    """The replay of rw-meta in the first run of the demo, on its first stream."""
+    """Return the replay of rw-meta in the demo's first run, on its first stream."""
     config = parse_experiment(DEMO, "demo.yaml").config
     dataset, label = config.dataset, next(iter(config.streams))
     file = ROOT / DEMO["dataset"]["source"]["file"]
@@ -47,13 +47,13 @@ def lesson_rows() -> pd.DataFrame:
             seed=config.seed,
             replicates=range(1),
         )
-        cells += [scores_of(it, block.replicates, block.best) for it in block.played]
+        cells += [scores_of(runs, block.replicates, block.best) for runs in block.played]
     main = Games(report=Report(algorithms=["rw-meta"]))
     facts = dataclasses.replace(config.facts, levels=MUS, memory="designed")
     return replay_rows(cells, {label: stream}, main, facts)
 
 
-def test_the_lesson_says_what_the_run_found() -> None:
+def test_the_lesson_has_the_numbers_of_the_run() -> None:
     replay = lesson_rows()
     weeks = replay["period"].dt.strftime("%Y-%m-%d")
     rounds = replay.loc[weeks == "2021-01-15", "round"].iloc[0] + range(10)
@@ -63,8 +63,8 @@ def test_the_lesson_says_what_the_run_found() -> None:
     first, *_, last = 100 * best["gain"].iloc[1:]
     scale = 100 * best["noise_scale"].iloc[0]
     nine = [own[(own["name"] == AMG) & own["round"].isin(rounds[1:])] for own in (low, high)]
-    of_one = [100 * (it["noise_scale"] ** 2).mean() ** 0.5 for it in nine]
-    noisy = [100 * it["noisy_gain"].mean() for it in nine]
+    of_one = [100 * (rows["noise_scale"] ** 2).mean() ** 0.5 for rows in nine]
+    noisy = [100 * rows["noisy_gain"].mean() for rows in nine]
     opening = low[low["round"] == 1]
     missed = (opening["noisy_gain"] - opening["gain"]).abs() > 1.96 * opening["noise_scale"]
     for sentence in (

@@ -1,7 +1,4 @@
-"""The report in real headless Chromium.
-
-Every report in results/ of the checkout is opened, and one that is made by hand.
-"""
+"""The report in headless Chromium: every report in results/, and a hand-made one."""
 
 from __future__ import annotations
 
@@ -38,37 +35,39 @@ def by_hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(params=["by hand", *REPORTS], ids=lambda it: str(it).split("/report/")[0][-20:])
+@pytest.fixture(params=["by hand", *REPORTS], ids=lambda name: str(name).split("/report/")[0][-20:])
 def report(request: pytest.FixtureRequest, by_hand: Path) -> Path:
     return by_hand if request.param == "by hand" else Path(request.param)
 
 
 @cache
 def look(path: Path, width: int, scheme: str) -> dict[str, Any]:
-    """The findings of check.js on a page."""
+    """Return what check.js sees on a page."""
     command = ["node", "check.js", str(CHROMIUM), str(path), str(width), scheme]
     done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    seen: dict[str, Any] = json.loads(done.stdout)
+    return seen
 
 
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
-def test_the_page_opens_without_a_flaw(report: Path, width: int, scheme: str) -> None:
-    found = look(report, width, scheme)
-    assert found["console"] == []
-    assert set(found["requests"]) <= {"file", "data"}
-    assert found["requests"].count("file") == 2  # opened twice
-    assert found["anchors"] == 0
-    assert (found["width"], found["widthOpen"]) == (width, width)
-    assert (found["background"] == "rgb(255, 255, 255)") == (scheme == "light")
-    assert found["violations"] == []
-    # A check of nothing would pass too.
-    assert {"color-contrast", "heading-order"} <= set(found["passes"])
+def test_the_page_opens_without_errors_and_is_accessible(
+    report: Path, width: int, scheme: str
+) -> None:
+    seen = look(report, width, scheme)
+    assert seen["console"] == []
+    assert set(seen["requests"]) <= {"file", "data"}
+    assert seen["requests"].count("file") == 2  # opened twice
+    assert seen["anchors"] == 0
+    assert (seen["width"], seen["widthOpen"]) == (width, width)
+    assert (seen["background"] == "rgb(255, 255, 255)") == (scheme == "light")
+    assert seen["violations"] == []
+    # The check ran: an empty check would also find no violation.
+    assert {"color-contrast", "heading-order"} <= set(seen["passes"])
 
 
 @pytest.mark.parametrize("width", [320, 400])
-def test_cards_are_in_no_box_that_scrolls(by_hand: Path, width: int) -> None:
+def test_cards_do_not_scroll_in_a_box(by_hand: Path, width: int) -> None:
     cards = look(by_hand, width, "light")["cards"]
     assert cards
     assert {tuple(box) for box in cards} == {("none", "visible")}
@@ -76,19 +75,19 @@ def test_cards_are_in_no_box_that_scrolls(by_hand: Path, width: int) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
 def test_images_follow_the_width_and_the_scheme(report: Path, width: int, scheme: str) -> None:
-    """A phone has the narrow ones; in the dark they are turned, and the white below them."""
-    found = look(report, width, scheme)
+    """Phones get the narrow images; dark mode inverts images with their white ground."""
+    seen = look(report, width, scheme)
     turned = "none" if scheme == "light" else "invert(0.9) hue-rotate(180deg)"
-    assert {tuple(it) for it in found["panels"]} == {("rgb(255, 255, 255)", turned)}
-    assert set(found["sources"]) == {width == 1300}
-    assert "image-alt" in found["passes"]
-    assert min(found["images"]) > 50
+    assert {tuple(panel) for panel in seen["panels"]} == {("rgb(255, 255, 255)", turned)}
+    assert set(seen["sources"]) == {width == 1300}
+    assert "image-alt" in seen["passes"]
+    assert min(seen["images"]) > 50
 
 
-def test_the_page_is_one_small_file_that_is_soon_read(report: Path) -> None:
+def test_the_page_is_one_small_file_of_limited_length(report: Path) -> None:
     assert report.stat().st_size < 3e6
-    found = look(report, 1300, "light")
-    assert (found["screens"] <= 10, found["words"] <= 12_000) == (True, True)
+    seen = look(report, 1300, "light")
+    assert (seen["screens"] <= 10, seen["words"] <= 12_000) == (True, True)
     assert look(report, 400, "light")["screens"] <= 15
 
 
@@ -104,15 +103,15 @@ def test_every_image_is_drawn(report: Path) -> None:
 def test_no_table_scrolls_sideways_and_the_first_figure_is_on_the_first_screen(
     report: Path, width: int
 ) -> None:
-    found = look(report, width, "light")
-    assert (found["wide"], found["loose"]) == ([], 0)
-    assert found["figure"] < 900
+    seen = look(report, width, "light")
+    assert (seen["wide"], seen["loose"]) == ([], 0)
+    assert seen["figure"] < 900
 
 
 def test_on_a_phone_a_column_of_numbers_is_seen(report: Path) -> None:
-    found = look(report, 400, "light")
-    assert found["number"] in (True, None)
-    assert found["loose"] == 0
+    seen = look(report, 400, "light")
+    assert seen["number"] in (True, None)
+    assert seen["loose"] == 0
 
 
 @pytest.mark.parametrize("width", [1300, 400])

@@ -1,4 +1,4 @@
-"""Read an RO-Crate of a run, and compare it with the files that it names."""
+"""Read the RO-Crate of a run, and compare it with its files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rocrate.rocrate import ROCrate
 
 
 def changed_files(folder: Path) -> list[str]:
-    """Files of the crate of a run that are missing, or have another checksum."""
-    files = {unquote(it.id): it["sha256"] for it in ROCrate(folder).get_by_type("File")}
+    """Return the files of a run's crate that are missing or have another checksum."""
+    files = {unquote(entity.id): entity["sha256"] for entity in ROCrate(folder).get_by_type("File")}
     paths = {name: folder / name for name in files}
     return [
         name
@@ -23,15 +23,15 @@ def changed_files(folder: Path) -> list[str]:
 
 
 def checked_crate(folder: Path) -> list[dict[str, Any]]:
-    """The entities of the crate of a run, whose files are all as it says."""
+    """Assert that all files match the crate of a run, and return its entities."""
     assert changed_files(folder) == []
     crate = ROCrate(folder)
     run = crate.get("#run")
     assert run["instrument"] is crate.mainEntity
-    assert {it.id for it in run["result"]} < {it.id for it in crate.root_dataset["hasPart"]}
+    assert {file.id for file in run["result"]} < {file.id for file in crate.root_dataset["hasPart"]}
     entities: list[dict[str, Any]] = json.loads(
         (folder / "ro-crate-metadata.json").read_text(encoding="utf-8")
     )["@graph"]
-    ids = [it["@id"] for it in entities]
+    ids = [entity["@id"] for entity in entities]
     assert len(ids) == len(set(ids))
     return entities

@@ -1,4 +1,4 @@
-"""A whole run made by hand: small files of every kind that the page is made of."""
+"""A whole hand-made run: small files of every kind that the page needs."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ PROVENANCE = Provenance(
 
 
 def config(*studies: str, **changes: Any) -> Config:
-    """The config of the run, with the studies named."""
+    """Return the config of the run with these studies."""
     columns = {"entity": "e", "period": "p", "count": "c", "capacity": "k", "group": "g"}
     return WHOLE.model_validate(
         {
@@ -145,9 +145,9 @@ def config(*studies: str, **changes: Any) -> Config:
 
 
 def complete(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-    """The table with the columns that it lacks, none of which the page shows."""
+    """Add the columns that a table lacks; the page shows none of them."""
     nothing = {"text": "", "whole": 0, "number": 0.0, "truth": False, "date": pd.Timestamp(0)}
-    lacking = {name: nothing[it.kind] for name, it in schema.columns.items() if name not in frame}
+    lacking = {name: nothing[own.kind] for name, own in schema.columns.items() if name not in frame}
     return frame.assign(**lacking)[list(schema.columns)]
 
 
@@ -176,13 +176,13 @@ def audits() -> pd.DataFrame:
 
 
 def replay() -> pd.DataFrame:
-    """Six weeks of three hospitals; what rw-ftpl chose stands for rw-meta."""
-    found = replay_of(stream_of(6, 3, names=(ODD, "South", "North")))
-    return found.assign(chosen_by=found["chosen_by"].str.replace("rw-ftpl", "rw-meta"))
+    """Return six weeks of three hospitals, with the choices of rw-ftpl in the name of rw-meta."""
+    rows = replay_of(stream_of(6, 3, names=(ODD, "South", "North")))
+    return rows.assign(chosen_by=rows["chosen_by"].str.replace("rw-ftpl", "rw-meta"))
 
 
 def write_run(folder: Path) -> None:
-    """All files that a page with every section is made of."""
+    """Write all files for a page with every section."""
     for name in ("tables", "figures", "data"):
         (folder / name).mkdir(parents=True)
     made = summary()
@@ -204,8 +204,8 @@ def write_run(folder: Path) -> None:
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     studies = config(*STUDIES).studies()
     facts = config(*STUDIES).facts
-    shown = [(it, block) for study, block in studies for it in study.sections_of(block, facts)]
-    for name in (it.name for section, block in shown for it in section.figures):
+    shown = [(own, block) for study, block in studies for own in study.sections_of(block, facts)]
+    for name in (figure.name for section, block in shown for figure in section.figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
         (folder / f"figures/{name}.narrow.svg").write_text(NARROW)
     group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
@@ -219,7 +219,7 @@ def write_run(folder: Path) -> None:
             sections=(section,),
             footers=(ODD,),
         )
-        for name in (it.name for section, _ in shown for it in section.tables)
+        for name in (table.name for section, _ in shown for table in section.tables)
     }
     tables |= {
         "claims": claims_table({"claims": claims()}, None, None),
@@ -238,7 +238,7 @@ def page(folder: Path, *studies: str, **changes: Any) -> str:
 def write_files(
     folder: Path, settings: Config, origin: Provenance, names: Iterable[str]
 ) -> dict[str, Any]:
-    """The crate of a run, with the files that it needs; `names` of result tables, or of files."""
+    """Write the crate of a run and its files; `names` are result tables or files."""
     for name, text in ((WORKFLOW, origin.params.snakefile), (CONFIG, origin.params.config_text)):
         write_text(folder / name, text)
     files = [folder / (name if "." in name else f"{name}.parquet") for name in names]
@@ -269,9 +269,9 @@ class Elements(HTMLParser):
         assert self._open.pop() == tag
 
     def of(self, wanted: str) -> list[dict[str, str]]:
-        """Attributes of all elements of a kind."""
+        """Return the attributes of all elements with this tag."""
         return [attrs for tag, attrs in self.found if tag == wanted]
 
     def values(self, name: str, wanted: str = "") -> list[str]:
-        """All values of an attribute, or those in elements of a kind."""
-        return [it[name] for tag, it in self.found if name in it and wanted in ("", tag)]
+        """Return all values of an attribute, of elements with the wanted tag if given."""
+        return [attrs[name] for tag, attrs in self.found if name in attrs and wanted in ("", tag)]

@@ -1,4 +1,4 @@
-"""The answers to a reader's questions, on numbers worked out by hand."""
+"""Answers to a reader's questions, on numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ FACTS = page_facts(config())
 def on_papers(
     summary: pd.DataFrame, ranking: pd.DataFrame = RANKING, ledger: pd.DataFrame | None = None
 ) -> list[Answer]:
-    """The answer of the main experiment and the ledger together, if there is one."""
+    """Return the joint answers of the main study and the ledger, if there is one."""
     settings = None if ledger is None else Claims()
     frames = {} if ledger is None else {"claims": ledger}
     return joined([answer_on_papers(summary, ranking), *claims_answers(frames, settings, FACTS)])
 
 
-def on_privacy(summary: list[dict[str, Any]], found: pd.DataFrame | None = None) -> Answer:
-    """The answer of the main experiment and the audits together."""
-    settings = None if found is None else Audits()
-    frames = {} if found is None else {"audits": found}
+def on_privacy(summary: list[dict[str, Any]], audited: pd.DataFrame | None = None) -> Answer:
+    """Return the joint answer of the main study and the audits."""
+    settings = None if audited is None else Audits()
+    frames = {} if audited is None else {"audits": audited}
     own = answer_on_privacy(pd.DataFrame(summary))
     (answer,) = joined([own, *audits_answers(frames, settings, FACTS)])
     return answer
@@ -59,15 +59,15 @@ def on_privacy(summary: list[dict[str, Any]], found: pd.DataFrame | None = None)
 
 def test_slips_of_the_papers_are_counted_by_root_without_ours_and_findings_on_data() -> None:
     (answer,) = on_papers(SUMMARY, RANKING, claims())
-    assert "of 6 of our intervals overlap" in "".join(answer.more)
+    assert "of our 6 intervals overlap" in "".join(answer.more)
     # By hand: Theorems 1 and 2 and Lemma 5 hold, Theorem 3 is false; the other row is ours.
     of_substance = "1 slip is of substance (false, or a hypothesis is missing): Theorem 3."
     assert answer.finding == f"Among 4 statements of the papers that need no data, {of_substance}"
     assert answer.see == ("claims", "average-gain")
 
 
-def test_what_no_promise_covers_is_told_apart_from_what_is_refuted() -> None:
-    """Of two audits the second exceeds its parameter: first as a claim, then where none is made."""
+def test_an_excess_outside_the_promise_is_told_apart_from_a_refuted_claim() -> None:
+    """The second of two audits exceeds its parameter, first with a claim, then without."""
     for verdict, count, start in (
         ("violated", "1 of 2 claims", "Refuted: response"),
         (OUTSIDE, "1 of 1 claims", "Outside the promise, which is 1: response"),
@@ -80,7 +80,7 @@ def test_what_no_promise_covers_is_told_apart_from_what_is_refuted() -> None:
         assert line[-1] == {"violated": "refuted"}.get(verdict, verdict)
 
 
-def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
+def test_numbers_of_the_paper_agree_if_intervals_overlap() -> None:
     cells = pd.DataFrame(
         [
             (10.0, 0.5, 10.6, "undecided"),
@@ -94,25 +94,26 @@ def test_numbers_of_the_paper_are_met_if_intervals_meet() -> None:
     # Ratios 0.943, 0.926, 1.
     (answer,) = on_papers(cells)
     assert answer.finding == (
-        "Table 2: 2 of 3 of our intervals overlap the paper’s numbers. The median ratio of ours to"
+        "Table 2: 2 of our 3 intervals overlap the paper’s numbers. The median ratio of our gain to"
         " theirs is 0.94."
     )
     (simulated,) = on_papers(cells.assign(simulated=True))
-    assert simulated.finding.endswith("Ours come from simulated data.")
+    assert simulated.finding.endswith("Our numbers come from simulated data.")
 
 
-def test_what_cannot_be_compared_is_said_last() -> None:
+def test_numbers_that_cannot_be_compared_come_last() -> None:
     (answer,) = on_papers(SUMMARY.assign(ci_half_width=INF))  # one run: no interval
     # 0.33 ± 0.13 compared with the tree's 22.
     assert answer.finding == (
-        "RW-Meta (local) compared with the best central rival in hindsight (tree), with isotropic"
-        " noise: 0.02 to 0.02 times its gain. RW-Meta is above it in 0 of 1 cells and below it in"
-        " 1. In the others their intervals overlap."
+        "With isotropic noise, RW-Meta (local) gains 0.02 to 0.02 times as much as the best central"
+        " rival in hindsight (tree). It clearly wins 0 of 1 comparisons and loses 1; 0 are too"
+        " close to call."
     )
     assert answer.more == (
-        "The paper reports RW-Meta above its tree in 9 of 9 cells, at 1.44 to 2.22 times its gain.",
-        "Table 2: no number of the paper is comparable (other streams or periods, or a single"
-        " run).",
+        "The paper reports that RW-Meta wins 9 of 9 comparisons with its tree, with 1.44 to 2.22"
+        " times its gain.",
+        "Table 2: none of the paper’s numbers can be compared (other streams or periods, or a"
+        " single run).",
         "No statement of the papers was checked: the config has no block claims.",
     )
 
@@ -121,10 +122,10 @@ def test_where_the_paper_reports_nothing_only_the_ledger_answers() -> None:
     assert on_papers(NONE) == []
     (answer,) = on_papers(NONE, RANKING, claims())
     assert answer.finding.startswith("Among 4 statements")
-    assert "no number of the paper is comparable" in answer.more[-1]
+    assert "none of the paper’s numbers can be compared" in answer.more[-1]
 
 
-def test_a_block_that_is_missed_is_a_key_of_the_config() -> None:
+def test_a_missing_block_is_a_key_of_the_config() -> None:
     (papers,) = on_papers(SUMMARY)
     text = "\n".join((*papers.more, *on_privacy([run("rw-meta", INF, 1.0)]).more))
     blocks = re.findall(r"the config has no block (\w+)\.", text)
@@ -138,37 +139,37 @@ def test_without_rw_meta_no_ranking_is_told() -> None:
     assert "RW-Meta" not in "".join(answer.more)
 
 
-def test_privacy_is_the_largest_epsilon_of_each_level() -> None:
+def test_privacy_is_told_by_the_largest_epsilon_of_each_level() -> None:
     summary = [
         run("rw-meta", INF, 1.0),
         run("rw-meta", 1.0, 1.0, epsilon=4.5, taken_as_public="the list"),
         run("rw-ftpl", 1.0, 1.0, epsilon=4.886, mechanism="other noise"),
         run("tree", 0.5, 1.0, epsilon=2.25, model="central"),
         run("l2p", 1.0, 1.0, epsilon=4.8, model="central", guaranteed_mu=float("nan")),
-        run("worst-case", INF, 1.0, epsilon=0.98),  # noise, though none was asked for
+        run("worst-case", INF, 1.0, epsilon=0.98),  # noise, although no privacy is requested
     ]
     answer = on_privacy(summary, audits())
     assert answer.finding.replace("\xa0", " ") == (
-        "One person in one round is protected. Right guesses about that person from what an"
-        " algorithm publishes, not from this page: at most 69.2% at μ = 1, 59.9% at μ = 0.5 (a"
-        " coin: 50%)."
+        "Protected: one person in one round. From what an algorithm publishes, an attacker is right"
+        " about it at most this often: 69.2% at μ = 1, 59.9% at μ = 0.5 (a coin: 50%). This page"
+        " itself shows true numbers."
     )
     assert [text.replace("\xa0", " ") for text in answer.more[:2]] == [
         "As (ε, δ): ε ≤ 4.89 at μ = 1, ε ≤ 2.25 at μ = 0.5, with δ = 10⁻⁶.",
         # (exp(4.8) + 1e-6) / (exp(4.8) + 1) = .99184
-        "Only an (ε, δ) guarantee is known of l2p: right guesses at most 99.2% at μ = 1.",
+        "For l2p only (ε, δ) is known: an attacker is right at most 99.2% at μ = 1.",
     ]
     assert "Taken as public, and not covered by any μ: the list." in answer.more
     text = "\n".join(answer.more)
     assert "Mechanisms: 2 local (each site adds noise to its own gains), 1 central" in text
-    assert "Anyone who has the seed can remove the noise" in text
-    assert "It is not about this page, which is computed from the true numbers." in text
+    assert "Anyone with the seed can remove the noise" in text
+    assert "not hold for this page, which is computed from the true numbers." in text
     assert "Audits: the attacks do not refute 1 of 2 claims." in text
     assert "Confidence of all bounds together: 90%." in text
     assert "μ ≥ 1.25 where 1 is claimed" in text
 
 
-def test_no_noise_is_no_privacy_and_no_audit_is_told() -> None:
+def test_without_noise_there_is_no_privacy_and_without_audits_no_audit() -> None:
     answer = on_privacy([run("rw-meta", INF, 1.0)])
     assert answer.finding == "Not at all: no run has privacy noise."
     assert answer.more == ("Nothing was audited: the config has no block audits.",)
@@ -197,12 +198,11 @@ def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixe
     answer = answer_on_choice(lines, facts)
     # By hand: 33 of 60 is 55%; half widths 2% and 4%. Phi(1 / 2) = 0.691.
     assert answer.finding == (
-        "An attacker may be right about one person in one week at most 69 times in 100 (a coin:"
-        " 50). Then the best of 2 local algorithms is rw-meta, isotropic noise: it keeps 55% (52 to"
-        " 58%) of the possible gain, and 67% without privacy. Always North (Here)"
-        " keeps 50%"
-        " and South (There) keeps 50%: the best fixed e, known only in hindsight. Real data, mean"
-        " over Here and There."
+        "Suppose an attacker may be right about one person in one week at most 69 times in 100 (a"
+        " coin: 50). Then the best of 2 local algorithms is rw-meta, isotropic noise. It keeps 55%"
+        " (52 to 58%) of the possible gain; without privacy it keeps 67%. The best fixed e, known"
+        " only in hindsight, keeps 50% in Here (always North) and 50% in There (always South). Real"
+        " data, mean over Here and There."
     )
     assert answer.more[0].startswith("Best with a trusted curator, at μ\xa0=\xa01: tree, isotropic")
     table = answer_table.build({"summary": with_shares(pd.DataFrame(played))}, made.games, facts)
@@ -213,8 +213,8 @@ def test_the_owner_of_a_table_is_told_the_best_choice_its_cost_and_the_best_fixe
         ["best fixed expert, in hindsight", "50.0%", "50.0%", "—"],
     ]
     write_table(table, tmp_path / "tables/answer.csv")
-    found = Run(tmp_path).answer()
-    pd.testing.assert_frame_equal(found, table.numbers, check_dtype=False)
+    numbers = Run(tmp_path).answer()
+    pd.testing.assert_frame_equal(numbers, table.numbers, check_dtype=False)
 
 
 STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
@@ -224,7 +224,7 @@ COMPARED: dict[str, Any] = {
 }
 
 
-def test_right_guesses_about_people_who_stay_are_one_line() -> None:
+def test_one_line_tells_the_right_guesses_about_people_who_stay() -> None:
     played = [
         run("rw-meta", 1.0, 30.0),
         run("rw-ftpl", 1.0, 30.0, noise="capacity"),
@@ -234,7 +234,7 @@ def test_right_guesses_about_people_who_stay_are_one_line() -> None:
     settings = config(comparison=COMPARED).games
     # By hand: Phi(sqrt(w) / 2) for w = 1, 2, 4, 8 is 0.6915, 0.7602, 0.8413, 0.9214.
     same = (
-        "Right guesses about a person who is counted in 1, 2, 4 or 8 weeks, at most:"
+        "How often an attacker is right about a person counted in 1, 2, 4 or 8 weeks, at most:"
         " 69.2%, 76.1%, 84.2% and 92.2% at μ\xa0=\xa01 (the baseline and ours)"
     )
     assert describe_stays(pd.DataFrame(played), settings, FACTS) == f"{same}."
@@ -246,8 +246,8 @@ def test_right_guesses_about_people_who_stay_are_one_line() -> None:
     )
 
 
-def test_the_levels_of_the_line_are_those_of_the_headline() -> None:
-    """The first and the middle one, if there are several questions; Phi(0.125) is 0.5498."""
+def test_the_line_has_the_levels_of_the_headline() -> None:
+    """With several questions they are the first and the middle one; Phi(0.125) is 0.5498."""
     asked = {"share": {"of": "share"}, "patients": {"of": "count", "bound": 9}}
     levels = {"levels": {"low": 1.0, "middle": 0.25, "high": 0.1}}
     made = config(comparison=COMPARED, questions=asked, privacy=levels)
@@ -257,22 +257,22 @@ def test_the_levels_of_the_line_are_those_of_the_headline() -> None:
     )
 
 
-def test_no_line_on_people_who_stay_where_no_people_are_counted() -> None:
+def test_without_people_there_is_no_line_on_people_who_stay() -> None:
     played = run("rw-meta", 1.0, 30.0, **dict.fromkeys(STAYS, float("nan")))
     assert describe_stays(pd.DataFrame([played]), config().games, FACTS) == ""
 
 
-def test_a_share_that_rounds_to_nothing_has_no_minus() -> None:
+def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
     played = [run("rw-meta", INF, 40.0), run("rw-meta", 1.0, -0.01, ci_half_width=INF)]
     summary = with_shares(pd.DataFrame(played))
     facts = replace(FACTS, levels={"a": INF, "b": 1.0})
     lines = lines_of(summary, config().games, facts)
-    assert "it keeps 0% of what" in answer_on_choice(lines, facts).finding
+    assert "It keeps 0% of the possible gain" in answer_on_choice(lines, facts).finding
     table = answer_table.build({"summary": summary}, config().games, facts)
     assert texts(table)[0][2] == "0.0%"
 
 
-def test_the_right_one_is_a_share_of_the_rounds_and_who_it_was_comes_from_the_replay() -> None:
+def test_the_right_one_is_told_as_a_share_of_rounds_and_by_name_from_the_replay() -> None:
     best = ["North", "South", "North"]
     replay = pd.DataFrame(
         {"stream": "nm", "round": number, "name": name, "oracle": name == best[number]}
@@ -285,19 +285,19 @@ def test_the_right_one_is_a_share_of_the_rounds_and_who_it_was_comes_from_the_re
     answer = answer_on_names(lines, replay, facts, compared=False)
     assert answer.finding.replace("\xa0", " ") == (
         "The right e is named in this share of the weeks by rw-meta, isotropic noise: 50% without"
-        " privacy, 25% at μ = 1. One drawn at random: 4%."  # of 24
+        " privacy, 25% at μ = 1. Uniform random: 4%."  # of 24
     )
     assert answer.more == ("North was the right one most often: in 2 of 3 weeks (NM).",)
     assert answer_on_names(lines, None, facts, compared=False).more == ()
 
 
 def test_audits_are_told_with_their_numbers_and_verdicts() -> None:
-    found = texts(audit_table({"audits": audits()}, None, None))
-    assert found[0] == [
+    lines = texts(audit_table({"audits": audits()}, None, None))
+    assert lines[0] == [
         *("noise", "isotropic", "one person in one round", "μ = 1", "μ ≥ 0.9", "90%"),
         *("event, 3,000 runs", "stands"),
     ]
-    assert found[1][-4:] == ["μ ≥ 1.25", "125%", "event, 3,000 runs", "refuted"]
+    assert lines[1][-4:] == ["μ ≥ 1.25", "125%", "event, 3,000 runs", "refuted"]
     exact = audits().assign(method="exact", parameter="epsilon", delta=1e-6)
     assert texts(audit_table({"audits": exact}, None, None))[0][3:7] == [
         *("ε = 1 (δ = 1e-06)", "ε = 0.9", "90%", "computed"),

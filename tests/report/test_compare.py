@@ -1,4 +1,4 @@
-"""Two runs compared: by hand, how often noise is taken for a difference, and what is refused."""
+"""Comparison of runs: by hand, how often noise is taken for a difference, and refusals."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ def write(
     provenance: Mapping[str, Any] = MappingProxyType({}),
     **settings: Any,
 ) -> Path:
-    """A finished run of algorithms with these total gains, or of these runs."""
+    """Write a finished run of algorithms with these total gains, or of these runs."""
     if isinstance(played, Mapping):
-        played = [played_by_hand(label, "isotropic", 1.0, it) for label, it in played.items()]
+        played = [played_by_hand(label, "isotropic", 1.0, own) for label, own in played.items()]
     data = stream(label="nm") if data is None else data
     rows = [
         {
-            **{"stream": it.stream, "noise": it.noise, "mu": it.mu, "algorithm": it.label},
-            **{"replicates": len(it.totals), "mean_gain": it.totals.mean()},
-            "std_gain": it.totals.std(ddof=1) if len(it.totals) > 1 else math.nan,
+            **{"stream": runs.stream, "noise": runs.noise, "mu": runs.mu, "algorithm": runs.label},
+            **{"replicates": len(runs.totals), "mean_gain": runs.totals.mean()},
+            "std_gain": runs.totals.std(ddof=1) if len(runs.totals) > 1 else math.nan,
         }
-        for it in played
+        for runs in played
     ]
     for name in ("data", "streams", "report"):
         (folder / name).mkdir(parents=True)
@@ -80,11 +80,11 @@ def write(
 
 
 def totals_of(played: Sequence[Played]) -> pd.DataFrame:
-    """The total gains of runs, with their levels by number."""
-    levels = {str(it.mu): it.mu for it in played}
+    """Return the total gains of runs, with numbers as labels of levels."""
+    levels = {str(runs.mu): runs.mu for runs in played}
     facts = Facts({"nm": "nm"}, simulated=False, confidence=0.95, levels=levels)
     return summaries.totals_of(
-        [scores_of(it, range(len(it.totals)), it.gains[0]) for it in played], facts
+        [scores_of(runs, range(len(runs.totals)), runs.gains[0]) for runs in played], facts
     )
 
 
@@ -93,35 +93,35 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("results") / "base")
 
 
-def rows(found: RunComparison) -> dict[str, dict[str, Any]]:
-    return {it["algorithm"]: it for it in found.cells.to_dict("records")}
+def rows(result: RunComparison) -> dict[str, dict[str, Any]]:
+    return {row["algorithm"]: row for row in result.cells.to_dict("records")}
 
 
-def verdicts(found: RunComparison) -> dict[str, str]:
-    return {label: row["verdict"] for label, row in rows(found).items()}
+def verdicts(result: RunComparison) -> dict[str, str]:
+    return {label: row["verdict"] for label, row in rows(result).items()}
 
 
 # --- By hand ---
 
 
-def test_of_equal_runs_nothing_differs(base: Path, tmp_path: Path) -> None:
-    found = compare_runs(base, write(tmp_path / "again"))
-    assert (found.settings, found.verdicts, found.differs) == ((), (), False)
-    assert set(verdicts(found).values()) == {"same"}
+def test_equal_runs_have_no_differences(base: Path, tmp_path: Path) -> None:
+    result = compare_runs(base, write(tmp_path / "again"))
+    assert (result.settings, result.verdicts, result.differs) == ((), (), False)
+    assert set(verdicts(result).values()) == {"same"}
 
 
 def test_runs_of_one_seed_are_paired_by_replicate(base: Path, tmp_path: Path) -> None:
-    """Differences 1, 2, 3 and of a deterministic algorithm -2; three intervals hold together."""
+    """Differences 1, 2, 3, and -2 for a deterministic algorithm; three joint intervals."""
     new = write(tmp_path / "new", BASE | {"meta": [2.0, 4.0, 7.0], "leader": [3.0] * 3})
-    found = compare_runs(base, new, confidence=0.9)
-    meta, leader = rows(found)["meta"], rows(found)["leader"]
+    result = compare_runs(base, new, confidence=0.9)
+    meta, leader = rows(result)["meta"], rows(result)["leader"]
     assert (meta["difference"], meta["interval"]) == (pytest.approx(2.0), "paired")
     assert meta["difference_half_width"] == pytest.approx(student_factor(0.9, 3, 3) / 3**0.5)
     assert (meta["verdict"], meta["ci_comparisons"], meta["confidence"]) == ("within noise", 3, 0.9)
     assert (leader["difference_half_width"], leader["verdict"]) == (0.0, "lower")
-    assert verdicts(found)["tree"] == "same"
+    assert verdicts(result)["tree"] == "same"
     assert verdicts(compare_runs(base, new, confidence=0.5))["meta"] == "higher"
-    assert list(found.cells["algorithm"]) == ["leader", "meta", "tree"], "the largest first"
+    assert list(result.cells["algorithm"]) == ["leader", "meta", "tree"], "the largest first"
 
 
 @pytest.mark.parametrize("why", ["seed", "replicates", "no totals"])
@@ -131,27 +131,27 @@ def test_other_runs_are_not_paired(base: Path, tmp_path: Path, why: str) -> None
     if why == "no totals":
         (new / "totals.parquet").unlink()
     row = rows(compare_runs(base, new))["meta"]
-    deviations = [float(np.std(it, ddof=1)) for it in (META, totals)]
+    deviations = [float(np.std(gains, ddof=1)) for gains in (META, totals)]
     assert row["interval"] == "Welch"
     assert row["difference_half_width"] == welch_half_width(deviations, [3, len(totals)], 0.95)
     assert row["difference"] == pytest.approx(np.mean(totals) - np.mean(META))
 
 
-def test_one_replicate_tells_nothing(tmp_path: Path) -> None:
-    one, two = (write(tmp_path / str(it), {"meta": [it]}) for it in (1.0, 5.0))
+def test_one_replicate_decides_nothing(tmp_path: Path) -> None:
+    one, two = (write(tmp_path / str(gain), {"meta": [gain]}) for gain in (1.0, 5.0))
     row = rows(compare_runs(one, two))["meta"]
     assert (row["verdict"], row["difference_half_width"]) == ("within noise", math.inf)
 
 
-def test_other_data_have_no_interval_but_are_a_difference(base: Path, tmp_path: Path) -> None:
-    """Beds that differ scale the noise differently; other names of hospitals change nothing."""
+def test_other_data_have_no_interval_but_count_as_a_difference(base: Path, tmp_path: Path) -> None:
+    """Other numbers of beds scale the noise differently; other names change nothing."""
     more = {"meta": [2.0, 4.0, 7.0]}
     data = stream(label="nm", capacity=np.full((3, 2), 30.0))
-    found = compare_runs(base, write(tmp_path / "other", more, data=data))
-    row = rows(found)["meta"]
+    result = compare_runs(base, write(tmp_path / "other", more, data=data))
+    row = rows(result)["meta"]
     assert (row["verdict"], row["interval"]) == ("other data", "")
     assert math.isnan(row["difference_half_width"])
-    assert found.differs
+    assert result.differs
     renamed = stream(label="nm", names=("A", "B"))
     assert rows(compare_runs(base, write(tmp_path / "n", more, data=renamed)))["meta"]["interval"]
 
@@ -195,11 +195,11 @@ def test_verdicts_that_changed_are_named(tmp_path: Path) -> None:
     one = write(tmp_path / "one", tables=tables)
     changed = ledger.assign(verdict=["undecided", *ledger["verdict"][1:]])
     two = write(tmp_path / "two", tables=tables | {"claims": changed})
-    found = compare_runs(one, two)
-    (change,) = found.verdicts
+    result = compare_runs(one, two)
+    (change,) = result.verdicts
     assert change.startswith("claims: One, ")
     assert change.endswith(f": {ledger['verdict'][0]} → undecided")
-    assert found.differs
+    assert result.differs
     assert compare_runs(one, write(tmp_path / "none")).verdicts == ()
 
 
@@ -209,34 +209,34 @@ MEMBERS = [*make_members("rw-ftpl"), *make_members("persistence")]
 
 
 def play(folder: Path, data: GainStream, seed: int, size: int = 12, broken: float = 1.0) -> Path:
-    """A run at mu = 0.3, or at a part of it by mistake."""
+    """Write a run at mu = 0.3, or by mistake at a fraction of it."""
     settings: Any = {"noise": "isotropic", "mu": 0.3 * broken, "seed": seed}
     played = play_suite(data, MEMBERS, replicates=range(size), **settings).played
-    said = [dataclasses.replace(it, mu=0.3) for it in played]
+    said = [dataclasses.replace(runs, mu=0.3) for runs in played]
     return write(folder, said, data=data, seed=seed)
 
 
 @pytest.fixture
 def data(random_stream: Any) -> GainStream:
-    """Three hospitals, the first of which leads."""
-    found: GainStream = random_stream(30, 3, label="nm")
-    return dataclasses.replace(found, gains=found.gains * 0.5 + [0.5, 0.25, 0.0])
+    """Three hospitals; the first one leads."""
+    base: GainStream = random_stream(30, 3, label="nm")
+    return dataclasses.replace(base, gains=base.gains * 0.5 + [0.5, 0.25, 0.0])
 
 
 def test_other_seeds_are_seldom_taken_for_a_difference(data: GainStream, tmp_path: Path) -> None:
     """40 pairs at confidence 80%: more than 21 are wrong with probability 1e-6 (binomial).
 
-    A third as wide, the intervals would be found too narrow.
+    The test has power: it rejects intervals a third as wide.
     """
     runs = [play(tmp_path / str(seed), data, seed) for seed in range(80)]
-    found = [
+    results = [
         compare_runs(*pair, confidence=0.8).cells
         for pair in zip(runs[::2], runs[1::2], strict=True)
     ]
-    assert all((it["interval"] == "Welch").all() for it in found)
-    assert sum(it["verdict"].isin(["higher", "lower"]).any() for it in found) <= 21
-    thirds = [it["difference"].abs() > it["difference_half_width"] / 3 for it in found]
-    assert sum(it.any() for it in thirds) > 21
+    assert all((cells["interval"] == "Welch").all() for cells in results)
+    assert sum(cells["verdict"].isin(["higher", "lower"]).any() for cells in results) <= 21
+    thirds = [cells["difference"].abs() > cells["difference_half_width"] / 3 for cells in results]
+    assert sum(beyond.any() for beyond in thirds) > 21
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -245,15 +245,17 @@ def test_an_algorithm_with_half_the_mu_is_noticed(
 ) -> None:
     """Twice the noise, with the seed of the old run (paired) and with another."""
     old, new = play(tmp_path / "old", data, 1, 400), play(tmp_path / "new", data, seed, 400, 0.5)
-    found = compare_runs(old, new)
-    assert set(found.cells["interval"]) == {"paired" if seed == 1 else "Welch"}
-    assert set(found.cells["verdict"]) == {"lower"}
+    result = compare_runs(old, new)
+    assert set(result.cells["interval"]) == {"paired" if seed == 1 else "Welch"}
+    assert set(result.cells["verdict"]) == {"lower"}
 
 
 # --- The command ---
 
 
-def test_the_command_writes_all_rows_and_fails_if_asked_to(base: Path, tmp_path: Path) -> None:
+def test_the_command_writes_all_rows_and_fails_on_a_difference_if_told_to(
+    base: Path, tmp_path: Path
+) -> None:
     new, file = write(tmp_path / "new", BASE | {"leader": [3.0] * 3}), tmp_path / "all.csv"
     code, out, _ = command("compare", base, new, "--output", file)
     assert code == 0
@@ -305,7 +307,7 @@ def test_the_command_warns_of_a_changed_file(base: Path, tmp_path: Path) -> None
     ],
 )
 def test_runs_that_cannot_be_compared_are_refused(tmp_path: Path, what: str, message: str) -> None:
-    old, new = (write(tmp_path / it, tables={"claims": claims()}) for it in ("old", "new"))
+    old, new = (write(tmp_path / name, tables={"claims": claims()}) for name in ("old", "new"))
     damage(new, what)
     for pair in ((old, new), (new, old)):
         with pytest.raises(DataError, match=message):

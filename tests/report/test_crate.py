@@ -1,4 +1,4 @@
-"""The crate of a run: true of its files, and of nothing else."""
+"""Crate of a run: it describes the files of the run and nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ODD = "tables/half & half #1.csv"
 
 @pytest.fixture
 def crated(folder: Path, tmp_path: Path) -> Path:
-    """The run by hand with its crate."""
+    """The hand-made run with its crate."""
     copy = tmp_path / "hand"
     shutil.copytree(folder, copy)
     (copy / "report").mkdir()
@@ -33,36 +33,36 @@ def write(folder: Path, **changes: Any) -> dict[str, Any]:
     return write_files(folder, config(**changes), PROVENANCE, names)
 
 
-def test_it_says_what_was_run_on_what(crated: Path) -> None:
-    found = {it["@id"]: it for it in checked_crate(crated)}
-    run, data = found["#run"], found["#data-0"]
+def test_the_crate_names_inputs_code_and_outputs(crated: Path) -> None:
+    entities = {entity["@id"]: entity for entity in checked_crate(crated)}
+    run, data = entities["#run"], entities["#data-0"]
     assert (run["startTime"], run["endTime"]) == (
         "2001-09-09T01:46:19+00:00",
         "2001-09-09T01:47:00+00:00",
     )
-    assert {it["@id"] for it in run["result"]} == {
+    assert {file["@id"] for file in run["result"]} == {
         *("report/index.html", "summary.parquet", "tables/half%20%26%20half%20%231.csv"),
     }
     assert data["sha256"] == CLEANING["provenance"]["sha256"]
     assert data["url"] == "https://example.org/t.csv"
-    assert found["#seed"]["value"] == 7
-    assert found["#hash-of-the-code-of-dpol"]["value"] == "0123456789abcdef"
-    assert found["pkg:pypi/dpol@0.1.0"]["softwareVersion"] == "0.1.0"
-    assert found["#commit"]["value"] == "0123abc"
+    assert entities["#seed"]["value"] == 7
+    assert entities["#hash-of-the-code-of-dpol"]["value"] == "0123456789abcdef"
+    assert entities["pkg:pypi/dpol@0.1.0"]["softwareVersion"] == "0.1.0"
+    assert entities["#commit"]["value"] == "0123abc"
     assert (crated / "provenance/config.yaml").read_text() == PROVENANCE.params.config_text
-    assert not any("Person" in it["@type"] or "agent" in it for it in found.values())
+    assert not any("Person" in entity["@type"] or "agent" in entity for entity in entities.values())
 
 
-def test_its_description_warns_where_the_counts_are_not_public(crated: Path) -> None:
+def test_the_description_warns_if_the_counts_are_not_public(crated: Path) -> None:
     described = {
         public: next(
-            it["description"]
-            for it in write(
+            entity["description"]
+            for entity in write(
                 crated,
                 dataset=config().dataset.model_dump(mode="json", exclude_none=True)
                 | {"public": public},
             )["@graph"]
-            if it["@id"] == "./"
+            if entity["@id"] == "./"
         )
         for public in (True, False)
     }
@@ -82,8 +82,9 @@ def test_equal_files_give_an_equal_crate(crated: Path) -> None:
     checked_crate(crated)
 
 
-def test_a_run_without_measured_jobs_ended_with_its_page(crated: Path) -> None:
+def test_a_run_without_measured_jobs_has_the_time_of_its_page(crated: Path) -> None:
     bare = replace(PROVENANCE, stages=PROVENANCE.stages.head(0), commit=None)
     write_files(crated, config(), bare, ["report/index.html", ODD])
-    found = {it["@id"]: it for it in checked_crate(crated)}
-    assert found["#run"]["startTime"] == found["#run"]["endTime"] == found["./"]["datePublished"]
+    entities = {entity["@id"]: entity for entity in checked_crate(crated)}
+    run = entities["#run"]
+    assert run["startTime"] == run["endTime"] == entities["./"]["datePublished"]

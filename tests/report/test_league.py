@@ -1,4 +1,4 @@
-"""The league: by hand, how often a rank is wrong, and which players are one."""
+"""League: by hand, how often ranks are wrong, and which players are joined."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def player(
     )
 
 
-def test_a_share_is_the_mean_over_the_streams_of_all_runs() -> None:
+def test_a_share_is_the_mean_over_the_streams_common_to_all_runs() -> None:
     """Shares 0.5, 0.6, 0.7 on one stream and 0.1, 0.2, 0.6 on the other: means 0.3, 0.4, 0.65."""
     meta = player("meta", [15.0, 16.0, 17.0], [4.0, 8.0, 24.0])
     leader = player("leader", [11.0] * 3, [4.0] * 3)
@@ -56,14 +56,15 @@ def test_a_share_is_the_mean_over_the_streams_of_all_runs() -> None:
 
 
 @pytest.mark.parametrize(("mu", "marked"), [(0.5, True), (math.inf, False)])
-def test_equal_replicates_are_marked_where_there_is_noise(mu: float, marked: bool) -> None:
+def test_equal_replicates_with_noise_are_marked(mu: float, marked: bool) -> None:
     cheat, meta = player("cheat", [18.1] * 3, mu=mu), player("meta", [15.0, 16.0, 17.0], mu=mu)
     lines = lines_of(league_of([cheat, meta], [ONE], 0.9))
-    assert [it.endswith("*") for it in lines if "meta" in it or "cheat" in it] == [marked, False]
-    assert any(it.startswith("*: equal in all replicates") for it in lines) == marked
+    of_players = [line for line in lines if "meta" in line or "cheat" in line]
+    assert [line.endswith("*") for line in of_players] == [marked, False]
+    assert any(line.startswith("*: equal in all replicates") for line in lines) == marked
 
 
-def test_without_a_game_of_all_runs_there_is_no_league() -> None:
+def test_without_a_common_game_there_is_no_league() -> None:
     other = {"nm": Game(checksum="9", uniform=10.0, oracle=20.0)}
     level = {"nm": Game(checksum="1", uniform=10.0, oracle=10.0)}
     for games in ([ONE, other], [level, level]):
@@ -91,19 +92,19 @@ def test_other_seeds_add_replicates_and_equal_numbers_count_once() -> None:
     ],
     ids=["other numbers", "other rules"],
 )
-def test_players_of_one_name_that_differ_are_two(new: Player) -> None:
+def test_different_players_with_one_name_stay_apart(new: Player) -> None:
     league = league_of([player("meta", [15.0, 16.0]), new], [ONE, ONE], 0.95)
     assert sorted(league["runs"]) == ["a", "b"]
     assert "runs" in lines_of(league)[1]
 
 
 def ranked(gaps: Sequence[float], seeds: int, common: float) -> list[tuple[int, int]]:
-    """Rank intervals of players with these true shares, in their order; 30 replicates each.
+    """Return rank intervals of players with these true shares; 30 replicates each.
 
     Args:
-        gaps: true shares.
-        seeds: 1 if all players have the same replicates, 2 if the odd ones have others.
-        common: standard deviation of what players with the same replicates share.
+        gaps: True shares.
+        seeds: 1 if all players have the same replicates, 2 if odd ones have others.
+        common: Standard deviation of the noise that players with the same replicates share.
     """
     shared = DRAWS.normal(0, common, (seeds, 30))
     players = []
@@ -117,10 +118,10 @@ def ranked(gaps: Sequence[float], seeds: int, common: float) -> list[tuple[int, 
 
 
 @pytest.mark.parametrize("seeds", [1, 2])
-def test_all_ranks_hold_together(seeds: int) -> None:
+def test_all_ranks_hold_jointly(seeds: int) -> None:
     """40 leagues at confidence 80%: more than 21 are wrong with probability 1e-6 (binomial).
 
-    Players are equal in pairs, so an interval is right if it has both ranks of the pair.
+    Players are equal in pairs, so an interval is right if it contains both ranks of the pair.
     """
     wrong = 0
     for _ in range(40):
@@ -131,7 +132,7 @@ def test_all_ranks_hold_together(seeds: int) -> None:
     assert wrong <= 21
 
 
-def test_ranks_are_told_apart_where_noise_allows() -> None:
-    """Shares 10 standard errors apart; common noise of 50 of them does not hide it if paired."""
+def test_clear_differences_separate_ranks() -> None:
+    """Shares 10 standard errors apart; common noise of 50 does not hide this if paired."""
     assert ranked([0.6, 0.64, 0.56], 1, 0.2) == [(2, 2), (1, 1), (3, 3)]
     assert ranked([0.6, 0.64], 2, 0.2) == [(1, 2), (1, 2)]

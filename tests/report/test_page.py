@@ -1,4 +1,4 @@
-"""The page of a run: its sections, that it stands alone, and that it says what the run says."""
+"""Page of a run: its sections; it needs no other file and agrees with the run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_study_has_its_section_and_no_other(folder: Path, study: str | None) -
 
 
 def test_a_page_about_a_table_that_is_not_public_warns_and_replays_nothing(copy: Path) -> None:
-    """It needs no file with the replay."""
+    """The page needs no file with the replay."""
     (copy / "replay.parquet").unlink()
     own = page(copy, dataset=OWN)
     assert own.index(WARNING) < own.index("<h1")
@@ -61,7 +61,7 @@ def test_a_page_about_a_table_that_is_not_public_warns_and_replays_nothing(copy:
         ({"dataset": OWN, "report": {**config().report.model_dump(), "replay": True}}, True),
     ],
 )
-def test_data_are_replayed_that_are_public_simulated_or_meant_to_be(
+def test_public_and_simulated_data_are_replayed_and_others_on_request(
     folder: Path, changes: dict[str, Any], warned: bool
 ) -> None:
     text = page(folder, **changes)
@@ -77,7 +77,7 @@ def test_data_are_replayed_that_are_public_simulated_or_meant_to_be(
         ({"convex": STUDIES["convex"]}, ["figure-convex-regret"]),
     ],
 )
-def test_figures_of_a_study_are_those_it_asks_for(
+def test_a_study_shows_only_the_figures_it_asks_for(
     folder: Path, asked: dict[str, Any], figures: list[str]
 ) -> None:
     main = ["figure-privacy-utility"]
@@ -103,33 +103,33 @@ def test_ids_are_unique_and_every_reference_inside_the_page_resolves(whole: str)
 def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
     elements = Elements(whole)
     links = elements.values("href", "a")
-    loading = {it for name in ("href", "src", "srcset", "data") for it in elements.values(name)}
+    loading = {own for name in ("href", "src", "srcset", "data") for own in elements.values(name)}
     loaded = {value.split(",")[0] for value in loading - set(links)}
     assert loaded == {"data:", "data:image/svg+xml;base64"}
     assert all(value.startswith(("#", "../")) for value in links)
     assert "@import" not in whole
     assert "url(" not in whole
     assert not {"iframe", "object", "embed"} & {tag for tag, _ in elements.found}
-    (policy,) = [it["content"] for it in elements.of("meta") if "http-equiv" in it]
+    (policy,) = [meta["content"] for meta in elements.of("meta") if "http-equiv" in meta]
     assert policy.startswith("default-src 'none'; img-src data:;")
 
 
-def test_figures_are_those_of_the_run_with_numbers_and_their_findings(whole: str) -> None:
-    """Wide and narrow, with the sentence that their files carry as caption and alternative."""
+def test_figures_have_numbers_and_their_findings(whole: str) -> None:
+    """Wide and narrow images, with the finding in their files as caption and alternative text."""
     elements = Elements(whole)
     images, sources = elements.of("img"), elements.of("source")
     assert len(images) == len(sources) == 8
-    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == [str(1 + it) for it in range(8)]
+    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == list("12345678")
     for attrs, source in zip(images, sources, strict=True):
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
         assert base64.b64decode(source["srcset"].split(",")[1]).decode() == NARROW
-    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8 + 4, "four are files, and say it"
+    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8 + 4, "four are only files"
 
 
 def test_right_guesses_about_people_who_stay_stand_below_the_first_figure(whole: str) -> None:
-    first, second = (it.start() for it in list(re.finditer("<figure", whole))[:2])
-    said = "Right guesses about a person who is counted in 1, 2, 4 or 8 weeks, at most: 69.2%"
+    first, second = (match.start() for match in list(re.finditer("<figure", whole))[:2])
+    said = "is right about a person counted in 1, 2, 4 or 8 weeks, at most: 69.2%"
     assert first < whole.index(said) < second
     assert whole.count(said) == 1
 
@@ -141,15 +141,17 @@ def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown
     assert f'style="--shown: {shown}rem"' in page(copy)  # 48 rem for 504 points
 
 
-def test_every_wide_thing_scrolls_by_itself_and_has_a_name(whole: str) -> None:
-    regions = [it for it in Elements(whole).of("div") if it.get("class", "").startswith("scroll")]
+def test_every_wide_table_scrolls_by_itself_and_has_a_name(whole: str) -> None:
+    regions = [
+        own for own in Elements(whole).of("div") if own.get("class", "").startswith("scroll")
+    ]
     assert len(regions) == len(Elements(whole).of("table"))
     for attrs in regions:
         assert (attrs["role"], attrs["tabindex"]) == ("region", "0")
         assert attrs.get("aria-labelledby")
 
 
-def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
+def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
     shown = config(*STUDIES).studies()
     facts = config(*STUDIES).facts
     specs = [
@@ -158,7 +160,7 @@ def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
         for section in study.sections_of(block, facts)
         for table in section.tables
     ]
-    places = {it.name: it.place for it in specs}
+    places = {spec.name: spec.place for spec in specs}
     assert len(places) == 16
     links = Elements(whole).values("href", "a")
     for name, place in places.items():
@@ -170,7 +172,7 @@ def test_tables_are_those_of_the_run(folder: Path, whole: str) -> None:
 
 def test_texts_of_others_are_escaped(whole: str) -> None:
     assert ODD not in whole
-    # The numbers of the replay, what draws it, and what sorts tables.
+    # The data of the replay, its script, and the script that sorts tables.
     assert len(re.findall("<script", whole)) == 3
     assert "&lt;script&gt;alert" in whole
 
@@ -182,7 +184,7 @@ def test_headings_go_one_level_at_a_time(whole: str) -> None:
     assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
 
 
-def test_provenance_is_told(folder: Path, whole: str) -> None:
+def test_the_page_has_the_provenance(folder: Path, whole: str) -> None:
     text = whole[whole.index('<section id="data"') :]
     for part in ("ab" * 32, "2024-01-31T12:00:00+00:00", "https://example.org/t.csv", "12.5"):
         assert part in text
@@ -209,7 +211,7 @@ NEEDED = (
 
 
 @pytest.mark.parametrize("name", NEEDED)
-def test_a_file_that_is_missing_or_none_is_told_with_the_remedy(copy: Path, name: str) -> None:
+def test_the_error_on_a_missing_or_empty_file_has_the_remedy(copy: Path, name: str) -> None:
     studies = ("batching", "labels", "audits", "claims")
     (copy / name).write_bytes(b"")
     with pytest.raises(DpolError, match=rf"{name}.*; delete it and run"):
@@ -219,23 +221,23 @@ def test_a_file_that_is_missing_or_none_is_told_with_the_remedy(copy: Path, name
         page(copy, *studies)
 
 
-def test_a_cleaning_report_of_another_shape_is_told(copy: Path) -> None:
+def test_a_cleaning_report_of_another_shape_is_refused(copy: Path) -> None:
     (copy / "data/cleaning.json").write_text('{"streams": [], "rules": {}}')
     with pytest.raises(DpolError, match=r"cleaning.json cannot be read .*; delete it and run"):
         page(copy)
 
 
-def test_the_first_screen_asks_what_its_reader_asks(folder: Path, copy: Path) -> None:
+def test_the_first_screen_asks_the_question_of_its_reader(folder: Path, copy: Path) -> None:
     def opening(text: str) -> str:
         return text[text.index("<header") : text.index("</header>")]
 
     cost, own = (
         "What does privacy cost?",
-        "In which e will c take the largest share of k next week?",
+        "Which e will have the largest share of k taken by c next week?",
     )
     text = page(folder)  # numbers of Table 2 are comparable
     assert cost in opening(text)
-    assert "Always North keeps 50%: the best fixed e, known only in hindsight." in opening(text)
+    assert "fixed e, known only in hindsight, keeps 50% (always North)." in opening(text)
     assert text.index("What does privacy cost?</h3>") < text.index("hold up?</h3>")
     path = copy / "summary.parquet"
     pd.read_parquet(path).assign(reported_mean_gain=float("nan")).to_parquet(path)
@@ -245,29 +247,29 @@ def test_the_first_screen_asks_what_its_reader_asks(folder: Path, copy: Path) ->
     assert re.search(r"was the right one most often: in \d+ of \d+ weeks", text)
     assert "paper" not in text[text.index("<header") : text.index('id="setting"')]
     assert text.index("figure-privacy-utility") < text.index('class="answers"')
-    # Without a replay nobody tells which one was the right one in which week.
+    # Without a replay the page does not tell who was right.
     assert "was the right one most often" not in page(copy, dataset=OWN)
 
 
-def test_links_lead_to_files_and_to_pages_of_the_manual_that_are_there(
+def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
     folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "reference").mkdir()
     (tmp_path / "reference/glossary.md").write_text("terms")
     text = build_page(folder, config("claims"), PROVENANCE, tmp_path)
-    links = {it for it in Elements(text).values("href", "a") if not it.startswith("#")}
+    links = {link for link in Elements(text).values("href", "a") if not link.startswith("#")}
     for name in ("figures/privacy-utility.svg", "tables/claims.csv", "claims.parquet"):
         assert f"../{name}" in links
     assert "../data/cleaning.md" in links
-    guides = {it for it in links if it.endswith(".md")} - {"../data/cleaning.md"}
-    manual = {(folder / "report" / it).resolve() for it in guides}
+    guides = {link for link in links if link.endswith(".md")} - {"../data/cleaning.md"}
+    manual = {(folder / "report" / link).resolve() for link in guides}
     assert manual == {tmp_path / "reference/glossary.md"}
-    # The first figure names algorithms: what the names mean is one click away.
+    # The first figure names algorithms, so the glossary is one click away.
     glossary = text.index("glossary.md")
     assert text.index("figure-privacy-utility") < glossary < text.index('class="answers"')
 
 
-def test_a_figure_that_is_a_file_is_a_sentence_and_a_link(folder: Path) -> None:
+def test_a_figure_that_is_only_a_file_has_a_sentence_and_a_link(folder: Path) -> None:
     text = page(folder, "labels")
     assert "figure-labels-hospitals" not in text
     section = text[text.index('<section id="labels"') :]
@@ -277,7 +279,7 @@ def test_a_figure_that_is_a_file_is_a_sentence_and_a_link(folder: Path) -> None:
     ).values("href")
 
 
-def test_a_folded_figure_is_named_in_sight(folder: Path) -> None:
+def test_the_title_of_a_folded_figure_is_visible(folder: Path) -> None:
     text = page(folder, "labels")
     figure = text[text.index('id="figure-labels-selection"') :]
     assert figure.index("<details>") < figure.index("<figcaption>") < figure.index("<img")

@@ -18,7 +18,7 @@ from report.run_by_hand import CLEANING, PROVENANCE, config
 from tables_by_hand import INF, run, summary, texts
 
 
-def test_cleaning_is_told_rule_by_rule() -> None:
+def test_the_table_of_cleaning_has_a_line_per_rule() -> None:
     titles = {"nm": "New Mexico"}
     counts = cleaning_table(CLEANING, titles)
     assert counts.headers == ("New Mexico",)
@@ -35,9 +35,9 @@ def test_cleaning_is_told_rule_by_rule() -> None:
         "4,000 rows read, 12 of them outside the chosen groups and periods.",
         "None of these: repeated rows dropped.",
         "Entities that play (New Mexico): those with enough cases.",
-        "Capacity of the smallest entity of a period: 4.5 to 12 (New Mexico).",
-        "Periods that are missing and left out (New Mexico): 1 between 2021-01-15 and 2021-01-29.",
-        "Almost no entity has a row in these periods (New Mexico). Check their dates: 2021-02-03"
+        "Capacity of the smallest entity in each period: 4.5 to 12 (New Mexico).",
+        "Missing periods, left out (New Mexico): 1 between 2021-01-15 and 2021-01-29.",
+        "Check the dates of New Mexico: almost no entity has a row in these periods: 2021-02-03"
         " (1 of 24 entities).",
     )
     of_the_paper = {**CLEANING, "streams": [CLEANING["streams"][0] | {"stream": "NM"}]}
@@ -49,7 +49,7 @@ def test_cleaning_is_told_rule_by_rule() -> None:
     assert cleaning_table(clean, titles).footers[-1] == "No stream lacks a period."
 
 
-def test_source_tells_what_was_recorded_and_nothing_else() -> None:
+def test_the_source_has_only_recorded_facts() -> None:
     assert [term for term, _ in source_facts(CLEANING["provenance"])] == [
         *("table", "data", "SHA-256", "retrieved", "address"),
     ]
@@ -94,7 +94,7 @@ def test_times_of_jobs_are_added_up_by_stage(tmp_path: Path) -> None:
     assert read_stages(files[:1], tmp_path).empty
 
 
-def test_the_commit_is_that_of_the_folder_itself(tmp_path: Path) -> None:
+def test_the_commit_belongs_to_the_folder_itself(tmp_path: Path) -> None:
     def git(*words: str) -> str:
         identity = ("-c", "user.name=n", "-c", "user.email=e@example.org")
         return succeed(run_program("git", *identity, *words, folder=tmp_path)).strip()
@@ -115,7 +115,7 @@ def test_the_commit_is_that_of_the_folder_itself(tmp_path: Path) -> None:
     assert commit_of(tmp_path / "below") is None
 
 
-def test_versions_are_those_of_the_jobs_and_all_of_them(tmp_path: Path) -> None:
+def test_all_versions_of_the_jobs_are_listed(tmp_path: Path) -> None:
     """Two jobs before an upgrade, one after it, and one without a log."""
     logs = [tmp_path / f"{number}.log" for number in range(4)]
     before = "10:00:00 done\n10:00:01 made with Python 3.11.2, dpol 0.1.0, numpy 2.1.0\n"
@@ -123,8 +123,8 @@ def test_versions_are_those_of_the_jobs_and_all_of_them(tmp_path: Path) -> None:
         log.write_text(before)
     logs[2].write_text(before.replace("2.1.0", "2.2.0") + "")
     versions, unrecorded = recorded_versions(logs)
-    found = replace(PROVENANCE, versions=versions, unrecorded=unrecorded)
-    assert found.described() == (
+    provenance = replace(PROVENANCE, versions=versions, unrecorded=unrecorded)
+    assert provenance.described() == (
         "Python 3.11.2, dpol 0.1.0, numpy 2.1.0 and 2.2.0, unknown for 1 job"
     )
     assert recorded_versions(logs[:2])[0] == (
@@ -132,10 +132,10 @@ def test_versions_are_those_of_the_jobs_and_all_of_them(tmp_path: Path) -> None:
     )
 
 
-def test_a_job_records_the_versions_of_what_it_has_loaded() -> None:
-    found = dict(loaded_versions())
-    assert list(found)[:2] == ["Python", "dpol"]
-    assert found["numpy"] == __import__("numpy").__version__
+def test_a_job_records_the_versions_of_the_packages_it_loaded() -> None:
+    versions = dict(loaded_versions())
+    assert list(versions)[:2] == ["Python", "dpol"]
+    assert versions["numpy"] == __import__("numpy").__version__
 
 
 def sentences(**changes: Any) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def sentences(**changes: Any) -> tuple[str, ...]:
 
 def test_the_setting_is_five_sentences_about_this_run() -> None:
     question, *about = sentences()
-    assert question == "In which e will c take the largest share of k next week?"
+    assert question == "Which e will have the largest share of k taken by c next week?"
     assert len(about) == 5
     assert all(text[-1] in ".?" for text in about)
     assert "picks one e and scores its c divided by its k (columns e, c, k)" in about[0]
@@ -163,7 +163,7 @@ def test_the_setting_is_five_sentences_about_this_run() -> None:
 
 def test_the_setting_says_if_nothing_is_protected() -> None:
     about = sentences(public=True)
-    assert about[4] == "Nothing is protected: no run has privacy noise."
+    assert about[4] == "Nothing is protected: no run adds privacy noise."
     assert "central" not in about[3]
 
 

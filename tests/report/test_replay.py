@@ -1,4 +1,4 @@
-"""The replay on the page: its data give the table back, and it says what it shows."""
+"""Replay on the page: its data agree with the table, and its texts with its data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FACTS = page_facts(config())
 
 
 def markup_of(frame: pd.DataFrame, **changes: Any) -> str:
-    """The figure as it is on the page."""
+    """Return the HTML of the replay."""
     settings = config(**changes)
     frames = {"replay": frame, "summary": summary()}
     widget = replay_widget(frames, settings.games, page_facts(settings))
@@ -31,10 +31,10 @@ def markup_of(frame: pd.DataFrame, **changes: Any) -> str:
 
 
 def data_of(frame: pd.DataFrame, **changes: Any) -> dict[str, Any]:
-    """The data in the page, as a browser reads them."""
+    """Return the data of the page as a browser reads them."""
     text = markup_of(frame, **changes).split('type="application/json"')[1].split(">", 1)[1]
-    found: dict[str, Any] = json.loads(text.split("</script>")[0])
-    return found
+    data: dict[str, Any] = json.loads(text.split("</script>")[0])
+    return data
 
 
 def facts_of_gains() -> PageFacts:
@@ -42,7 +42,7 @@ def facts_of_gains() -> PageFacts:
     return page_facts(config(dataset={"source": source}))
 
 
-def test_the_data_of_the_page_are_those_of_the_table() -> None:
+def test_the_data_of_the_page_equal_the_table() -> None:
     frame = replay()
     data = data_of(frame)
     assert (len(data["rounds"]), data["shown"]) == (6, 3)
@@ -59,7 +59,7 @@ def test_the_data_of_the_page_are_those_of_the_table() -> None:
     assert data["words"] == {"period": "week", "entity": "e", "count": "c", "capacity": "k"}
 
 
-def test_noise_and_its_whiskers_are_those_of_the_table() -> None:
+def test_noise_and_its_whiskers_equal_the_table() -> None:
     levels = {"none": math.inf, "low": 1.0, "high": 0.25}
     stream = stream_of(6, 3)
     cells = games(stream, ("isotropic", "capacity", "capacity-memory"), levels=levels)
@@ -74,8 +74,8 @@ def test_noise_and_its_whiskers_are_those_of_the_table() -> None:
         half = np.array(data["halves"][setting["half"]]).reshape(6, -1)
         drawn = np.broadcast_to(setting["factor"] * half, (6, 3)).ravel()
         np.testing.assert_allclose(drawn, 1960 * own["noise_scale"], atol=0.5 * setting["factor"])
-    # A memory changes with the level; other scales are in proportion to 1/mu.
-    assert [len(it) for it in data["halves"]] == [6, 18, 18, 18]
+    # The memory changes with the level; other scales are proportional to 1/mu.
+    assert [len(halves) for halves in data["halves"]] == [6, 18, 18, 18]
 
 
 def test_without_any_noise_the_truth_alone_is_replayed() -> None:
@@ -83,10 +83,10 @@ def test_without_any_noise_the_truth_alone_is_replayed() -> None:
     stream = stream_of(6, 3)
     frame = replay_of(stream, games(stream, levels=levels), levels=levels)
     data = data_of(frame, privacy={"levels": levels})
-    assert [it["noisy"] for it in data["settings"]] == [None, None]
+    assert [setting["noisy"] for setting in data["settings"]] == [None, None]
     assert data["halves"] == []
-    told = [markup_of(it) for it in (frame, replay())]
-    assert ["standard deviations" in it for it in told] == [False, True]
+    told = [markup_of(frame) for frame in (frame, replay())]
+    assert ["standard deviations" in markup for markup in told] == [False, True]
 
 
 def test_no_name_ends_the_script_or_is_markup() -> None:
@@ -115,7 +115,7 @@ def test_the_data_of_many_experts_and_rounds_stay_small() -> None:
     assert sorted(unseen[:, 2]) == sorted(np.rint(1000 * rows["gain"]))
     told = replay_intro(frame, summary().assign(n_experts=343, n_rounds=250), FACTS)
     assert "40 of 343 es have a row" in told
-    assert "The first 200 of 250 weeks are here." in told
+    assert "The replay covers the first 200 of 250 weeks." in told
 
 
 def test_the_reader_is_told_why_dates_jump() -> None:
@@ -126,13 +126,13 @@ def test_the_reader_is_told_why_dates_jump() -> None:
     late = start + pd.to_timedelta(days + 14 * (frame["round"] > 3), unit="D")
     assert "Dates jump" not in replay_intro(whole, summary(), FACTS)
     assert replay_intro(whole.assign(period=late), summary(), FACTS).endswith(
-        "Dates jump where the table lacks a week, for all es: 2 weeks are left out."
+        "Dates jump where the table has no row for a week: 2 weeks are missing."
     )
     undated = whole.assign(period=whole["period"].where(whole["round"] < 0))
     assert "Dates jump" not in replay_intro(undated, summary(), FACTS)
 
 
-def test_gains_are_gains_and_rounds_without_dates_are_rounds() -> None:
+def test_a_table_of_gains_has_gains_and_rounds() -> None:
     frame = replay()
     frame = frame.assign(gain=9e-7 * frame["gain"])
     data = replay_data(frame, summary(), ["rw-meta"], facts_of_gains())
@@ -140,13 +140,11 @@ def test_gains_are_gains_and_rounds_without_dates_are_rounds() -> None:
     assert data["words"] == {"period": "round", "entity": "expert", "count": "", "capacity": ""}
 
 
-def test_the_page_replays_the_run_in_a_section_that_its_periods_name(folder: Path) -> None:
-    found = page(folder)
-    assert (
-        found.index('id="setting"') < found.index('id="replay"') < found.index('id="average-gain"')
-    )
+def test_the_section_of_the_replay_is_named_after_its_periods(folder: Path) -> None:
+    html = page(folder)
+    assert html.index('id="setting"') < html.index('id="replay"') < html.index('id="average-gain"')
     assert re.search(
-        r'id="replay-title">Week by week</h2>\s*<p class="intro">New Mexico, first of', found
+        r'id="replay-title">Week by week</h2>\s*<p class="intro">New Mexico, first of', html
     )
-    assert found.count('id="replay-data"') == found.count('getElementById("replay-data")') == 1
-    assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src" in found
+    assert html.count('id="replay-data"') == html.count('getElementById("replay-data")') == 1
+    assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src" in html

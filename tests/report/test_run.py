@@ -1,4 +1,4 @@
-"""A finished run in Python: all of it is read as it was written, and errors name what is there."""
+"""A finished run in Python: all parts are read as written, and errors name known values."""
 
 from __future__ import annotations
 
@@ -49,8 +49,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_runs(block, run / GAME / "rounds.parquet")
     write_stream(stream(label="nm"), run / "streams/nm.parquet")
     rows = [
-        {"n_rounds": 3, "stream": it.stream, "algorithm": it.label, "noise": it.noise, "mu": it.mu}
-        for it in PLAYED
+        {
+            **{"n_rounds": 3, "stream": game.stream, "algorithm": game.label},
+            **{"noise": game.noise, "mu": game.mu},
+        }
+        for game in PLAYED
     ]
     shares = {"gain_share": 0.5, "gain_share_half_width": 0.1}
     write_frame(pd.DataFrame(rows).assign(**shares), run / "summary.parquet")
@@ -65,14 +68,14 @@ def test_all_parts_are_read_as_they_were_written(folder: Path) -> None:
     np.testing.assert_array_equal(run.stream("nm").gains, stream(label="nm").gains)
     assert run.table("average-gain")["mean_gain"].tolist() == [2.5]
     assert len(run.table("summary")) == 4
-    assert len(run.games()) == sum(it.actions.size for it in PLAYED)
-    for it in PLAYED:
-        games = run.games(stream="nm", algorithm=it.label, noise=it.noise, mu=it.mu)
-        np.testing.assert_array_equal(games["action"], it.actions.ravel())
-        np.testing.assert_array_equal(games["gain"], it.gains.ravel())
+    assert len(run.games()) == sum(game.actions.size for game in PLAYED)
+    for game in PLAYED:
+        games = run.games(stream="nm", algorithm=game.label, noise=game.noise, mu=game.mu)
+        np.testing.assert_array_equal(games["action"], game.actions.ravel())
+        np.testing.assert_array_equal(games["gain"], game.gains.ravel())
 
 
-def test_a_run_that_kept_no_rounds_says_how_to_keep_them(tmp_path: Path, folder: Path) -> None:
+def test_the_error_for_a_run_without_rounds_has_the_remedy(tmp_path: Path, folder: Path) -> None:
     for name in ("summary.parquet", CRATE, CONFIG):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(folder / name, tmp_path / name)
@@ -94,7 +97,7 @@ def test_a_run_that_kept_no_rounds_says_how_to_keep_them(tmp_path: Path, folder:
         ),
     ],
 )
-def test_what_is_not_there_is_refused(
+def test_unknown_names_are_refused(
     folder: Path, read: Callable[[dpol.Run], object], message: str
 ) -> None:
     with pytest.raises(dpol.DataError, match=message):
@@ -109,7 +112,7 @@ def test_every_column_of_every_result_table_is_described(tmp_path: Path) -> None
             about, columns = describe(file)
             assert (about, list(columns)) == (table.about, list(table.columns))
             assert all(
-                meaning.startswith(table.columns[it].meaning) for it, meaning in columns.items()
+                meaning.startswith(table.columns[name].meaning) for name, meaning in columns.items()
             )
 
 

@@ -1,4 +1,4 @@
-"""The guarantee below a table: its sentences, and the table of mechanisms."""
+"""Guarantee below a table: its sentences, and the table of mechanisms."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def run(mu: float, **changes: Any) -> dict[str, Any]:
 
 
 def column(**changes: Any) -> pd.DataFrame:
-    """An algorithm at all levels."""
+    """Return the runs of an algorithm at all levels."""
     return pd.DataFrame([run(mu, **changes) for mu in EPSILON])
 
 
 def cells(
     levels: tuple[float, ...] = tuple(EPSILON), **columns: pd.DataFrame
 ) -> list[tuple[str, ...]]:
-    """Lines of the table of mechanisms: label and texts, notes behind them."""
-    found = mechanisms_table(columns, levels, name="mechanisms")
-    assert found is not None
-    ((group,),) = (section.groups for section in found.sections)
-    return [(label, *(it.with_notes(" ") for it in entries)) for label, entries in group.lines]
+    """Return the lines of the table of mechanisms: label and texts with their notes."""
+    table = mechanisms_table(columns, levels, name="mechanisms")
+    assert table is not None
+    ((group,),) = (section.groups for section in table.sections)
+    return [(label, *(cell.with_notes(" ") for cell in line)) for label, line in group.lines]
 
 
 BOTH = "4.89", "2.26", MOVED
@@ -63,11 +63,11 @@ CASES = {
         {"a": pd.concat([pd.DataFrame([run(1.0, **WEAK), run(0.5)]), column()])},
         [("Noise", "local", "a", *BOTH)],
     ),
-    "noise that stays where no privacy is asked for": (
+    "noise where no privacy is requested": (
         {"a": pd.concat([column(**WEAK), column(guaranteed_mu=0.1, epsilon=0.4)])},
         [("Noise", "local", "a", *[WEAK_TEXT] * 3, MOVED)],
     ),
-    "one mechanism guarantees columns different things": (
+    "one mechanism with two guarantees": (
         {"a": column(), "b": column(**TREE), "c": column(**TREE, **WEAK)},
         [
             ("Noise", "local", "a", "none", *BOTH),
@@ -77,7 +77,7 @@ CASES = {
     ),
     "not Gaussian": (
         {"a": column(guaranteed_mu=math.nan)},
-        [("Noise", "local", "a", *(f"{it} not Gaussian DP" for it in BOTH[:2]), MOVED)],
+        [("Noise", "local", "a", *(f"{epsilon} not Gaussian DP" for epsilon in BOTH[:2]), MOVED)],
     ),
     "several": (
         {
@@ -108,12 +108,12 @@ def test_levels_are_in_the_order_of_the_table() -> None:
 
 @pytest.mark.parametrize("runs", [pd.DataFrame([run(INF)]), column(model="none")])
 def test_no_guarantee_without_noise(runs: pd.DataFrame) -> None:
-    none = ["Guarantee: none, no run has privacy noise."]
+    none = ["Guarantee: none; no run adds privacy noise."]
     assert describe_guarantee({"a": runs}) == none
     assert mechanisms_table({"a": runs}, list(EPSILON), name="mechanisms") is None
 
 
-def test_the_sentences_name_unit_adjacency_what_is_public_and_the_source_of_noise() -> None:
+def test_the_sentences_name_unit_adjacency_public_data_and_the_source_of_noise() -> None:
     one, other = column(taken_as_public="the list"), column(taken_as_public="the list")
     first, public, last = describe_guarantee({"a": one, "b": other})
     assert first.startswith("Guarantee: μ-Gaussian differential privacy of one person. Adjacent")
@@ -124,12 +124,12 @@ def test_the_sentences_name_unit_adjacency_what_is_public_and_the_source_of_nois
 
 
 def stays(mechanism: str = "Noise", carried_weeks: float = math.nan, **factors: float) -> Any:
-    """An algorithm whose columns are so many times the level, where that is finite."""
-    found = column(mechanism=mechanism, carried_weeks=carried_weeks)
-    return found.assign(**{it: factors[it] * found["mu"].replace(INF, 9.0) for it in factors})
+    """Return an algorithm whose columns are these multiples of the level, where finite."""
+    runs = column(mechanism=mechanism, carried_weeks=carried_weeks)
+    return runs.assign(**{name: factors[name] * runs["mu"].replace(INF, 9.0) for name in factors})
 
 
-def test_longer_stays_and_counts_carried_forward_are_told_rounded_up() -> None:
+def test_factors_for_longer_stays_and_carried_counts_are_rounded_up() -> None:
     two = stays(mu_1_week=1.0, mu_2_weeks=math.sqrt(2), mu_4_weeks=2.0)
     tree = stays("Tree", mu_1_week=1.0, mu_2_weeks=1.9, mu_4_weeks=3.5)
     lines = cells(a=two, b=two, c=tree, d=column(mechanism="L2P"))
@@ -137,7 +137,7 @@ def test_longer_stays_and_counts_carried_forward_are_told_rounded_up() -> None:
     table = mechanisms_table({"a": two}, list(EPSILON), name="mechanisms")
     assert table is not None
     assert table.titles[-1] == "2, 4 weeks"
-    assert "is counted in 2, 4 weeks, in a row or not" in table.footers[1]
+    assert "counted in 2, 4 weeks, in a row or not" in table.footers[1]
     carried = mechanisms_table(
         {"a": stays(carried_weeks=3, mu_carried=2.0)}, list(EPSILON), name="mechanisms"
     )

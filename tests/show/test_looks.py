@@ -1,4 +1,4 @@
-"""The file of looks: mistakes in it are refused, with their place."""
+"""File of looks: mistakes are refused with their place."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_line_has_the_colour_dashes_marker_and_width_of_the_file() -> None:
         ("dashes", "short", [2.2, 0.0], "dashes (2.2, 0.0) are not pairs"),
     ],
 )
-def test_a_look_that_is_none_is_refused_by_its_label(
+def test_an_invalid_look_is_refused_with_its_label(
     section: str, label: str, block: object, wrong: str
 ) -> None:
     content = copy.deepcopy(FILE)

@@ -1,4 +1,4 @@
-"""Panels: names of lines, intervals, axes, legends and files, as all figures have them."""
+"""Panels: names of lines, intervals, axes, legends and files of all figures."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def draw(number: int = 3, named: int = 3) -> Figure:
             panels.add_band(ax, POINTS.assign(mean=POINTS["mean"] + 1), LOOK, "band")
             for name in range(named):
                 drawn.name_line(ax, (2, 2.0), f"line {name}\nof many", LOOK.colour)
-        drawn.legend([panels.key(f"a line {it}", **LOOK.line) for it in range(7)])
+        drawn.legend([panels.key(f"a line {number}", **LOOK.line) for number in range(7)])
         drawn.title("Simulated data", "means over 20 runs", "one fact that is rather long")
     return drawn.figure
 
 
 def test_spread_by_hand() -> None:
     assert panels.spread([0.9, 0.2], [0.1, 0.1]) == pytest.approx([0.9, 0.2])
-    # 0.5 and 0.52 want to touch: a block of height 0.2 around their mean 0.51.
+    # 0.5 and 0.52 would overlap, so they form a block of height 0.2 around their mean 0.51.
     assert panels.spread([0.52, 0.5], [0.1, 0.1]) == pytest.approx([0.56, 0.46])
     assert panels.spread([1.0, 0.0], [0.1, 0.2]) == pytest.approx([0.95, 0.1])
     assert panels.spread([], []) == []
@@ -57,18 +57,18 @@ def test_spread_keeps_order_and_room(labels: list[tuple[float, float]]) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_everything_is_in_the_figure_and_nothing_on_anything_else(number: int) -> None:
+def test_everything_is_inside_the_figure_and_nothing_overlaps(number: int) -> None:
     figure = draw(number)
     assert len(figure.axes) == number
     assert_legible(figure)
-    boxes = [it.get_window_extent() for it in (*figure.legends, *figure.texts, *figure.axes)]
+    boxes = [own.get_window_extent() for own in (*figure.legends, *figure.texts, *figure.axes)]
     assert all(min(box.x0, box.y0) >= 0 for box in boxes)
     assert all(box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1 for box in boxes)
     assert not any(one.overlaps(two) for one, two in itertools.combinations(boxes, 2))
-    assert legend_texts(figure) == [f"a line {it}" for it in range(7)]
+    assert legend_texts(figure) == [f"a line {number}" for number in range(7)]
 
 
-def test_intervals_are_drawn_where_they_are_finite() -> None:
+def test_finite_intervals_are_drawn() -> None:
     (ax,) = draw(1).axes
     (bars,) = ax.containers
     ends = [segment[:, 1].tolist() for segment in bars.lines[2][0].get_segments()]
@@ -78,15 +78,15 @@ def test_intervals_are_drawn_where_they_are_finite() -> None:
     assert {(0.0, 1.5), (0.0, 2.5), (1.0, 3.0), (2.0, 2.75), (2.0, 3.25)} == set(map(tuple, band))
 
 
-def test_levels_stand_side_by_side_and_no_privacy_on_a_shade() -> None:
+def test_levels_are_side_by_side_and_no_privacy_is_shaded() -> None:
     (ax,) = draw(1).axes
-    assert [it.get_text() for it in ax.get_xticklabels()] == ["none", "69%", "55%"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["none", "69%", "55%"]
     (shade,) = ax.patches
     ends = shade.get_extents().transformed(ax.transData.inverted()).intervalx
     assert ends == pytest.approx([-0.5, 0.5])
 
 
-def test_equal_figures_are_equal_files_whatever_the_settings_of_the_user(tmp_path: Path) -> None:
+def test_equal_figures_give_equal_files_whatever_the_user_s_settings(tmp_path: Path) -> None:
     suffixes = (".svg", ".png", ".pdf")
     one, two = ([tmp_path / f"{name}{suffix}" for suffix in suffixes] for name in ("one", "two"))
     style.save_figure(draw(), one)
@@ -107,10 +107,10 @@ def test_a_figure_for_a_phone_has_one_column_and_files_carry_the_finding(tmp_pat
         drawn.name_x("a name that is wider than a phone, and so is broken into lines " * 2)
         drawn.find("3 of 4 <hold>.")
     places = [ax.get_position() for ax in drawn.axes]
-    assert {round(it.x0, 9) for it in places} == {round(places[0].x0, 9)}
+    assert {round(place.x0, 9) for place in places} == {round(places[0].x0, 9)}
     assert drawn.figure.get_figwidth() < 4
     assert_legible(drawn.figure)
-    (name,) = [it for it in drawn.figure.texts if "wider" in it.get_text()]
+    (name,) = [text for text in drawn.figure.texts if "wider" in text.get_text()]
     assert name.get_window_extent().x1 <= drawn.figure.bbox.x1
     style.save_figure(drawn.figure, [tmp_path / "a.svg"])
     assert "<title>3 of 4 &lt;hold&gt;.</title>" in (tmp_path / "a.svg").read_text()
@@ -140,7 +140,7 @@ def test_svg_has_real_text_in_fonts_that_browsers_have(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", [{"color": "#56B4E9"}, {"fontsize": 6}, {"text": "$x$ and $y$"}])
-def test_what_is_illegible_is_found(fault: dict[str, object]) -> None:
+def test_illegible_texts_are_found(fault: dict[str, object]) -> None:
     with style.figure_style():
         figure = style.new_figure(2.0, 2.0)
         figure.text(0.5, 0.5, **({"s": fault.pop("text", "x")} | fault))

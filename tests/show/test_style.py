@@ -1,4 +1,4 @@
-"""Colours and texts that all figures share."""
+"""Common colours and texts of all figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpol.show.looks import ALGORITHMS, LABEL_LEARNERS, OTHERS, RIVALS, looks_of
 
 KNOWN = {**ALGORITHMS, **RIVALS, **LABEL_LEARNERS}
 SHARED = {looks.GREY, looks.BLACK}
-USED = [*({it.colour for it in KNOWN.values()} - SHARED), looks.REFUTED, looks.ENVELOPE]
+USED = [*({look.colour for look in KNOWN.values()} - SHARED), looks.REFUTED, looks.ENVELOPE]
 
 
 def test_contrast_by_hand() -> None:
@@ -25,11 +25,11 @@ def test_contrast_by_hand() -> None:
 
 
 def test_lines_stand_out_from_white_and_text_more() -> None:
-    lines = {looks.REFUTED, *(it.colour for it in (*KNOWN.values(), *OTHERS))}
+    lines = {looks.REFUTED, *(look.colour for look in (*KNOWN.values(), *OTHERS))}
     for colour in lines:
         assert style.contrast(colour) >= 3.0, colour
         assert style.contrast(style.text_colour(colour)) >= 4.5, colour
-    # What is dark enough stays, and what was too pale is just dark enough.
+    # A dark colour stays, and a pale one becomes just dark enough.
     assert style.text_colour(looks.BLACK) == looks.BLACK
     assert style.contrast(style.text_colour("#56B4E9")) < 4.8
 
@@ -42,7 +42,7 @@ def in_the_dark(colour: str) -> str:
 
 def test_lines_and_texts_stand_out_in_the_dark_too() -> None:
     paper = style.contrast(in_the_dark("#FFFFFF"))
-    lines = {looks.REFUTED, *(it.colour for it in (*KNOWN.values(), *OTHERS))}
+    lines = {looks.REFUTED, *(look.colour for look in (*KNOWN.values(), *OTHERS))}
     for colour in lines:
         assert paper / style.contrast(in_the_dark(colour)) >= 3.0, colour
         text = in_the_dark(style.text_colour(colour))
@@ -51,22 +51,22 @@ def test_lines_and_texts_stand_out_in_the_dark_too() -> None:
 
 def test_a_colour_means_one_thing_in_all_figures() -> None:
     assert len(set(USED)) == len(USED)
-    assert looks.BLACK not in {it.colour for it in KNOWN.values()}
-    # Labels of one colour are one algorithm, but for those without privacy, which are grey.
+    assert looks.BLACK not in {look.colour for look in KNOWN.values()}
+    # Labels of one colour are one algorithm, except grey for algorithms without privacy.
     for one, two in itertools.combinations(KNOWN, 2):
         if KNOWN[one].colour == KNOWN[two].colour != looks.GREY:
             assert one.split("-")[0] == two.split("-")[0]
-    # Whatever has no look gets a colour of its own.
-    assert not {it.colour for it in OTHERS} & {*USED, *SHARED}
+    # Labels without a look get other colours.
+    assert not {look.colour for look in OTHERS} & {*USED, *SHARED}
 
 
 def test_looks_of_one_figure_differ_and_do_not_depend_on_their_order() -> None:
     names = [*ALGORITHMS, *(f"mine-{number}" for number in range(8))]
-    found = looks_of(names)
-    assert list(found) == names
-    assert found == looks_of(reversed(names))
-    assert {name: found[name] for name in ALGORITHMS} == ALGORITHMS
-    lines = [(it.colour, it.dashes) for it in found.values()]
+    together = looks_of(names)
+    assert list(together) == names
+    assert together == looks_of(reversed(names))
+    assert {name: together[name] for name in ALGORITHMS} == ALGORITHMS
+    lines = [(look.colour, look.dashes) for look in together.values()]
     assert len(set(lines)) == len(lines)
     many = [f"mine-{number}" for number in range(60)]  # more than there are looks
     assert list(looks_of(many)) == many
@@ -107,7 +107,7 @@ def test_colours_of_one_figure_differ_for_every_eye(eye: str) -> None:
         return min(math.dist(seen(one, eye), seen(two, eye)) for one, two in pairs)
 
     for names in TOGETHER:
-        assert nearest([KNOWN[it].colour for it in names.split()]) >= 10, names
-    # A power check: each blindness takes a red for a green, and no other eye does.
+        assert nearest([KNOWN[name].colour for name in names.split()]) >= 10, names
+    # A power check: each blindness confuses one red with a green; normal eyes do not.
     reds = {"deuteranopia": ["#5E9C2F", "#D1362F"], "protanopia": ["#7A7500", "#D55E00"]}
     assert {name for name, pair in reds.items() if nearest(pair) < 10} == {eye} - {"none"}

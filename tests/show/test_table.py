@@ -34,7 +34,7 @@ NASTY = "A & B_<c>% | [d] {e} $x^2$ #1 ~ \\ `f` *g*"
 
 
 def table(title: str = "NM", *, grouped: bool = True) -> Table:
-    """A section of two groups, the first of two lines, and a section of one line."""
+    """Return a table: a section of two groups with three lines, and a section of one line."""
     noted = ("μ = 1", (Entry("1.00 ± 0.10", ("ridge",)), Entry("—")))
     whole, empty = ("μ = 2", (Entry("1"), Entry("2"))), ("μ = 1", (Entry("3"), Entry("")))
     groups = Group("plain", (noted, whole)), Group("capacity †", (empty,))
@@ -81,14 +81,14 @@ def test_latex() -> None:
     ]
 
 
-def test_html_header_cells_say_what_they_head() -> None:
+def test_html_header_cells_have_their_scope() -> None:
     section = '<th scope="rowgroup" rowspan="{}">{}\n<span class="note">{}</span></th>'
     group, label = '<th scope="row" class="group" rowspan="{}">{}</th>', '<th scope="row">{}</th>'
     heads = [section.format(3, "NM", "n = 2"), group.format(2, "plain"), label.format("μ = 1")]
     heads += [label.format("μ = 2"), group.format(1, "capacity †"), label.format("μ = 1")]
     heads += [section.format(1, "PA", "n = 3"), group.format(1, "plain"), label.format("μ = 2")]
     # A level stays on one line.
-    heads = [it.replace("μ = ", "μ\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}") for it in heads]
+    heads = [head.replace("μ = ", "μ\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}") for head in heads]
     for grouped in (True, False):
         _, body = to_fragment(table(grouped=grouped)).split("</thead>")
         wanted = [head for head in heads if grouped or 'class="group"' not in head]
@@ -159,7 +159,7 @@ def test_a_table_without_sections_is_sorted_by_its_numbers() -> None:
     assert "\nclean & less & 2 & --- \\\\\n" in short
 
 
-def test_a_table_of_sentences_is_wrapped_and_names_the_column_of_each_cell() -> None:
+def test_a_table_of_prose_is_wrapped_and_each_cell_names_its_column() -> None:
     prose = replace(table(), headers=(Column("a", prose=True), "b"))
     assert '<table class="prose">' in to_fragment(prose)
     assert '<td class="text" data-header="a">1.00' in to_fragment(prose)
@@ -191,11 +191,11 @@ def test_one_call_writes_every_format(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".csv"])
-def test_a_file_that_cannot_be_made_is_told_and_none_is_written(
+def test_a_table_that_cannot_be_written_is_refused_and_no_file_is_made(
     tmp_path: Path, suffix: str
 ) -> None:
     table = replace(plain(), numbers=None)
-    with pytest.raises(ValueError, match=f"t{suffix}: a table is not written as {suffix}"):
+    with pytest.raises(ValueError, match=f"t{suffix}: cannot write this table as {suffix}"):
         write_table(table, tmp_path / "t.md", tmp_path / f"t{suffix}")
     assert not list(tmp_path.iterdir())
 

@@ -1,4 +1,4 @@
-"""The columns of a result file, with their meaning."""
+"""Describe the columns of a result file."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from dpol.studies.study import schemas_of
 _OF_TABLES = {
     "stream_title": "title of the stream",
     "system": "name of the algorithm with its noise; `stream` is empty for means over streams",
-    "right_guesses": "largest share that an attacker guesses right about one person or round",
+    "right_guesses": "largest share of right guesses of an attacker about one person or round",
     "column": "heading of the column in the table",
-    "best_of": "family whose best member the row is; empty where it is one algorithm",
+    "best_of": "family whose best member the row shows; empty for a single algorithm",
 }
-"""Columns that only tables of the report have."""
+"""Columns that occur only in tables of the report."""
 
 
 def describe(path: Path) -> tuple[str, dict[str, str]]:
-    """A result file in words, and its columns with their meaning.
+    """Describe a result file: what it holds, and the meaning of each column.
 
-    The file is described as the result table with which it shares most columns; a column that this
-    one lacks, as in others.
+    It is described as the result table that shares most columns with it; other columns are
+    described as in other tables.
 
     Args:
-        path: a Parquet file or a table as CSV, of a run.
+        path: A Parquet file of a run, or one of its tables as CSV.
 
     Raises:
-        DataError: it cannot be read, or is not a result file.
+        DataError: The file cannot be read, or is not a result file.
     """
     if path.suffix not in (".parquet", ".csv"):
         raise DataError(f"{path}: is not a table; name a .parquet or .csv file of results/RUN")
@@ -46,10 +46,10 @@ def describe(path: Path) -> tuple[str, dict[str, str]]:
             if path.suffix == ".parquet"
             else csv.open_csv(path).schema.names
         )
-    schemas = _schemas()
-    nearest = max(schemas, key=lambda it: (len(it.columns.keys() & set(names)), -len(it.columns)))
-    if not nearest.columns.keys() & set(names):
-        raise DataError(f"{path}: has no column of a result file; name one of results/RUN")
+    schemas, there = _schemas(), set(names)
+    nearest = max(schemas, key=lambda one: (len(one.columns.keys() & there), -len(one.columns)))
+    if not nearest.columns.keys() & there:
+        raise DataError(f"{path}: has no column of a result file; name a file of results/RUN")
     known: dict[str, Column] = {}
     for schema in (nearest, *schemas):
         known = {**schema.columns, **known}
@@ -60,7 +60,6 @@ def describe(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def _schemas() -> list[Schema]:
-    """Tables of the data, and of the studies, other packages' too."""
     theirs: Iterable[str] = registered(STUDY_GROUP)
-    studies = [*load_studies().values(), *(study for it in theirs if (study := find_study(it)))]
-    return [*DATA_SCHEMAS.values(), *(it for study in studies for it in schemas_of(study).values())]
+    studies = [*load_studies().values(), *(study for name in theirs if (study := find_study(name)))]
+    return [*DATA_SCHEMAS.values(), *(x for study in studies for x in schemas_of(study).values())]

@@ -1,7 +1,7 @@
-"""Finished runs compared: their settings, verdicts and mean gains, and a league of what they play.
+"""Compare finished runs: settings, verdicts and mean gains, and a league of their algorithms.
 
-A difference of two means covers the randomness of the runs on the same data, nothing else: on
-other data it has no interval and no verdict.
+An interval covers only the randomness of the runs on the same data: a difference between runs on
+different data has no interval and no verdict.
 """
 
 from __future__ import annotations
@@ -42,38 +42,37 @@ _VERDICTS = {
     "claims": ["paper", "statement", "claim"],
     "audits": ["mechanism", "variant", "parameter", "method"],
 }
-"""Result tables with verdicts of their own, and the columns that name a row."""
+"""Result tables with verdicts, and the columns that name a row."""
 _ROUNDING = 1e-9
-"""Rounding error of a mean, relative to it."""
+"""Relative rounding error of a mean."""
 
 _OF_NO_GAME = (
     *("seed", "replicates", "privacy.levels", "dataset", "streams", "report", "commit"),
     "checksum of the data",
 )
-"""Beginnings of the settings in which runs of the same players may differ."""
+"""Prefixes of the settings that may differ between runs of the same players."""
 
 Cell = tuple[str, str, float, str]
 """Stream, noise, mu, and label of the algorithm."""
 Totals = Mapping[Cell, Mapping[int, float]]
 """Total gain of each replicate of each cell."""
 NO_CELLS = pd.DataFrame(columns=[*_KEY, "difference", "verdict"])
-"""Table of cells where more than two runs are compared."""
+"""Table of cells when more than two runs are compared."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunComparison:
-    """Differences between finished runs, and a league of the algorithms that they play.
+    """Differences between finished runs, and a league of their algorithms.
 
     Args:
-        settings: keys of the config, versions, code, commit and data that differ, each with the
-            values of all runs; of lists, the items that not all have.
-        cells: of two runs, one row per stream, noise, mu and algorithm of either: both means, their
-            `difference`, its `difference_half_width` (not a number without an interval),
-            `interval` (`paired` by replicate, `Welch` or empty) and `verdict`, and `confidence`
-            and `ci_comparisons` of all intervals together (Bonferroni). Largest first. Of more
-            runs, no rows.
-        verdicts: rows of the ledger and of the audits whose verdict differs, with all verdicts.
-        league: one row per mu and player, best first (`dpol.report.league.league_of`).
+        settings: Keys of the config, versions, code, commit and data that differ, with the values
+            of all runs; for lists, the items that not all runs have.
+        cells: For two runs, one row per stream, noise, mu and algorithm of either, largest
+            difference first: both means, `difference`, `difference_half_width` (NaN without an
+            interval), `interval` (`paired` by replicate, `Welch` or empty) and `verdict`, with
+            `confidence` and `ci_comparisons` (Bonferroni). For more runs, no rows.
+        verdicts: Rows of the ledger and the audits with different verdicts, and these verdicts.
+        league: One row per mu and player, best first (`dpol.report.league.league_of`).
     """
 
     settings: tuple[str, ...]
@@ -87,29 +86,28 @@ class RunComparison:
     def differs(self) -> bool:
         """True if a number or a verdict of the old run changed beyond noise.
 
-        Numbers on other data, and those that the new run lacks, count; new numbers do not.
+        Numbers on other data and numbers missing from the new run count; new numbers do not.
         """
         beyond = self.cells["verdict"].isin([HIGHER, LOWER, OTHER_DATA, ONLY_OLD])
         return bool(beyond.any() or self.verdicts)
 
 
 def compare_runs(*folders: Path | str, confidence: float = 0.95) -> RunComparison:
-    """The differences between finished runs, with intervals, and their league.
+    """Compare finished runs, with intervals, and rank their algorithms in a league.
 
-    Where two have the same seed, data and replicates, an interval is Student's for the paired
-    differences of the replicates, which share their noise; elsewhere Welch's.
+    If two runs have the same seed, data and replicates, replicates share their noise: intervals are
+    Student's for paired differences. Otherwise they are Welch's.
 
     Args:
-        folders: results/<run> of two runs or more.
-        confidence: of all intervals of a table together.
+        folders: results/<run> of two or more runs.
+        confidence: Joint confidence of all intervals of a table.
 
     Raises:
-        DataError: a folder is given twice, a run is not finished, or a file of it is not what it
-            should be.
-        ValueError: fewer than two folders, or a confidence outside (0, 1).
+        DataError: A folder is given twice, a run is unfinished, or one of its files is invalid.
+        ValueError: Fewer than two folders, or a confidence outside (0, 1).
     """
     if len(folders) < 2:
-        raise ValueError("name two runs or more")
+        raise ValueError("name at least two runs")
     paths = [Path(folder) for folder in folders]
     for index, path in enumerate(paths):
         for other in paths[:index]:
@@ -117,11 +115,11 @@ def compare_runs(*folders: Path | str, confidence: float = 0.95) -> RunCompariso
                 raise DataError(f"{other} and {path} are the same folder; name different runs")
     runs = [_read_run(path) for path in paths]
     shared = set.intersection(*(set(run.verdicts) for run in runs))
-    verdicts = [{name: it for name, it in run.verdicts.items() if name in shared} for run in runs]
+    verdicts = [{name: row for name, row in run.verdicts.items() if name in shared} for run in runs]
     names = [path.name for path in paths]
     if len(set(names)) < len(names):
         names = [str(path) for path in paths]
-    players = [it for name, run in zip(names, runs, strict=True) for it in _players(name, run)]
+    players = [one for name, run in zip(names, runs, strict=True) for one in _players(name, run)]
     return RunComparison(
         settings=tuple(_changes([run.settings for run in runs])),
         cells=_compare_cells(runs[0], runs[1], confidence) if len(runs) == 2 else NO_CELLS,
@@ -132,15 +130,15 @@ def compare_runs(*folders: Path | str, confidence: float = 0.95) -> RunCompariso
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Run:
-    """A finished run: what is compared of it.
+    """The parts of a finished run that are compared.
 
     Args:
-        settings: by name.
-        summary: its numbers.
-        verdicts: the verdict of each row of the ledger and the audits, by name.
-        games: what was played, by label of the stream.
-        totals: the total gain of each replicate of each cell; none if its table is not there.
-        shown: labels of the algorithms that its report shows; empty for all.
+        settings: Settings by name.
+        summary: Its numbers.
+        verdicts: Verdict of each row of the ledger and the audits, by name.
+        games: The games played, by label of the stream.
+        totals: Total gain of each replicate of each cell; empty without the table of totals.
+        shown: Labels of the algorithms in its report; empty for all.
     """
 
     settings: Mapping[str, Any]
@@ -156,15 +154,19 @@ def _read_run(folder: Path) -> _Run:
     keys = dict(_flat(open_run(folder).config))
     with reading(crate):
         entities = json.loads(crate.read_text(encoding="utf-8"))["@graph"]
-        sums = {it["@id"]: it["sha256"] for it in entities if "sha256" in it}
+        sums = {node["@id"]: node["sha256"] for node in entities if "sha256" in node}
         data = sums["#data-0"]
         versions = [
-            f"{it['name']} {it['softwareVersion']}" for it in entities if "softwareVersion" in it
+            f"{node['name']} {node['softwareVersion']}"
+            for node in entities
+            if "softwareVersion" in node
         ]
-        values = {it["name"]: it["value"] for it in entities if it["@type"] == "PropertyValue"}
+        values = {
+            node["name"]: node["value"] for node in entities if node["@type"] == "PropertyValue"
+        }
     with reading(summary):
         frame = pd.read_parquet(summary)
-    # Only the columns that are compared: others may be of another version.
+    # Only the columns to compare: other columns may come from another version.
     columns = {name: schema("summary").columns[name] for name in _NEEDED}
     frame = frame[[name for name in frame if name in columns]]
     frame = Schema("summary", "", columns).check(frame, str(summary))
@@ -189,7 +191,6 @@ def _read_run(folder: Path) -> _Run:
 
 
 def _verdicts(path: Path, naming: list[str]) -> Iterator[tuple[str, str]]:
-    """The name of each row of a table, and its verdict."""
     with reading(path):
         rows = pd.read_parquet(path)[[*naming, "verdict"]].astype(str)
     for *names, verdict in rows.itertuples(index=False):
@@ -197,21 +198,21 @@ def _verdicts(path: Path, naming: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Values of a config by dotted path; a list, or a block without keys, is one value."""
+    """Yield the values of a config by dotted path; a list or an empty block is one value."""
     if not isinstance(value, dict) or not value:
         yield path, value
         return
-    for key, it in value.items():
-        yield from _flat(it, f"{path}.{key}" if path else str(key))
+    for key, item in value.items():
+        yield from _flat(item, f"{path}.{key}" if path else str(key))
 
 
 def _changes(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Entries that differ, in the order of the first run."""
+    """Yield the entries that differ, in the order of the first run."""
     for name in dict.fromkeys(name for run in runs for name in run):
         values = [run.get(name, "not set") for run in runs]
-        if all(isinstance(it, list) for it in values):
-            values = [[one for one in it if not all(one in its for its in values)] for it in values]
-        if any(it != values[0] for it in values):
+        if all(isinstance(value, list) for value in values):
+            values = [[x for x in value if not all(x in its for its in values)] for value in values]
+        if any(value != values[0] for value in values):
             yield f"{name}: {' → '.join(map(_shown, values))}"
 
 
@@ -221,17 +222,16 @@ def _shown(value: Any) -> str:
 
 
 def _compare_cells(one: _Run, two: _Run, confidence: float) -> pd.DataFrame:
-    """The table of `RunComparison.cells`."""
     cells = one.summary.merge(two.summary, "outer", list(_KEY), suffixes=("_old", "_new"))
     gap = cells["mean_gain_new"] - cells["mean_gain_old"]
     streams = cells.loc[gap.notna(), "stream"].unique()
-    same_data = {it for it in streams if one.games[it] == two.games[it]}
+    same_data = {stream for stream in streams if one.games[stream] == two.games[stream]}
     comparisons = int((gap.notna() & cells["stream"].isin(same_data)).sum())
     paired = one.settings.get("seed") == two.settings.get("seed")
     pairs = _pairs(one.totals, two.totals) if paired else {}
 
     def judge(row: Mapping[Any, Any]) -> tuple[float, str, str]:
-        """Half-width and kind of the interval of a row, and its verdict."""
+        """Return half-width and kind of the interval of a row, and its verdict."""
         old, new = row["mean_gain_old"], row["mean_gain_new"]
         rounding = _ROUNDING * max(abs(old), abs(new))
         if math.isnan(old) or math.isnan(new):
@@ -258,7 +258,7 @@ def _compare_cells(one: _Run, two: _Run, confidence: float) -> pd.DataFrame:
 
 
 def _game(folder: Path, label: str) -> Game:
-    """The game of a stream: equal gains and equal scales of the noise are one game."""
+    """Return the game of a stream: streams with equal gains and noise scales are one game."""
     stream, parts = read_stream(folder / f"streams/{label}.parquet"), hashlib.sha256()
     for values in (stream.gains, stream.capacity, stream.given_sensitivity):
         parts.update(b"none" if values is None else repr(values.shape).encode() + values.tobytes())
@@ -271,7 +271,7 @@ def _game(folder: Path, label: str) -> Game:
 
 
 def _pairs(old: Totals, new: Totals) -> dict[Cell, Floats]:
-    """Differences (R,) of the replicates of cells that have the same ones in both runs."""
+    """Return the (R,) differences of cells with the same replicates in both runs."""
     return {
         cell: np.array([new[cell][replicate] - total for replicate, total in old[cell].items()])
         for cell in old.keys() & new.keys()
@@ -280,9 +280,9 @@ def _pairs(old: Totals, new: Totals) -> dict[Cell, Floats]:
 
 
 def _totals(folder: Path) -> Totals:
-    """Total gain of each replicate of each cell; none of a run that has no such table."""
+    """Read the total gain of each replicate of each cell; empty without the table."""
     path = folder / "totals.parquet"
-    if not path.exists():  # of an earlier version
+    if not path.exists():  # a run of an earlier version
         return {}
     cells = read_frame(path, schema("totals")).groupby(list(_KEY), sort=False, observed=True)
     return {
@@ -292,8 +292,8 @@ def _totals(folder: Path) -> Totals:
 
 
 def _players(name: str, run: _Run) -> Iterator[Player]:
-    """The algorithms that the report of a run shows, each with its totals and its noise."""
-    rules = {key: it for key, it in run.settings.items() if not key.startswith(_OF_NO_GAME)}
+    """Yield the algorithms in a run's report, each with its noise and its totals."""
+    rules = {key: value for key, value in run.settings.items() if not key.startswith(_OF_NO_GAME)}
     players: dict[tuple[str, str], dict[tuple[str, float], Mapping[int, float]]] = {}
     for (stream, noise, mu, label), own in run.totals.items():
         if not run.shown or label in run.shown:
@@ -305,7 +305,7 @@ def _players(name: str, run: _Run) -> Iterator[Player]:
             runs=(name,),
             rules=rules,
             totals={
-                key: {(run.settings.get("seed"), number): it for number, it in own.items()}
+                key: {(run.settings.get("seed"), number): total for number, total in own.items()}
                 for key, own in cells.items()
             },
         )

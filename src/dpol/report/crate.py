@@ -1,7 +1,7 @@
-"""A run as a Workflow Run RO-Crate: what was run on what, and what came out, with checksums.
+"""Workflow Run RO-Crate of a run: its inputs, code and outputs, with checksums.
 
-The profiles are Process Run Crate 0.5 and Workflow Run Crate 0.5 (w3id.org/ro/wfrun). Who ran the
-workflow is left out on purpose.
+Profiles: Process Run Crate 0.5 and Workflow Run Crate 0.5 (w3id.org/ro/wfrun). The crate omits who
+ran the workflow on purpose.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ _PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
-_MEDIA = mimetypes.MimeTypes()  # without the types that a machine adds
+_MEDIA = mimetypes.MimeTypes()  # without types added by the machine
 _MEDIA.add_type("application/vnd.apache.parquet", ".parquet")
 
 
 def build_crate(
     folder: Path, facts: PageFacts, provenance: Provenance, outputs: Iterable[Path]
 ) -> dict[str, Any]:
-    """The crate of a run as JSON-LD.
+    """Build the crate of a run as JSON-LD.
 
-    Every id and time is given, so equal files, facts and provenance give an equal crate.
+    All ids and times are given, so equal files, facts and provenance give an equal crate.
 
     Args:
         folder: results/<run>, the root of the crate, with the Snakefile and the config.
-        facts: of the run.
-        provenance: from what the run was made.
-        outputs: files of the run.
+        facts: Facts of the run.
+        provenance: Sources of the run.
+        outputs: Files of the run.
 
     Raises:
-        DataError: a file that tells where the data came from cannot be read.
+        DataError: The file on the origin of the data cannot be read.
     """
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
@@ -85,8 +85,8 @@ def build_crate(
         properties=described(folder / WORKFLOW)
         | {
             "name": "dpol",
-            "description": "Main file of the workflow; its rules and scripts are those of this"
-            " version of dpol.",
+            "description": "Main file of the workflow; rules and scripts are in this version of"
+            " dpol.",
             "version": versions_of("dpol"),
             "softwareRequirements": [
                 add(
@@ -126,8 +126,8 @@ def build_crate(
         result=[add_file(path) for path in outputs],
         properties={
             "name": f"Run {facts.run}",
-            "description": "From the start of its first job to the end of the last one before the"
-            " report; jobs that were done earlier are not done again.",
+            "description": "From the start of the first job to the end of the last job before the"
+            " report. Jobs that were already done did not run again.",
             "actionStatus": "http://schema.org/CompletedActionStatus",
             "startTime": started,
             "endTime": ended,
@@ -144,7 +144,7 @@ def build_crate(
         "#licence",
         "CreativeWork",
         name="Licence",
-        description="dpol is under the MIT licence; for the data, the terms of their source hold.",
+        description="dpol is under the MIT licence; the data are under the terms of their source.",
     )
     crate.root_dataset["mentions"] = run
     crate.root_dataset["conformsTo"] = [
@@ -156,12 +156,12 @@ def build_crate(
 
 
 def files_since(folder: Path) -> dict[str, str]:
-    """The files of a run that are not as its crate says, by name: changed, missing or new.
+    """Return the files of a run that differ from its crate, by name: changed, missing or new.
 
     Logs and times of jobs are in no crate.
 
     Raises:
-        DataError: it is not a finished run, or its crate cannot be read.
+        DataError: The run is not finished, or its crate cannot be read.
     """
     crate = folder / CRATE
     if not crate.exists():  # it is written last
@@ -171,29 +171,31 @@ def files_since(folder: Path) -> dict[str, str]:
         )
     with reading(crate):
         entities = json.loads(crate.read_text(encoding="utf-8"))["@graph"]
-        noted = {unquote(it["@id"]): it["sha256"] for it in entities if "contentSize" in it}
+        noted = {unquote(node["@id"]): node["sha256"] for node in entities if "contentSize" in node}
     beside = (crate, folder / "logs", folder / "benchmarks")
-    found = {
-        it.relative_to(folder).as_posix()
-        for it in folder.rglob("*")
-        if it.is_file() and not it.name.startswith(".") and not {it, *it.parents} & {*beside}
+    present = {
+        file.relative_to(folder).as_posix()
+        for file in folder.rglob("*")
+        if file.is_file()
+        and not file.name.startswith(".")
+        and not {file, *file.parents} & {*beside}
     }
-    changed = [it for it in noted if it in found and sha256(folder / it) != noted[it]]
+    changed = [name for name in noted if name in present and sha256(folder / name) != noted[name]]
     return dict(
         [
-            *((it, "changed") for it in sorted(changed)),
-            *((it, "missing") for it in sorted(noted.keys() - found)),
-            *((it, "new") for it in sorted(found - noted.keys())),
+            *((name, "changed") for name in sorted(changed)),
+            *((name, "missing") for name in sorted(noted.keys() - present)),
+            *((name, "new") for name in sorted(present - noted.keys())),
         ]
     )
 
 
 def _span(folder: Path, provenance: Provenance) -> tuple[str, str]:
-    """Times at which the jobs began and ended; that of the page if none was measured."""
+    """Return when the jobs began and ended; the time of the page if no job was measured."""
     stages = provenance.stages
     moment = (folder / "report/index.html").stat().st_mtime
     span = (moment, moment)
     if not stages.empty:
         span = float(stages["started"].min()), float(stages["ended"].max())
-    first, last = (datetime.fromtimestamp(it, UTC).isoformat(timespec="seconds") for it in span)
+    first, last = (datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds") for end in span)
     return first, last

@@ -1,4 +1,4 @@
-"""Section on the data: their origin, and the changes that cleaning made."""
+"""Section on the data: their origin, and the changes made by cleaning."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dpol.studies.page import PageFacts
 
 
 def read_source(folder: Path, facts: PageFacts) -> dict[str, Any]:
-    """The origin of the raw table of a run, as `dpol.data.panel.provenance_of` describes it.
+    """Read the origin of a run's raw table, as `dpol.data.panel.provenance_of` describes it.
 
     Args:
         folder: results/<run>.
-        facts: of the run.
+        facts: Facts of the run.
 
     Raises:
-        DataError: the file that describes it is missing, or is not what it should be.
+        DataError: The file that describes it is missing or invalid.
     """
     if facts.columns is None:  # a table of gains
         return dict(read_stream(folder / f"streams/{next(iter(facts.streams))}.parquet").provenance)
@@ -34,12 +34,12 @@ def read_source(folder: Path, facts: PageFacts) -> dict[str, Any]:
 
 
 def data_part(folder: Path, facts: PageFacts) -> Part:
-    """The part on the origin of the data and on cleaning; a table of gains is not cleaned."""
+    """Build the part on the origin of the data and on cleaning; gains are not cleaned."""
     source = source_facts(
         read_source(folder, facts), licence=facts.licence, citation=facts.citation
     )
     if facts.columns is None:
-        intro = "The table of gains was used as it is. Nothing was cleaned."
+        intro = "The table of gains was used as it is, without cleaning."
         return Part(key="data", title="Data", intro=intro, facts=source)
     path = folder / "data/cleaning.json"
     with reading(path):
@@ -49,9 +49,9 @@ def data_part(folder: Path, facts: PageFacts) -> Part:
     return Part(
         key="data",
         title="Data and cleaning",
-        intro="Where the data came from, and how many cells each cleaning rule changed.",
-        folded=tuple((it.caption, to_fragment(it)) for it in tables),
-        elsewhere=(("Cleaning report, with each entity dropped", "../data/cleaning.md"),),
+        intro="The origin of the data, and the number of cells that each cleaning rule changed.",
+        folded=tuple((table.caption, to_fragment(table)) for table in tables),
+        elsewhere=(("Cleaning report with every entity dropped", "../data/cleaning.md"),),
         files=(("cleaning.json", "../data/cleaning.json"), ("panel", "../data/panel.parquet")),
         facts=source,
     )
@@ -60,13 +60,13 @@ def data_part(folder: Path, facts: PageFacts) -> Part:
 def source_facts(
     provenance: Mapping[str, Any], *, licence: str | None = None, citation: str | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Origin of a table as terms and texts; of `dpol.data.panel.provenance_of`."""
+    """Turn the provenance of a table (`dpol.data.panel.provenance_of`) into terms and texts."""
     fetched = provenance.get("fetched", {})
     capacities = provenance.get("capacities", {})
     every = {
         "table": provenance["file"],
         "table of capacities": capacities.get("file"),
-        "SHA-256 of it": capacities.get("sha256"),
+        "SHA-256 of the capacities": capacities.get("sha256"),
         "data": "simulated, not measured" if provenance["simulated"] else "real",
         "SHA-256": provenance["sha256"],
         "archive": fetched.get("archive"),
@@ -80,20 +80,20 @@ def source_facts(
 
 
 MOST_STREAMS = 6
-"""Streams for which a table has room."""
+"""Number of streams that fit into one table."""
 
 
 def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start: int = 0) -> Table:
-    """Changes that cleaning made, rule by rule and stream by stream.
+    """Build a table of the changes by cleaning, by rule and stream.
 
     Args:
-        cleaning: report of `dpol.data.panel.report_as_dict`.
-        titles: of the streams.
-        start: place of the first stream; the table of the first streams has the notes.
+        cleaning: Report of `dpol.data.panel.report_as_dict`.
+        titles: Titles of the streams.
+        start: Index of the first stream; the first table has the notes.
     """
     streams = cleaning["streams"]
     shown = slice(start, start + MOST_STREAMS)
-    names = [titles[it["stream"]] for it in streams[shown]]
+    names = [titles[stream["stream"]] for stream in streams[shown]]
     counts, idle = report_rows(cleaning)
     lines = [(text, tuple(map(number, values[shown]))) for text, values in counts]
     footers = [
@@ -104,14 +104,14 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
         *_gaps(streams, titles),
     ]
     footers += [
-        f"Almost no entity has a row in these periods ({titles[it['stream']]}). Check their dates:"
-        f" {'; '.join(it['sparse_periods'])}."
-        for it in streams
-        if it["sparse_periods"]
+        f"Check the dates of {titles[stream['stream']]}: almost no entity has a row in these"
+        f" periods: {'; '.join(stream['sparse_periods'])}."
+        for stream in streams
+        if stream["sparse_periods"]
     ]
     several = f": {names[0]} to {names[-1]}" if len(streams) > MOST_STREAMS else ""
     return Table(
-        caption=f"What cleaning did{several}",
+        caption=f"Changes by cleaning{several}",
         name=f"cleaning-{start}" if start else "cleaning",
         corner=("rule",),
         headers=tuple(names),
@@ -121,33 +121,33 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
 
 
 def _selections(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[str]:
-    """Sentences on the choice of entities; streams with the same choice share one."""
+    """Describe the choice of entities; streams with the same choice share a sentence."""
     for kind, text in cleaning["selections"].items():
-        names = [titles[it["stream"]] for it in cleaning["streams"] if it["selection"] == kind]
+        names = [titles[row["stream"]] for row in cleaning["streams"] if row["selection"] == kind]
         if names:
             yield f"Entities that play ({', '.join(names)}): {text}."
 
 
 def _gaps(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
-    """Periods that a whole stream lacks; streams that lack the same share a sentence."""
+    """List periods missing from a whole stream; streams with the same gaps share a sentence."""
     of_gaps: dict[str, list[str]] = {}
-    for it in streams:
-        if it["missing_periods"]:
-            gaps = "; ".join(it["missing_periods"])
-            of_gaps.setdefault(gaps, []).append(titles[it["stream"]])
+    for stream in streams:
+        if stream["missing_periods"]:
+            gaps = "; ".join(stream["missing_periods"])
+            of_gaps.setdefault(gaps, []).append(titles[stream["stream"]])
     if not of_gaps:
         yield "No stream lacks a period."
     for gaps, names in of_gaps.items():
-        yield f"Periods that are missing and left out ({', '.join(names)}): {gaps}."
+        yield f"Missing periods, left out ({', '.join(names)}): {gaps}."
 
 
 def _smallest(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
-    """A sentence on the smallest entity of each period, which scales isotropic noise."""
+    """Tell the capacity of each period's smallest entity, which scales isotropic noise."""
     if streams[0]["smallest_of_periods"] is None:
         return
     ranges = []
-    for it in streams:
-        low, high = it["smallest_of_periods"]
-        ranges.append(f"{low:g} to {high:g} ({titles[it['stream']]})")
-    yield f"Capacity of the smallest entity of a period: {', '.join(ranges)}."
-    yield from describe_smallest(it["stream"] for it in streams)
+    for stream in streams:
+        low, high = stream["smallest_of_periods"]
+        ranges.append(f"{low:g} to {high:g} ({titles[stream['stream']]})")
+    yield f"Capacity of the smallest entity in each period: {', '.join(ranges)}."
+    yield from describe_smallest(stream["stream"] for stream in streams)

@@ -1,4 +1,4 @@
-"""A league of the algorithms of several runs: shares of the possible gain, and ranks."""
+"""League of the algorithms of several runs: shares of the possible gain, and ranks."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.words import counted
 
 _ROUNDING = 1e-9
-"""Rounding error of a share, and that of a total relative to it."""
+"""Rounding error of a share, and relative rounding error of a total."""
 
 _ON_UNMOVED = (
-    "*: equal in all replicates, although their noise differs: the algorithm ignores its noise, or"
-    " has seen the gains without it"
+    "*: equal in all replicates although their noise differs; the algorithm ignores the noise, or"
+    " has seen the gains without noise"
 )
 
 Unit = tuple[Any, int]
-"""Seed and number of a replicate: its random numbers."""
+"""Seed and number of a replicate, which determine its random numbers."""
 Sample = Mapping[Unit, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Game:
-    """A game that was played on a stream.
+    """Game on a stream.
 
     Args:
-        checksum: of the gains, and of all that scales the noise.
-        uniform: total gain expected of an expert drawn uniformly in every round.
-        oracle: total of the largest gains of all rounds.
+        checksum: Checksum of the gains and of everything that scales the noise.
+        uniform: Expected total gain of an expert drawn uniformly in every round.
+        oracle: Sum of the largest gains of all rounds.
     """
 
     checksum: str
@@ -44,14 +44,14 @@ class Game:
 
 @dataclass(frozen=True, kw_only=True)
 class Player:
-    """An algorithm with its noise, in one run or in several.
+    """An algorithm with its noise, in one or several runs.
 
     Args:
-        algorithm: its label.
-        noise: name of its noise.
-        runs: names of the runs.
-        rules: settings of the runs in which other players may differ.
-        totals: total gain of each replicate, by stream and mu.
+        algorithm: Label of the algorithm.
+        noise: Name of the noise.
+        runs: Names of the runs.
+        rules: Settings of the runs that tell players of the same name apart.
+        totals: Total gain of each replicate, by stream and mu.
     """
 
     algorithm: str
@@ -64,45 +64,45 @@ class Player:
 def league_of(
     players: Iterable[Player], games: Sequence[Mapping[str, Game]], confidence: float
 ) -> pd.DataFrame:
-    """The league: one row per mu and player, the largest mu and the best player first.
+    """Rank players in a league: one row per mu and player, largest mu and best player first.
 
-    A share is (total gain - uniform) / (oracle - uniform), as a mean over the streams on which all
-    runs play the same game. Each replicate gives one such mean, and these are independent of each
-    other. Runs of other seeds add replicates (`joined`).
+    A share is (total gain - uniform) / (oracle - uniform), mean over the streams on which all runs
+    play the same game. Each replicate gives one such mean, and these are independent. Runs with
+    other seeds add replicates (`joined`).
 
-    A rank counts the players with a larger share. It lies between `rank_low`, 1 plus the players
-    that are surely better, and `rank_high`, the number of players less those that are surely worse.
-    A player is surely better if the interval of the difference lies above 0: Student's for
-    replicates that both have, Welch's where they have none in common. Intervals of all shares and
-    all differences hold together (Bonferroni); then all ranks do. Source: Klein, Wright and
+    A rank is 1 plus the number of players with a larger share. It lies between `rank_low`, 1 plus
+    the number of surely better players, and `rank_high`, the number of players minus the number of
+    surely worse ones. A player is surely better if the interval of the difference lies above 0:
+    Student's for common replicates, Welch's if there are none. The intervals of all shares and
+    differences hold jointly (Bonferroni), and so do the ranks. Source: Klein, Wright and
     Wieczorek, A joint confidence region for an overall ranking of populations (2020).
 
     Args:
-        players: of all runs.
-        games: of each run, by label of the stream.
-        confidence: of all intervals together.
+        players: Players of all runs.
+        games: Games of each run, by label of the stream.
+        confidence: Joint confidence of all intervals.
 
     Returns:
-        the columns `COLUMNS`; no rows if the runs share no game.
+        A table with `COLUMNS`; no rows if the runs share no game.
     """
     first, *others = games
     shared = {
         label: game
         for label, game in first.items()
-        if game.oracle > game.uniform and all(it.get(label) == game for it in others)
+        if game.oracle > game.uniform and all(run.get(label) == game for run in others)
     }
     entered = joined(
-        dataclasses.replace(it, totals={k: own for k, own in it.totals.items() if k[0] in shared})
-        for it in players
+        dataclasses.replace(one, totals={k: own for k, own in one.totals.items() if k[0] in shared})
+        for one in players
     )
-    samples = [_samples(it, shared) for it in entered]
+    samples = [_samples(player, shared) for player in entered]
     mus = sorted({mu for sample in samples for mu in sample}, reverse=True)
-    fields = {mu: [index for index, it in enumerate(samples) if mu in it] for mu in mus}
+    fields = {mu: [index for index, sample in enumerate(samples) if mu in sample] for mu in mus}
     comparisons = sum(math.comb(len(field) + 1, 2) for field in fields.values())
     rows: list[dict[str, Any]] = []
     for mu, field in fields.items():
         own = [samples[index][mu] for index in field]
-        means = np.array([np.mean(list(it.values())) for it in own])
+        means = np.array([np.mean(list(sample.values())) for sample in own])
         better = np.array([[_is_better(a, b, confidence, comparisons) for b in own] for a in own])
         for place in np.argsort(-means, kind="stable"):
             player, values = entered[field[place]], np.array(list(own[place].values()))
@@ -135,10 +135,10 @@ COLUMNS = [
 
 
 def joined(players: Iterable[Player]) -> list[Player]:
-    """The players, each with the replicates of all runs that it is in.
+    """Join the players of all runs, each with the replicates of all its runs.
 
-    Players of one label and noise are one if they have equal totals wherever they have the same
-    stream, mu and replicate. Where they have none in common, their rules must be equal.
+    Players with the same label and noise are one player if their totals agree on every common
+    stream, mu and replicate. If they have none in common, their rules must be equal.
     """
     entered: list[Player] = []
     for new in players:
@@ -168,41 +168,41 @@ def _are_one(old: Player, new: Player) -> bool:
 
 
 def _samples(player: Player, games: Mapping[str, Game]) -> Mapping[float, Sample]:
-    """The mean share over all games of each replicate that played them all, by mu."""
-    found: dict[float, Sample] = {}
+    """Return the mean share over all games, by mu, for each replicate that played all games."""
+    shares: dict[float, Sample] = {}
     for mu in dict.fromkeys(mu for _, mu in player.totals):
         own = [player.totals.get((label, mu), {}) for label in games]
         units = set.intersection(*map(set, own)) if own else set()
         if units:
-            uniform = np.array([it.uniform for it in games.values()])
-            possible = np.array([it.oracle for it in games.values()]) - uniform
-            found[mu] = {
-                unit: float(np.mean((np.array([it[unit] for it in own]) - uniform) / possible))
+            uniform = np.array([game.uniform for game in games.values()])
+            possible = np.array([game.oracle for game in games.values()]) - uniform
+            shares[mu] = {
+                unit: float(np.mean((np.array([sums[unit] for sums in own]) - uniform) / possible))
                 for unit in sorted(units)
             }
-    return found
+    return shares
 
 
 def _is_better(one: Sample, two: Sample, confidence: float, comparisons: int) -> bool:
-    """True if the whole interval of the difference of two means lies above 0."""
+    """Return True if the whole interval of the difference of two means lies above 0."""
     if shared := one.keys() & two.keys():
         gaps = np.array([one[unit] - two[unit] for unit in sorted(shared)])
         gap, half = gaps.mean(), float(half_width(gaps, confidence, comparisons))
     else:
-        values = [np.array(list(it.values())) for it in (one, two)]
+        values = [np.array(list(sample.values())) for sample in (one, two)]
         gap = values[0].mean() - values[1].mean()
         half = math.inf
         if min(map(len, values)) > 1:
-            deviations = [float(it.std(ddof=1)) for it in values]
+            deviations = [float(totals.std(ddof=1)) for totals in values]
             half = welch_half_width(deviations, [*map(len, values)], confidence, comparisons)
     return bool(gap > half + _ROUNDING)
 
 
 def lines_of(league: pd.DataFrame) -> list[str]:
-    """A league in words: a row per player, a column per mu, ordered by the mean share."""
+    """Write a league as text: a row per player, a column per mu, ordered by mean share."""
     if league.empty:
-        return ["no league: the runs share no stream with the same gains, or lack totals.parquet"]
-    streams, replicates = (int(league[it].max()) for it in ("streams", "replicates"))
+        return ["no league: the runs share no stream with equal gains, or lack totals.parquet"]
+    streams, replicates = (int(league[name].max()) for name in ("streams", "replicates"))
     keys, several = ["algorithm", "noise"], league.groupby(["algorithm", "noise"])["runs"]
     if (several.nunique() > 1).any():
         keys.append("runs")

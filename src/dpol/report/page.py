@@ -1,4 +1,4 @@
-"""The page: every figure and table of a run, with answers first, in one file."""
+"""Report page of a run: answers first, then every figure and table, in one file."""
 
 from __future__ import annotations
 
@@ -32,20 +32,19 @@ from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schema
 def write_report(
     page: Path, params: Params, *, files: Iterable[Path], logs: Path, checkout: Path
 ) -> None:
-    """Write the page of a run, and its crate.
+    """Write the page of a run and its crate.
 
     Args:
         page: results/<run>/report/index.html.
-        params: what the workflow tells of the run.
-        files: other files of the run, for the crate; those that are gone, or not in the folder of
-            the run, are left out.
-        logs: results/<run>/logs, which lies elsewhere than the page where a storage provider holds
-            the page.
-        checkout: the folder whose commit the page shows. A page that is not held leads to its
-            documentation.
+        params: Facts from the workflow.
+        files: Other files of the run, for the crate. Files that are gone or outside the folder of
+            the run are left out.
+        logs: results/<run>/logs; with remote storage it is not next to the page.
+        checkout: Folder whose commit the page shows. Links to its documentation are added unless
+            results are on remote storage.
 
     Raises:
-        DataError: a file of the run is missing, or is not what it should be.
+        DataError: A file of the run is missing or invalid.
     """
     folder = page.parents[1]
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
@@ -58,23 +57,23 @@ def write_report(
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
     files = dict.fromkeys([page, *files])
-    outputs = [it for it in files if folder in it.parents and it.is_file()]
+    outputs = [path for path in files if folder in path.parents and path.is_file()]
     write_json(folder / CRATE, build_crate(folder, facts, provenance, outputs))
 
 
 def build_page(
     folder: Path, config: Config, provenance: Provenance, docs: Path | None = None
 ) -> str:
-    """The page of a run; equal files, config and provenance give an equal page.
+    """Build the page of a run; equal files, config and provenance give an equal page.
 
     Args:
         folder: results/<run>.
-        config: of the run; it says what the run has made.
-        provenance: origin of the run, which its files do not tell.
-        docs: the folder of the documentation; the page leads to what is there.
+        config: Config of the run, which determines its results.
+        provenance: Sources of the run that its files do not tell.
+        docs: Folder of the documentation; the page links to the pages that exist.
 
     Raises:
-        DataError: a file of the run is missing, or is not what it should be.
+        DataError: A file of the run is missing or invalid.
     """
     facts, studies = page_facts(config), config.studies()
     answers, parts, widgets = list[Answer](), list[Part](), list[str]()
@@ -89,23 +88,23 @@ def build_page(
                 widget = load(section.widget)(results, settings, facts)
                 part = _with_widget(part, widget)
                 widgets.append(widget.name)
-            # Before the sections of all studies, or after those that came.
+            # First on the page, or after the previous sections.
             parts.insert(0 if section.leads else len(parts), part)
     for name, study in load_studies().items():
         if study.answers and config.block(name) is None:
             answers += load(study.answers)({}, None, facts)
     first, *others = parts
     *answered, setting = joined(answers)
-    by_question = {it.question: it for it in answered}
+    by_question = {answer.question: answer for answer in answered}
     leading = by_question.get(COST, answered[0])
-    # The reader of a paper asks what privacy costs; that of an own table asks their question.
+    # Readers of a paper ask what privacy costs; owners of a table ask their own question.
     of_papers = PAPERS in by_question or facts.asks_several
     return load_template("report.html.j2", "dpol.report").render(
         run=facts.run,
         title=COST if of_papers else setting.finding,
         lead=leading.finding,
         first=first,
-        below=[it.below for it in answers if it.below],
+        below=[answer.below for answer in answers if answer.below],
         answers=answered,
         example=config.report.algorithms[0],
         setting=setting.more,
@@ -118,10 +117,9 @@ def build_page(
 
 
 def joined(answers: Sequence[Answer]) -> list[Answer]:
-    """One answer to each question about which something was found.
+    """Join the answers to each question that has a finding.
 
-    Findings come first, and those of a later study before those of an earlier one: it judges what
-    the earlier one made.
+    Findings come first. Later studies come before earlier ones, whose results they judge.
 
     >>> added = Answer(question=PAPERS, more=("b",))
     >>> leading = Answer(question=PAPERS, finding="a")
@@ -130,11 +128,11 @@ def joined(answers: Sequence[Answer]) -> list[Answer]:
     """
     whole = []
     for question in QUESTIONS:
-        parts = [it for it in reversed(answers) if it.question == question]
-        parts.sort(key=lambda it: not it.finding)
+        parts = [answer for answer in reversed(answers) if answer.question == question]
+        parts.sort(key=lambda answer: not answer.finding)
         if parts and parts[0].finding:
-            finding, *more = (text for it in parts for text in (it.finding, *it.more) if text)
-            see = tuple(name for it in parts for name in it.see)
+            finding, *more = (text for part in parts for text in (part.finding, *part.more) if text)
+            see = tuple(name for part in parts for name in part.see)
             whole.append(Answer(question=question, finding=finding, more=tuple(more), see=see))
     return whole
 
@@ -143,7 +141,7 @@ _PERIODS = {(1, "day"): "day", (7, "day"): "week", (1, "month"): "month"}
 
 
 def page_facts(config: Config) -> PageFacts:
-    """The facts that the page tells of the run of a config."""
+    """Return the facts of a config's run for its page."""
     dataset = config.dataset
     period = _PERIODS.get(dataset.periods.length, "period")
     return PageFacts(
@@ -161,30 +159,30 @@ def page_facts(config: Config) -> PageFacts:
 
 
 def _read_results(folder: Path, study: Study, settings: Any, facts: Facts) -> Frames:
-    """The result tables of a study by name, if it brings something that is computed from them."""
-    if not (study.answers or any(it.widget for it in study.every_section())):
+    """Read the result tables of a study by name, if its answers or widgets need them."""
+    if not (study.answers or any(section.widget for section in study.every_section())):
         return {}
     schemas = schemas_of(study)
     names = study.results_of(settings, facts)
-    return {it: read_frame(folder / f"{it}.parquet", schemas[it]) for it in names}
+    return {name: read_frame(folder / f"{name}.parquet", schemas[name]) for name in names}
 
 
 LONGEST_TABLE = 60
-"""Rows of a table up to which all of it is seen."""
+"""Number of rows above which a table is folded."""
 
 
 def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
-    """A section; under figures its tables are folded, as are long ones. Some are only linked."""
-    pictures = tuple(_picture(folder, it, numbers) for it in section.figures)
-    seen = any(it.wide for it in pictures)
+    """Build a section. Tables below figures and long tables are folded; some are only linked."""
+    pictures = tuple(_picture(folder, figure, numbers) for figure in section.figures)
+    seen = any(picture.wide for picture in pictures)
     shown, folded = list[tuple[str, str]](), list[tuple[str, str]]()
-    for it in section.tables:
-        if it.place == "file":
+    for spec in section.tables:
+        if spec.place == "file":
             continue
-        table = read_fragment(folder / f"tables/{it.name}.fragment.html")
+        table = read_fragment(folder / f"tables/{spec.name}.fragment.html")
         long = table.count("<tr") > LONGEST_TABLE
-        fold = long or it.place == "folded" or (seen and it.place is None)
-        (folded if fold else shown).append((it.title, table))
+        fold = long or spec.place == "folded" or (seen and spec.place is None)
+        (folded if fold else shown).append((spec.title, table))
     return Part(
         key=section.name,
         title=section.title,
@@ -193,14 +191,16 @@ def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
         tables=tuple(shown),
         folded=tuple(folded),
         elsewhere=tuple(
-            (it.title, f"../tables/{it.name}.html") for it in section.tables if it.place == "file"
+            (one.title, f"../tables/{one.name}.html")
+            for one in section.tables
+            if one.place == "file"
         ),
         files=_files(section),
     )
 
 
 def _picture(folder: Path, figure: FigureSpec, numbers: Iterator[int]) -> Picture:
-    """A figure with its number; one that is a file only has none, and no image on the page."""
+    """Read a figure; one that is only a file has no number and no image on the page."""
     path = folder / f"figures/{figure.name}.svg"
     wide, width, finding = read_image(path)
     if figure.place == "file":
@@ -216,7 +216,6 @@ def _picture(folder: Path, figure: FigureSpec, numbers: Iterator[int]) -> Pictur
 
 
 def _with_widget(part: Part, widget: Widget) -> Part:
-    """A part with its interactive figure."""
     template = load_template(f"{widget.name}.html.j2", "dpol.report")
     return replace(
         part,
@@ -227,9 +226,8 @@ def _with_widget(part: Part, widget: Widget) -> Part:
 
 
 def _files(section: Section) -> tuple[tuple[str, str], ...]:
-    """The files that a section is made of: figures, tables, and the numbers behind them."""
-    names = [f"figures/{it.name}.{kind}" for it in section.figures for kind in ("svg", "pdf")]
-    names += [f"tables/{it.name}.csv" for it in section.tables]
+    names = [f"figures/{one.name}.{kind}" for one in section.figures for kind in ("svg", "pdf")]
+    names += [f"tables/{table.name}.csv" for table in section.tables]
     names += [f"{name}.parquet" for name in section.results]
     return tuple((Path(name).name, f"../{name}") for name in names)
 
@@ -242,7 +240,6 @@ _MANUAL = {
 
 
 def _manual(folder: Path, docs: Path | None) -> list[tuple[str, str]]:
-    """Links to the pages of the documentation that are there."""
     if docs is None:
         return []
     home = (folder / "report").resolve()

@@ -1,4 +1,4 @@
-"""A section of the page as a value, which the template shows."""
+"""Sections of the page, as values for the template."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dpol.studies.study import FigureSpec
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A figure on the page.
+    """Figure on the page.
 
     Args:
-        spec: its words, and where it is.
-        number: by which it is cited.
-        wide: its image as base64; empty for one that is a file only.
-        narrow: that for phones.
-        width: of the wide one, in points.
-        finding: what it shows, in a sentence.
+        spec: Its texts and its place.
+        number: Its number.
+        wide: Image as base64; empty if it is only a file.
+        narrow: Image for phones, as base64.
+        width: Width of the wide image, in points.
+        finding: Sentence on what it shows.
     """
 
     spec: FigureSpec
@@ -30,20 +30,20 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A section of the page, with its contents.
+    """Section of the page.
 
     Args:
-        key: its anchor.
-        title: its heading.
-        intro: its first paragraph.
-        pictures: its figures, in the order of their numbers.
-        tables: captions of its tables, and the tables as HTML.
-        folded: those that only readers see who open them.
-        elsewhere: titles of tables that are files only, and where they are.
-        facts: terms and texts, if it has any.
-        code: a title and a text that is shown as it is.
-        files: texts of links to its files, and where they lead.
-        widget: HTML of its interactive figure, which a script of the page brings to life.
+        key: Anchor.
+        title: Heading.
+        intro: First paragraph.
+        pictures: Figures, in the order of their numbers.
+        tables: Captions of tables, and the tables as HTML.
+        folded: Captions and HTML of tables that are folded.
+        elsewhere: Titles and addresses of tables that are only files.
+        facts: Terms and texts.
+        code: Title of a text, and the text to show verbatim.
+        files: Texts and addresses of links to its files.
+        widget: HTML of its interactive figure, which a script of the page draws.
     """
 
     key: str

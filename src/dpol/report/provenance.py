@@ -1,4 +1,4 @@
-"""Provenance of a page: versions, commit, config, and how long each stage took."""
+"""Provenance of a page: versions, commit, config, and the time of each stage."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from dpol.studies.page import PageFacts
 
 @dataclass(frozen=True, kw_only=True)
 class Params:
-    """The facts that the workflow tells of a run.
+    """Facts of a run from the workflow.
 
     Args:
-        config_name: the config files, by name.
-        config_text: the config as YAML.
-        snakefile: text of the main file of the workflow.
-        code: hash of the code of dpol that computed the results.
-        benchmarks: files of the times of all jobs.
-        packages: those of others whose code played, each with its version and a hash of its files.
+        config_name: Names of the config files.
+        config_text: The config as YAML.
+        snakefile: Text of the main file of the workflow.
+        code: Hash of the code of dpol that computed the results.
+        benchmarks: Files with the times of all jobs.
+        packages: Other packages whose code played, with version and hash of their files.
     """
 
     config_name: str
@@ -39,14 +39,14 @@ class Params:
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """The sources of a page, in addition to the files of the run.
+    """Sources of a page besides the files of the run.
 
     Args:
-        params: what the workflow tells of the run.
-        versions: with which the jobs made the results; several of a package where jobs differ.
-        unrecorded: number of jobs that have not recorded their versions.
-        commit: of the checkout, in words; None if it is not one.
-        stages: table of `read_stages`.
+        params: Facts from the workflow.
+        versions: Versions of the packages that made the results; several where jobs differ.
+        unrecorded: Number of jobs that did not record their versions.
+        commit: Commit of the checkout, in words; None if there is none.
+        stages: Table of `read_stages`.
     """
 
     params: Params
@@ -56,30 +56,29 @@ class Provenance:
     stages: pd.DataFrame
 
     def described(self) -> str:
-        """The versions in words, each package once."""
-        names = dict.fromkeys(name for name, _ in self.versions)
-        parts = [
-            f"{name} {' and '.join(it for package, it in self.versions if package == name)}"
-            for name in names
-        ]
+        """Name the versions, each package once."""
+        of_package: dict[str, list[str]] = {}
+        for name, version in self.versions:
+            of_package.setdefault(name, []).append(version)
+        parts = [f"{name} {' and '.join(versions)}" for name, versions in of_package.items()]
         if self.unrecorded:
             parts.append(f"unknown for {counted(self.unrecorded, 'job')}")
         return ", ".join(parts)
 
 
 def provenance_of(params: Params, logs: Path, checkout: Path) -> Provenance:
-    """The sources of a run.
+    """Collect the sources of a run.
 
     Args:
-        params: what the workflow tells of it.
-        logs: results/<run>/logs; the times of the jobs are in `benchmarks`, next to it.
-        checkout: the folder whose commit counts.
+        params: Facts from the workflow.
+        logs: results/<run>/logs; the times of the jobs are in `benchmarks` next to it.
+        checkout: Folder whose commit counts.
     """
-    benchmarks, times = [Path(it) for it in params.benchmarks], logs.parent / "benchmarks"
+    benchmarks, times = [Path(path) for path in params.benchmarks], logs.parent / "benchmarks"
     log_files = [
-        (logs / it.relative_to(times)).with_suffix(".log")
-        for it in benchmarks
-        if it.is_file()  # of a table that was placed by hand, no job
+        (logs / path.relative_to(times)).with_suffix(".log")
+        for path in benchmarks
+        if path.is_file()  # a table placed by hand has no job
     ]
     versions, unrecorded = recorded_versions(log_files)
     return Provenance(
@@ -92,7 +91,7 @@ def provenance_of(params: Params, logs: Path, checkout: Path) -> Provenance:
 
 
 def commit_of(folder: Path | str) -> str | None:
-    """The commit of a git checkout, and whether files differ from it; None if it is not one."""
+    """Return the commit of a git checkout and whether files differ; None if it is no checkout."""
     if not (Path(folder) / ".git").exists():
         return None
     command = ["git", "-C", str(folder), "describe", "--always", "--abbrev=40", "--exclude=*"]
@@ -105,11 +104,11 @@ def commit_of(folder: Path | str) -> str | None:
 
 
 def read_stages(files: Iterable[Path], folder: Path) -> pd.DataFrame:
-    """Times from benchmark files, a stage per first part of their path in `folder`.
+    """Read times from benchmark files; the first part of a path in `folder` is its stage.
 
-    Columns: `jobs` of the stage; `wall` and `cpu`, seconds of all together; `memory`, the largest
-    in MB; `started` and `ended`, seconds since 1970. Files that are not there, or cannot be read,
-    are left out: a table that was there before the run was fetched by no job of it.
+    Columns: `jobs`, their number; `wall` and `cpu`, total seconds; `memory`, the largest in MB;
+    `started` and `ended`, seconds since 1970. Missing and unreadable files are left out: a table
+    that existed before the run was not fetched by a job.
     """
     how = {"wall": "sum", "cpu": "sum", "memory": "max", "started": "min", "ended": "max"}
     rows = [
@@ -123,9 +122,9 @@ def read_stages(files: Iterable[Path], folder: Path) -> pd.DataFrame:
 
 
 def _times(file: Path) -> tuple[float, ...] | None:
-    """Seconds of wall and CPU time, MB of memory, start and end of a job.
+    """Return seconds of wall and CPU time, MB of memory, start and end of a job.
 
-    CPU time and memory are 0 where a job was over before a measurement. Snakemake writes the file
+    CPU time and memory are 0 for jobs that ended before a measurement. Snakemake writes the file
     when the job ends.
     """
     try:
@@ -138,7 +137,7 @@ def _times(file: Path) -> tuple[float, ...] | None:
 
 
 def stage_table(stages: pd.DataFrame) -> Table:
-    """Times of the stages, the longest first, and of all together."""
+    """Build a table of the times of the stages, the longest first, and in total."""
     formats = {"jobs": ",.0f", "wall": ",.1f", "cpu": ",.1f", "memory": ",.0f"}
     lines = [
         (
@@ -161,14 +160,14 @@ def stage_table(stages: pd.DataFrame) -> Table:
         sections=(one_section(lines),),
         footers=(
             f"Total: {jobs:,.0f} jobs, {wall:,.0f} s if run one after another, {cpu:,.0f} s of CPU"
-            " time, excluding this page. Snakemake samples running jobs, so very short ones show"
+            " time, excluding this page. Snakemake samples running jobs, so very short jobs show"
             " 0 s of CPU time.",
         ),
     )
 
 
 def provenance_part(facts: PageFacts, provenance: Provenance) -> Part:
-    """The part on the versions, the config and the time of each stage."""
+    """Build the part on the versions, the config and the time of each stage."""
     terms = {
         "run": facts.run,
         "seed": str(facts.seed),
@@ -179,8 +178,8 @@ def provenance_part(facts: PageFacts, provenance: Provenance) -> Part:
     return Part(
         key="provenance",
         title="Provenance",
-        intro="Everything you need to make this page again. The same versions, config, seed and"
-        " data give the same numbers on the same kind of processor, for any number of cores.",
+        intro="Everything you need to reproduce this page. The same versions, config, seed and data"
+        " give the same numbers on the same kind of processor, with any number of cores.",
         folded=((stages.caption, to_fragment(stages)),) if timed else (),
         facts=tuple((term, text) for term, text in terms.items() if text),
         code=(f"Config: {provenance.params.config_name}", provenance.params.config_text),

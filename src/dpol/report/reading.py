@@ -1,4 +1,4 @@
-"""Readers of the files of a run. An error names what is wrong with a file, and the remedy."""
+"""Readers of the files of a run; errors name what is wrong with a file, and the remedy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpol.core.schemas import unreadable
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """A block that reads a file. Raises DataError if it is missing, or is not what it should be."""
+    """Guard a block that reads a file. Raises DataError if the file is missing or invalid."""
     try:
         yield
     except (OSError, LookupError, SyntaxError, TypeError, ValueError) as error:
@@ -21,7 +21,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def read_fragment(path: Path) -> str:
-    """A table as HTML. Raises DataError if it is missing, or is not a table."""
+    """Read a table as HTML. Raises DataError if it is missing or is not a table."""
     with reading(path):
         text = path.read_text(encoding="utf-8")
         if "</table>" not in text:
@@ -30,10 +30,10 @@ def read_fragment(path: Path) -> str:
 
 
 def read_image(path: Path) -> tuple[str, float, str]:
-    """A figure as base64, its width in points, and its finding.
+    """Read a figure as base64, its width in points, and its finding.
 
     Raises:
-        DataError: it is missing, or is not a figure.
+        DataError: The file is missing or is not a figure.
     """
     with reading(path):
         image = path.read_bytes()

@@ -1,4 +1,4 @@
-"""A finished run in Python: its config, streams, games and tables, each read when it is used."""
+"""A finished run in Python: its config, streams, games and tables, read on demand."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from dpol.report.reading import reading
 from dpol.studies.games.runs import RUN_COLUMNS
 
 _FIRST = ["stream", "algorithm", "noise", "mu", "gain_share", "gain_share_half_width"]
-"""Columns of the summary that a plot needs."""
+"""Columns of the summary for a plot."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run, made by `open_run`.
+    """A finished run; open it with `open_run`.
 
     Args:
         folder: results/<run>.
@@ -36,7 +36,7 @@ class Run:
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """The config that was run. Raises DataError if it cannot be read."""
+        """Config of the run. Raises DataError if it cannot be read."""
         path = self.folder / CONFIG
         with reading(path):
             try:
@@ -46,30 +46,30 @@ class Run:
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """One row per stream, algorithm, noise and mu; first the six columns that a plot needs."""
+        """One row per stream, algorithm, noise and mu; the six columns for a plot come first."""
         frame = self.table("summary")
         return frame[[*_FIRST, *frame.columns.difference(_FIRST, sort=False)]]
 
     def answer(self) -> pd.DataFrame:
-        """The numbers of the page's first screen: the share that each system keeps at each level.
+        """Return the numbers of the page's first screen: the share that each system keeps.
 
-        One row per question, stream, system and level; without a stream, the mean over those of a
-        question. `right_guesses` is the largest share that an attacker guesses right about one
-        person, `gain_share` the share of the possible gain that is kept, `named_right` the share of
-        the rounds in which the right expert was named, and `best_fixed` the best fixed expert.
-        Half widths of means are means of half widths.
+        One row per question, stream, system and level; rows without a stream are means over the
+        streams of a question. `right_guesses` is the largest share of right guesses of an attacker
+        about one person, `gain_share` the share of the possible gain kept, `named_right` the share
+        of rounds in which the right expert was named, and `best_fixed` the best fixed expert.
+        Half-widths of means are means of half-widths.
 
         Raises:
-            DataError: the run has no such table, or it cannot be read.
+            DataError: The run has no such table, or it cannot be read.
         """
         several = (self.folder / "tables/answer-by-question.csv").exists()
-        found = self.table("answer-by-question" if several else "answer")
+        table = self.table("answer-by-question" if several else "answer")
         texts = ["question", "stream", "best_fixed"]
-        return found.assign(**found[texts].astype(object).fillna(""))
+        return table.assign(**table[texts].astype(object).fillna(""))
 
     def stream(self, label: str) -> GainStream:
-        """A gain stream. Raises DataError if the run has none of that label."""
-        there = {it.stem: it for it in sorted(self.folder.glob("streams/*.parquet"))}
+        """Read a gain stream. Raises DataError if the run has no stream with this label."""
+        there = {path.stem: path for path in sorted(self.folder.glob("streams/*.parquet"))}
         return read_stream(there[self._one_of("stream", label, there)])
 
     def games(
@@ -80,16 +80,16 @@ class Run:
         noise: str | None = None,
         mu: float | None = None,
     ) -> pd.DataFrame:
-        """Every action and its gain: one row per game, replicate and round.
+        """Read every action and its gain: one row per game, replicate and round.
 
         Args:
-            stream: label of a stream; None for all.
-            algorithm: label of an algorithm; None for all.
-            noise: name of a noise; None for all.
-            mu: a privacy level, inf for none; None for all.
+            stream: Label of a stream; None for all.
+            algorithm: Label of an algorithm; None for all.
+            noise: Name of a noise; None for all.
+            mu: A privacy level, inf for no privacy; None for all.
 
         Raises:
-            DataError: the run has no such game, or kept no rounds.
+            DataError: The run has no such game, or kept no rounds.
         """
         asked = {"stream": stream, "algorithm": algorithm, "noise": noise, "mu": mu}
         asked = {name: value for name, value in asked.items() if value is not None}
@@ -101,32 +101,32 @@ class Run:
         paths = sorted(games.rglob("rounds.parquet"))
         if not paths:
             raise DataError(
-                f"{self.folder}: this run kept no rounds; set keep_rounds: true in its config, and"
+                f"{self.folder}: this run kept no rounds; set keep_rounds: true in its config and"
                 " run it again"
             )
         filters = [(name, "==", value) for name, value in asked.items()]
         columns = list(RUN_COLUMNS)
         with reading(games):
             tables = [
-                parquet.read_table(it, columns=columns, filters=filters or None) for it in paths
+                parquet.read_table(path, columns=columns, filters=filters or None) for path in paths
             ]
-            frames: list[pd.DataFrame] = [it.to_pandas() for it in tables if it.num_rows]
+            frames: list[pd.DataFrame] = [table.to_pandas() for table in tables if table.num_rows]
             return pd.concat(frames, ignore_index=True)
 
     def table(self, name: str) -> pd.DataFrame:
-        """A result table such as `cumulative`, or one of the report such as `average-gain`.
+        """Read a result table such as `cumulative`, or a report table such as `average-gain`.
 
         Raises:
-            DataError: the run has no such table, or it cannot be read.
+            DataError: The run has no such table, or it cannot be read.
         """
         paths = [*self.folder.glob("tables/*.csv"), *self.folder.glob("*.parquet")]
-        there = {it.stem: it for it in sorted(paths, key=lambda it: it.suffix)}
+        there = {path.stem: path for path in sorted(paths, key=lambda path: path.suffix)}
         path = there[self._one_of("table", name, there)]
         with reading(path):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
     def _one_of(self, what: str, value: Any, there: Iterable[Any]) -> Any:
-        """The value, if it is there."""
+        """Return the value, or raise DataError if it is not among those there."""
         there = list(there)
         if value not in there:
             known = nearest(value, map(str, there))
@@ -135,13 +135,13 @@ class Run:
 
 
 def open_run(folder: Path | str) -> Run:
-    """A finished run; it warns of files that were changed after the run.
+    """Open a finished run; warn of files that were changed after the run.
 
     Args:
         folder: results/<run>.
 
     Raises:
-        DataError: it is not a finished run.
+        DataError: The run is not finished.
     """
     changed = [name for name, how in files_since(Path(folder)).items() if how == "changed"]
     if changed:

@@ -1,4 +1,4 @@
-"""Sentences below a table: the meaning of its numbers, and the guarantees."""
+"""Notes below a table: the meaning of its numbers, and the guarantees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpol.show.words import each
 
 
 def amount(mean: float, half_width: float) -> str:
-    """A mean and the half width of its interval, unless that is not a number.
+    """Write a mean and the half-width of its interval, unless the half-width is NaN.
 
     >>> amount(41.25, 0.126), amount(-0.001, float("nan"))
     ('41.25 ± 0.13', '0.00')
@@ -22,7 +22,7 @@ def amount(mean: float, half_width: float) -> str:
 
 
 def plus_minus(half_width: float, digits: int = 2) -> str:
-    """A half width as it is written behind its number.
+    """Write a half-width as it stands behind its number.
 
     >>> [plus_minus(half) for half in (0.125, 0.001, 0.0, float("inf"))]
     [' ± 0.12', ' ± <0.01', ' exact', ' ± ∞']
@@ -34,7 +34,7 @@ def plus_minus(half_width: float, digits: int = 2) -> str:
 
 
 def signed(row: Mapping[Any, Any]) -> str:
-    """The difference of a row of a result table, with its sign and half width."""
+    """Write the difference of a row of a result table, with its sign and half-width."""
     return f"{fixed(row['difference'], sign='+')}{plus_minus(row['difference_half_width'])}"
 
 
@@ -42,15 +42,15 @@ MODELS = {
     "local": "each site adds noise to its own gains",
     "central": "a trusted curator sees the raw gains",
 }
-"""Clauses on where the noise of each model is added, and by whom."""
+"""Clauses on each privacy model: who adds the noise, or sees the raw gains."""
 AS_HARD_AS = "Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."
 """The meaning of a guarantee with a mu."""
 SAMPLERS = {
-    "seeded": "Noise: seeded, so that anyone can repeat the run. Anyone who has the seed can remove"
-    " the noise. The guarantee is what the mechanisms would give with secret noise.",
+    "seeded": "Noise: seeded, so that anyone can repeat the run. Anyone with the seed can remove"
+    " the noise. The guarantee is the one that the mechanisms would give with secret noise.",
     "secure": "Noise: secure, from the operating system. Nobody can reproduce it.",
 }
-"""The source of noise, and what follows for those who know it."""
+"""Sentences on each source of noise, and what it means for anyone who knows it."""
 
 
 def describe_data(simulated: bool) -> str:
@@ -59,32 +59,32 @@ def describe_data(simulated: bool) -> str:
 
 
 COVERS = (
-    "The intervals cover the noise, the randomness of the runs, on this one data set. They do not"
+    "The intervals cover the noise (the randomness of the runs) on this one data set. They do not"
     " cover other data, such as other states or years."
 )
-"""A sentence on the limits of every interval of a run."""
+"""Limits of every interval of a run."""
 
 
 def describe_interval(
     confidence: float, comparisons: int, intervals: str = "cells", covers: str = COVERS
 ) -> str:
-    """A sentence that defines the half widths.
+    """Define the half-widths.
 
     Args:
-        confidence: of all intervals together.
-        comparisons: their number.
-        intervals: what there is one interval for.
-        covers: what they cover.
+        confidence: Joint confidence of all intervals.
+        comparisons: Number of intervals.
+        intervals: What each interval is for, in the plural.
+        covers: What the intervals cover.
     """
     return (
-        f"±: half width of the {100 * confidence:g}% confidence interval (Student's t),"
+        f"±: half-width of the {100 * confidence:g}% confidence interval (Student's t),"
         f" Bonferroni-corrected over {comparisons:,} {intervals}. exact: all runs give the"
         f" same number. {covers}"
     )
 
 
 def describe_intervals_behind(numbers: pd.DataFrame) -> str:
-    """A sentence that defines the half widths of the numbers behind a table."""
+    """Define the half-widths of the numbers behind a table."""
     return describe_interval(
         numbers["confidence"].iloc[0],
         numbers["ci_comparisons"].iloc[0],
@@ -93,34 +93,34 @@ def describe_intervals_behind(numbers: pd.DataFrame) -> str:
 
 
 def describe_best(column: str, family: str) -> str:
-    """A sentence on a column that picks the best of a family, and why its intervals hold."""
+    """Explain a column with the best of a family, and why its intervals hold."""
     return (
         f"{column}: the member of the family {family} with the largest mean, chosen in hindsight"
-        " for each cell and named in it (in HTML under the pointer). The cells of all members count"
-        " in the Bonferroni correction, so the interval of the chosen one holds despite the choice."
+        " for each cell and named there (in HTML under the pointer). The Bonferroni correction"
+        " counts the cells of all members, so the interval of the best holds despite the choice."
     )
 
 
 def describe_guarantee(columns: Mapping[str, pd.DataFrame]) -> list[str]:
-    """The privacy guarantee; `dpol.show.mechanisms` has the table of the mechanisms.
+    """State the privacy guarantee; `dpol.show.mechanisms` has the table of the mechanisms.
 
     Args:
-        columns: rows of the summary by the title of the table's column that shows them.
+        columns: Rows of the summary, by title of the table's column that shows them.
     """
     runs = pd.concat(columns)
     private = runs[(runs["model"] != "none") & (runs["epsilon"] < float("inf"))]
     if private.empty:
-        return ["Guarantee: none, no run has privacy noise."]
+        return ["Guarantee: none; no run adds privacy noise."]
     return [
         f"Guarantee: μ-Gaussian differential privacy of {each(private['unit'])}. Adjacent inputs:"
         f" {each(private['adjacency'])}. {AS_HARD_AS} The μ of a row is the requested level; the"
-        " table of mechanisms has what each of them guarantees there.",
+        " table of mechanisms has the guarantee of each mechanism there.",
         *describe_public(private),
         *(SAMPLERS[name] for name in dict.fromkeys(private["sampler"])),
     ]
 
 
 def describe_public(runs: pd.DataFrame) -> list[str]:
-    """Data that were computed from private data and that no guarantee covers; empty if none."""
-    found = dict.fromkeys(runs["taken_as_public"])
-    return [f"Taken as public, and not covered by any μ: {text}." for text in found if text]
+    """List what was computed from private data without a guarantee; empty if nothing was."""
+    texts = dict.fromkeys(runs["taken_as_public"])
+    return [f"Taken as public, and not covered by any μ: {text}." for text in texts if text]

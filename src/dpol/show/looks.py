@@ -1,4 +1,4 @@
-"""Looks of the lines of figures: colour, dashes, marker and width, as `looks.yaml` has them."""
+"""Looks of lines in figures (colour, dashes, marker, width), from `looks.yaml`."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from typing import Any
 from dpol.core.yaml_files import read_yaml
 
 Dashes = tuple[float, ...]
-"""Lengths of ink and gap in line widths; none for a solid line."""
+"""Lengths of ink and gap, in line widths; empty for a solid line."""
 _MARKERS = frozenset(("", *".,ov^<>12348spP*hH+xXDd|_"))
 
 
 @dataclass(frozen=True)
 class Look:
-    """The look of a line.
+    """Look of a line.
 
     Args:
-        colour: colour of line and interval, as #RRGGBB.
-        dashes: lengths of ink and gap in line widths; empty for a solid line.
-        marker: marker of its points, one character of matplotlib; empty for none.
-        width: line width in points.
+        colour: Colour of line and interval, as #RRGGBB.
+        dashes: Lengths of ink and gap, in line widths; empty for a solid line.
+        marker: Marker of the points, one character of matplotlib; empty for none.
+        width: Line width in points.
 
     Raises:
-        ValueError: a value is not of this kind.
+        ValueError: A value is not of this kind.
     """
 
     colour: str
@@ -43,40 +43,40 @@ class Look:
         if len(self.dashes) % 2 or not all(length > 0 for length in self.dashes):
             raise ValueError(f"dashes {self.dashes!r} are not pairs of lengths above 0")
         if self.marker not in _MARKERS:
-            raise ValueError(f"marker {self.marker!r} is not a marker of matplotlib")
+            raise ValueError(f"marker {self.marker!r} is not a matplotlib marker")
         if not self.width > 0:
             raise ValueError(f"width {self.width!r} is not above 0")
 
     @property
     def line(self) -> dict[str, Any]:
-        """The line without markers, as matplotlib takes it."""
+        """Keywords of matplotlib for the line without markers."""
         dashes = (0.0, self.dashes) if self.dashes else "-"
         return {"color": self.colour, "linestyle": dashes, "linewidth": self.width}
 
     @property
     def points(self) -> dict[str, Any]:
-        """The markers without a line, as matplotlib takes them."""
+        """Keywords of matplotlib for the markers without a line."""
         size = {"markersize": 6.0 if self.marker == "*" else 4.0, "markeredgewidth": 0.8}
         return {"color": self.colour, "marker": self.marker, "linestyle": "none", **size}
 
     @property
     def line_and_points(self) -> dict[str, Any]:
-        """The line with its markers, as matplotlib takes it."""
+        """Keywords of matplotlib for the line with its markers."""
         return self.points | self.line
 
 
 @dataclass(frozen=True, kw_only=True)
 class Looks:
-    """What `looks.yaml` holds.
+    """Content of `looks.yaml`.
 
     Args:
-        colours: by name.
-        dashes: by name.
-        algorithms: by label.
-        rivals: by label.
-        label_learners: by name.
-        references: by name.
-        others: looks of labels that have none of their own.
+        colours: Colours by name.
+        dashes: Dashes by name.
+        algorithms: Looks by label.
+        rivals: Looks by label.
+        label_learners: Looks by name.
+        references: Looks by name.
+        others: Looks for all other labels.
     """
 
     colours: Mapping[str, str]
@@ -89,12 +89,12 @@ class Looks:
 
 
 def looks_from(content: Mapping[str, Any]) -> Looks:
-    """The looks that the content of `looks.yaml` describes.
+    """Parse the content of `looks.yaml`.
 
     Raises:
-        ValueError: a section is missing or unknown, or a look is not one; the message names it.
+        ValueError: A section is missing or unknown, or a look is invalid; the message names it.
     """
-    sections = {it.name for it in fields(Looks)}
+    sections = {section.name for section in fields(Looks)}
     if wrong := sections ^ set(content):
         raise ValueError(f"looks.yaml: sections missing or unknown: {', '.join(sorted(wrong))}")
     colours, others = content["colours"], content["others"]
@@ -136,22 +136,22 @@ RIVALS = _LOOKS.rivals
 LABEL_LEARNERS = _LOOKS.label_learners
 """Looks of the learners of distributions, by name."""
 REFERENCES = _LOOKS.references
-"""Looks of lines that are no algorithm's, by name."""
+"""Looks of lines that belong to no algorithm, by name."""
 OTHERS = _LOOKS.others
-"""Looks of labels that have none of their own."""
+"""Looks for all other labels."""
 
-SOLID, DASHED, SHORT = (_LOOKS.dashes[it] for it in ("solid", "dashed", "short"))
-BLACK, GREY, AXIS, GRID = (_LOOKS.colours[it] for it in ("black", "grey", "axis", "grid"))
+SOLID, DASHED, SHORT = (_LOOKS.dashes[name] for name in ("solid", "dashed", "short"))
+BLACK, GREY, AXIS, GRID = (_LOOKS.colours[name] for name in ("black", "grey", "axis", "grid"))
 REFUTED, ENVELOPE = _LOOKS.colours["refuted"], _LOOKS.colours["envelope"]
 BAND, RULE = _LOOKS.colours["band"], _LOOKS.colours["rule"]
 STATIC = REFERENCES["best-fixed-expert"].colour
 
 
 def looks_of(labels: Iterable[str], known: Mapping[str, Look] = ALGORITHMS) -> dict[str, Look]:
-    """A look for each label of one figure, whatever their order.
+    """Return a look for each label of one figure, independent of their order.
 
-    A label that is not known gets the look that its name hashes to, or the next one that is least
-    like the others of the figure.
+    The name of an unknown label hashes to a look; if that is taken, it gets the look least like
+    the other lines of the figure.
 
     >>> looks_of(["rw-meta"])["rw-meta"].colour
     '#0072B2'
@@ -166,7 +166,7 @@ def looks_of(labels: Iterable[str], known: Mapping[str, Look] = ALGORITHMS) -> d
 
 
 def _likeness(look: Look, taken: Iterable[Look]) -> tuple[int, int, int]:
-    """Overlap of a look with others: colour with dashes, colour alone, dashes or marker alone."""
+    """Count overlaps with other looks: colour with dashes, colour alone, dashes or marker alone."""
     both = colour = rest = 0
     for other in taken:
         both += (look.colour, look.dashes) == (other.colour, other.dashes)

@@ -1,4 +1,4 @@
-"""Marks of verdicts in tables."""
+"""Marks for verdicts in tables."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Mark:
-    """The kind of a verdict.
+    """Kind of a verdict.
 
     Args:
-        kind: in a word or two; the filter of a page has a button for each.
-        tone: gives it its colour and its sign.
+        kind: One or two words; the filter of a page has a button for each kind.
+        tone: Determines colour and sign.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""The table of what each mechanism of a run guarantees, by its records in the summary."""
+"""Table of the guarantees of each mechanism of a run, from its records in the summary."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def mechanisms_table(
     levels: Sequence[float],
     *,
     name: str,
-    title: str = "What each mechanism guarantees",
+    title: str = "Guarantees of each mechanism",
 ) -> Table | None:
-    """A line for each mechanism; None where no run has privacy noise.
+    """Build a table with a line per mechanism; None if no run has privacy noise.
 
     Args:
-        columns: rows of the summary by the title of the table's column that shows them.
-        levels: privacy levels in the order of the columns.
-        name: of the table.
-        title: of the table, which no other table of the page has.
+        columns: Rows of the summary, by title of the table's column that shows them.
+        levels: Privacy levels in the order of the columns.
+        name: Name of the table.
+        title: Title of the table, unique on the page.
     """
     runs = pd.concat(columns, names=["column"]).reset_index("column")
     noisy = runs[runs["model"] != "none"]
@@ -37,37 +37,37 @@ def mechanisms_table(
     if private.empty:
         return None
     shown = [mu for mu in levels if (private["mu"] == mu).any()]
-    weeks = [it for it in runs.columns if str(it).startswith("mu_") and str(it).endswith("_weeks")]
-    # Some columns of a summary are there but hold nothing: of a table of gains, or without stays.
+    names = map(str, runs.columns)
+    weeks = [name for name in names if name.startswith("mu_") and name.endswith("_weeks")]
+    # Columns of the summary may be empty: for a table of gains, or without stays.
     longer = weeks if noisy[weeks].notna().all(axis=1).any() else []
     carried = ["mu_carried"] if noisy["mu_carried"].notna().any() else []
-    stays = ", ".join(it.split("_")[1] for it in weeks)
+    stays = ", ".join(column.split("_")[1] for column in weeks)
     lines: list[Line] = []
     for (mechanism, model), own in noisy.groupby(["mechanism", "model"], sort=False):
-        # Lines of one mechanism differ in what it guarantees to the columns of the table.
+        # A mechanism has several lines if its guarantees differ between columns of the table.
         of_text: dict[tuple[Entry, ...], list[str]] = {}
         for column, these in own.groupby("column", sort=False):
             of_text.setdefault(_guarantees(these, shown), []).append(str(column))
         for guarantees, titles in of_text.items():
-            factors = [_factors(own, it) for it in (longer, carried) if it]
+            factors = [_factors(own, kind) for kind in (longer, carried) if kind]
             words = Entry(str(model)), Entry(", ".join(titles))
             lines.append((str(mechanism), (*words, *guarantees, _moved(own), *factors)))
     delta = each(map("{:g}".format, runs["delta"]))
     footers = [
-        "μ: the requested level. Sensitivity: the largest change of what is released, between"
-        " adjacent inputs. Each number is the largest of all runs, rounded up."
+        "μ: the requested level. Sensitivity: the largest change of the release between adjacent"
+        " inputs. Each number is the largest of all runs, rounded up."
         f" {' '.join(f'{model.capitalize()}: {text}.' for model, text in MODELS.items())}"
     ]
     if longer:
         footers.append(
-            f"Weeks: by how much μ is multiplied, at most, for a person who is counted in {stays}"
-            " weeks, in a row or not."
+            f"Weeks: factor on μ, at most, for a person counted in {stays} weeks, in a row or not."
         )
     if carried:
         further = counted(int(noisy["carried_weeks"].max()), "further week")
         footers.append(
-            "Carried: counts are taken as true. Where a missing count repeats the last one, a"
-            f" person is counted in up to {further}, and μ is multiplied by at most this factor."
+            "Carried: the guarantee takes the counts as true. If missing counts repeat the last"
+            f" one, a person is counted in up to {further}, and this is the factor on μ at most."
         )
     return Table(
         caption=f"{title}: ε at δ = {delta}",
@@ -87,11 +87,11 @@ def mechanisms_table(
 
 
 def _guarantees(runs: pd.DataFrame, levels: Sequence[float]) -> tuple[Entry, ...]:
-    """Epsilon at each level, and the mu that is guaranteed where it is not the level."""
+    """Return epsilon at each level, with the guaranteed mu where it differs from the level."""
     cells = []
     for mu in levels:
         at_level = runs[runs["mu"] == mu]
-        if not at_level["epsilon"].max() < math.inf:  # nothing was run there, or without noise
+        if not at_level["epsilon"].max() < math.inf:  # not run, or run without noise
             cells.append(Entry("none"))
             continue
         largest, notes = at_level["guaranteed_mu"].max(), list[str]()
@@ -104,14 +104,13 @@ def _guarantees(runs: pd.DataFrame, levels: Sequence[float]) -> tuple[Entry, ...
 
 
 def _moved(runs: pd.DataFrame) -> Entry:
-    """Largest change of what is released, between adjacent inputs."""
     units = runs.groupby("sensitivity_unit", sort=False)["sensitivity"]
     texts = [f"{_most(values)} ({unit})" for unit, values in units]
     return Entry(", ".join(texts))
 
 
 def _factors(runs: pd.DataFrame, columns: list[str]) -> Entry:
-    """The largest ratio of each column to the level, where it is known."""
+    """Return the largest ratio of each column to the level, where known."""
     known = runs[runs[columns].notna().all(axis=1) & (runs["mu"] < math.inf)]
     if known.empty:
         return _NONE
@@ -120,5 +119,4 @@ def _factors(runs: pd.DataFrame, columns: list[str]) -> Entry:
 
 
 def _most(values: pd.Series) -> str:
-    """The largest value, rounded up."""
     return rounded_up(values.max(), 3)

@@ -1,4 +1,4 @@
-"""Display names: what a reader sees in place of the label of an algorithm, a noise or a bound."""
+"""Display names for the labels of algorithms, noises and bounds."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Name:
-    """The name of something that has a label.
+    """Display name of a label.
 
     Args:
-        short: in tables and axes.
-        long: in legends and sentences; as `short` if empty.
-        ours: whether it is not in the papers, and is marked.
+        short: For tables and axes.
+        long: For legends and sentences; if empty, `short` is used.
+        ours: Whether it is ours, not in the papers, and bears a mark.
     """
 
     short: str
@@ -22,12 +22,12 @@ class Name:
 
     @property
     def marked(self) -> str:
-        """The short name, with the mark of what is ours."""
+        """Short name, with the mark † if it is ours."""
         return marked(self.short, self.ours)
 
     @property
     def full(self) -> str:
-        """The long name, with the origin in words."""
+        """Long name, with the origin in words."""
         return f"{self.long or self.short} ({'ours' if self.ours else 'paper'})"
 
 
@@ -45,25 +45,25 @@ NAMES: Mapping[str, Name] = {
     "heuristic": Name("heuristic, not proved", "heuristic of the paper, not proved"),
     # families whose best member has a column
     "best-linear-model": Name("best linear model"),
-    # how an audit looks for a violation, and what it finds
+    # methods and verdicts of audits
     "event": Name("event", "event, counted in runs"),
     "covariance": Name("covariance", "covariance of Gaussian noise"),
-    "fit": Name("fit", "distance from the computed law"),
+    "fit": Name("fit", "distance from the computed distribution"),
     "exact": Name("computed", "computed exactly"),
     "consistent": Name("stands"),
     "violated": Name("refuted"),
 }
-"""Names of everything whose label is not its name."""
+"""Names of all labels that are not their own names."""
 
 ACCOUNTED: Mapping[str, str] = {"l2p": "the algorithm of its paper, with an accounting of ours"}
-"""Algorithms of the papers that are ours by nothing but their accounting; they bear no mark."""
+"""Algorithms of the papers with an accounting of ours; they bear no mark."""
 
 OURS = "†: ours, not in the paper"
 """Meaning of the mark."""
 
 
 def name_of(label: str) -> Name:
-    """The name of a label; the label itself where it has no other.
+    """Return the name of a label; by default the label itself.
 
     >>> name_of("reflection").marked, name_of("rw-meta").marked
     ('reflection †', 'rw-meta')
@@ -72,11 +72,11 @@ def name_of(label: str) -> Name:
 
 
 def marked(title: str, ours: bool) -> str:
-    """A title, with the mark of what is ours."""
+    """Add the mark † to a title if it is ours."""
     return f"{title} †" if ours else title
 
 
 def explain_mark(ours: Iterable[str]) -> list[str]:
-    """The sentence on what is marked; none if nothing is."""
+    """Explain the mark; empty if nothing bears it."""
     named = ", ".join(ours)
     return [f"{OURS}: {named}."] if named else []

@@ -1,4 +1,4 @@
-"""The one set-up of Jinja: templates of this package, and of packages that build on it."""
+"""Common set-up of Jinja for the templates of this package and of packages that build on it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _DELIMITERS: Any = {
 def load_template(
     name: str, *packages: str, escape: Callable[[str], str] | None = None
 ) -> jinja2.Template:
-    """A template out of `templates/` of the packages named, or of `dpol.show`.
+    """Load a template from `templates/` of the given packages, or of `dpol.show`.
 
     Args:
-        name: its file.
-        packages: whose templates come before those of `dpol.show`.
-        escape: what the filter `e` does in a template of LaTeX or Markdown, in which nothing is
-            escaped without it; such a template is written with `<% %>` and `<< >>`.
+        name: File name of the template.
+        packages: Packages to search before `dpol.show`.
+        escape: The filter `e` of a LaTeX or Markdown template, which escapes nothing by itself.
+            Such a template uses the delimiters `<% %>` and `<< >>`.
     """
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(

@@ -1,4 +1,4 @@
-"""Panels: what figures share that show several streams or settings side by side."""
+"""Panels: common parts of figures that show several streams or settings side by side."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from dpol.show import style
 from dpol.show.looks import BAND, Look
 
 WIDTH = 6.6
-"""Inches of all panels on a page."""
+"""Width of all panels on a page, in inches."""
 NARROW = 3.3
-"""Inches of the panels on a phone, one below the other."""
-STRICTER = "the further right, the more private"
+"""Width of the panels on a phone, one below the other, in inches."""
+STRICTER = "more private to the right"
 """Direction of every axis of privacy levels."""
-GUESSES = "privacy: right guesses of an attacker about one person, at most (a coin: 50%)"
-"""Name of an axis that `set_guesses` has set."""
+GUESSES = "privacy: an attacker’s right guesses about one person, at most (a coin: 50%)"
+"""Name of an axis set by `set_guesses`."""
 FEW = 2
-"""Number of points up to which no line joins them: two points are not a rate."""
+"""Up to this number of points no line joins them: two points are not a rate."""
 BAND_ALPHA = 0.2
 """Opacity of a band of intervals."""
 _AROUND = (0.4, 0.8)  # inches around all panels
@@ -39,11 +39,11 @@ _CHARACTERS_PER_INCH = 16.0  # of the 8 point font, rounded down
 _LABEL_LINE, _LABEL_GAP = 0.113, 0.03  # inches
 _LEGEND_LINE = 0.17  # inches
 _LEGEND_CHARACTERS_PER_INCH = 17.0
-_LEGEND_KEY = 0.7  # inches that a line, and the gaps around its name, take
+_LEGEND_KEY = 0.7  # inches of a line and the gaps around its name
 
 
 short: Callable[[float], str] = "{:g}".format
-"""A number at an axis."""
+"""Format of a number at an axis."""
 
 
 # ---- figures -------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ short: Callable[[float], str] = "{:g}".format
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """The name of a line, to be written to the right of the panel where it ends."""
+    """Name of a line, to be written to the right of its panel."""
 
     ax: Axes
     end: tuple[float, float]
@@ -61,13 +61,13 @@ class Label:
 
 @dataclass(frozen=True, kw_only=True)
 class Panels:
-    """A figure that is being drawn.
+    """A figure in the making.
 
     Args:
-        figure: the whole.
-        grid: its panels, in rows and columns; the last places may be empty.
-        axes: its panels, row by row.
-        labels: names of lines, which are written when all limits are final.
+        figure: The whole figure.
+        grid: Its panels in rows and columns; the last places may be empty.
+        axes: Its panels, row by row.
+        labels: Names of lines, written when all limits are final.
     """
 
     figure: Figure
@@ -76,17 +76,17 @@ class Panels:
     labels: list[Label] = field(default_factory=list)
 
     def name_line(self, ax: Axes, end: Iterable[float], text: str, colour: str) -> None:
-        """Name the line of a panel that ends at (x, y), to the right of the panel."""
+        """Name the line that ends at (x, y), to the right of its panel."""
         x, y = end
         self.labels.append(Label(ax=ax, end=(x, y), text=text, colour=colour))
 
     def find(self, finding: str) -> None:
-        """Say in a sentence what the figure shows; its files carry it, as an alternative to it."""
+        """Set the finding of the figure, a sentence that its files carry as alternative text."""
         self.figure.set_label(finding)
 
     def title(self, *parts: str) -> None:
-        """Write facts above the figure, divided by dots; lines break between them if they can."""
-        whole = [it.replace(" ", "\xa0") if len(it) < self._columns else it for it in parts]
+        """Write facts above the figure, separated by dots; lines break between them if possible."""
+        whole = [part.replace(" ", "\xa0") if len(part) < self._columns else part for part in parts]
         self.describe(" · ".join(whole))
 
     def describe(self, text: str) -> None:
@@ -102,11 +102,11 @@ class Panels:
 
     @property
     def _columns(self) -> int:
-        """Characters of a line across the figure."""
+        """Number of characters of a line across the figure."""
         return int(self.figure.get_figwidth() * _CHARACTERS_PER_INCH)
 
     def legend(self, handles: Sequence[Artist], **options: Any) -> None:
-        """Explain lines below the panels, in as many columns as fit; the figure grows by it."""
+        """Add a legend below the panels, in as many columns as fit; the figure grows."""
         names = [str(handle.get_label()) for handle in handles]
         columns = _legend_columns(names, self.figure.get_figwidth())
         rows = math.ceil(len(names) / columns)
@@ -125,15 +125,15 @@ def panels(
     narrow: bool = False,
     **options: Any,
 ) -> Iterator[Panels]:
-    """A figure of panels, to be drawn in the block and laid out at its end, once and for all.
+    """Open a figure of panels, to be drawn in the block; its layout is fixed at the end.
 
     Args:
-        number: of panels.
-        columns: the most panels side by side.
-        size: inches of a panel with all that belongs to it.
-        y_label: name of the vertical axis of all panels.
-        narrow: whether it is for a phone, with all panels in one column.
-        options: for `matplotlib.figure.Figure.subplots`.
+        number: Number of panels.
+        columns: Largest number of panels side by side.
+        size: Width and height of a panel with its labels, in inches.
+        y_label: Name of the vertical axis of all panels.
+        narrow: Whether to lay it out for a phone, with all panels in one column.
+        options: Options of `matplotlib.figure.Figure.subplots`.
     """
     if narrow:
         columns, size = 1, (NARROW, size[1])
@@ -150,9 +150,9 @@ def panels(
         if drawn.labels:
             _write_labels(drawn)
         style.freeze_layout(figure)
-        if side:  # level with the panels, not with panels and legend together
+        if side:  # centre it on the panels, without the legend
             boxes = [ax.get_position() for ax in drawn.axes]
-            side.set_y((max(it.y1 for it in boxes) + min(it.y0 for it in boxes)) / 2)
+            side.set_y((max(box.y1 for box in boxes) + min(box.y0 for box in boxes)) / 2)
 
 
 def name_panel(ax: Axes, text: str) -> None:
@@ -164,16 +164,16 @@ def name_panel(ax: Axes, text: str) -> None:
 
 
 def key(label: str, **look: Any) -> Line2D:
-    """A line for the legend."""
+    """Return a line for the legend."""
     return Line2D([], [], label=label, **look)
 
 
 def add_bars(
     ax: Axes, points: pd.DataFrame, look: Look, label: str, *, joined: bool = True
 ) -> None:
-    """Means, with a bar for each interval that is finite, and a line through them if `joined`.
+    """Draw means with a bar for each finite interval, and a line through them if `joined`.
 
-    The columns of `points` are x, mean and half width, in this order.
+    The columns of `points` are x, mean and half-width, in this order.
     """
     x, mean, half = _finite(points)
     drawn = look.line_and_points if joined else look.points
@@ -181,7 +181,7 @@ def add_bars(
 
 
 def add_band(ax: Axes, points: pd.DataFrame, look: Look, label: str) -> None:
-    """A line through means on a band of intervals; that of a single point is a bar.
+    """Draw a line through means on a band of intervals; a single point has a bar.
 
     The columns of `points` are as for `add_bars`.
     """
@@ -195,7 +195,7 @@ def add_band(ax: Axes, points: pd.DataFrame, look: Look, label: str) -> None:
 
 
 def _finite(points: pd.DataFrame) -> tuple[pd.Series, pd.Series, pd.Series]:
-    """The columns; half widths are 0 for a single run, which has no interval."""
+    """Return the columns, with half-width 0 for a single run, which has no interval."""
     x, mean, half = (points[column] for column in points)
     return x, mean, half.where(half < math.inf, 0.0)
 
@@ -204,7 +204,7 @@ def _finite(points: pd.DataFrame) -> tuple[pd.Series, pd.Series, pd.Series]:
 
 
 def set_guesses(ax: Axes, guesses: Sequence[float]) -> None:
-    """Privacy levels from left to right: how often an attacker guesses right, 1 without privacy.
+    """Set privacy levels from left to right, as an attacker's right guesses (1: no privacy).
 
     The name of the axis is `GUESSES`.
     """
@@ -215,26 +215,26 @@ def set_guesses(ax: Axes, guesses: Sequence[float]) -> None:
 
 
 def set_groups(ax: Axes, names: Sequence[str]) -> None:
-    """Groups of points at 0, 1, 2, ..., each with its name below it."""
+    """Set groups of points at 0, 1, 2, ..., with their names below."""
     ax.set_xticks(range(len(names)), names)
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.grid(visible=False, axis="x")
 
 
 def set_ticks(axis: Axis, places: Sequence[float], text: Callable[[float], str] = short) -> None:
-    """A tick at each of these places, and no others."""
+    """Set ticks at these places only."""
     axis.set_ticks(places, labels=list(map(text, places)))
     axis.set_minor_locator(NullLocator())
 
 
 def set_powers(axis: Axis) -> None:
-    """Powers of ten as plain text at a logarithmic axis."""
+    """Write powers of ten as plain text at a logarithmic axis."""
     axis.set_major_formatter(style.PowerFormatter())
     axis.set_minor_formatter(style.PowerFormatter())
 
 
 def set_percent(axis: Axis) -> None:
-    """Shares in percent."""
+    """Write shares in percent."""
     axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
 
 
@@ -242,20 +242,20 @@ def set_percent(axis: Axis) -> None:
 
 
 def data_title(simulated: bool) -> str:
-    """The kind of data that a figure shows."""
+    """Name the kind of data of a figure."""
     return "Simulated data, not measurements" if simulated else "Real data"
 
 
 def describe_runs(row: pd.Series, simulated: bool, intervals: str) -> tuple[str, str]:
-    """The data, the number of runs and the intervals of a figure; `intervals` is what they are."""
+    """Describe the data, runs and intervals of a figure; `intervals` says how they are drawn."""
     return (
         f"{data_title(simulated)}, means over {row['replicates']} runs",
-        f"{intervals}: {100 * row['confidence']:g}% intervals for the noise, all together",
+        f"{intervals}: joint {100 * row['confidence']:g}% intervals for the noise",
     )
 
 
 def _legend_columns(names: Sequence[str], width: float) -> int:
-    """The most columns of a legend that fit (matplotlib fills it column by column)."""
+    """Return how many columns of a legend fit (matplotlib fills it column by column)."""
     for columns in range(len(names), 1, -1):
         rows = math.ceil(len(names) / columns)
         parts = [names[start : start + rows] for start in range(0, len(names), rows)]
@@ -266,14 +266,14 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
 
 
 def _write_labels(drawn: Panels) -> None:
-    """Names of lines to the right of panels, moved up or down until none lies on another."""
-    style.lay_out(drawn.figure)  # only then is the height of a panel known
+    """Write the names of lines to the right of panels, moved up or down so that none overlap."""
+    style.lay_out(drawn.figure)  # sets the height of the panels
     for ax in drawn.axes:
         labels = [label for label in drawn.labels if label.ax is ax]
         to_axes, height = ax.transData + ax.transAxes.inverted(), ax.bbox.height / drawn.figure.dpi
         wanted = [float(to_axes.transform(label.end)[1]) for label in labels]
         lines = [label.text.count("\n") + 1 for label in labels]
-        places = spread(wanted, [(it * _LABEL_LINE + _LABEL_GAP) / height for it in lines])
+        places = spread(wanted, [(count * _LABEL_LINE + _LABEL_GAP) / height for count in lines])
         for label, place in zip(labels, places, strict=True):
             arrow: Any = {"arrowstyle": "-", "color": label.colour, "linewidth": 0.5}
             arrow |= {"shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)}
@@ -284,10 +284,10 @@ def _write_labels(drawn: Panels) -> None:
 
 
 def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
-    """Centres of labels of these sizes, in the order of the wanted ones and none on another.
+    """Return centres for labels of these sizes, in the order wanted, so that none overlap.
 
-    Labels that would touch form a block around the mean of what they want. All stay within
-    [0, 1] as long as there is room.
+    Labels that would touch form a block around the mean of their wanted places. All stay within
+    [0, 1] if there is room.
 
     >>> spread([0.5, 0.5, 0.0], [0.25, 0.25, 0.25])
     [0.375, 0.625, 0.125]
@@ -296,7 +296,7 @@ def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
         return []
     order = np.argsort(wanted, kind="stable")
     heights = np.array(sizes)[order]
-    # Without what lies below them, labels that do not touch have increasing centres.
+    # Minus the labels below them, centres of labels that do not touch increase.
     below = np.cumsum(heights) - heights / 2
     moved = scipy.optimize.isotonic_regression(np.array(wanted)[order] - below).x
     places = np.clip(moved, 0.0, max(0.0, 1.0 - heights.sum())) + below

@@ -1,4 +1,4 @@
-"""The papers whose algorithms are here."""
+"""The papers whose algorithms dpol implements."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,14 +8,14 @@ LAZY = "Private Online Learning via Lazy Algorithms"
 DISTRIBUTIONS = "Online Distribution Learning with Local Privacy Constraints"
 
 ARXIV: Mapping[str, str] = {EXPERTS: "2512.06971", LAZY: "2406.03620", DISTRIBUTIONS: "2402.00315"}
-"""Numbers at arXiv, by title."""
+"""arXiv numbers, by title."""
 
 REPORTED = Path(__file__).with_name("reported_average_gain.csv")
 """The numbers of Table 2 of the first paper."""
 
 
 def cited(title: str) -> str:
-    """The title in quotation marks, with its number at arXiv.
+    """Return the title in quotation marks, with its arXiv number.
 
     >>> cited(LAZY)
     '“Private Online Learning via Lazy Algorithms” (arXiv 2406.03620)'

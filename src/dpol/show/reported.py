@@ -1,6 +1,6 @@
-"""The paper's Table 2, stored next to this module; no computation of ours uses its numbers.
+"""Numbers of Table 2 of "Prediction with Expert Advice under Local Differential Privacy".
 
-The paper is "Prediction with Expert Advice under Local Differential Privacy".
+They are stored next to this module for display; no computation uses them.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ import pandas as pd
 from dpol.show.papers import EXPERTS, REPORTED
 
 PAPER = f"“{EXPERTS}”, Table 2"
-"""Table of the paper with the numbers."""
+"""The table of the paper, as cited."""
 PAPER_EXPERTS: Mapping[str, int] = {"NM": 24, "PA": 146, "CA": 293}
 PAPER_SMALLEST = 4.3, 14.6
-"""The range of its "minimum number of beds" (section 4)."""
+"""Range of the paper's "minimum number of beds" (section 4)."""
 BEST_LINEAR = "best-linear-model"
 _WEEKS, _FIRST, _LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04")
 
 
 def load_reported() -> pd.DataFrame:
-    """The paper's mean gains by stream, algorithm and mu; half widths where it gives them."""
+    """Return the paper's mean gains by stream, algorithm and mu, with half-widths where given."""
     return pd.read_csv(REPORTED)
 
 
 def has_papers_periods(summary: pd.DataFrame) -> pd.Series:
-    """Mask of the rows of a summary that are of the paper's periods."""
+    """Return a mask of the rows of a summary that cover the paper's periods."""
     ends = (summary["first_period"] == _FIRST) & (summary["last_period"] == _LAST)
     return ends & (summary["n_rounds"] == _WEEKS)
 
 
 def describe_smallest(labels: Iterable[str]) -> Iterator[str]:
-    """The paper's numbers of beds, if any stream has the label of one of its states."""
+    """State the paper's numbers of beds if any stream has the label of one of its states."""
     if not PAPER_EXPERTS.keys().isdisjoint(labels):
         low, high = PAPER_SMALLEST
         yield (
@@ -42,19 +42,19 @@ def describe_smallest(labels: Iterable[str]) -> Iterator[str]:
 
 
 def describe_reported(experts: Mapping[str, tuple[int, str | None]], simulated: bool) -> list[str]:
-    """Note on the paper's numbers.
+    """Explain the paper's numbers.
 
     Args:
-        experts: streams (by title) with numbers of the paper: experts here, label in the paper.
-        simulated: whether the data of any of them are simulated.
+        experts: Number of experts here and label in the paper, by title of the paper's streams.
+        simulated: Whether the data of any of these streams are simulated.
     """
     if not experts:
         return []
-    found = [f"[paper: …]: reported by the paper, not computed here: {PAPER}."]
+    notes = [f"[paper: …]: the paper’s number, not computed here: {PAPER}."]
     for title, (ours, label) in experts.items():
         theirs = PAPER_EXPERTS.get(label or "")
         if theirs is not None and theirs != ours:
-            found.append(f"{title} has {ours} experts here and {theirs} in the paper.")
+            notes.append(f"{title} has {ours} experts here and {theirs} in the paper.")
     if simulated:
-        found.append("The paper's numbers come from real data, ours from simulated data.")
-    return found
+        notes.append("The paper's numbers come from real data, ours from simulated data.")
+    return notes

@@ -1,4 +1,4 @@
-"""The style that all figures share: colours, fonts, and how files are saved."""
+"""Common style of all figures: colours, fonts, and saving."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _SETTINGS: Any = {
     "axes.titlesize": 8.0,
     "figure.labelsize": 8.0,
     "figure.titlesize": 8.0,
-    # The first comes with matplotlib, so the layout is the same everywhere; the others are for
-    # browsers that lack it, and none is wider.
+    # The first comes with matplotlib, so the layout is the same everywhere. The others are for
+    # browsers without it; none is wider.
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "Helvetica"],
     "font.size": 8.0,
@@ -39,7 +39,7 @@ _SETTINGS: Any = {
     "legend.fontsize": 7.5,
     "legend.frameon": False,
     "pdf.fonttype": 42,
-    "svg.fonttype": "none",  # text that can be found, copied and read aloud
+    "svg.fonttype": "none",  # text for search, copying and screen readers
     "svg.hashsalt": "dpol",
     "xtick.color": AXIS,
     "xtick.labelcolor": BLACK,
@@ -50,7 +50,7 @@ _SETTINGS: Any = {
     "ytick.labelsize": 7.0,
     "ytick.major.width": 0.6,
 }
-# A date or a random id would make two equal figures different files.
+# With a date or a random id, equal figures would be different files.
 _METADATA: Mapping[str, dict[str, Any]] = {
     ".svg": {"Date": None},
     ".png": {},
@@ -59,20 +59,21 @@ _METADATA: Mapping[str, dict[str, Any]] = {
 
 
 def contrast(colour: str) -> float:
-    """Contrast of a colour with white, from 1 to 21 (WCAG 2.2).
+    """Return the contrast of a colour with white, from 1 to 21 (WCAG 2.2).
 
     >>> round(contrast(BLACK), 2), round(contrast("#767676"), 2)
     (21.0, 4.54)
     """
     parts = [
-        it / 12.92 if it <= 0.04045 else ((it + 0.055) / 1.055) ** 2.4 for it in to_rgb(colour)
+        rgb / 12.92 if rgb <= 0.04045 else ((rgb + 0.055) / 1.055) ** 2.4 for rgb in to_rgb(colour)
     ]
-    luminance = sum(weight * it for weight, it in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    weights = (0.2126, 0.7152, 0.0722)
+    luminance = sum(weight * part for weight, part in zip(weights, parts, strict=True))
     return 1.05 / (luminance + 0.05)
 
 
 def text_colour(colour: str) -> str:
-    """A colour, as dark as text on white must be: a contrast of at least 4.5.
+    """Darken a colour until it is legible as text on white: a contrast of at least 4.5.
 
     >>> text_colour("#0072B2"), text_colour("#E69F00")
     ('#0072B2', '#9D6D00')
@@ -84,16 +85,16 @@ def text_colour(colour: str) -> str:
 
 
 class PowerFormatter(LogFormatter):
-    """Ticks of a logarithmic axis as plain text: 1, 100, 10⁴; matplotlib's own are formulas."""
+    """Writes ticks of a logarithmic axis as plain text (1, 100, 10⁴), not as formulas."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        """The text of a tick; none for those that matplotlib would leave out."""
+        """Return the text of a tick; empty where matplotlib would leave it out."""
         return power(x) if super().__call__(x, pos) else ""
 
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Settings of all figures inside the block; those of the user neither matter nor change."""
+    """Apply the settings of all figures inside the block; the user's do not matter or change."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_SETTINGS)
@@ -101,39 +102,39 @@ def figure_style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure (inches) that needs no display and that nothing global remembers."""
+    """Return an empty figure (inches) without display or global state."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def lay_out(figure: Figure) -> None:
-    """Give the panels their places; nothing is drawn."""
+    """Place the panels without drawing."""
     engine = figure.get_layout_engine()
     assert engine is not None
     engine.execute(figure)
 
 
 def freeze_layout(figure: Figure) -> None:
-    """Lay out once and for all: a new layout for each file would differ between them."""
+    """Fix the layout, so that all files of a figure share it."""
     lay_out(figure)
-    # None, not "none": with an engine in place, though an empty one, each file is drawn twice.
+    # None, not "none": even an empty engine would draw each file twice.
     figure.set_layout_engine(None)
 
 
 def save_figure(figure: Figure, paths: Iterable[Path]) -> None:
     """Write a figure as `.svg`, `.png` (200 dpi) or `.pdf`; equal figures give equal bytes.
 
-    The title of a file is the finding of the figure, its label.
+    The title of a file is the finding of the figure (its label).
 
     Raises:
-        ValueError: a path has another suffix; nothing is written then.
-        OutputError: a file cannot be written.
+        ValueError: A path has another suffix; nothing is written.
+        OutputError: A file cannot be written.
     """
     targets = [Path(path) for path in paths]
     for path in targets:
         if path.suffix not in _METADATA:
-            raise ValueError(f"{path}: a figure is saved as {', '.join(_METADATA)}")
+            raise ValueError(f"{path}: cannot save a figure as this; use {', '.join(_METADATA)}")
     for path in targets:
         with figure_style(), atomic_path(path) as temporary:
             metadata = _METADATA[path.suffix] | {"Title": figure.get_label()}

@@ -1,4 +1,4 @@
-"""The one type of tables, and how a table becomes HTML, Markdown, LaTeX and CSV."""
+"""Tables, and their rendering as HTML, Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TEXT = {
     "\\": r"\textbackslash{}",
-    "[": "{[}",  # a bracket after a line break would be its optional argument
+    "[": "{[}",  # after a line break, a bracket would be an optional argument
     "]": "{]}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -47,12 +47,12 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Column:
-    """A column of cells.
+    """Column of cells.
 
     Args:
-        header: its text.
-        unit: of its numbers, if they have one.
-        prose: whether its cells are words: set flush left and wrapped.
+        header: Text of the header.
+        unit: Unit of the numbers, if any.
+        prose: Whether the cells are words, set flush left and wrapped.
     """
 
     header: str
@@ -67,14 +67,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell of a table.
+    """Cell of a table.
 
     Args:
-        text: what it says.
-        notes: printed smaller below it.
-        order: what it is sorted by, if not its text.
-        hint: a note that HTML has under the pointer.
-        mark: the kind of verdict, where the text is one.
+        text: Text of the cell.
+        notes: Notes in smaller print below it.
+        order: Number to sort by instead of the text.
+        hint: Note that HTML shows under the pointer.
+        mark: Kind of verdict, if the text is a verdict.
     """
 
     text: str
@@ -86,16 +86,16 @@ class Entry:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Notes and hint, where there is no pointer."""
+        """Notes and hint, for formats without a pointer."""
         return (*self.notes, self.hint) if self.hint else self.notes
 
     def with_notes(self, divider: str) -> str:
-        """The text with its remarks behind it."""
+        """Return the text with its remarks behind it."""
         return divider.join((self.text, *self.remarks))
 
 
 Line = tuple[str, tuple[Entry, ...]]
-"""The label of a line, and its cells."""
+"""Label of a line, and its cells."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Section:
 
     @property
     def n_lines(self) -> int:
-        """Lines of all groups."""
+        """Number of lines of all groups."""
         return sum(len(group.lines) for group in self.groups)
 
 
@@ -125,16 +125,16 @@ class Table:
     """A table of plain texts, which the renderers escape.
 
     Args:
-        caption: what the table shows.
-        name: names it in cross references; letters and hyphens.
-        corner: headers of section, group and line, of section and line, or of line; titles that
-            have no header are not shown.
-        headers: of the cells; a text is the header of a column of numbers without a unit.
-        sections: at least one, each with at least one group, each with at least one line.
-        footers: remarks below the table.
-        numbers: what the table shows, in full precision.
-        filtered: what its lines are, where a page lets its reader filter them.
-        following: tables that stand below it in its files, and folded on the page.
+        caption: What the table shows.
+        name: Name in cross references; letters and hyphens.
+        corner: Headers of section, group and line, of section and line, or of line. Titles without
+            a header are not shown.
+        headers: Headers of the cells; a plain text heads a column of numbers without a unit.
+        sections: At least one, each with at least one group, each with at least one line.
+        footers: Notes below the table.
+        numbers: The numbers of the table, in full precision.
+        filtered: Noun for its lines, if readers of the page can filter them.
+        following: Tables below it in its files, folded on the page.
     """
 
     caption: str
@@ -149,28 +149,28 @@ class Table:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns of cells."""
-        return tuple(it if isinstance(it, Column) else Column(it) for it in self.headers)
+        """Columns of cells."""
+        return tuple(one if isinstance(one, Column) else Column(one) for one in self.headers)
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """The headers of all columns, those of the corner first."""
+        """Headers of all columns, with the corner first."""
         return (*self.corner, *(column.title for column in self.columns))
 
     @property
     def n_prose(self) -> int:
-        """Number of columns that hold words."""
+        """Number of columns of words."""
         return sum(column.prose for column in self.columns)
 
     @property
     def sortable(self) -> bool:
-        """True if the lines may be in any order."""
+        """True if readers may sort the lines."""
         return len(self.corner) == 1
 
     def lines_of(
         self, section: Section
     ) -> Iterator[tuple[bool, tuple[str, ...], tuple[Entry, ...]]]:
-        """Each line: is it the section's first, its labels (a group's only once), its cells."""
+        """Yield each line: whether it is the section's first, labels (a group's once), cells."""
         first = True
         for group in section.groups:
             title = group.title
@@ -180,12 +180,12 @@ class Table:
 
 
 def one_section(lines: Iterable[Line], title: str = "", note: str = "") -> Section:
-    """A section without groups."""
+    """Return a section without groups."""
     return Section(title, note, (Group("", tuple(lines)),))
 
 
 def number(value: float, text: str | None = None) -> Entry:
-    """A cell that is sorted by its value.
+    """Return a cell that sorts by its value.
 
     >>> number(1234567.0).text, number(0.25).text
     ('1,234,567', '0.25')
@@ -196,37 +196,37 @@ def number(value: float, text: str | None = None) -> Entry:
 
 
 def escape_latex(text: str) -> str:
-    """Text that LaTeX shows as it is, at the start of a table row too."""
+    """Escape a text for LaTeX, even at the start of a table row."""
     return text.translate(_LATEX)
 
 
 def to_markdown(table: Table) -> str:
-    """The table, and what follows it, in GitHub's Markdown."""
+    """Render a table and its following tables as GitHub's Markdown."""
     template = load_template("table.md.j2", escape=escape_markdown)
-    return "\n".join(template.render(table=it) for it in (table, *table.following))
+    return "\n".join(template.render(table=each) for each in (table, *table.following))
 
 
 def to_latex(table: Table) -> str:
-    """The tables for `\\input`; they need booktabs and graphicx, or other packages for prose."""
+    """Render the tables for `\\input`; a comment in each names the packages that it needs."""
     kinds = {True: "longtable.tex.j2", False: "tabular.tex.j2"}
     return "\n".join(
-        load_template(kinds[it.n_prose > 0], escape=escape_latex).render(table=it)
-        for it in (table, *table.following)
+        load_template(kinds[each.n_prose > 0], escape=escape_latex).render(table=each)
+        for each in (table, *table.following)
     )
 
 
 def to_fragment(table: Table) -> str:
-    """The table as HTML to be put into a page; what follows it is folded."""
+    """Render a table as HTML for a page; its following tables are folded."""
     return load_template("fragment.html.j2").render(tables=(table, *table.following), folds=True)
 
 
 def to_html(table: Table) -> str:
-    """The table, and what follows it, as a page of its own."""
+    """Render a table and its following tables as a page."""
     return load_template("table.html.j2").render(tables=(table, *table.following), folds=False)
 
 
 def to_csv(numbers: pd.DataFrame) -> str:
-    """The numbers behind a table; texts that begin like a formula get an apostrophe in front."""
+    """Return the numbers of a table as CSV; texts that look like formulas get an apostrophe."""
     safe = numbers.copy()
     for name in safe.select_dtypes(["object", "str", "category"]):
         safe[name] = [
@@ -239,8 +239,8 @@ def write_table(table: Table, *paths: Path | str) -> None:
     """Write a table as `.html`, `.fragment.html`, `.md` or `.tex`, and its numbers as `.csv`.
 
     Raises:
-        ValueError: another suffix, or no numbers for a CSV; nothing is written then.
-        OutputError: a file cannot be written.
+        ValueError: A suffix is unknown, or there are no numbers for a CSV; nothing is written.
+        OutputError: A file cannot be written.
     """
     renderers: dict[str, Callable[[Table], str]] = {
         ".fragment.html": to_fragment,
@@ -256,6 +256,6 @@ def write_table(table: Table, *paths: Path | str) -> None:
         elif suffix in renderers:
             texts[path] = renderers[suffix](table)
         else:
-            raise ValueError(f"{path}: a table is not written as {suffix}")
+            raise ValueError(f"{path}: cannot write this table as {suffix}")
     for path, text in texts.items():
         write_text(path, text)

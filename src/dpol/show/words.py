@@ -1,4 +1,4 @@
-"""Words that messages, tables and figures share."""
+"""Texts that messages, tables and figures share."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 SYMBOLS = {"mu": "μ", "epsilon": "ε", "distance": "TV"}
-"""Symbols of privacy parameters, and of the distance between what runs and a computed law."""
+"""Symbols of privacy parameters, and of the distance between runs and a computed distribution."""
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 def power(value: float) -> str:
-    """A number, short: in powers of ten from 1000 on and below 0.01.
+    """Write a number in short: as a power of ten from 1000 on and below 0.01.
 
     >>> power(250), power(10_000), power(30_000), power(0.001)
     ('250', '10⁴', '3·10⁴', '10⁻³')
@@ -28,24 +28,24 @@ def power(value: float) -> str:
 
 
 def typeset(text: str) -> str:
-    """A text with the signs that print has: minus, at most, at least, powers of ten.
+    """Typeset a text: minus, at most, at least, powers of ten.
 
     >>> typeset("-0.5 <= 1e-06, 2.5e+08, T^(-1/4) at 10^8, mf-window-8, 2021-01-15")
     '−0.5 ≤ 10⁻⁶, 2.5·10⁸, T^(−1/4) at 10⁸, mf-window-8, 2021-01-15'
     """
     text = re.sub(r"(?<![\w.])(\d[\d.]*)e([-+]?)0*(\d+)\b", _as_power, text)
-    text = re.sub(r"\b10\^(-?\d+)", lambda found: f"10{found[1].translate(_RAISED)}", text)
+    text = re.sub(r"\b10\^(-?\d+)", lambda match: f"10{match[1].translate(_RAISED)}", text)
     text = re.sub(r"(?<![\w.)\]-])-(?=\d)", "−", text)
     return text.replace("<=", "≤").replace(">=", "≥")
 
 
-def _as_power(found: re.Match[str]) -> str:
-    raised = (found[2].strip("+") + found[3]).translate(_RAISED)
-    return f"10{raised}" if found[1] == "1" else f"{found[1]}·10{raised}"
+def _as_power(match: re.Match[str]) -> str:
+    raised = (match[2].strip("+") + match[3]).translate(_RAISED)
+    return f"10{raised}" if match[1] == "1" else f"{match[1]}·10{raised}"
 
 
 def each(texts: Iterable[str]) -> str:
-    """Texts that differ, in their order.
+    """Join distinct texts in their order.
 
     >>> each(["person", "hospital", "person"])
     'person / hospital'
@@ -54,7 +54,7 @@ def each(texts: Iterable[str]) -> str:
 
 
 def mu_title(mu: float) -> str:
-    """A Gaussian-DP parameter.
+    """Write a Gaussian-DP parameter.
 
     >>> mu_title(float("inf")), mu_title(0.25)
     ('μ = ∞', 'μ = 0.25')
@@ -63,7 +63,7 @@ def mu_title(mu: float) -> str:
 
 
 def privacy_title(mu: float) -> str:
-    """A privacy level in words.
+    """Name a privacy level.
 
     >>> privacy_title(float("inf")), privacy_title(0.25)
     ('no privacy (μ = ∞)', 'μ = 0.25')
@@ -72,7 +72,7 @@ def privacy_title(mu: float) -> str:
 
 
 def proved(audit: Mapping[Hashable, Any], digits: int = 3) -> str:
-    """The bound that an audit (a row of the table of audits) proves on a privacy parameter.
+    """Write the bound that an audit, a row of its table, proves on a privacy parameter.
 
     >>> proved({"parameter": "epsilon", "method": "sampled", "lower_bound": 0.98765})
     'ε ≥ 0.988'
@@ -82,16 +82,16 @@ def proved(audit: Mapping[Hashable, Any], digits: int = 3) -> str:
 
 
 def joint_confidence(confidences: Iterable[float]) -> str:
-    """The confidence with which several bounds hold together, at least (Bonferroni).
+    """Return a lower bound on the joint confidence of several bounds (Bonferroni).
 
     >>> joint_confidence([0.975, 0.975, 1.0])
     '95%'
     """
-    return f"{100 * max(0.0, 1 - sum(1 - it for it in confidences)):.4g}%"
+    return f"{100 * max(0.0, 1 - sum(1 - confidence for confidence in confidences)):.4g}%"
 
 
 def share_of_claim(audit: Mapping[Hashable, Any]) -> float:
-    """Ratio of an audit's bound to the claim; for a claim of 0, 0 or inf.
+    """Return the ratio of an audit's bound to its claim; 0 or inf if the claim is 0.
 
     >>> share_of_claim({"lower_bound": 0.5, "claimed": 2.0})
     0.25

@@ -87,7 +87,7 @@ COSTS = r"""**What batching costs: regret of RW-FTPL and extra regret of RW-AdaB
 |  |  | μ = 1 | 120.0 ± 1.2 | -12.000 ± 0.120 mean batch 60.0 | +12.000 ± 0.120 mean batch 60.0 | 1200 × 1.1 |
 
 - Means over 500 runs of T = 60 rounds, α = 0.2. Both algorithms see the same noise, so the interval of the difference is for paired runs.
-- ±: half width of the 90% confidence interval (Student's t), Bonferroni-corrected over 36 regrets. exact: all runs give the same number. The intervals cover the randomness of the runs on these streams, not other streams.
+- ±: half-width of the 90% confidence interval (Student's t), Bonferroni-corrected over 36 regrets. exact: all runs give the same number. The intervals cover the randomness of the runs on these streams, not other streams.
 - Bound on regret: (η + 2/η) sqrt(2 T log n) for RW-FTPL, times 1 + α/2 for RW-AdaBatch. “Prediction with Expert Advice under Local Differential Privacy”, Corollary 2. †: ours, not in the paper.
 """  # noqa: E501
 

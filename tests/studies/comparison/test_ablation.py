@@ -1,4 +1,4 @@
-"""Losses of systems, by hand, and their parts, which add up to the whole."""
+"""Losses of systems, computed by hand; their parts add up to the total."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ SYSTEMS = [
 ]
 
 
-def table(found=None):
+def table(runs=None):
     comparison = COMPARISON.model_copy(update={"ablations": SYSTEMS})
-    frame = ablate(found or cells(), comparison, LEVELS, CONFIDENCE)
+    frame = ablate(runs or cells(), comparison, LEVELS, CONFIDENCE)
     return schemas_of(STUDY)["ablation"].check(frame, "here")
 
 
 def row(frame, mu, system):
     same = (frame["algorithm"] == system.algorithm) & (frame["noise"] == system.noise)
-    found = frame[same & (frame["mu"] == mu)]
-    assert len(found) == 1
-    return found.iloc[0]
+    rows = frame[same & (frame["mu"] == mu)]
+    assert len(rows) == 1
+    return rows.iloc[0]
 
 
 @pytest.mark.parametrize(
@@ -47,21 +47,21 @@ def row(frame, mu, system):
     ],
 )
 def test_losses_by_hand(system, mu, losses):
-    found = row(table(), mu, system)
-    assert [found[term] for term in TERMS] == pytest.approx(list(losses), abs=1e-12)
-    assert found["reference"] == "ridge-a"
-    assert found["best_learner"] == ("ridge-a" if system.learners == "ridge" else "kalman-a")
-    assert (found["model"], found["mechanism"]) == ("local", f"{system.noise} noise")
-    assert found["guaranteed_mu"] == mu
+    result = row(table(), mu, system)
+    assert [result[term] for term in TERMS] == pytest.approx(list(losses), abs=1e-12)
+    assert result["reference"] == "ridge-a"
+    assert result["best_learner"] == ("ridge-a" if system.learners == "ridge" else "kalman-a")
+    assert (result["model"], result["mechanism"]) == ("local", f"{system.noise} noise")
+    assert result["guaranteed_mu"] == mu
 
 
 def test_the_parts_add_up_on_random_runs():
-    """Gains of any kind; the best learners differ by level and noise."""
+    """On random gains, the best learner depends on level and noise."""
     rng = np.random.default_rng(5)
     frame = table(
         [
-            cell(it.algorithm, it.noise, it.mu, rng.gamma(2.0, 5.0, 30), family=it.family)
-            for it in cells()
+            cell(run.algorithm, run.noise, run.mu, rng.gamma(2.0, 5.0, 30), family=run.family)
+            for run in cells()
         ]
     )
     parts = frame["noise_loss"] + frame["learner_loss"] + frame["selection_loss"]
@@ -75,11 +75,11 @@ def test_the_parts_add_up_on_random_runs():
     assert (frame.loc[~ridge, "learner_loss"] != 0).all()
 
 
-def test_the_oracle_is_the_largest_mean_of_its_setting():
-    """The best learner of another level, noise, family or stream is not the oracle."""
+def test_the_best_learner_has_the_largest_mean_of_its_setting():
+    """Learners of another level, noise, family or stream do not count."""
     changed = ("ridge-b", "isotropic", 1.0)
-    found = [it for it in cells() if (it.algorithm, it.noise, it.mu) != changed]
-    frame = table([*found, cell(*changed, [50.0, 60.0], family="ridge")])
+    others = [run for run in cells() if (run.algorithm, run.noise, run.mu) != changed]
+    frame = table([*others, cell(*changed, [50.0, 60.0], family="ridge")])
     paper = row(frame, 1.0, PAPER)
     assert paper[["best_learner", "best_learner_gain", "noise_loss"]].tolist() == [
         "ridge-b",
@@ -92,38 +92,38 @@ def test_the_oracle_is_the_largest_mean_of_its_setting():
     assert row(frame, 1.0, SYSTEMS[2])["best_learner"] == "kalman-a"
 
 
-def test_of_equal_learners_the_first_by_label_is_the_oracle():
-    found = [it for it in cells() if it.family != "ridge"]
+def test_ties_of_best_learners_go_to_the_first_label():
+    runs = [run for run in cells() if run.family != "ridge"]
     for mu in LEVELS.values():
         for noise in ("isotropic", "capacity"):
             for label in ("ridge-z", "ridge-b"):
-                found.append(cell(label, noise, mu, [1.0, 3.0], family="ridge"))
-    assert set(table(found)["reference"]) == {"ridge-b"}
+                runs.append(cell(label, noise, mu, [1.0, 3.0], family="ridge"))
+    assert set(table(runs)["reference"]) == {"ridge-b"}
 
 
 def test_intervals_of_losses_by_hand():
-    """Paper at mu = 1: gains 11.5, 12.5; ridge-a 14, 16; reference 17, 17."""
-    found = row(table(), 1.0, PAPER)
+    """Baseline at mu = 1: gains 11.5, 12.5; ridge-a 14, 16; reference 17, 17."""
+    baseline = row(table(), 1.0, PAPER)
     # 5 terms, 3 levels, 4 systems.
-    assert found["ci_comparisons"] == 60
+    assert baseline["ci_comparisons"] == 60
     # Noise 3, 1; learner 0, 0; selection 2.5, 3.5; total 5.5, 4.5; own noise 2.5, 1.5.
     errors = np.array([1.0, 0.0, 0.5, 0.5, 0.5])
-    widths = [found[f"{term}_half_width"] for term in TERMS]
+    widths = [baseline[f"{term}_half_width"] for term in TERMS]
     assert widths == pytest.approx(errors * student_factor(0.95, 60, 2))
 
 
-def test_rows_are_streams_levels_and_systems_in_order_each_once():
+def test_rows_are_streams_levels_and_systems_in_order():
     frame = table([*cells(), *cells("pa")])
     keys = list(zip(frame["stream"], frame["mu"], frame["algorithm"], strict=True))
     names = ["meta", "meta", "bayes", "bayes"]
     assert keys == [(s, mu, name) for s in ("nm", "pa") for mu in LEVELS.values() for name in names]
 
 
-def test_the_papers_learners_stand_under_independent_noise_beside_a_memory():
-    """The paper's learners cannot read such noise; ours gains 17.25, its own best learner 17.4."""
+def test_the_papers_learners_get_independent_noise_if_the_system_has_correlated_noise():
+    """The paper's learners cannot model it. Ours gains 17.25, its best learner 17.4."""
     ours = OURS.model_copy(update={"noise": "capacity-memory"})
     facts = {"family": "kalman", "ours": True}
-    found = [
+    runs = [
         *cells(),
         cell("bayes", "capacity-memory", INF, [18.0, 18.0], ours=True),
         cell("bayes", "capacity-memory", 1.0, [17.0, 17.5], ours=True),
@@ -132,7 +132,7 @@ def test_the_papers_learners_stand_under_independent_noise_beside_a_memory():
     ]
     comparison = COMPARISON.model_copy(update={"ours": ours})
     levels = {"none": INF, "low": 1.0}
-    frame = ablate(found, comparison, levels, CONFIDENCE)
+    frame = ablate(runs, comparison, levels, CONFIDENCE)
     losses = [row(frame, 1.0, ours)[term] for term in TERMS]
     # Without noise ridge-a has 17, under capacity noise 16.
     assert losses == pytest.approx([1.0, -1.4, 0.15, -0.25, 0.75])

@@ -1,4 +1,4 @@
-"""The runs that are compared are those that the main study played."""
+"""The runs to compare are the runs of the main study."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
 def test_a_cell_has_the_total_gains_and_the_guarantee_of_its_runs(
     tables: tuple[pd.DataFrame, pd.DataFrame],
 ) -> None:
-    """The order of the rows of `totals` does not matter."""
+    """The order of rows in `totals` does not matter."""
     summary, totals = tables
     cells = cells_of(summary, totals.sample(frac=1, random_state=1))
     assert count_replicates(cells) == 3

@@ -1,4 +1,4 @@
-"""Comparison of ours with every other row, by hand."""
+"""Comparison of ours with every other row, computed by hand."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from dpol.studies.comparison.settings import Comparison
 from dpol.studies.study import schemas_of
 
 
-def table(found=None, comparison=COMPARISON, levels=LEVELS):
-    frame = compare(cells() if found is None else found, comparison, levels, CONFIDENCE)
+def table(runs=None, comparison=COMPARISON, levels=LEVELS):
+    frame = compare(cells() if runs is None else runs, comparison, levels, CONFIDENCE)
     return schemas_of(STUDY)["comparison"].check(frame, "here")
 
 
@@ -45,7 +45,7 @@ def with_totals(it, totals):
 # --- Pairs ---
 
 
-def test_ours_is_beside_every_other_row_with_noise_once():
+def test_ours_is_compared_once_with_every_other_noisy_row():
     frame = table()
     for mu in LEVELS.values():
         same = frame[(frame["mu"] == mu) & frame["kind"].isin(("baseline", "other"))]
@@ -61,7 +61,7 @@ def test_ours_is_beside_every_other_row_with_noise_once():
 
 
 def test_a_difference_by_hand():
-    # Ours 17.5, 16.5 and the paper's 11.5, 12.5: differences 6 and 4, standard error 1.
+    # Ours 17.5, 16.5 and the baseline 11.5, 12.5: differences 6 and 4, standard error 1.
     row = pair(table(), "baseline", 1.0)
     factor = student_factor(0.95, int(row["ci_comparisons"]), 2)
     assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (17.0, 12.0, 5.0)
@@ -85,8 +85,8 @@ def test_without_noise_differences_are_exact():
         assert pair(frame, "other", INF, *other)["verdict"] == verdict
 
 
-def test_differences_are_of_replicates_of_one_number():
-    """The part that a replicate of both shares cancels; shuffled, it does not."""
+def test_differences_pair_replicates_by_number():
+    """What a replicate of both shares cancels; shuffled, it does not."""
     common = np.random.default_rng(1).normal(0, 10, 50)
     one = cell("bayes", "capacity", 1.0, 5 + common)
     two = Comparison(baseline=PAPER, ours=OURS)
@@ -100,7 +100,7 @@ def test_differences_are_of_replicates_of_one_number():
 
 
 def test_all_intervals_of_the_table_are_counted():
-    # A level: 12 pairs, 13 means. The aims: 5 pairs, all of means that are there already.
+    # Each level: 12 pairs, 13 means. The aims: 5 pairs of the same means.
     frame = table()
     assert len(frame) == 3 * 12 + 5
     assert set(frame["ci_comparisons"]) == {3 * 12 + 5 + 3 * 13}
@@ -109,13 +109,13 @@ def test_all_intervals_of_the_table_are_counted():
 
 
 def test_streams_are_not_mixed():
-    shifted = [with_totals(it, it.totals + 2 * (it.algorithm == "bayes")) for it in cells("pa")]
+    shifted = [with_totals(run, run.totals + 2 * (run.algorithm == "bayes")) for run in cells("pa")]
     frame = table([*cells(), *shifted])
     gains = frame[(frame["kind"] == "baseline") & (frame["mu"] == 1.0)].set_index("stream")
     assert gains["difference"].to_dict() == {"nm": 5.0, "pa": 7.0}
 
 
-def test_what_else_a_row_says_of_the_other():
+def test_a_row_describes_the_other_side():
     frame = table()
     for (other, noise), facts in {
         ("ridge-a", "capacity"): (True, True),
@@ -131,7 +131,7 @@ def test_what_else_a_row_says_of_the_other():
     assert (tree["mechanism"], tree["other_mechanism"]) == ("capacity noise", "isotropic noise")
 
 
-def test_noise_is_common_where_stream_noise_and_level_are():
+def test_noise_is_common_if_stream_noise_and_level_agree():
     frame = table()
     common = frame[frame["common_noise"]]
     assert set(common["other_noise"]) == {"capacity"}
@@ -145,15 +145,15 @@ def test_noise_is_common_where_stream_noise_and_level_are():
 # --- Aims ---
 
 
-def test_an_aim_against_the_papers_way_at_another_level():
+def test_an_aim_against_the_baseline_at_another_level():
     row = pair(table(), "aim-baseline", 0.25)
     assert (row["level"], row["other_level"], row["other_mu"]) == ("high", "low", 1.0)
     assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (15.0, 12.0, 3.0)
     assert not row["common_noise"]
 
 
-def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
-    """The rows are of both systems, each under the noise of its system."""
+def test_an_aim_against_the_best_learner_has_a_row_for_each_learner():
+    """The learners of both systems have rows, each with the noise of its system."""
     rows = table().query("kind == 'aim-learner'")
     assert rows["other_algorithm"].tolist() == ["kalman-a", "kalman-b", "ridge-a", "ridge-b"]
     assert rows["other_noise"].tolist() == ["capacity"] * 2 + ["isotropic"] * 2
@@ -165,15 +165,15 @@ def test_an_aim_against_the_best_learner_has_a_row_for_each_of_them():
     ("spread", "baseline", "learner"),
     [(1.0, "undecided", "undecided"), (0.01, "reached", "not reached")],
 )
-def test_rows_of_an_aim_share_a_verdict_and_others_have_none(spread, paper, learner):
+def test_rows_of_an_aim_share_a_verdict_and_other_rows_have_none(spread, baseline, learner):
     """Ours is 0 and 1 above ridge, 1.5 and 0.5 below kalman, 3 above the baseline."""
     frame = table(cells(spread=spread, times=20 if spread < 1 else 1))
     verdicts = frame.groupby("kind")["aim_verdict"].agg(set).to_dict()
-    aims = {"aim-baseline": {paper}, "aim-learner": {learner}}
+    aims = {"aim-baseline": {baseline}, "aim-learner": {learner}}
     assert verdicts == {"baseline": {""}, "other": {""}, **aims}
 
 
-def test_a_tuned_form_has_rows_of_its_own_kind_and_is_no_other_row():
+def test_a_tuned_form_has_rows_of_kind_tuned_and_none_of_kind_other():
     frame, before = table(comparison=AT_BEST), table()
     for mu in LEVELS.values():
         tuned = frame[(frame["mu"] == mu) & (frame["kind"] == "tuned")]
@@ -182,19 +182,19 @@ def test_a_tuned_form_has_rows_of_its_own_kind_and_is_no_other_row():
         others = frame[(frame["mu"] == mu) & (frame["kind"] == "other")]
         names = set(zip(others["other_algorithm"], others["other_noise"], strict=True))
         assert not names & {("ridge-a", "isotropic"), ("ridge-b", "isotropic")}
-    assert len(frame) == len(before) + 2, "one row more for each form and aim, none for a level"
+    assert len(frame) == len(before) + 2, "one more row per form and aim, none per level"
     assert frame.loc[frame["kind"] == "baseline", "difference"].tolist() == [4.0, 5.0, 7.0]
 
 
 @pytest.mark.parametrize(("lead", "verdict"), [(0.5, "reached"), (-0.5, "not reached")])
-def test_an_aim_reaches_the_tuned_way_only_if_it_reaches_every_form_of_it(lead, verdict):
-    """Ours at mu = 0.25 is 0 above ridge-a at mu = 1, and 1 above ridge-b; then ours is moved."""
+def test_an_aim_reaches_the_tuned_baseline_only_if_it_reaches_every_form(lead, verdict):
+    """Ours at mu = 0.25 equals ridge-a at mu = 1 and is 1 above ridge-b; then ours is moved."""
     runs = cells(spread=0.01, times=20)
-    moved = [with_totals(it, it.totals + lead * (it.algorithm == "bayes")) for it in runs]
+    moved = [with_totals(run, run.totals + lead * (run.algorithm == "bayes")) for run in runs]
     aims = table(moved, AT_BEST).query("kind == 'aim-tuned'")
     assert aims["difference"].tolist() == pytest.approx([lead, 1 + lead])
     assert set(aims["aim_verdict"]) == {verdict}
-    assert (aims["verdict"] == "above").any(), "one form alone would not tell the two cases apart"
+    assert (aims["verdict"] == "above").any(), "one form alone does not tell the cases apart"
 
 
 def test_without_aims_there_are_none():
@@ -207,7 +207,7 @@ def test_without_aims_there_are_none():
 
 
 def test_one_replicate_decides_nothing():
-    frame = table([with_totals(it, it.totals[:1]) for it in cells()])
+    frame = table([with_totals(run, run.totals[:1]) for run in cells()])
     assert set(frame["verdict"]) == {"undecided"}
     assert (frame["difference_half_width"] == INF).all()
 
@@ -219,11 +219,11 @@ def test_one_replicate_decides_nothing():
         (("ridge", INF), "family ridge with isotropic noise at mu inf"),
     ],
 )
-def test_what_was_not_run_is_named(lacking, told):
+def test_an_error_names_the_runs_that_are_missing(lacking, told):
     with pytest.raises(ValueError, match=f"no runs of {told}"):
-        table([it for it in cells() if (it.family, it.mu) != lacking])
+        table([run for run in cells() if (run.family, run.mu) != lacking])
 
 
 def test_different_numbers_of_replicates_are_refused():
-    with pytest.raises(ValueError, match="runs have 2, 3 replicates"):
+    with pytest.raises(ValueError, match="runs have 2, 3 replicates; to be paired, all need"):
         table([*cells(), cell("more", "isotropic", 1.0, [1.0, 2.0, 3.0])])

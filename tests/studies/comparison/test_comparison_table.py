@@ -1,4 +1,4 @@
-"""The tables of the comparison and of ablations: every verdict follows from the numbers."""
+"""Tables of the comparison and the ablation: every verdict follows from the numbers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from dpol.show.table import Entry, Table, to_latex, to_markdown
 from dpol.studies.comparison.ablation import TERMS
 from dpol.studies.comparison.tables import ablation_table, comparison_table
 
-# Repeated, with less spread, so that verdicts are decided.
+# Repeated and with less spread, so that verdicts are decided.
 MANY = cells(spread=0.1, times=50)
 
 
 @pytest.fixture
 def made() -> dict[str, pd.DataFrame]:
-    """All frames, as a test may change them."""
+    """All frames; a test may change them."""
     same = OURS.model_copy(update={"noise": PAPER.noise})
     return frames(MANY, COMPARISON.model_copy(update={"ablations": [same]}))
 
@@ -52,7 +52,7 @@ def at(frame: pd.DataFrame, kind: str, mu: float, other: str = "") -> pd.Series:
 
 
 COMPARED = r"""
-| stream | privacy | the paper's | ours † | difference | verdict |
+| stream | privacy | baseline | ours † | difference | verdict |
 | --- | --- | ---: | ---: | ---: | --- |
 | **New Mexico** (n = 2, T = 2; uniform random 3.00, best fixed expert 5.00, oracle 20.00) | no privacy (μ = ∞) | 14.00 exact | 18.00 exact | +4.00 exact | above the baseline |
 |  | μ = 1 | 12.00 ± 0.02 | 17.00 ± 0.02 | +5.00 ± 0.04 | above the baseline; not above every other private row Above 3 of 3 rows of the papers. Above 7 of 8 rows with parts of ours; not above kalman-a (capacity noise): -0.50 ± 0.07, below. Best with a curator: tree, 8.50 ± 0.02. |
@@ -60,16 +60,16 @@ COMPARED = r"""
 |  | Aim: ours at μ = 0.25 is at or above the baseline at μ = 1 | 12.00 ± 0.02 | 15.00 ± 0.02 | +3.00 ± 0.04 | reached |
 |  | Aim: ours at μ = 1 is at or above the best of 4 learners without privacy | 18.50 exact kalman-a | 17.00 ± 0.02 | -1.50 ± 0.02 | not reached |
 
-- The baseline: meta, isotropic noise. Ours: bayes, capacity noise. The gains are summed over all T rounds and averaged over 100 runs. Both ways have the same seeds, data and privacy levels.
-- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 80 intervals of the numbers behind this table (.csv). exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
+- The baseline: meta, isotropic noise. Ours: bayes, capacity noise. Gains are summed over all T rounds and averaged over 100 runs. Both have the same seeds, data and privacy levels.
+- ±: half-width of the 95% confidence interval (Student's t), Bonferroni-corrected over 80 intervals of the numbers behind this table (.csv). exact: all runs give the same number. The intervals cover the noise (the randomness of the runs) on this one data set. They do not cover other data, such as other states or years.
 """  # noqa: E501
 
 
 def test_the_comparison(made: dict[str, pd.DataFrame]) -> None:
-    """Lines are the levels and the aims. At mu = 1 ours has 17; only kalman-a has more: 17.5.
+    """Lines are levels and aims. At mu = 1 ours has 17, and only kalman-a has more: 17.5.
 
-    Rows of the papers: ridge-a, ridge-b and the tree; with parts of ours: 2 ridge, meta and 2
-    kalman with our noise, 3 others of ours. Intervals: 36 pairs, 5 of the aims, 39 means.
+    Rows of the papers: ridge-a, ridge-b and the tree. Rows with parts of ours: 2 ridge, meta and 2
+    kalman with our noise, and 3 more of ours. Intervals: 36 pairs, 5 for the aims, 39 means.
     """
     table = build(made)
     assert COMPARED in to_markdown(table)
@@ -77,8 +77,8 @@ def test_the_comparison(made: dict[str, pd.DataFrame]) -> None:
     assert table.numbers is made["comparison"]
 
 
-def test_noise_with_memory_says_what_stays_cost() -> None:
-    """Its gain of 19 is above ours; for two weeks its mu is 1.7, where ours has 1.41."""
+def test_correlated_noise_tells_the_privacy_loss_for_stays() -> None:
+    """Its gain of 19 is above ours; for two weeks its mu is 1.7, while ours has 1.41."""
     more = [cell("bayes", "capacity-memory", mu, [19.0] * 100) for mu in LEVELS.values()]
     stays = dict(zip(MU_OF_STAYS, (1.0, 1.7, 2.8, 4.3), strict=True))
     facts = {"noise": "capacity-memory", "mechanism": "correlated noise", "mu": 1.0} | stays
@@ -92,7 +92,7 @@ def test_noise_with_memory_says_what_stays_cost() -> None:
     assert "× 1.7, 2.8, 4.3 |" in to_markdown(build(made))
 
 
-def test_tuned_forms_stand_beside_the_papers_way() -> None:
+def test_the_tuned_baseline_stands_beside_the_baseline() -> None:
     made = frames(MANY, AT_BEST)
     verdict = line(made, "μ = 1")[-1]
     assert verdict.text.startswith("above the baseline; above the tuned baseline; not above every")
@@ -107,7 +107,7 @@ def test_tuned_forms_stand_beside_the_papers_way() -> None:
     assert "The tuned baseline: ridge-a, ridge-b, isotropic noise." in to_markdown(build(made))
 
 
-def test_half_widths_are_those_of_their_numbers(made: dict[str, pd.DataFrame]) -> None:
+def test_half_widths_stand_beside_their_numbers(made: dict[str, pd.DataFrame]) -> None:
     halves = ["ci_half_width", "other_ci_half_width", "difference_half_width"]
     frame = made["comparison"]
     frame.loc[at(frame, "baseline", 1.0), halves] = [0.111, 0.222, 0.333]
@@ -124,13 +124,13 @@ def test_half_widths_are_those_of_their_numbers(made: dict[str, pd.DataFrame]) -
         ("undecided", "undecided against"),
     ],
 )
-def test_the_verdict_on_the_papers_way(made, verdict, word):
+def test_the_verdict_on_the_baseline(made, verdict, word):
     frame = made["comparison"]
     frame.loc[at(frame, "baseline", INF), "verdict"] = verdict
     assert line(made, "no privacy (μ = ∞)")[-1] == Entry(f"{word} the baseline")
 
 
-def test_a_row_of_the_papers_that_is_not_beaten_is_named_among_them(made):
+def test_a_row_of_the_papers_that_ours_does_not_beat_is_named(made):
     frame = made["comparison"]
     frame.loc[at(frame, "other", 1.0, "tree"), "verdict"] = "undecided"
     note = line(made, "μ = 1")[-1].notes[0]
@@ -138,7 +138,7 @@ def test_a_row_of_the_papers_that_is_not_beaten_is_named_among_them(made):
     assert note.endswith(", undecided.")
 
 
-def test_it_is_above_every_other_row_only_if_all_are_beaten(made):
+def test_ours_is_above_every_other_row_only_if_it_beats_all(made):
     frame = made["comparison"]
     frame.loc[at(frame, "other", 1.0), "verdict"] = "above"
     entry = line(made, "μ = 1")[-1]
@@ -149,7 +149,7 @@ def test_it_is_above_every_other_row_only_if_all_are_beaten(made):
     )
 
 
-def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(made):
+def test_at_most_four_rows_that_ours_does_not_beat_are_named(made):
     frame = made["comparison"]
     others = at(frame, "other", 1.0) & frame["other_ours"]
     frame.loc[others, "verdict"] = "below"
@@ -159,7 +159,7 @@ def test_of_many_rows_that_are_not_beaten_the_worst_four_are_named(made):
     assert named == frame[others].sort_values("difference")["other_algorithm"].tolist()[:4]
 
 
-def test_common_noise_of_the_two_ways_is_said(made) -> None:
+def test_common_noise_of_baseline_and_ours_is_stated(made) -> None:
     made["comparison"]["common_noise"] = True
     text = "\n".join(build(made).footers)
     assert "The baseline and ours share it." in text
@@ -169,7 +169,7 @@ def test_common_noise_of_the_two_ways_is_said(made) -> None:
 
 
 ABLATED = r"""
-| stream | system | gain | noise | learner | selection | total loss | own noise | oracle |
+| stream | system | gain | noise | learner | selection | total loss | own noise | best learner |
 | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
 | **New Mexico, no privacy (μ = ∞)** (n = 2, T = 2; uniform random 3.00, best fixed expert 5.00, oracle 20.00; best of the paper's learners without noise: ridge-a, 17.00) | meta, isotropic noise | 14.00 | 0.00 exact | 0.00 exact | 3.00 exact | 3.00 exact | 0.00 exact | ridge-a |
 |  | bayes, isotropic noise | 18.00 | 0.00 exact | -1.50 exact | 0.50 exact | -1.00 exact | 0.00 exact | kalman-a |
@@ -181,10 +181,10 @@ ABLATED = r"""
 |  | bayes, isotropic noise | 12.00 | 6.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 5.00 ± 0.02 | 6.00 ± 0.02 | kalman-a |
 |  | bayes, capacity noise (ours) | 15.00 | 3.00 ± 0.03 | -1.50 ± 0.02 | 0.50 ± 0.07 | 2.00 ± 0.02 | 3.00 ± 0.02 | kalman-a |
 
-- Noise + learner + selection = total loss. A negative loss is a gain. Noise: what the best of the paper's learners loses to the noise of the system. These learners cannot read correlated noise; they stand under independent noise of its kind instead. Learner: what the best of the system's learners, the oracle selector, loses to the best of the paper's under the same noise. Selection: what the system loses to the oracle; an average of learners can be above the oracle. Own noise: what the system itself loses to noise, which is not part of the sum.
-- The best of several learners is chosen in hindsight, by stream, μ and noise, on the runs that it is scored on. Its mean is biased upwards, so selection is overstated and noise understated.
-- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 45 intervals of the numbers behind this table (.csv). exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
-- The gains are means over 100 runs. The guarantee at each μ is stated below the table of the comparison, and for every system in summary.parquet.
+- Noise + learner + selection = total loss. A negative loss is a gain. Noise: loss of the best of the paper's learners to the system's noise. These learners cannot model correlated noise, so they get independent noise of the same kind. Learner: loss of the system's best learner against the best of the paper's, under the same noise. Selection: loss of the system against its best learner; an average of learners can beat it. Own noise: loss of the system itself to noise; not part of the sum.
+- The best learner is chosen in hindsight, by stream, μ and noise, on the runs that score it. Its mean is biased upwards, so selection is overstated and noise understated.
+- ±: half-width of the 95% confidence interval (Student's t), Bonferroni-corrected over 45 intervals of the numbers behind this table (.csv). exact: all runs give the same number. The intervals cover the noise (the randomness of the runs) on this one data set. They do not cover other data, such as other states or years.
+- Gains are means over 100 runs. The notes to the table of the comparison state the guarantee at each μ; summary.parquet has it for every system.
 """  # noqa: E501
 
 
@@ -192,7 +192,7 @@ def test_losses_of_every_system_at_every_level(made: dict[str, pd.DataFrame]) ->
     assert ABLATED in to_markdown(ablation_table(made, COMPARISON, FACTS))
 
 
-def test_half_widths_are_those_of_their_terms_and_no_loss_is_minus_nothing(made):
+def test_half_widths_stand_beside_their_terms_and_no_loss_is_minus_zero(made):
     losses = made["ablation"]
     for number, term in enumerate(TERMS, start=1):
         losses[f"{term}_half_width"] = 0.11 * number

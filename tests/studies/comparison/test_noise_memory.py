@@ -1,4 +1,4 @@
-"""Correlated noise compared with independent noise: who pays what, verdicts, how it is shown."""
+"""Correlated and independent noise: privacy for stays, verdicts, table and figure."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ def compared(
     confidence: float = 0.9,
     seed: int = 1,
 ) -> pd.DataFrame:
-    """The table of games that are played here."""
+    """Play the games, and return their table."""
     members, games = make_members("empirical-bayes"), games_with_memory(asked)
     played = [
         play_units(stream, weeks, members, games, seed=seed, replicates=range(replicates))
         for weeks in asked.weeks
     ]
-    found = compare_memories(pd.concat(played), asked, delta=1e-6, confidence=confidence)
-    return schemas_of(STUDY)["memory"].check(found, "memory")
+    table = compare_memories(pd.concat(played), asked, delta=1e-6, confidence=confidence)
+    return schemas_of(STUDY)["memory"].check(table, "memory")
 
 
 @pytest.fixture(scope="module")
 def stream(random_stream) -> GainStream:
-    """Long enough for a stay in the middle to be as bad as in a game without end."""
+    """A stream so long that a stay in its middle is as bad as in an endless game."""
     return replace(random_stream(60, 4, label="nm"), capacity=np.full((60, 4), 40.0))
 
 
@@ -73,12 +73,12 @@ def frame(stream: GainStream) -> pd.DataFrame:
 
 
 def one(frame: pd.DataFrame, **key: Any) -> pd.Series:
-    """The row with these values."""
+    """Return the only row with these values."""
     (place,) = np.flatnonzero((frame[list(key)] == pd.Series(key)).all(axis=1))
     return frame.iloc[place]
 
 
-def test_a_row_for_memory_and_two_for_independent_noise(frame: pd.DataFrame) -> None:
+def test_each_setting_has_a_correlated_and_two_independent_rows(frame: pd.DataFrame) -> None:
     assert len(frame) == 2 * 2 * 3
     own = frame[(frame["weeks"] == 3) & (frame["level"] == 0.2)]
     assert list(zip(own["noise"], own["times"], own["mu"], strict=True)) == [
@@ -89,8 +89,8 @@ def test_a_row_for_memory_and_two_for_independent_noise(frame: pd.DataFrame) -> 
     assert set(own["unit"]) == {"one person in at most 3 rounds in a row"}
 
 
-def test_gains_are_those_of_noise_for_the_unit(frame: pd.DataFrame, stream: GainStream) -> None:
-    """Played by hand; the label keeps the noise apart from that of suites and other units."""
+def test_gains_come_from_noise_made_for_the_unit(frame: pd.DataFrame, stream: GainStream) -> None:
+    """Played by hand; the label separates the noise from the noise of suites and other units."""
     long = replace(stream, stay=3, label="nm, stays of 3")
     (member,) = make_members("empirical-bayes")
     totals = {}
@@ -101,13 +101,13 @@ def test_gains_are_those_of_noise_for_the_unit(frame: pd.DataFrame, stream: Gain
     assert row["mean_gain"] == pytest.approx(totals[INDEPENDENT].mean())
     ahead = totals[REMEMBERED] - totals[INDEPENDENT]
     assert row["difference"] == pytest.approx(ahead.mean())
-    # A mean in each of 12 rows, a difference in each of 8.
+    # 12 rows have a mean, 8 have a difference.
     assert row["ci_comparisons"] == 20
     assert row["difference_half_width"] == pytest.approx(float(half_width(ahead, 0.9, 20)))
 
 
-def test_a_longer_stay_pays_as_its_norm_says(frame: pd.DataFrame) -> None:
-    """N_v / N_w, with b of the table; the root of v / w for independent noise."""
+def test_the_mu_of_a_longer_stay_follows_from_its_norm(frame: pd.DataFrame) -> None:
+    """The factor is N_v / N_w with b of the table, or sqrt(v / w) for independent noise."""
     for weeks in ASKED.weeks:
         memory = one(frame, weeks=weeks, noise=REMEMBERED, level=0.2)
         same = one(frame, weeks=weeks, noise=INDEPENDENT, level=0.2, times=1.0)
@@ -118,17 +118,17 @@ def test_a_longer_stay_pays_as_its_norm_says(frame: pd.DataFrame) -> None:
             ratio = float(chain_norm(0.0, b, stay) / chain_norm(0.0, b, weeks))
             assert memory[column] == pytest.approx(0.2 * ratio, rel=1e-3)
             assert same[column] == pytest.approx(0.2 * math.sqrt(stay / weeks))
-            # Shorter stays pay less with memory, longer ones more.
+            # Correlated noise protects shorter stays better, and longer stays less.
             assert (memory[column] > same[column]) == (stay > weeks) or stay == weeks
 
 
-def test_where_the_design_takes_no_memory_the_laws_are_equal(stream: GainStream) -> None:
+def test_without_designed_memory_the_distributions_are_equal(stream: GainStream) -> None:
     asked = NoiseMemories(weeks=[4], mus=[20])
-    found = compared(stream, asked, replicates=40, confidence=0.95, seed=3)
-    memory, same, _ = found.to_dict("records")
+    table = compared(stream, asked, replicates=40, confidence=0.95, seed=3)
+    memory, same, _ = table.to_dict("records")
     assert memory["largest_b"] == 0
-    assert [memory[it] for it in MU_OF_STAYS] == pytest.approx([same[it] for it in MU_OF_STAYS])
-    # Two independent draws of one law, not one draw: simultaneous 95% intervals.
+    assert [memory[mu] for mu in MU_OF_STAYS] == pytest.approx([same[mu] for mu in MU_OF_STAYS])
+    # Two independent draws of one distribution: simultaneous 95% intervals.
     assert 0 < abs(same["difference"]) <= same["difference_half_width"]
     assert same["verdict"] == "undecided"
 
@@ -144,10 +144,10 @@ ABOVE, BELOW, UNCLEAR = (9.0, 0.1), (-9.0, 0.1), (0.1, 5.0)
         ([ABOVE, ABOVE, UNCLEAR, ABOVE], ["undecided", "reached", "undecided", "reached"]),
     ],
 )
-def test_aims_are_reached_or_not_in_every_unit_or_in_one(
+def test_one_aim_is_judged_over_all_units_and_the_other_by_unit(
     ahead: list[tuple[float, float]], aims: list[str]
 ) -> None:
-    """Differences and their spread: each unit at the same, then at twice the mu."""
+    """Differences and their spread, for each unit at the same mu, then at twice the mu."""
     asked = NoiseMemories(weeks=[1, 3], mus=[0.2], times=2.0)
     parts = []
     for weeks, differences in ((1, ahead[:2]), (3, ahead[2:])):
@@ -157,26 +157,26 @@ def test_aims_are_reached_or_not_in_every_unit_or_in_one(
         for (noise, mu), gains in games.items():
             facts = {"stream": "nm", "weeks": weeks, "noise": noise, "mu": mu, "guaranteed_mu": mu}
             parts.append(pd.DataFrame({**facts, "replicate": range(5), "total_gain": gains}))
-    found = compare_memories(pd.concat(parts), asked, delta=1e-6, confidence=0.9)
-    rows = found[found["noise"] == INDEPENDENT]
+    table = compare_memories(pd.concat(parts), asked, delta=1e-6, confidence=0.9)
+    rows = table[table["noise"] == INDEPENDENT]
     names = {ABOVE: "above", BELOW: "below", UNCLEAR: "undecided"}
-    assert rows["verdict"].tolist() == [names[it] for it in ahead]
+    assert rows["verdict"].tolist() == [names[lead] for lead in ahead]
     assert rows["aim_verdict"].tolist() == aims
-    assert set(found[found["noise"] == REMEMBERED]["aim_verdict"]) == {""}
+    assert set(table[table["noise"] == REMEMBERED]["aim_verdict"]) == {""}
 
 
-def test_the_noise_of_a_unit_is_drawn_for_it_alone(frame: pd.DataFrame) -> None:
-    """Shared noise of another scale would give the counts back."""
+def test_each_unit_draws_its_own_noise(frame: pd.DataFrame) -> None:
+    """Shared noise at another scale would reveal the counts."""
     totals = frame[frame["noise"] == INDEPENDENT].groupby("mu")["mean_gain"]
     assert (totals.nunique() == totals.size()).all()
 
 
-def test_points_are_one_for_each_stream_and_unit() -> None:
+def test_each_stream_and_unit_has_a_point() -> None:
     facts = replace(FACTS, streams={"nm": "nm", "pa": "pa"})
-    systems, *labels = found = points(SETTINGS, facts)
-    assert found[systems]["inputs"] == {"summary": "summary.parquet", "totals": "totals.parquet"}
-    assert labels == [f"{it}/noise-memory/{w}-weeks" for it in ("nm", "pa") for w in (1, 3)]
-    point = found["pa/noise-memory/3-weeks"]
+    systems, *labels = jobs = points(SETTINGS, facts)
+    assert jobs[systems]["inputs"] == {"summary": "summary.parquet", "totals": "totals.parquet"}
+    assert labels == [f"{stream}/noise-memory/{w}-weeks" for stream in ("nm", "pa") for w in (1, 3)]
+    point = jobs["pa/noise-memory/3-weeks"]
     assert (point["weeks"], point["replicates"]) == (3, 5)
     assert point["inputs"] == {"stream": "streams/pa.parquet"}
     assert point["games"][3:] == [[REMEMBERED, 0.2], [INDEPENDENT, 0.2], [INDEPENDENT, 0.4]]
@@ -201,15 +201,15 @@ SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
         ({"mus": [math.inf]}, "mus[0] = inf: must be less than or equal to 1000"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_the_config_is_told(block: dict[str, Any], line: str) -> None:
+def test_a_mistake_in_the_config_is_reported(block: dict[str, Any], line: str) -> None:
     told = problems({"comparison": {**SYSTEMS, "memory": {"mus": [0.1], **block}}})
-    assert [it for it in told if it.startswith(f"comparison.memory.{line}")]
+    assert [problem for problem in told if problem.startswith(f"comparison.memory.{line}")]
 
 
 def test_gains_without_capacities_are_refused() -> None:
     told = problems(GAINS, {"comparison": {**SYSTEMS, "memory": {"mus": [0.1]}}})
     line = "comparison.memory = 'a block': must not be given because dataset.source.kind is"
-    assert [it for it in told if it.startswith(line)]
+    assert [problem for problem in told if problem.startswith(line)]
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +217,7 @@ def shown(frame: pd.DataFrame) -> Table:
     return noise_memory_table.build({"memory": frame}, SETTINGS, FACTS)
 
 
-def test_the_table_has_a_line_for_each_unit_and_the_aim_of_all(
+def test_the_table_has_a_line_for_each_unit_and_one_for_their_aim(
     shown: Table, frame: pd.DataFrame
 ) -> None:
     (section,) = shown.sections
@@ -229,7 +229,7 @@ def test_the_table_has_a_line_for_each_unit_and_the_aim_of_all(
     more = one(frame, weeks=3, noise=INDEPENDENT, level=0.2, times=2.0)
     memory = one(frame, weeks=3, noise=REMEMBERED, level=0.2)
     cells = units[1][1]
-    assert [it.text.split(" ± ")[0] for it in cells[:4]] == [
+    assert [cell.text.split(" ± ")[0] for cell in cells[:4]] == [
         f"{same['mean_gain']:.2f}",
         f"{memory['mean_gain']:.2f}",
         f"{same['difference']:+.2f}",
@@ -240,10 +240,10 @@ def test_the_table_has_a_line_for_each_unit_and_the_aim_of_all(
     assert cells[4].text == f"{memory['smallest_b']:g}"
     assert cells[5].text.split(", ")[0] == f"{memory['mu_1_week']:.3g}"
     assert cells[5].notes == ("independent: 0.115, 0.163, 0.231, 0.327",)
-    assert (name, aim[2].text) == ("Aim: at or above in every unit", same["aim_verdict"])
+    assert (name, aim[2].text) == ("aim: at or above in every unit", same["aim_verdict"])
 
 
-def test_the_table_says_what_is_guaranteed_to_whom(shown: Table) -> None:
+def test_the_table_states_the_guarantees(shown: Table) -> None:
     for text in (
         "one person in at most w rounds in a row",
         "over 20 intervals",
@@ -252,12 +252,12 @@ def test_the_table_says_what_is_guaranteed_to_whom(shown: Table) -> None:
     ):
         assert has_footer(shown, text), text
     (mechanisms,) = shown.following
-    said = {label for _, label, _ in lines(mechanisms)}
-    assert "capacity-memory Gaussian noise on every gain vector" in said
+    labels = {label for _, label, _ in lines(mechanisms)}
+    assert "capacity-memory Gaussian noise on every gain vector" in labels
     assert "μ = 0.5" in mechanisms.titles
 
 
-def test_the_figure_draws_differences_and_what_stays_pay(frame: pd.DataFrame) -> None:
+def test_the_figure_draws_differences_and_the_mu_of_stays(frame: pd.DataFrame) -> None:
     drawn = noise_memory_figure.draw({"memory": frame}, SETTINGS, FACTS)
     assert_legible(drawn)
     above, below = drawn.axes
@@ -268,8 +268,9 @@ def test_the_figure_draws_differences_and_what_stays_pay(frame: pd.DataFrame) ->
     assert bars["3"].get_linestyle() == "None", "no line through two points"
     lines = {line.get_label(): line for line in below.lines}
     memory = one(frame, weeks=3, noise=REMEMBERED, level=0.2)
-    paid = [memory[it] for it in MU_OF_STAYS]
+    paid = [memory[name] for name in MU_OF_STAYS]
     np.testing.assert_allclose(lines[f"3 {REMEMBERED}"].get_ydata(), paid)
-    assert {lines[f"3 {it}"].get_linestyle() for it in (INDEPENDENT, REMEMBERED)} == {"-", "--"}
+    styles = {lines[f"3 {noise}"].get_linestyle() for noise in (INDEPENDENT, REMEMBERED)}
+    assert styles == {"-", "--"}
     assert [text.get_text() for text in below.texts] == ["1 week", "3 weeks"]
-    assert above.xaxis_inverted(), "the further right, the more private"
+    assert above.xaxis_inverted(), "more private to the right"

@@ -1,4 +1,4 @@
-"""Several questions of the same streams: means, intervals, words and the figure, by hand."""
+"""Several questions about the same streams: means, intervals, texts and the figure, by hand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tables_by_hand import texts
 
 STATES = {"nm": "New Mexico", "pa": "Pennsylvania"}
 QUESTIONS = {"share": "share", "large": "share of the large", "patients": "patients"}
-STREAMS = {f"{state}-{it}": (state, it) for state in STATES for it in QUESTIONS}
+STREAMS = {f"{state}-{question}": (state, question) for state in STATES for question in QUESTIONS}
 ASKED = {label: question for label, (_, question) in STREAMS.items()}
 AIMS = [Aim(ours=level, against="baseline", at="low") for level in ("low", "high")]
 SETTINGS = Comparison(baseline=PAPER, ours=OURS, aims=AIMS)
@@ -50,27 +50,27 @@ FACTS = PageFacts(
     period="week",
     columns=None,
 )
-# Of 10 above chance the baseline keeps 6 at mu = 1 and 2 at 0.25; ours 8 and 6 in New Mexico,
-# 8 and 5 in Pennsylvania; asked for patients, all keep 9.
+# Of a possible gain of 10, the baseline keeps 6 at mu = 1 and 2 at 0.25. Ours keeps 8 and 6.5 in
+# New Mexico, 8 and 5 in Pennsylvania. For patients, all keep 9.
 KEPT = {"meta": {1.0: (6, 6), 0.25: (2, 2)}, "bayes": {1.0: (8, 8), 0.25: (6.5, 5)}}
 SPREAD = (-0.1, 0.0, 0.1)
 
 
 def runs():
-    found = []
+    cells = []
     for stream, (state, question) in STREAMS.items():
         for system in (PAPER, OURS):
             for mu in LEVELS.values():
                 kept = KEPT[system.algorithm].get(mu, (9, 9))[list(STATES).index(state)]
                 kept = 9 if question == "patients" else kept
                 noise = 0.0 if mu == math.inf else 1.0
-                totals = [5 + kept + noise * it for it in SPREAD]
-                found.append(cell(system.algorithm, system.noise, mu, totals, stream=stream))
-    return found
+                totals = [5 + kept + noise * step for step in SPREAD]
+                cells.append(cell(system.algorithm, system.noise, mu, totals, stream=stream))
+    return cells
 
 
 def tables_of(played, settings):
-    """The questions and the comparison."""
+    """Return the tables of questions and comparison."""
     bounds = {"uniform_gain": 5.0, "oracle_gain": 15.0, "best_fixed_share": 0.4}
     summary = pd.DataFrame([{"stream": label, **bounds} for label in ASKED])
     questions = compare_questions(played, summary, settings, LEVELS, ASKED, CONFIDENCE)
@@ -89,8 +89,8 @@ def test_the_mean_over_streams_and_its_interval_by_hand(tables):
     assert row["gain_share"] == pytest.approx(0.575)
     means = 3 * 2 * len(LEVELS)
     assert row["ci_comparisons"] == means
-    # The replicates of both states move together here: their mean moves as they do.
-    sample = pd.Series([0.575 + 0.1 * it for it in SPREAD]).to_numpy()
+    # Replicates of both states move together here, and so does their mean.
+    sample = pd.Series([0.575 + 0.1 * step for step in SPREAD]).to_numpy()
     assert row["gain_share_half_width"] == pytest.approx(half_width(sample, 0.95, means))
     state = rows.loc["share", "pa-share", "ours", 0.25]
     assert (state["gain_share"], state["ci_comparisons"]) == (pytest.approx(0.5), 2 * means)
@@ -99,18 +99,19 @@ def test_the_mean_over_streams_and_its_interval_by_hand(tables):
     assert row["best_fixed_share"] == pytest.approx(0.4)
 
 
-def test_the_finding_names_what_each_question_costs(tables):
+def test_the_finding_tells_the_cost_for_each_question(tables):
     answer = answer_on_questions(tables[0], FACTS)
-    assert (
-        "from μ = 1 to μ = 0.25 the share of the possible gain that the baseline keeps goes from"
-        " 60% to 20% (share), from 60% to 20% (share of the large), from 90% to 90% (patients)"
-    ) in answer.finding
+    assert answer.finding == (
+        "The cost of privacy depends on the question. Between μ = 1 and μ = 0.25 the baseline"
+        " falls, in shares of the possible gain, from 60% to 20% (share), from 60% to 20% (share of"
+        " the large), from 90% to 90% (patients)."
+    )
     assert "40% (patients)" in answer.more[0]
 
 
 def test_the_first_table_has_a_section_for_each_question(tables):
     table = questions_table({"questions": tables[0]}, SETTINGS, FACTS)
-    assert [it.title for it in table.sections] == ["share", "share of the large", "patients"]
+    assert [section.title for section in table.sections] == list(QUESTIONS.values())
     assert texts(table)[0][0].startswith("the baseline: ")
     assert texts(table)[0][1] == "90.0%"
     assert texts(table)[0][2].startswith("60.0% ± ")
@@ -118,22 +119,22 @@ def test_the_first_table_has_a_section_for_each_question(tables):
 
 
 def test_the_streams_that_miss_an_aim_are_named(tables):
-    """Ours keeps 6.5 of 10 in New Mexico, and 5 in Pennsylvania, where the baseline has 6."""
+    """Ours keeps 6.5 of 10 in New Mexico and 5 in Pennsylvania; the baseline keeps 6."""
     share, _, patients = answer_on_aims(tables[1], FACTS).more
     assert share == (
-        "Asked for share, ours reaches the paper’s gain at μ = 1 in 2 of 2 streams at μ = 1; in 1"
-        " of 2 streams at μ = 0.25 (not in Pennsylvania)."
+        "For “share”, ours reaches the gain of the baseline at μ = 1: at μ = 1 in 2 of 2 streams;"
+        " at μ = 0.25 in 1 of 2 streams (not in Pennsylvania)."
     )
-    assert "in 2 of 2 streams at μ = 0.25." in patients
+    assert patients.endswith("; at μ = 0.25 in 2 of 2 streams.")
 
 
 @pytest.fixture(scope="module")
 def at_best():
-    """Two tuned forms are played: a keeps 7 and 1, b keeps 6.2 and 3, at mu = 1 and 0.25."""
+    """Add two tuned forms: at mu = 1 and 0.25, a keeps 7 and 1, b keeps 6.2 and 3."""
     kept = {"a": {1.0: 7, 0.25: 1, math.inf: 9}, "b": {1.0: 6.2, 0.25: 3, math.inf: 8}}
     forms = [System(algorithm=name, noise="isotropic") for name in kept]
     played = [
-        cell(name, "isotropic", mu, [5 + gain + it for it in SPREAD], stream=stream)
+        cell(name, "isotropic", mu, [5 + gain + step for step in SPREAD], stream=stream)
         for stream in ASKED
         for name, gains in kept.items()
         for mu, gain in gains.items()
@@ -141,7 +142,7 @@ def at_best():
     return tables_of([*runs(), *played], SETTINGS.model_copy(update={"tuned": forms}))
 
 
-def test_the_tuned_way_is_the_best_of_its_forms_at_each_level(at_best):
+def test_the_tuned_baseline_is_the_best_of_its_forms_at_each_level(at_best):
     questions, _ = at_best
     rows = best_of_roles(questions).set_index(["question", "stream", "role", "mu"])
     assert rows.index.is_unique
@@ -150,29 +151,30 @@ def test_the_tuned_way_is_the_best_of_its_forms_at_each_level(at_best):
     assert tuned["algorithm"].to_dict() == {math.inf: "a", 1.0: "a", 0.25: "b"}
     assert tuned["gain_share"].tolist() == pytest.approx([0.3, 0.7, 0.9])
     _, forms = answer_on_questions(questions, FACTS).more
-    assert forms == "The tuned baseline: the best in hindsight of a, b."
+    assert forms == "The tuned baseline: best in hindsight of a, b."
     figure = draw_questions({"questions": questions}, SETTINGS, FACTS)
     assert_legible(figure)
-    ways = [lines(figure.axes[0])[name] for name in ("the tuned baseline", "the baseline")]
-    assert [y for _, y in points(ways[0])] == pytest.approx([0.9, 0.7, 0.3])
-    assert ways[0].get_linewidth() < ways[1].get_linewidth()
+    best, plain = (lines(figure.axes[0])[name] for name in ("the tuned baseline", "the baseline"))
+    assert [y for _, y in points(best)] == pytest.approx([0.9, 0.7, 0.3])
+    assert best.get_linewidth() < plain.get_linewidth()
     assert (
-        "share, 90% to 20% (the tuned baseline 90% to 30%, ours 90% to 58%)" in figure.get_label()
+        "90% to 20% for share (the tuned baseline: 90% to 30%, ours: 90% to 58%)"
+        in figure.get_label()
     )
 
 
-def test_an_aim_counts_against_the_tuned_way_too(at_best):
-    """Ours keeps 6.5 in New Mexico at mu = 0.25: above the paper's 6 and b, below a."""
+def test_an_aim_counts_against_the_tuned_baseline_too(at_best):
+    """Ours keeps 6.5 in New Mexico at mu = 0.25: above the baseline's 6 and b, below a."""
     _, comparison = at_best
-    paper, tuned, *_ = answer_on_aims(comparison, FACTS).more
-    assert "reaches the paper’s gain at μ = 1 in 2 of 2 streams at μ = 1; in 1 of 2" in paper
+    baseline, tuned, *_ = answer_on_aims(comparison, FACTS).more
+    assert "the baseline at μ = 1: at μ = 1 in 2 of 2 streams; at μ = 0.25 in 1 of 2" in baseline
     assert tuned == (
-        "Asked for share, ours reaches the gain of the tuned baseline at μ = 1 in 2 of 2 streams at"
-        " μ = 1; in 0 of 2 streams at μ = 0.25 (not in New Mexico, Pennsylvania)."
+        "For “share”, ours reaches the gain of the tuned baseline at μ = 1: at μ = 1 in 2 of 2"
+        " streams; at μ = 0.25 in 0 of 2 streams (not in New Mexico, Pennsylvania)."
     )
 
 
-def test_one_stream_has_no_answer_over_streams(tables):
+def test_one_stream_gives_no_answer_over_streams(tables):
     facts = replace(FACTS, cleaned={"nm": "New Mexico"})
     assert not answer_on_aims(tables[1], facts).more
 
@@ -182,6 +184,6 @@ def test_the_figure_has_a_panel_for_each_question_and_a_dot_for_each_stream(tabl
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert titles == ["share", "share of the large", "patients"]
     for ax in figure.axes:
-        assert [it.get_text() for it in ax.get_xticklabels()] == ["none", "69%", "55%"]
-        dots = [len(it.get_offsets()) for it in ax.collections if hasattr(it, "get_sizes")]
+        assert [tick.get_text() for tick in ax.get_xticklabels()] == ["none", "69%", "55%"]
+        dots = [len(dots.get_offsets()) for dots in ax.collections if hasattr(dots, "get_sizes")]
         assert sum(size for size in dots if size == 2 * len(LEVELS)) == 4 * len(LEVELS)

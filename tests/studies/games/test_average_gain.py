@@ -1,4 +1,4 @@
-"""The table of average gains, on hand-made summaries."""
+"""Table of average gains, on hand-made summaries."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ KNOWN = r"""**Average total gain, isotropic noise**
 | **New Mexico** (n = 24, T = 148; uniform random 0.00, best fixed expert 30.00, oracle 60.00) | no privacy (μ = ∞) | 41.25 ± 0.13 69% \[paper: 40.14\] | 26.00 ± 0.13 43% \[paper: 26.48\] | 43.00 ± 0.13 72% \[paper: 43.91\] ridge-w8-weak |
 |  | μ = 1 | 0.33 ± 0.13 1% \[paper: 36.87\] | 22.00 ± 0.13 37% \[paper: 22.83\] | 39.00 ± 0.13 65% \[paper: 40.69\] ridge-w64-strong |
 
-- Each number is the mean, over 100 runs, of the gain summed over all T rounds of a stream of n experts. Below it: its share of the possible gain, 0% for chance and 100% for foresight.
-- Chance: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Foresight: the largest gain of every round.
-- ±: half width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12 cells. exact: all runs give the same number. The intervals cover the noise, the randomness of the runs, on this one data set. They do not cover other data, such as other states or years.
-- best linear model: the member of the family ridge with the largest mean, chosen in hindsight for each cell and named in it (in HTML under the pointer). The cells of all members count in the Bonferroni correction, so the interval of the chosen one holds despite the choice.
+- Each number is the total gain over all T rounds of a stream of n experts, mean over 100 runs. Below it: its share of the possible gain (0% is uniform random, 100% the oracle).
+- Uniform random: an expert drawn uniformly in every round. Best fixed expert: the best single expert in hindsight. Oracle: the best expert of every round.
+- ±: half-width of the 95% confidence interval (Student's t), Bonferroni-corrected over 12 cells. exact: all runs give the same number. The intervals cover the noise (the randomness of the runs) on this one data set. They do not cover other data, such as other states or years.
+- best linear model: the member of the family ridge with the largest mean, chosen in hindsight for each cell and named there (in HTML under the pointer). The Bonferroni correction counts the cells of all members, so the interval of the best holds despite the choice.
 - Data: real.
-- Guarantee: μ-Gaussian differential privacy of one person in one round. Adjacent inputs: one person elsewhere. Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1). The μ of a row is the requested level; the table of mechanisms has what each of them guarantees there.
-- Noise: seeded, so that anyone can repeat the run. Anyone who has the seed can remove the noise. The guarantee is what the mechanisms would give with secret noise.
+- Guarantee: μ-Gaussian differential privacy of one person in one round. Adjacent inputs: one person elsewhere. Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1). The μ of a row is the requested level; the table of mechanisms has the guarantee of each mechanism there.
+- Noise: seeded, so that anyone can repeat the run. Anyone with the seed can remove the noise. The guarantee is the one that the mechanisms would give with secret noise.
 - †: ours, not in the paper: follow-the-leader.
-- \[paper: …\]: reported by the paper, not computed here: “Prediction with Expert Advice under Local Differential Privacy”, Table 2.
+- \[paper: …\]: the paper’s number, not computed here: “Prediction with Expert Advice under Local Differential Privacy”, Table 2.
 
 **Average total gain, algorithms without noise or privacy**
 
@@ -53,16 +53,16 @@ KNOWN = r"""**Average total gain, isotropic noise**
 | New Mexico | 26.50 exact 44% |
 
 
-**What each mechanism guarantees: ε at δ = 1e-06**
+**Guarantees of each mechanism: ε at δ = 1e-06**
 
 | mechanism | model | algorithms | μ = 1 | sensitivity | 2, 4, 8 weeks | carried |
 | --- | --- | --- | ---: | --- | --- | ---: |
 | Gaussian noise | local | rw-meta, best linear model | 4.89 | 0.07 (L2, gain) | × 1.42, 2, 2.83 | × 2.24 |
 | Gaussian noise | central | tree-ftpl-min-noise | 4.89 | 0.07 (L2, gain) | × 1.42, 2, 2.83 | × 2.24 |
 
-- μ: the requested level. Sensitivity: the largest change of what is released, between adjacent inputs. Each number is the largest of all runs, rounded up. Local: each site adds noise to its own gains. Central: a trusted curator sees the raw gains.
-- Weeks: by how much μ is multiplied, at most, for a person who is counted in 2, 4, 8 weeks, in a row or not.
-- Carried: counts are taken as true. Where a missing count repeats the last one, a person is counted in up to 4 further weeks, and μ is multiplied by at most this factor.
+- μ: the requested level. Sensitivity: the largest change of the release between adjacent inputs. Each number is the largest of all runs, rounded up. Local: each site adds noise to its own gains. Central: a trusted curator sees the raw gains.
+- Weeks: factor on μ, at most, for a person counted in 2, 4, 8 weeks, in a row or not.
+- Carried: the guarantee takes the counts as true. If missing counts repeat the last one, a person is counted in up to 4 further weeks, and this is the factor on μ at most.
 """  # noqa: E501
 
 
@@ -70,14 +70,14 @@ def test_known_table() -> None:
     assert to_markdown(build()) == KNOWN
 
 
-def test_noise_in_a_row_without_privacy_is_said() -> None:
+def test_noise_in_a_row_without_privacy_is_noted() -> None:
     data = rows()
     data[2] |= {"guaranteed_mu": 0.2}  # of the tree
     table = build(data)
     assert column(table, "tree-ftpl-min-noise")[0].notes[-1] == "own noise"
     assert "own noise" not in column(table, "rw-meta")[0].notes
-    assert has_footer(table, "μ = ∞, not called “no privacy”, and “own noise”: noise")
-    assert not has_footer(build(), "μ = ∞, not called")
+    assert has_footer(table, "“own noise”, and μ = ∞ without “no privacy”: noise is added")
+    assert not has_footer(build(), "own noise")
 
 
 def test_a_number_that_noise_does_not_move_is_marked() -> None:
@@ -90,21 +90,21 @@ def test_a_number_that_noise_does_not_move_is_marked() -> None:
     assert not has_footer(build(), f"“{UNMOVED}”")
 
 
-def test_what_stays_cost_stands_beside_a_gain_with_memory() -> None:
+def test_a_gain_with_correlated_noise_has_the_mu_for_stays() -> None:
     stays = dict(zip(MU_OF_STAYS, (1.0, 1.9, 3.52, 6.234), strict=True))
     paid = run("rw-meta", 1.0, 30.0, noise="capacity-memory", noise_memory="b = 0.8", **stays)
     *others, cell = column(build([*rows(), paid]), "rw-meta")
-    assert cell.notes[-1] == "μ of 1, 2, 4, 8 weeks: 1, 1.9, 3.52, 6.24"
+    assert cell.notes[-1] == "μ for 1, 2, 4, 8 weeks: 1, 1.9, 3.52, 6.24"
     assert not any("weeks" in note for other in others for note in other.notes)
 
 
-def test_order_is_the_config_s() -> None:
+def test_levels_and_algorithms_have_the_order_of_the_config() -> None:
     facts = replace(FACTS, levels={"low": 1.0, "none": INF})
     table = build(facts=facts, algorithms=["follow-the-leader", "rw-meta"])
     assert [label for _, label, _ in lines(table)] == ["μ = 1", "no privacy (μ = ∞)"]
-    assert [it.title for it in table.columns] == ["rw-meta", "best linear model"]
+    assert [column.title for column in table.columns] == ["rw-meta", "best linear model"]
     plain = table.following[0]
-    assert [it.title for it in plain.columns] == ["follow-the-leader †"]
+    assert [column.title for column in plain.columns] == ["follow-the-leader †"]
 
 
 def test_best_of_another_family_has_no_reported_number() -> None:
@@ -116,7 +116,7 @@ def test_best_of_another_family_has_no_reported_number() -> None:
     assert reported(table) == [40.14, 26.48, 36.87, 22.83]
 
 
-def test_a_member_of_the_family_has_a_column_of_its_own_without_the_number_of_the_best() -> None:
+def test_the_column_of_a_member_of_the_family_has_no_number_of_the_best() -> None:
     table = build(algorithms=["ridge-w8-weak"])
     assert gains(table, "ridge-w8-weak") == ["43.00", "38.00"]
     assert [cell.notes for cell in column(table, "ridge-w8-weak")] == [("72%",), ("63%",)]
@@ -140,7 +140,7 @@ def test_footers_tell_ranges_and_simulated_data() -> None:
     (_, _, cells) = lines(table.following[-1])[1]
     assert cells[2].with_notes(" ") == "2.25 guaranteed μ = 0.5"
     for text in (
-        "over 1 to 100 runs",
+        "mean over 1 to 100 runs",
         "Data: simulated, not measured.",
         "The paper's numbers come from real data",
     ):
@@ -156,7 +156,7 @@ def test_csv_is_complete_and_exact() -> None:
     facts = ["reported_mean_gain", "ci_comparisons", "replicates", "ours"]
     assert list(meta[facts]) == ["36.87", "12", "100", "False"]
     (plain,) = text[text["column"] == "follow-the-leader"].to_dict("records")
-    assert [plain[it] for it in ("mean_gain", "ours", "model", "noise")] == [
+    assert [plain[name] for name in ("mean_gain", "ours", "model", "noise")] == [
         *("26.5", "True", "none", "none")
     ]
     assert list(text.iloc[3][["algorithm", "best_of"]]) == ["ridge-w8-weak", "ridge"]
@@ -166,7 +166,7 @@ def test_csv_is_complete_and_exact() -> None:
 
 
 def other(noise: str, shift: float, **changes: Any) -> list[dict[str, Any]]:
-    """The local runs with another noise."""
+    """Return the local runs with another noise."""
     return [
         row | {"noise": noise, "mean_gain": row["mean_gain"] + shift} | changes
         for row in rows()
@@ -185,21 +185,21 @@ OTHER_NOISES = [
 
 
 def captions(table: Table) -> list[str]:
-    return [it.caption.removeprefix("Average total gain, ") for it in (table, *table.following)]
+    return [each.caption.removeprefix("Average total gain, ") for each in (table, *table.following)]
 
 
-MECHANISMS = "What each mechanism guarantees: ε at δ = 1e-06"
+MECHANISMS = "Guarantees of each mechanism: ε at δ = 1e-06"
 
 
-def test_each_noise_has_a_table_and_what_has_none_has_its_own() -> None:
-    """Worst-case noise stays where none is asked for."""
+def test_each_noise_has_a_table_and_algorithms_without_noise_have_one() -> None:
+    """Worst-case noise is added even where no privacy is requested."""
     table = build(OTHER_NOISES + rows())
     assert table.corner == ("stream", "privacy")
     assert captions(table) == [
         *("isotropic noise", "isotropic-worst-case noise", "capacity noise †", "a noise"),
         *("b noise", "algorithms without noise or privacy", MECHANISMS),
     ]
-    titles = [[it.title for it in each.columns] for each in (table, *table.following[:-1])]
+    titles = [[column.title for column in each.columns] for each in (table, *table.following[:-1])]
     local = ["rw-meta", "best linear model"]
     first = ["rw-meta", "tree-ftpl-min-noise", "best linear model"]
     assert titles == [first, *[local] * 4, ["follow-the-leader †"]]
@@ -217,8 +217,8 @@ def test_all_tables_are_in_each_file() -> None:
         text = render(table)
         assert text.count("Average total gain") >= 6
         assert "isotropic" in text.replace("\\", "")
-        assert "What each mechanism guarantees" in text
-    names = [it.name for it in (table, *table.following)]
+        assert "Guarantees of each mechanism" in text
+    names = [each.name for each in (table, *table.following)]
     assert names[0] == "average-gain"
     assert len(set(names)) == len(names)
 
@@ -226,12 +226,13 @@ def test_all_tables_are_in_each_file() -> None:
 def test_central_algorithm_is_shown_where_it_was_run() -> None:
     own = [row | {"noise": "a"} if row["model"] == "central" else row for row in rows()]
     table = build(OTHER_NOISES + own)
-    (shown,) = (it for it in (table, *table.following) if "tree-ftpl-min-noise" in str(it.headers))
+    every = (table, *table.following)
+    (shown,) = (each for each in every if "tree-ftpl-min-noise" in str(each.headers))
     assert shown.caption == "Average total gain, a noise"
     assert gains(table, "tree-ftpl-min-noise") == ["26.00", "22.00"]
 
 
-def test_local_algorithm_that_was_not_run_with_a_noise_is_not_in_its_table() -> None:
+def test_local_algorithm_not_run_with_a_noise_is_not_in_its_table() -> None:
     data = [row for row in CAPACITY if row["algorithm"] != "rw-meta"]
     assert gains(build(rows() + data), "rw-meta") == ["41.25", "0.33"]
 
@@ -244,14 +245,14 @@ def test_a_level_at_which_nothing_was_run_is_a_dash() -> None:
     assert not has_footer(build(), "—: not run.")
 
 
-def test_without_any_private_run_there_is_one_group() -> None:
+def test_without_private_runs_there_is_one_group() -> None:
     table = build(LEADER, algorithms=["follow-the-leader"])
     assert table.corner == ("stream", "privacy")
     assert gains(table, "follow-the-leader †") == ["26.50", "—"]
     assert len(table.headers) == 1  # no column of a family that was not run
 
 
-def test_marks_of_what_is_ours() -> None:
+def test_whatever_is_ours_bears_a_mark() -> None:
     data = [*rows(), run("mine", 1.0, 3.0, ours=True), *CAPACITY]
     table = build(data, algorithms=["rw-meta", "mine"])
     assert table.headers == ("rw-meta", "mine †", "best linear model")
@@ -269,24 +270,24 @@ def test_columns_are_marked_where_all_noise_is_ours() -> None:
 
 def test_each_table_has_all_streams() -> None:
     data = OTHER_NOISES + rows()
-    found = summary(data + [row | {"stream": "pa"} for row in data])
+    rows_of_both = summary(data + [row | {"stream": "pa"} for row in data])
     both = replace(
         FACTS, streams={"pa": "pa", "nm": "New Mexico"}, reported={"pa": None, "nm": "NM"}
     )
-    table = average_gain_table({"summary": found}, main(), both)
+    table = average_gain_table({"summary": rows_of_both}, main(), both)
     for each in (table, *table.following[:4]):
         assert [section.title for section in each.sections] == ["pa", "New Mexico"]
     assert [label for _, label, _ in lines(table.following[4])] == ["pa", "New Mexico"]
 
 
-def test_csv_has_a_line_per_cell_that_is_not_empty() -> None:
-    found = build(OTHER_NOISES + rows()).numbers
-    assert len(found) == 5 * 2 * 2 + 2 + 1
-    noises = found.groupby("column")["noise"].agg(lambda own: sorted(set(own))).to_dict()
+def test_csv_has_a_line_per_nonempty_cell() -> None:
+    numbers = build(OTHER_NOISES + rows()).numbers
+    assert len(numbers) == 5 * 2 * 2 + 2 + 1
+    noises = numbers.groupby("column")["noise"].agg(lambda own: sorted(set(own))).to_dict()
     assert noises["rw-meta"] == ["a", "b", "capacity", "isotropic", "isotropic-worst-case"]
     assert noises["tree-ftpl-min-noise"] == ["isotropic"]
     assert noises["follow-the-leader"] == ["none"]
-    ours = found[found["ours"].fillna(False)]
+    ours = numbers[numbers["ours"].fillna(False)]
     assert set(zip(ours["column"], ours["noise"], strict=True)) == {
         ("follow-the-leader", "none"),
         ("rw-meta", "capacity"),

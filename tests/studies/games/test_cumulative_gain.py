@@ -1,4 +1,4 @@
-"""The figure of cumulative gains."""
+"""Figure of cumulative gains."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def draw(
 
 
 def envelopes(axes: Axes) -> list[PolyCollection]:
-    return [it for it in axes.collections if it.get_label() == ENVELOPE_LABEL]
+    return [artist for artist in axes.collections if artist.get_label() == ENVELOPE_LABEL]
 
 
 def test_panels_have_the_right_artists() -> None:
@@ -85,14 +85,14 @@ def test_panels_have_the_right_artists() -> None:
         assert np.allclose(drawn["rw-meta"].get_ydata(), 0.6 * ROUNDS)
 
 
-def test_what_has_noise_of_its_own_is_not_called_without_privacy() -> None:
+def test_an_algorithm_that_always_adds_noise_is_not_shown_without_privacy() -> None:
     figure = draw(cell={"algorithm": "tree-ftpl-min-noise", "guaranteed_mu": 0.155})
     shown = ["tree-ftpl-min-noise" in lines(axes) for axes in figure.axes]
     assert shown == [False, True, True] * 2
-    note = "no privacy: without tree-ftpl-min-noise, which has noise of its own"
+    note = "no privacy: without tree-ftpl-min-noise, which always adds noise"
     assert note in plain(figure.get_suptitle())
     for other in (draw(), draw(cell={"noise": "capacity", "guaranteed_mu": 0.155})):
-        assert "of its own" not in plain(other.get_suptitle())
+        assert "always adds" not in plain(other.get_suptitle())
         assert "rw-meta" in lines(other.axes[0])
 
 
@@ -114,11 +114,11 @@ def test_titles_and_legend() -> None:
     assert titles == [f"{title} (n = 24)" for title in TITLES.values()]
     assert not any(axes.yaxis.label.get_parse_math() for axes in figure.axes[::3])  # "$x$" as it is
     others = ["oracle", "best fixed expert", "uniform random", "range of the 2 ridge learners"]
-    others += ["shade of a line's colour: its interval"]
+    others += ["shade in a line's colour: its interval"]
     assert legend_texts(figure) == ALGORITHMS + others
     title = plain(draw(confidence=0.9).get_suptitle())
     assert title.startswith("Real data, 2020-08-09 to 2020-09-13")
-    assert "intervals: 90% for the noise, all together" in title
+    assert "joint 90% intervals for the noise" in title
     simulated = plain(draw(simulated=True).get_suptitle())
     assert simulated.startswith("Simulated data, not measurements")
 

@@ -1,4 +1,4 @@
-"""Findings of a summary, by hand."""
+"""Findings from a summary, computed by hand."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_verdicts(difference: float, half: float, verdict: str) -> None:
         ("above below", "not reached"),
     ],
 )
-def test_an_aim_is_reached_if_nothing_that_it_names_is_better(verdicts: str, expected: str) -> None:
+def test_an_aim_is_reached_if_nothing_it_names_is_better(verdicts: str, expected: str) -> None:
     assert verdict_of_aim(verdicts.split()) == expected
 
 
@@ -62,7 +62,7 @@ def test_an_aim_is_reached_if_nothing_that_it_names_is_better(verdicts: str, exp
 def test_the_best_of_a_family_has_the_largest_mean_of_its_setting() -> None:
     data = [
         run("b", 1.0, 2.0, family="f"),
-        run("a", 1.0, 2.0, family="f"),  # of equal ones the first by label
+        run("a", 1.0, 2.0, family="f"),  # ties go to the first label
         run("c", 1.0, 9.0, family="g"),
         run("b", 1.0, 3.0, family="f", noise="capacity"),
         run("b", INF, 1.0, family="f"),
@@ -74,14 +74,14 @@ def test_the_best_of_a_family_has_the_largest_mean_of_its_setting() -> None:
 # --- Costs ---
 
 
-def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
+def test_costs_are_differences_from_the_same_algorithm_without_noise() -> None:
     data = [
         run("rw-meta", INF, 40.0, ci_half_width=0.5),
         run("rw-meta", 1.0, 30.0, ci_half_width=1.0),
         run("rw-meta", INF, 41.0, noise="capacity", ci_half_width=0.25),
         run("rw-meta", 1.0, 43.05, noise="capacity", ci_half_width=0.25),
         run("rw-meta", 1.0, 1.0, stream="pa"),  # never played without noise there
-        run("stays", INF, 30.0, epsilon=0.9),  # noise though none was asked for
+        run("stays", INF, 30.0, epsilon=0.9),  # noise although no privacy is requested
         run("stays", 1.0, 30.0),
         run("loses", INF, -1.0),
         run("loses", 1.0, -2.0),
@@ -99,7 +99,7 @@ def test_costs_are_differences_to_the_same_algorithm_without_noise() -> None:
 # --- The paper's numbers ---
 
 
-def test_reported_numbers_are_those_of_the_paper() -> None:
+def test_reported_numbers_are_the_paper_s() -> None:
     numbers = load_reported().set_index(["stream", "algorithm", "mu"])
     assert len(numbers) == 48
     assert numbers.loc[("CA", "rw-meta", 0.25)].tolist() == [33.34, 1.30]
@@ -126,12 +126,12 @@ def reported(data: list[dict[str, Any]], **changes: Any) -> list[float]:
     ],
     ids=str,
 )
-def test_reported_numbers_need_every_condition(change: dict[str, Any]) -> None:
+def test_a_reported_number_needs_every_condition(change: dict[str, Any]) -> None:
     assert reported(rows()) == ALL
     assert reported([row | change for row in rows() if row["mu"] == 1.0]) == []
 
 
-def test_reported_numbers_need_a_stream_and_an_algorithm_of_the_paper_that_is_shown() -> None:
+def test_a_reported_number_needs_a_stream_and_an_algorithm_of_the_paper_in_the_report() -> None:
     for label in (None, "TX"):
         assert reported(rows(), facts=replace(FACTS, reported={"nm": label})) == []
     mine = [row | {"algorithm": "my-" + row["algorithm"], "family": "x"} for row in rows()]
@@ -157,17 +157,17 @@ def test_each_reported_number_has_a_name_and_a_verdict() -> None:
         (99.0, NAN, "undecided"),
     ],
 )
-def test_intervals_that_meet_decide_nothing(gain: float, half: float, verdict: str) -> None:
+def test_overlapping_intervals_decide_nothing(gain: float, half: float, verdict: str) -> None:
     frame = pd.DataFrame([run("rw-meta", 1.0, gain, ci_half_width=half)])
-    found = conclude(frame, main(), replace(FACTS, reported={"nm": "CA"}))
-    assert found["reported_verdict"].tolist() == [verdict]
+    concluded = conclude(frame, main(), replace(FACTS, reported={"nm": "CA"}))
+    assert concluded["reported_verdict"].tolist() == [verdict]
 
 
 def test_sentences_on_the_paper() -> None:
     assert describe_reported({}, simulated=False) == []
     streams = {"New Mexico": (22, "NM"), "California": (293, "CA"), "Texas": (5, None)}
     assert describe_reported(streams, simulated=True) == [
-        f"[paper: …]: reported by the paper, not computed here: {PAPER}.",
+        f"[paper: …]: the paper’s number, not computed here: {PAPER}.",
         "New Mexico has 22 experts here and 24 in the paper.",
         "The paper's numbers come from real data, ours from simulated data.",
     ]
@@ -180,12 +180,12 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
     def pair(stream: str, meta: float, noise: float, regret: float) -> list[dict[str, Any]]:
         trees = {"tree-ftpl-min-noise": noise, "tree-ftpl-min-regret": regret}
         facts = {"stream": stream, "ci_half_width": 0.5}
-        found = [run(name, 1.0, gain, model="central", **facts) for name, gain in trees.items()]
-        return [run("rw-meta", 1.0, meta, **facts), *found]
+        rivals = [run(name, 1.0, gain, model="central", **facts) for name, gain in trees.items()]
+        return [run("rw-meta", 1.0, meta, **facts), *rivals]
 
     data = [
         *pair("a", 10.0, 8.0, 5.0),  # above both
-        *pair("b", 10.0, 5.0, 9.5),  # meets the better one
+        *pair("b", 10.0, 5.0, 9.5),  # overlaps the better one
         *pair("c", 10.0, 12.0, 5.0),  # below the better one
         run("rw-meta", INF, 99.0, stream="a"),  # without noise: does not count
         run("tree-ftpl-min-noise", INF, 9.0, stream="a", model="central"),
@@ -203,11 +203,11 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
     paper = ranking[ranking["source"] == "paper"]
     assert paper["verdict"].tolist() == ["above"] * 9
     windows = {f"mf-window-{w}": gain for w, gain in ((4, 7.0), (8, 9.0))}
-    found = [
+    rivals = [
         run(name, 1.0, gain, stream="a", noise="capacity", family="mf-window", model="central")
         for name, gain in windows.items()
     ]
-    (best,) = rank_meta(pd.DataFrame(data + found)).query("noise == 'capacity'").to_dict("records")
+    (best,) = rank_meta(pd.DataFrame(data + rivals)).query("noise == 'capacity'").to_dict("records")
     assert (best["rival"], best["other_algorithm"]) == ("factorised window sums", "mf-window-8")
     assert best["ratio"] == 11
     without = pd.DataFrame([row for row in data if row["algorithm"] != "rw-meta"])

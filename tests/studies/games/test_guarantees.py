@@ -1,4 +1,4 @@
-"""The table of guarantees, and the regret bounds that the registry names."""
+"""Table of guarantees, and the regret bounds of the registry."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def of(table: Any) -> dict[str, list[str]]:
     return {line[0]: line[1:] for line in texts(table)}
 
 
-def test_a_line_for_each_algorithm_says_what_its_records_and_the_registry_say() -> None:
+def test_the_line_of_an_algorithm_follows_its_records_and_the_registry() -> None:
     table = guarantees_table({"summary": SUMMARY}, None, None)  # type: ignore[arg-type]
-    found = {name: [cell.split("\n")[0] for cell in cells] for name, cells in of(table).items()}
+    cells_of = {name: [cell.split("\n")[0] for cell in cells] for name, cells in of(table).items()}
     bounds = regret_bounds()
-    assert found["rw-adabatch"] == ["local, μ-Gaussian DP", *bounds["rw-adabatch"]]
-    assert found["rw-meta"] == ["local, μ-Gaussian DP", *bounds["rw-meta"]]
-    assert found["kalman †"] == ["local, μ-Gaussian DP", "none known", "—"]
-    assert found["l2p"][0] == "central, (ε, δ)-DP"
-    assert found["odd"][0] == "local, Gaussian DP, not at the μ that was asked for"
-    assert found["follow-the-leader"] == ["none", "none known", "—"]
+    assert cells_of["rw-adabatch"] == ["local, μ-Gaussian DP", *bounds["rw-adabatch"]]
+    assert cells_of["rw-meta"] == ["local, μ-Gaussian DP", *bounds["rw-meta"]]
+    assert cells_of["kalman †"] == ["local, μ-Gaussian DP", "none known", "—"]
+    assert cells_of["l2p"][0] == "central, (ε, δ)-DP"
+    assert cells_of["odd"][0] == "local, Gaussian DP, not at the requested μ"
+    assert cells_of["follow-the-leader"] == ["none", "none known", "—"]
     assert list(table.numbers["mechanism"])[1] == "more noise; noise"
     assert list(table.numbers["amplified"]) == [True, False, False, False, False, False]
 
@@ -68,7 +68,7 @@ def test_a_bound_without_a_comparator_is_refused() -> None:
             Entry("a:B", **half)
 
 
-# Statements of the ledger that check a bound of the registry, in games.
+# Statements of the ledger that check a bound of the registry in games.
 IN_THE_LEDGER = {
     "rw-ftpl": "regret-of-ftpl",
     "rw-adabatch": "regret-of-adabatch",
@@ -105,13 +105,13 @@ def test_every_bound_is_checked() -> None:
 
 
 def plain(text: str) -> str:
-    """A text without spaces, and without L2P's letter for the number of experts."""
+    """Remove spaces, and write n for L2P's d, the number of experts."""
     return "".join(text.split()).replace("log(d)", "log(n)")
 
 
 @pytest.mark.parametrize("name", PLAYED)
-def test_bounds_hold_in_games_and_a_tenth_of_them_does_not(name: str) -> None:
-    """Two games; the mean of 200 runs, plus and minus 4 standard errors."""
+def test_bounds_hold_in_games_and_a_tenth_of_each_does_not(name: str) -> None:
+    """In two games, by the mean of 200 runs plus and minus 4 standard errors."""
     (member,) = make_members(name)
     bound, largest = PLAYED[name](), 0.0
     for game in ("one-good-expert", "two-rivals"):

@@ -1,4 +1,4 @@
-"""The first figure: what privacy costs, a line for each system."""
+"""First figure: the cost of privacy, one line per system."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEVELS = {"low": 1.0, "none": INF, "high": 0.25}
 
 
 def crowded() -> list[dict[str, object]]:
-    """Rows of three levels whose lines end at nearly the same share."""
+    """Return rows of three levels whose lines end at nearly the same share."""
     gains = {("isotropic", "local"): 30.0, ("capacity", "local"): 30.1}
     local = [
         run("rw-meta", mu, gain, noise=noise, ours=noise == "capacity")
@@ -45,55 +45,55 @@ def drawn(
 
 
 @pytest.mark.parametrize("narrow", [False, True])
-def test_levels_go_from_no_privacy_to_the_most_and_few_lines_have_names_apart(narrow: bool) -> None:
+def test_levels_go_from_no_privacy_to_the_strictest_and_names_do_not_overlap(narrow: bool) -> None:
     labels = ["rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"]
     asked = {"facts": replace(FACTS, levels=LEVELS), "algorithms": labels}
     figure = drawn(summary(crowded(), **asked), narrow, **asked)
     assert_legible(figure)
     (ax,) = figure.axes
     # By hand: Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.
-    assert [it.get_text() for it in ax.get_xticklabels()] == ["none", "69%", "55%"]
-    found = {name: line for name, line in lines(ax).items() if not name.startswith("_")}
-    assert list(found) == [
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["none", "69%", "55%"]
+    shown = {name: line for name, line in lines(ax).items() if not name.startswith("_")}
+    assert list(shown) == [
         "best fixed expert",
         "tree-ftpl-min-noise, isotropic noise",
         "tree-ftpl-min-regret, isotropic noise",
         "rw-meta, capacity noise †",  # 30.1 of 60 with it, 30 with isotropic noise
     ]
     assert len(names_of_lines(ax)) == 4
-    del found["best fixed expert"]
-    assert all([x for x, _ in points(line)] == [0, 1, 2] for line in found.values())
+    del shown["best fixed expert"]
+    assert all([x for x, _ in points(line)] == [0, 1, 2] for line in shown.values())
     assert figure.get_figwidth() < (4 if narrow else 10)
 
 
 def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last() -> None:
-    # By hand: chance 0, foresight 60; gains 41.25 without noise and 1 / 3 at mu = 1.
+    # By hand: uniform random 0, oracle 60; gains 41.25 without noise and 1 / 3 at mu = 1.
     figure = drawn(summary())
     drawn_lines = lines(figure.axes[0])
     high, low = points(drawn_lines["rw-meta, isotropic noise"])
     assert high == pytest.approx((0, 41.25 / 60))
     assert low == pytest.approx((1, 1 / 180))
     assert points(drawn_lines["best fixed expert"])[0][1] == pytest.approx(0.5)
-    assert figure.get_label().endswith("goes from 70% to 65% (ridge-w64-strong, isotropic noise).")
+    assert figure.get_label().endswith("100: 70% to 65% (ridge-w64-strong, isotropic noise).")
     assert "always North 50%" in names_of_lines(figure.axes[0])
 
 
-def test_all_that_was_played_is_a_line_each_the_best_one_first() -> None:
-    found = lines_of(summary(), main(), FACTS)
-    # Of the family whose range is shaded, the best member with noise: 39 of 60, against 38.
-    assert [it.algorithm for it in found] == [
+def test_every_algorithm_has_a_line_the_best_one_first() -> None:
+    systems = lines_of(summary(), main(), FACTS)
+    # The shaded family is shown by its best member with noise: 39 of 60, the other has 38.
+    assert [line.algorithm for line in systems] == [
         "ridge-w64-strong",
         "tree-ftpl-min-noise",
         "rw-meta",
         "follow-the-leader",
     ]
-    assert [it.model for it in found] == ["local", "central", "local", "none"]
-    assert found[0].look.width > found[1].look.width == found[2].look.width
+    assert [line.model for line in systems] == ["local", "central", "local", "none"]
+    assert systems[0].look.width > systems[1].look.width == systems[2].look.width
 
 
 def test_the_curator_of_a_comparison_is_the_best_in_hindsight() -> None:
     better = [run("mf-ftpl", mu, 29.0, model="central") for mu in (INF, 1.0)]
-    roles = {it: [("rw-meta", "isotropic")] for it in ("baseline", "ours")}
+    roles = {role: [("rw-meta", "isotropic")] for role in ("baseline", "ours")}
     asked = main(rivals=["mf-ftpl"]).model_copy(update={"roles": roles})
     *_, curator = lines_of(summary([*rows(), *better]), asked, FACTS)
     assert (curator.name, curator.algorithm) == ("a curator", "mf-ftpl")
@@ -106,20 +106,20 @@ def test_a_row_whose_guarantee_is_weaker_than_its_level_is_left_out() -> None:
     assert len(promised(frame.assign(guaranteed_mu=frame["mu"] / 2))) == len(frame)
     weaker = frame.assign(guaranteed_mu=frame["mu"] * 1.01)
     assert set(promised(weaker)["mu"]) == {INF}
-    # Of a guarantee that is not Gaussian DP: (e^eps + delta) / (e^eps + 1) is 0.75 for log 3.
+    # Without Gaussian DP the bound is (e^eps + delta) / (e^eps + 1): 0.75 for log 3.
     other = frame.assign(guaranteed_mu=math.nan, epsilon=math.log(3), delta=0.0)
     assert set(promised(other)["mu"]) == {INF}
     assert len(promised(other.assign(epsilon=0.8))) == len(frame)  # 0.690 < Phi(1 / 2)
 
 
-def test_the_interval_of_a_mean_over_streams_is_their_mean() -> None:
+def test_the_half_width_of_a_mean_over_streams_is_the_mean_of_half_widths() -> None:
     frame = pd.DataFrame(
         {"mu": [1.0, 1.0], "gain_share": [0.2, 0.5], "gain_share_half_width": [0.02, 0.06]}
     )
     assert mean_share(frame, 1.0) == pytest.approx((0.35, 0.04))
 
 
-def test_a_run_of_one_replicate_and_one_without_private_rows_are_drawn() -> None:
+def test_a_single_replicate_and_a_run_without_private_rows_are_drawn() -> None:
     one = summary([row | {"ci_half_width": INF} for row in rows()])
     assert "rw-meta, isotropic noise" in lines(drawn(one).axes[0])
     free = summary([row for row in rows() if row["model"] == "none"])
@@ -127,8 +127,8 @@ def test_a_run_of_one_replicate_and_one_without_private_rows_are_drawn() -> None
     assert list(lines(drawn(free).axes[0])) == named
 
 
-def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
-    """Form a has less without noise, and more with it."""
+def test_the_tuned_form_that_is_best_with_noise_is_a_thin_line() -> None:
+    """Form a has less than form b without noise, and more with it."""
     gains = {"rw-meta": (40, 20), "form-a": (30, 26), "form-b": (50, 24), "mine": (50, 30)}
     played = [
         run(name, mu, gain)
@@ -138,10 +138,10 @@ def test_of_tuned_forms_the_best_with_noise_is_a_thin_line() -> None:
     paper, *forms, ours = ((name, "isotropic") for name in gains)
     roles = {"baseline": [paper], "tuned": forms, "ours": [ours]}
     settings = main().model_copy(update={"roles": roles})
-    found = {line.name: line for line in lines_of(summary(played), settings, FACTS)}
-    assert list(found) == ["the baseline", "ours", "the tuned baseline"]
-    assert set(found["the tuned baseline"].rows["algorithm"]) == {"form-a"}
-    assert found["the tuned baseline"].look.width < found["the baseline"].look.width
+    systems = {line.name: line for line in lines_of(summary(played), settings, FACTS)}
+    assert list(systems) == ["the baseline", "ours", "the tuned baseline"]
+    assert set(systems["the tuned baseline"].rows["algorithm"]) == {"form-a"}
+    assert systems["the tuned baseline"].look.width < systems["the baseline"].look.width
     answer = answer_on_cost(lines_of(summary(played), settings, FACTS), PAGE).finding
     assert "Then the baseline keeps 33% (33 to 34%) of the possible gain, ours" in answer
     assert "and the tuned baseline keeps 43%" in answer

@@ -24,7 +24,7 @@ def members_of(specs):
 
 
 def memory_for(stream, members, replicates, at_a_time):
-    """Megabytes in which `at_a_time` of the replicates just fit, found by trial."""
+    """Find by trial the memory in MB into which `at_a_time` of the replicates just fit."""
     for megabytes in range(200, 4000):
         sizes = [len(part) for part in parts(stream, members, replicates, megabytes)]
         if max(sizes) == at_a_time:
@@ -34,44 +34,44 @@ def memory_for(stream, members, replicates, at_a_time):
 
 @pytest.fixture(scope="module")
 def wide(random_stream):
-    """A stream of so many experts that few replicates make megabytes."""
+    """A stream so wide that few replicates take megabytes."""
     return random_stream(9, 5_000)
 
 
 @given(st.integers(1, 40), st.floats(1, 5_000))
 def test_parts_hold_every_replicate_once_in_order_and_are_nearly_equal(wide, count, megabytes):
     numbers = range(7, 7 + count)
-    found = list(parts(wide, members_of(["rw-ftpl"]), numbers, megabytes))
-    assert [number for part in found for number in part] == list(numbers)
-    sizes = [len(part) for part in found]
+    split = list(parts(wide, members_of(["rw-ftpl"]), numbers, megabytes))
+    assert [number for part in split for number in part] == list(numbers)
+    sizes = [len(part) for part in split]
     assert max(sizes) - min(sizes) <= 1
     assert min(sizes) >= 1
 
 
-def test_everything_fits_into_endless_memory_and_one_replicate_into_none(wide):
+def test_all_replicates_fit_into_infinite_memory_and_one_is_played_in_any(wide):
     ask = wide, members_of(["rw-ftpl"]), range(30)
     assert [len(part) for part in parts(*ask, math.inf)] == [30]
     assert [len(part) for part in parts(*ask, 0.001)] == [1] * 30
 
 
 def test_parts_by_hand(make_stream):
-    """5 experts, 100 rounds, 13 learners: 8 (128 * 5 + 2 * 100 * 5 + 8 * 169) bytes each.
+    """5 experts, 100 rounds, 13 learners: 8 (320 * 5 + 2 * 100 * 5 + 8 * 169) bytes each.
 
-    220 MB for Python, 12 arrays of the stream once it is read, 80 bytes for each of 10 * 100 rows.
+    220 MB for Python, 12 arrays of the stream, and 80 bytes for each of 10 * 100 rows.
     """
     stream = make_stream(np.zeros((100, 5)))
     members = members_of(["rw-meta"])
     assert bytes_per_replicate(stream, members) == 8 * (1600 + 1000 + 1352)
     least = 220 * 2**20 + 12 * 8 * 500 + 80 * 1000 + 4 * 8 * 3952
     enough, short = ((least + more) / 2**20 for more in (1, -1))
-    assert [len(it) for it in parts(stream, members, range(10), enough)] == [3, 3, 4]
-    assert [len(it) for it in parts(stream, members, range(10), short)] == [2, 3, 2, 3]
+    assert [len(part) for part in parts(stream, members, range(10), enough)] == [3, 3, 4]
+    assert [len(part) for part in parts(stream, members, range(10), short)] == [2, 3, 2, 3]
 
 
 @pytest.mark.parametrize("specs", [LOCAL, CENTRAL])
 @pytest.mark.parametrize("at_a_time", [1, 2, 3])
 def test_results_do_not_depend_on_the_parts(wide, specs, at_a_time, tmp_path):
-    """Byte for byte, 5 replicates at once or in parts."""
+    """5 replicates at once or in parts give equal bytes."""
     members, files = members_of(specs), []
     for megabytes in (math.inf, memory_for(wide, members, range(5), at_a_time)):
         settings = {"noise": "isotropic", "mu": 0.5, "seed": 1, "memory_mb": megabytes}
@@ -111,7 +111,7 @@ stream = GainStream(
 members = [m for spec in {specs} for m in make_members(spec)]
 settings = {{"noise": {noise!r}, "mu": 0.5, "seed": 1, "memory_mb": {megabytes}}}
 play_suite(stream, members, **settings, replicates=range({replicates}))
-# Not ru_maxrss, which begins with the peak of the process that started this one.
+# Not ru_maxrss, which starts from the peak of the parent process.
 status = pathlib.Path("/proc/self/status").read_text()
 print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024)
 """
@@ -127,9 +127,9 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024)
     ids=["large", "central", "batched"],
 )
 def test_a_process_stays_below_its_memory(specs, noise, rounds, replicates):
-    """The peak of a process of its own is below 450 MB, where the replicates are two parts.
+    """The peak of a process stays below 450 MB when the replicates are split into two parts.
 
-    180 of the largest suite at once are above: the estimate is not far too large.
+    180 replicates of the largest suite at once exceed it: the estimate is not far too large.
     """
 
     def peak(megabytes, replicates):

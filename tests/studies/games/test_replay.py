@@ -1,4 +1,4 @@
-"""The replay: what algorithms saw and chose, to the bit."""
+"""Replay: exactly what algorithms saw and chose."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def grid(replay: pd.DataFrame, column: str, noise: str, mu: float) -> Any:
     return own.pivot(index="round", columns="expert", values=column).to_numpy()
 
 
-def test_the_noise_is_the_draw_that_the_algorithms_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_replay_has_the_noise_that_the_algorithms_saw(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[tuple[str, float], NoisyGains] = {}
 
     def spy(stream: Any, noise: str, mu: float, **facts: Any) -> NoisyGains:
@@ -38,21 +38,21 @@ def test_the_noise_is_the_draw_that_the_algorithms_saw(monkeypatch: pytest.Monke
     replay = replay_of(SIX_BY_THREE, games(SIX_BY_THREE, ("isotropic", "capacity-memory")))
     assert len(seen) == 4
     for (noise, mu), noisy in seen.items():
-        found = grid(replay, "noisy_gain", noise, mu)
-        np.testing.assert_array_equal(found, noisy.gains[0])
+        released = grid(replay, "noisy_gain", noise, mu)
+        np.testing.assert_array_equal(released, noisy.gains[0])
         np.testing.assert_array_equal(grid(replay, "noise_scale", noise, mu), noisy.noise_scale)
-        assert (mu == math.inf) == np.array_equal(found, noisy.gains[1]), "another replicate"
+        assert (mu == math.inf) == np.array_equal(released, noisy.gains[1]), "another replicate"
 
 
-def test_choices_are_those_of_the_first_replicate(replay: pd.DataFrame) -> None:
+def test_choices_come_from_the_first_replicate(replay: pd.DataFrame) -> None:
     played = games(SIX_BY_THREE)
     assert len(played) == 9
-    for it in played:
-        noise = it.noise if it.noise != "none" else "capacity"
-        chose = grid(replay, "chosen_by", noise, it.mu)
-        found = [[it.label in cell.split() for cell in row] for row in chose]
-        assert np.argmax(found, axis=1).tolist() == it.first.tolist()
-        assert np.sum(found) == 6
+    for game in played:
+        noise = game.noise if game.noise != "none" else "capacity"
+        chose = grid(replay, "chosen_by", noise, game.mu)
+        chosen = [[game.label in cell.split() for cell in row] for row in chose]
+        assert np.argmax(chosen, axis=1).tolist() == game.first.tolist()
+        assert np.sum(chosen) == 6
 
 
 def test_a_game_by_hand(replay: pd.DataFrame) -> None:

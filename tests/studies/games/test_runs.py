@@ -41,7 +41,7 @@ def test_actions_are_scored_on_the_raw_gains(stream):
             assert played.gains[r].tolist() == expected
 
 
-def test_the_log_tells_every_algorithm_and_its_rounds(stream, tmp_path):
+def test_the_log_lists_every_algorithm_with_its_rounds(stream, tmp_path):
     with job_log(tmp_path / "job.log"):
         suite(stream)
     *lines, made = (
@@ -80,22 +80,22 @@ def test_a_whole_mu_is_the_same_number_as_a_float(stream):
     np.testing.assert_array_equal(one.actions, other.actions)
 
 
-def test_the_block_says_what_was_played(stream):
+def test_the_block_describes_its_runs(stream):
     block = suite(stream, replicates=range(3, 5), noise="capacity")
-    assert {(it.stream, it.noise, it.mu) for it in block.played} == {("test", "capacity", 0.5)}
+    assert {(own.stream, own.noise, own.mu) for own in block.played} == {("test", "capacity", 0.5)}
     assert block.replicates == (3, 4)
     assert [played.label for played in block.played][:3] == ["one", "two", "ridge-w8-weak"]
     assert [played.family for played in block.played][:3] == ["rw-ftpl", "rw-ftpl", "ridge"]
     assert {played.origin for played in block.played} == {"paper"}
 
 
-def test_the_local_guarantee_is_that_of_the_noisy_gains(stream):
+def test_local_algorithms_have_the_guarantee_of_the_noisy_gains(stream):
     noisy = privatize(stream, "capacity", 0.5, seed=1, replicates=[0])
     for played in suite(stream, noise="capacity").played:
         assert played.guarantee == noisy.guarantee
 
 
-def test_one_suite_has_one_model(stream):
+def test_a_suite_with_two_models_is_refused(stream):
     for order in (1, -1):
         with pytest.raises(TypeError, match="cannot play"):
             suite(stream, ("rw-ftpl", "follow-the-leader")[::order])

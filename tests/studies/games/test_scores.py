@@ -1,4 +1,4 @@
-"""What a point keeps of its games: enough for every result table, however it is cut into jobs."""
+"""Scores: enough for every result table, however the replicates are split into jobs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def suite(stream, specs=SUITES[0], *, mu=0.5, replicates=range(3), noise="isotro
 
 
 def of_gains(gains: Sequence[Sequence[float]], first: int = 0) -> Scores:
-    """The scores of runs with these gains, whose replicates begin with this number."""
+    """Score runs with these gains; `first` is the number of the first replicate."""
     made = np.asarray(gains, dtype=float)
     runs = dataclasses.replace(
         played("a", "isotropic", 0.5, [0.0]),
@@ -59,28 +59,28 @@ GAINS = arrays.arrays(
 
 
 def test_scores_by_hand() -> None:
-    found = of_gains([[1.0, 0.0, 0.5], [0.0, 0.0, 1.0]])
-    assert found.totals.tolist() == [1.5, 1.0]
-    assert found.hits.tolist() == [1, 0]  # the largest gain is 0.5 in every round
-    assert found.mean.tolist() == [0.5, 0.5, 1.25]
-    assert found.squares.tolist() == [0.5, 0.5, 0.125]
-    assert not found.equal
-    assert found.first_gains.tolist() == [1.0, 0.0, 0.5]
+    scores = of_gains([[1.0, 0.0, 0.5], [0.0, 0.0, 1.0]])
+    assert scores.totals.tolist() == [1.5, 1.0]
+    assert scores.hits.tolist() == [1, 0]  # the largest gain is 0.5 in every round
+    assert scores.mean.tolist() == [0.5, 0.5, 1.25]
+    assert scores.squares.tolist() == [0.5, 0.5, 0.125]
+    assert not scores.equal
+    assert scores.first_gains.tolist() == [1.0, 0.0, 0.5]
 
 
 @given(GAINS)
-def test_half_widths_of_the_scores_are_those_of_all_rounds(gains) -> None:
-    found, running = of_gains(gains), gains.cumsum(axis=1)
-    np.testing.assert_array_equal(found.totals, gains.sum(axis=1))
-    np.testing.assert_allclose(found.mean, running.mean(axis=0), rtol=1e-14)
+def test_half_widths_from_scores_equal_half_widths_from_rounds(gains) -> None:
+    scores, running = of_gains(gains), gains.cumsum(axis=1)
+    np.testing.assert_array_equal(scores.totals, gains.sum(axis=1))
+    np.testing.assert_allclose(scores.mean, running.mean(axis=0), rtol=1e-14)
     np.testing.assert_allclose(
-        half_width_of(found.squares, len(gains), 0.9, 3), half_width(running, 0.9, 3), atol=1e-14
+        half_width_of(scores.squares, len(gains), 0.9, 3), half_width(running, 0.9, 3), atol=1e-14
     )
 
 
 @given(GAINS, st.data())
-def test_blocks_together_are_the_whole(gains, data) -> None:
-    """Totals to the bit, curves to rounding; equal replicates are equal exactly."""
+def test_joined_blocks_equal_the_whole(gains, data) -> None:
+    """Totals are exact, curves agree up to rounding; equal replicates stay exactly equal."""
     cuts = sorted(data.draw(st.sets(st.integers(1, len(gains) - 1))))
     parts = [of_gains(own, first) for first, own in _cut(gains, cuts)]
     together = joined(data.draw(st.permutations(parts)))
@@ -99,13 +99,13 @@ def _cut(gains, cuts):
 
 
 @given(st.floats(0, 1), st.integers(2, 60), st.integers(1, 59))
-def test_equal_replicates_have_no_width_in_any_blocks(gain, size, cut) -> None:
+def test_equal_replicates_have_width_0_in_any_blocks(gain, size, cut) -> None:
     gains = np.full((size, 4), gain)
     parts = [of_gains(own, first) for first, own in _cut(gains, [min(cut, size - 1)])]
     assert joined(parts).squares.tolist() == [0.0] * 4
 
 
-def test_blocks_with_equal_replicates_of_their_own_are_not_equal() -> None:
+def test_blocks_that_differ_are_not_equal_though_their_replicates_are() -> None:
     together = joined([of_gains([[1.0]] * 2), of_gains([[0.5]] * 2, first=2)])
     assert not together.equal
     assert together.squares.tolist() == [0.25]
@@ -113,7 +113,7 @@ def test_blocks_with_equal_replicates_of_their_own_are_not_equal() -> None:
 
 def test_blocks_are_joined_in_the_order_of_their_replicates() -> None:
     order = (10, 9, 2, 1, 0, 3, 4, 5, 6, 7, 8)
-    (cell,) = collect_cells(of_gains([[float(it)]], it) for it in order)
+    (cell,) = collect_cells(of_gains([[float(number)]], number) for number in order)
     assert cell.totals.tolist() == list(range(11))
 
 
@@ -126,7 +126,7 @@ def test_every_setting_and_algorithm_is_a_cell() -> None:
 @pytest.mark.parametrize("numbers", [[0, 2], [1, 2], [0, 0], [3, 1, 0, 1]])
 def test_missing_and_repeated_replicates_are_refused(numbers: list[int]) -> None:
     with pytest.raises(ValueError, match=r"nm, a, mu 0.5: replicates .* are not 0, 1, 2"):
-        collect_cells(of_gains([[0.0]], it) for it in numbers)
+        collect_cells(of_gains([[0.0]], number) for number in numbers)
 
 
 # --- Files ---
@@ -137,14 +137,14 @@ def test_missing_and_repeated_replicates_are_refused(numbers: list[int]) -> None
 def test_reading_gives_back_what_was_written(random_stream, tmp_path, specs, mu) -> None:
     noise = "isotropic-constant" if specs == BATCHED else "isotropic"
     path, stream = tmp_path / "new" / "scores.parquet", random_stream(9, 4)
-    blocks = [suite(stream, specs, mu=mu, replicates=it, noise=noise) for it in ((2, 3), (0,))]
+    blocks = [suite(stream, specs, mu=mu, replicates=own, noise=noise) for own in ((2, 3), (0,))]
     write_frame(pa.concat_tables(map(table_of, blocks)), path)
     expected = [
-        scores_of(it, block.replicates, block.best) for block in blocks for it in block.played
+        scores_of(runs, block.replicates, block.best) for block in blocks for runs in block.played
     ]
-    for found, wanted in zip(read_scores(path), expected, strict=True):
-        assert (found.amplification is None) == (specs != BATCHED or mu == math.inf)
-        np.testing.assert_equal(_plain(found), _plain(wanted))
+    for scores, wanted in zip(read_scores(path), expected, strict=True):
+        assert (scores.amplification is None) == (specs != BATCHED or mu == math.inf)
+        np.testing.assert_equal(_plain(scores), _plain(wanted))
 
 
 def _plain(scores: Scores) -> dict[str, object]:
@@ -153,13 +153,13 @@ def _plain(scores: Scores) -> dict[str, object]:
 
 
 def test_a_file_does_not_grow_with_the_rounds_of_all_replicates(random_stream) -> None:
-    few, many = (table_of(suite(random_stream(200, 3), replicates=range(it))) for it in (2, 42))
+    few, many = (table_of(suite(random_stream(200, 3), replicates=range(size))) for size in (2, 42))
     assert many.nbytes - few.nbytes == few.num_rows * 40 * (8 + 4 + 4), (
-        "a total, hits and a number each"
+        "a total, hits and a number per replicate"
     )
 
 
-def test_what_is_not_a_point_of_games_is_refused(random_stream, tmp_path) -> None:
+def test_a_file_that_is_not_a_point_of_games_is_refused(random_stream, tmp_path) -> None:
     path = tmp_path / "scores.parquet"
     for damage in DAMAGES.values():
         write_frame(table_of(suite(random_stream(9, 4))), path)

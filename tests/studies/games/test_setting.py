@@ -1,4 +1,4 @@
-"""The question and the setting of a run, in the words of its table."""
+"""Question and setting of a run, in the words of its table."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ def test_the_words_of_the_setting_follow_the_question():
         return answer.finding, answer.more[0]
 
     finding, game = words(only=QUESTIONS["patients"])
-    assert finding == "In which hospital will there be most patients next week?"
+    assert finding == "Which hospital will have the most patients next week?"
     assert "scores its patients divided by 1,000, a public bound" in game
     finding, game = words(only=QUESTIONS["large"])
-    assert finding.startswith(
-        "In which hospital of at least 50 beds will patients take the largest"
+    assert finding == (
+        "Which hospital with at least 50 beds will have the largest share of beds taken by"
+        " patients next week?"
     )
     finding, game = words(**QUESTIONS)
-    assert "depend on what is asked" in finding
-    assert "are asked 3 questions" in game
+    assert "depend on the question" in finding
+    assert "answer 3 questions" in game
     assert "most patients next week?" in game

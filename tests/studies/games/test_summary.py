@@ -1,4 +1,4 @@
-"""Summary and curves of runs, by hand."""
+"""Summary and curves of runs, computed by hand."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_equal_replicates_are_marked_where_there_is_noise(streams):
     assert summary_of(cells, streams)["unmoved"].tolist() == [True, False, False, False]
 
 
-def test_comparisons_are_the_shown_algorithms_and_the_whole_envelope():
+def test_comparisons_count_the_shown_algorithms_and_the_whole_envelope():
     about = {"shown": "x", "hidden": "x", "ridge-a": "ridge", "ridge-b": "ridge"}
     cells = [
         cell([[0.0]], stream=stream, mu=mu, label=label, family=family)
@@ -101,7 +101,7 @@ def test_comparisons_are_the_shown_algorithms_and_the_whole_envelope():
 
 
 def test_scores_by_hand(streams):
-    # Expert 1 has 1.5 in hindsight; totals 2 and 1.
+    # The best fixed expert has 1.5; the totals are 2 and 1.
     rows = summary_of([cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]])] * 3, streams)
     row = rows.iloc[0]
     assert (row["replicates"], row["mean_gain"]) == (2, 1.5)
@@ -143,15 +143,15 @@ def test_facts_of_the_stream_and_of_the_setting(streams):
 
 def test_rounds_without_dates_have_none(make_stream):
     streams = {"test": make_stream(GAINS, provenance={"undated": True})}
-    found = cell([[0.0] * 3])
-    rows = summary_of([found], streams)
+    played = cell([[0.0] * 3])
+    rows = summary_of([played], streams)
     assert rows[["first_period", "last_period"]].isna().all(axis=None)
-    curves = cumulative_curves([found], streams, MAIN, FACTS)
+    curves = cumulative_curves([played], streams, MAIN, FACTS)
     assert curves["period"].isna().all()
     assert curves["round"].tolist() == [1, 2, 3] * 4
 
 
-def test_the_privacy_is_that_of_the_guarantee_not_the_level_asked_for(streams):
+def test_privacy_is_the_guarantee_not_the_requested_level(streams):
     cells = [cell([[0.0] * 3], guaranteed=mu) for mu in (0.4, math.inf)]
     guarantee = cells[0].guarantee.as_dict()
     rows = summary_of(cells, streams, delta=1e-5)
@@ -167,11 +167,11 @@ def test_the_privacy_is_that_of_the_guarantee_not_the_level_asked_for(streams):
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_longer_stays_and_carrying_have_columns_that_may_be_empty(streams, known):
-    found = cell([[0.0] * 3])
+def test_columns_of_longer_stays_and_carrying_may_be_empty(streams, known):
+    played = cell([[0.0] * 3])
     facts = {"stays": (0.4, 0.5, 0.6, 0.7), "carried": (3, 0.65)}
-    record = dataclasses.replace(found.guarantee, **facts if known else dict.fromkeys(facts))
-    rows = summary_of([dataclasses.replace(found, guarantee=record)], streams)
+    record = dataclasses.replace(played.guarantee, **facts if known else dict.fromkeys(facts))
+    rows = summary_of([dataclasses.replace(played, guarantee=record)], streams)
     columns = ["mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks", "carried_weeks", "mu_carried"]
     if known:
         assert rows.loc[0, columns].tolist() == [0.4, 0.5, 0.6, 0.7, 3, 0.65]
@@ -188,7 +188,7 @@ def test_longer_stays_and_carrying_have_columns_that_may_be_empty(streams, known
         ("paper", "capacity", True),
     ],
 )
-def test_what_is_ours(streams, origin, noise, ours):
+def test_a_row_is_ours_if_its_algorithm_or_noise_is(streams, origin, noise, ours):
     rows = summary_of([cell([[0.0] * 3], origin=origin, noise=noise)], streams)
     assert rows["ours"].tolist() == [ours]
 
@@ -219,7 +219,7 @@ def test_a_curve_by_hand(curves):
         (ORACLE, [1.0, 1.5, 2.5]),
     ],
 )
-def test_curves_of_floors_and_ceilings(curves, label, gains):
+def test_curves_of_the_references(curves, label, gains):
     best = curves[curves["algorithm"] == label]
     curve = best[best["stream"] == "test"]
     assert curve["mean_cumulative_gain"].tolist() == gains
@@ -239,7 +239,7 @@ def test_curves_end_at_the_summary(streams):
 # --- Files ---
 
 
-def test_a_table_is_written_if_it_is_what_its_schema_says(streams, tmp_path, monkeypatch):
+def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, monkeypatch):
     runs, stream = tmp_path / "scores.parquet", tmp_path / "stream.parquet"
     played = (runs_of([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),)
     block = RunBlock(replicates=(0, 1), played=played, best=np.ones(3))

@@ -1,5 +1,5 @@
 "use strict";
-// Marks the section that is read in the list of contents.
+// Marks the present section in the list of contents.
 {
   const links = [...document.querySelectorAll("nav a")];
   const sections = links.map((it) => document.getElementById(it.hash.slice(1)));
@@ -16,7 +16,7 @@
   mark();
 }
 
-// On a phone a table is a long list. What has no room is folded until its reader asks for it.
+// On a phone a table is a long list, so these parts start folded.
 if (matchMedia("(max-width: 48rem)").matches) {
   for (const it of document.querySelectorAll("details.wide")) it.open = false;
 }

@@ -1,5 +1,5 @@
 "use strict";
-// Above each table whose lines have a name: a search field, and a button for each kind of verdict.
+// Adds a search field and a button per kind of verdict above each table with data-filter.
 for (const table of document.querySelectorAll("table[data-filter]")) {
   const view = VIEWS.get(table);
   const marks = [...table.querySelectorAll("[data-verdict]")].map((it) => it.dataset.verdict);

@@ -6,15 +6,15 @@
   const [slider, said, score, sheet, list] = ["input", ".said", ".score", ".sheet", "ol"].map(find);
   const control = (name) => find(`[data-control=${name}]`);
   const { words, shown, truth, algorithms, settings } = data;
-  const unseen = new Map(); // gains of chosen experts that have no row
+  const unseen = new Map(); // gains of chosen experts without a row
   for (let at = 0; at < data.unseen.length; at += 3) {
     unseen.set(`${data.unseen[at]} ${data.unseen[at + 1]}`, data.unseen[at + 2]);
   }
   const last = data.rounds.length - 1;
-  const PAST = 4; // earlier weeks that are seen before a choice
+  const PAST = 4; // earlier rounds shown before a choice
   const LENGTH = Math.min(10, last + 1); // of a game
-  // `each`: the truth is shown after each choice, not at the end. `refused`: why a link starts nothing.
-  // `game`: the first round, how many, and the choices of the reader so far.
+  // `each`: show the truth after each choice, not at the end. `refused`: why a link starts no game.
+  // `game`: its first round, its length, and the choices so far.
   const state = {
     t: 0, setting: settings.find((it) => it.noisy) ?? settings[0], algorithm: 0,
     each: false, game: null, timer: null, refused: "",
@@ -53,7 +53,7 @@
     return it;
   }
 
-  // A noisy gain, with the whisker of its noise if it is wanted.
+  // Draws a noisy gain, with the whisker of its noise if wanted.
   function dot(svg, t, i, faded, whisker) {
     const value = (state.setting.noisy ?? truth)[t * shown + i];
     if (whisker && state.setting.noisy) {
@@ -67,7 +67,7 @@
     draw(svg, "circle", { cx: `${x}%`, cy: "50%", r: 3.5 - faded / 2, class: off, opacity: 1 - faded / 5 });
   }
 
-  // A line for an expert: its name, which is a button before a choice, its gains, its marks.
+  // Writes the line of an expert: its name (a button before a choice), its gains, its marks.
   function line(i) {
     const [t, mine] = [state.t, picked(state.t)];
     const [seen, waits] = [open(t), playing() && mine === undefined];
@@ -110,7 +110,7 @@
     }
   }
 
-  // What was chosen in a round, in words.
+  // Tells the choices of a round.
   function tell() {
     const { t } = state;
     const mine = picked(t);
@@ -119,7 +119,7 @@
     const you = mine === undefined ? "" : ` You chose ${data.names[mine]}${gained}.`;
     if (!open(t)) {
       const kind = state.setting.noisy ? "with noise" : "without noise";
-      const see = t ? `Large dot: last ${words.period}, ${kind}. Small dots: before.` : "Nothing is known yet.";
+      const see = t ? `Large dot: last ${words.period}, ${kind}. Small dots: earlier.` : "Nothing is known yet.";
       const place = `${upper(words.period)} ${t - state.game.from + 1} of ${state.game.weeks}: ${called(t)}.`;
       return `${place}${you || ` Which ${words.entity} will be best? Click its name. ${see}`}`;
     }
@@ -131,7 +131,7 @@
       const loss = gain(t, best) - gain(t, i);
       return loss && number(loss) === "0" ? "less than 1" : number(loss);
     };
-    if (own === best && !you) return `${start}: there was no better choice.`;
+    if (own === best && !you) return `${start}, the best choice.`;
     const losses = you ? `you ${lost(mine)}, ${named()} ${lost(own)}` : lost(own);
     const per = words.capacity ? ` per 100 ${words.capacity}` : "";
     return `${start}. The best was ${of(best, "")}. Lost: ${losses}${per}.`;
@@ -140,10 +140,10 @@
   const span = (from, to) => [...Array(to - from).keys()].map((it) => it + from);
   const amount = (value) => (words.capacity ? number(value) : signed(String(+(value / data.one).toPrecision(3))));
 
-  // What everybody gained in some rounds, and its share of what the oracle has above uniform random.
+  // The gains of all in some rounds, with shares: 0 for uniform random, 100% for the oracle.
   function gains(rounds) {
     const mine = picked(rounds[0]) !== undefined;
-    const step = mine && words.capacity ? data.one / 100 : 1; // what a player adds up on paper
+    const step = mine && words.capacity ? data.one / 100 : 1; // rounded as a player adds on paper
     const sum = (value) => rounds.reduce((whole, t) => whole + step * Math.round(value(t) / step), 0);
     const [uniform, best] = [sum((t) => data.uniform[t]), sum((t) => gain(t, data.best[t]))];
     const all = [["algorithm", named(), sum((t) => gain(t, actions()[t]))], ["uniform", "at random", uniform], ["best", "best", best]];
@@ -154,11 +154,11 @@
     });
   }
 
-  // Totals up to the round.
+  // Tells the totals up to the round.
   function total() {
     const { game, t } = state;
-    if (playing() && !game.picks.length) return `Another first ${words.period}? Choose it above.`;
-    if (playing() && !state.each) return `Choices so far: ${game.picks.length} of ${game.weeks}. The truth comes at the end.`;
+    if (playing() && !game.picks.length) return `To start with another ${words.period}, choose it above.`;
+    if (playing() && !state.each) return `Choices so far: ${game.picks.length} of ${game.weeks}. The truth is shown at the end.`;
     if (!open(t)) return "";
     const rounds = span(picked(t) === undefined ? 0 : game.from, t + 1);
     const parts = gains(rounds).map((it) => `${it.name} ${it.amount} (${it.share})`);
@@ -166,7 +166,7 @@
     return `${what} in ${counted(rounds.length)}${unit} (share of the possible gain): ${parts.join(", ")}.`;
   }
 
-  // The card that ends a game, and the score sheet, which is printed empty too.
+  // Writes the result of a game and the score sheet, which can also be printed empty.
   function tabulate() {
     const { game } = state;
     sheet.hidden = !over();
@@ -200,7 +200,7 @@
     }
   }
 
-  // The rounds that can be shown now.
+  // The first and the last round that can be shown now.
   function range() {
     if (!playing()) return [0, last];
     const { from, weeks, picks } = state.game;
@@ -257,29 +257,29 @@
     (over() ? sheet : state.each ? find("[data-go='1']") : list.querySelectorAll(".who")[i]).focus();
   }
 
-  // A score is not lost unasked.
+  // Asks before a score is lost.
   const agreed = (question) => !state.game?.picks.length
-    || confirm(`Your choices of ${counted(state.game.picks.length)} are lost. ${question}`);
+    || confirm(`You will lose your choices of ${counted(state.game.picks.length)}. ${question}`);
 
-  // Another noise or level would let a player see more: the same weeks begin again.
+  // Another noise or level would reveal more, so the same rounds start again.
   function start(setting, from, weeks) {
     state.algorithm = setting.actions[state.algorithm] ? state.algorithm : played(setting)[0];
     Object.assign(state, { setting, refused: "", game: weeks ? { from, weeks, picks: [] } : null, t: from });
     show();
   }
 
-  // The game of a link, such as #game?mu=1&from=2021-10-01&weeks=10.
+  // Reads the game of a link, such as #game?mu=1&from=2021-10-01&weeks=10.
   function parse(hash) {
     const given = new URLSearchParams(hash.replace(/^#game\??/, ""));
     const refuse = (text) => { throw new RangeError(text); };
     for (const it of given.keys()) if (!["mu", "noise", "from", "weeks"].includes(it)) refuse(`${it} is unknown`);
-    // The place of the value of a key among those that are possible.
+    // The index of the value of a key among all possible values.
     const place = (name, all) => {
       const values = given.getAll(name);
-      if (values.length !== 1) refuse(`it says ${values.length ? "more than one" : "no"} ${name}`);
+      if (values.length !== 1) refuse(values.length ? `${name} is given more than once` : `${name} is missing`);
       if (all.includes(values[0])) return all.indexOf(values[0]);
       const some = all.length > 6 ? [all[0], all[1], "...", all.at(-1)] : all;
-      return refuse(`${name}=${values[0]} is none of ${some.join(", ")}`);
+      return refuse(`${name}=${values[0]} is not one of ${some.join(", ")}`);
     };
     const mus = [...new Set(settings.map((it) => it.mu))];
     const level = settings.filter((it) => it.mu === mus[place("mu", mus)]);
@@ -296,7 +296,7 @@
       if (agreed("Start this game?")) start(...game);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      state.refused = `This link starts no game: ${error.message}. A link that does: `
+      state.refused = `This link starts no game: ${error.message}. An example: `
         + `${link(state.setting, { from: 0, weeks: LENGTH })}`;
       show();
     }
@@ -313,7 +313,7 @@
     control(name).parentElement.hidden = texts.length < 2;
   }
 
-  // The setting with another noise or level, and with the other of the two as it was, if there is one.
+  // Changes the noise or the level, and keeps the other if there is such a setting.
   function set(name, value) {
     const { game, t, setting } = state;
     const other = name === "noise" ? "level" : "noise";
@@ -332,7 +332,7 @@
 
   const acts = {
     start() {
-      // The week in view is known: the next one begins.
+      // The round in view is known, so the game starts with the next one.
       if (agreed("Start another game?")) start(state.setting, Math.min(state.t + 1, last + 1 - LENGTH), LENGTH);
     },
     end() {

@@ -1,9 +1,9 @@
 "use strict";
-// Tables stay as they are where there is no JavaScript.
+// Makes tables sortable by their headers.
 const COLLATOR = new Intl.Collator("en", { numeric: true });
-const VIEWS = new WeakMap(); // of each table: which rows match, how they are sorted, how to show them
+const VIEWS = new WeakMap(); // by table: rows that match, sort order, and a function that shows them
 
-// The number that a cell begins with, if it does.
+// The number at the start of a cell; NaN without one.
 function order(cell) {
   if (cell.dataset.order !== undefined) return Number(cell.dataset.order);
   const text = cell.textContent.trim().replace(/^[≤≥=] /, "").replace("∞", "Infinity");
@@ -18,11 +18,11 @@ function compare(a, b) {
   return x === y ? 0 : x - y; // infinities too
 }
 
-// All rows in one body, where each has the labels of its group.
+// All rows in one body, each with the labels of its group.
 function flattened(bodies) {
   const flat = document.createElement("tbody");
   for (const body of bodies) {
-    const held = []; // labels that reach further down: column, cell, rows
+    const held = []; // labels that span further rows: column, cell, rows
     for (const row of body.rows) {
       const copy = row.cloneNode(true);
       for (const it of held.filter((it) => it.rows-- > 0)) {
@@ -61,7 +61,7 @@ for (const table of document.querySelectorAll(".block table")) {
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
-      // Up, down, and back to the order of the page.
+      // Ascending, descending, then the order of the page.
       const sign = { ascending: -1, descending: 0 }[head.getAttribute("aria-sort")] ?? 1;
       for (const other of heads) other.removeAttribute("aria-sort");
       if (sign) head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");

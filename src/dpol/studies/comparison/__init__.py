@@ -1,4 +1,4 @@
-"""The comparison of the baseline, its tuned forms and ours, on what the main study played."""
+"""Comparison of the baseline, the tuned baseline and ours on the games of the main study."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _HERE = "dpol.studies.comparison"
 
 
 def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
-    """A point that compares what was played, and one for each stream and unit of privacy.
+    """Return one point that compares the games played, and one per stream and unit of privacy.
 
-    The latter play correlated noise and independent noise.
+    The latter play correlated and independent noise.
     """
-    found: dict[str, Point] = {
+    jobs: dict[str, Point] = {
         "systems": {
             "inputs": {"summary": "summary.parquet", "totals": "totals.parquet"},
             "comparison": settings.model_dump(mode="json", exclude={"memory"}),
@@ -26,18 +26,18 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
     if memories := settings.memory:
         for stream in facts.streams:
             for weeks in memories.weeks:
-                found[f"{stream}/noise-memory/{weeks}-weeks"] = {
+                jobs[f"{stream}/noise-memory/{weeks}-weeks"] = {
                     "inputs": {"stream": f"streams/{stream}.parquet"},
                     "suite": [memories.algorithm],
                     "games": games_with_memory(memories),
                     "weeks": weeks,
                     "replicates": facts.replicates,
                 }
-    return found
+    return jobs
 
 
 def games_with_memory(memories: NoiseMemories) -> list[list[str | float]]:
-    """Noise and mu of each game: with memory, and independent at the same and at the larger mu."""
+    """Return the games (noise, mu): correlated at each mu, independent at it and the larger mu."""
     games = [
         game
         for mu in memories.mus
@@ -47,7 +47,7 @@ def games_with_memory(memories: NoiseMemories) -> list[list[str | float]]:
 
 
 def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:
-    """The result tables that a run does not ask for."""
+    """Return the names of the result tables that the run does not ask for."""
     asked = {
         "ablation": settings.ablated,
         "questions": facts.asks_several,
@@ -59,8 +59,8 @@ def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:
 STUDY = Study(
     name="comparison",
     title="Comparison of the baseline with ours",
-    about="The baseline compared with ours, and the separate costs of noise, learners and"
-    " selection.",
+    about="Compares the baseline with ours, and splits each system's loss into noise, learners"
+    " and selection.",
     settings=Comparison,
     module=__name__,
     results=("comparison", "ablation", "memory", "questions"),

@@ -1,4 +1,4 @@
-"""Losses of a private system: to noise, in its learners, and by its choice among them."""
+"""Split the loss of a private system into noise, its learners, and its selection among them."""
 
 from __future__ import annotations
 
@@ -26,27 +26,28 @@ TERMS = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_nois
 def ablate(
     cells: Sequence[Cell], comparison: Comparison, levels: Mapping[str, float], confidence: float
 ) -> pd.DataFrame:
-    """Loss of each system against the best of the paper's learners without noise, in parts.
+    """Split each system's loss against the best of the paper's learners without noise.
 
-    "Best" is the largest mean of a family in hindsight, by stream, mu and noise. `noise_loss`
-    is what the best of the paper's learners loses to the system's noise (for correlated noise, to
-    independent noise of its kind, as they know no other); `learner_loss` what the
-    best of the system's learners (the oracle selector) loses to it under the same noise;
-    `selection_loss` what the system loses to the oracle; `total_loss` is their sum. A negative
-    loss is a gain. `own_noise_loss` is what the system itself loses to the noise.
+    The best of a family is its largest mean in hindsight, by stream, mu and noise.
 
-    The oracle is chosen on the runs that it is scored on, so its mean is biased upwards:
-    `selection_loss` is rather too large, and `noise_loss` too small.
+    - `noise_loss`: loss of the best of the paper's learners to the system's noise. They cannot
+      model correlated noise, so they get independent noise of the same kind.
+    - `learner_loss`: loss of the system's best learner against it, under the same noise.
+    - `selection_loss`: loss of the system against its best learner.
+    - `total_loss`: the sum of the three. A negative loss is a gain.
+    - `own_noise_loss`: loss of the system itself to the noise.
+
+    The best learner is chosen on the runs that score it, so its mean is biased upwards:
+    `selection_loss` tends to be too large, and `noise_loss` too small.
 
     Args:
-        cells: all runs.
-        comparison: which systems, and their learners.
+        cells: All runs.
+        comparison: The systems and their learners.
         levels: mu of each privacy level, by label; one is infinite.
-        confidence: of all intervals together.
+        confidence: Joint confidence of all intervals.
 
     Raises:
-        ValueError: a system or family was not run, or runs have different numbers of
-            replicates.
+        ValueError: A system or family was not run, or the numbers of replicates differ.
     """
     systems = list(dict.fromkeys((comparison.baseline, *comparison.ablations, comparison.ours)))
     streams = by_stream(cells)
@@ -73,7 +74,6 @@ def ablate(
 def _losses(
     cells: Sequence[Cell], system: System, paper: System, mu: float, half: HalfWidth
 ) -> dict[str, Any]:
-    """The losses of one system on one stream at one level."""
     own = find_cell(cells, system, mu)
     reference = _best(cells, paper.learners, paper.noise, math.inf)
     independent = find_noise(system.noise).independent or system.noise
@@ -101,6 +101,6 @@ def _losses(
 
 
 def _best(cells: Sequence[Cell], family: str, noise: str, mu: float) -> Cell:
-    """The member with the largest mean; of equal ones the first by label."""
+    """Return the member with the largest mean; ties go to the first label."""
     members = family_cells(cells, family, noise, mu)
     return min(members, key=lambda cell: (-float(cell.totals.mean()), cell.algorithm))

@@ -1,4 +1,4 @@
-"""Answers of the comparison: what privacy costs under each question, and which aims are reached."""
+"""Answers of the comparison: the cost of privacy for each question, and the aims reached."""
 
 from __future__ import annotations
 
@@ -16,28 +16,31 @@ from dpol.studies.page import COST, Answer, PageFacts
 from dpol.studies.study import Facts, Frames
 
 _EASIER = (
-    "Questions differ in what any choice can gain: the best fixed entity in hindsight has {fixed}."
-    " An answer to another question is no better answer to the paper’s."
+    "Some questions are easier: the best fixed entity in hindsight keeps {fixed}."
+    " Answering an easier question does not answer the paper’s."
 )
-_WHOSE = {"aim-baseline": "the paper’s gain", "aim-tuned": f"the gain of {ROLES[TUNED]}"}
+_WHOSE = {
+    "aim-baseline": f"the gain of {ROLES[BASELINE]}",
+    "aim-tuned": f"the gain of {ROLES[TUNED]}",
+}
 
 
 def answers(frames: Frames, settings: Comparison | None, facts: PageFacts) -> list[Answer]:
-    """The aims, and what privacy costs under each question, if there are several."""
+    """Answer on the aims, and on the cost of privacy for each question if there are several."""
     if settings is None:
         return []
-    found = [answer_on_aims(frames["comparison"], facts)]
+    given = [answer_on_aims(frames["comparison"], facts)]
     if facts.asks_several:
-        found.append(answer_on_questions(frames["questions"], facts))
-    return found
+        given.append(answer_on_questions(frames["questions"], facts))
+    return given
 
 
 def answer_on_questions(questions: pd.DataFrame, facts: Facts) -> Answer:
-    """The share of the possible gain that the baseline keeps under each question.
+    """Tell the share of the possible gain that the baseline keeps for each question.
 
     Args:
-        questions: table of `dpol.studies.comparison.questions.compare_questions`.
-        facts: the questions, and the privacy levels.
+        questions: Table of `dpol.studies.comparison.questions.compare_questions`.
+        facts: The questions and the privacy levels.
     """
     means = best_of_roles(questions[questions["stream"] == ""])
     titles = facts.questions
@@ -46,43 +49,42 @@ def answer_on_questions(questions: pd.DataFrame, facts: Facts) -> Answer:
     each = ", ".join(f"{100 * fixed[label]:.0f}% ({title})" for label, title in titles.items())
     return Answer(
         question=COST,
-        finding=f"What privacy costs depends on what is asked: {_lost(means, titles, named)}.",
+        finding=f"The cost of privacy depends on the question. {_lost(means, titles, named)}.",
         more=(
             _EASIER.format(fixed=each),
-            *(f"{it[0].upper()}{it[1:]}." for it in describe_tuned(questions)),
+            *(f"{text[0].upper()}{text[1:]}." for text in describe_tuned(questions)),
         ),
         see=("questions",),
     )
 
 
 def describe_tuned(questions: pd.DataFrame) -> list[str]:
-    """The systems of the tuned baseline in words; none without any."""
+    """Name the systems of the tuned baseline in words; empty without any."""
     labels = dict.fromkeys(questions.loc[questions["role"] == TUNED, "algorithm"])
-    best = "the best in hindsight of " if len(labels) > 1 else ""
+    best = "best in hindsight of " if len(labels) > 1 else ""
     return [f"{ROLES[TUNED]}: {best}{', '.join(labels)}"] if labels else []
 
 
 def _lost(means: pd.DataFrame, titles: Mapping[str, str], named: list[float]) -> str:
-    """The fall of the baseline between the first two levels that are named, by question."""
+    """Tell how much the baseline loses between the first two headline levels, by question."""
     before, after = named[0], named[min(1, len(named) - 1)]
-    paper = 100 * means[means["role"] == BASELINE].set_index(["question", "mu"])["gain_share"]
+    baseline = 100 * means[means["role"] == BASELINE].set_index(["question", "mu"])["gain_share"]
     kept = [
-        f"from {paper[label, before]:.0f}% to {paper[label, after]:.0f}% ({title})"
+        f"{baseline[label, before]:.0f}% to {baseline[label, after]:.0f}% ({title})"
         for label, title in titles.items()
     ]
     return (
-        f"from {mu_title(before)} to {mu_title(after)} the share of the possible gain that the"
-        f" paper’s way keeps goes {', '.join(kept)}"
+        f"Between {mu_title(before)} and {mu_title(after)} the baseline falls, in shares of the"
+        f" possible gain, from {', from '.join(kept)}"
     )
 
 
 def answer_on_aims(comparison: pd.DataFrame, facts: PageFacts) -> Answer:
-    """The number of streams in which ours reaches the baseline, tuned too, and the others.
+    """Count the streams in which ours reaches the baseline and the tuned baseline.
 
     Args:
-        comparison: table of `dpol.studies.comparison.comparison.compare`; its intervals hold
-            together.
-        facts: the questions, the streams under each, and the titles of the streams of the panel.
+        comparison: Table of `dpol.studies.comparison.comparison.compare`.
+        facts: The questions, the streams of each, and the titles of the panel's streams.
     """
     aims = comparison[comparison["kind"].isin(_WHOSE)]
     if aims.empty or len(facts.cleaned) < 2:
@@ -96,22 +98,22 @@ def answer_on_aims(comparison: pd.DataFrame, facts: PageFacts) -> Answer:
                 aim = pairs.loc[pairs.groupby("stream", sort=False)["difference"].idxmin()]
                 titles = [facts.cleaned[facts.panel[stream]] for stream in aim["stream"]]
                 counts.append(_reached(aim, titles))
-            whom = f"Asked for {title}, ours" if facts.asks_several else "Ours"
+            whom = f"For “{title}”, ours" if facts.asks_several else "Ours"
             at = mu_title(float(str(mu)))
-            sentences.append(f"{whom} reaches {_WHOSE[str(kind)]} at {at} {'; '.join(counts)}.")
+            sentences.append(f"{whom} reaches {_WHOSE[str(kind)]} at {at}: {'; '.join(counts)}.")
     return Answer(question=COST, more=tuple(sentences), see=("questions", "beyond"))
 
 
 def _reached(rows: pd.DataFrame, titles: Sequence[str]) -> str:
-    """One aim at one level, over the streams of a question, which have these titles."""
+    """Tell in how many streams of a question, with these titles, an aim is reached at a level."""
     at_or_above = int((rows["difference"] >= 0).sum())
     verdicts = dict(zip(titles, rows["aim_verdict"], strict=True))
     met = [title for title, verdict in verdicts.items() if verdict == REACHED]
     missed = [title for title, verdict in verdicts.items() if verdict == MISSED]
     undecided = [title for title, verdict in verdicts.items() if verdict == UNDECIDED]
-    text = f"in {len(met)} of {len(titles)} streams at {mu_title(float(rows['mu'].iloc[0]))}"
+    text = f"at {mu_title(float(rows['mu'].iloc[0]))} in {len(met)} of {len(titles)} streams"
     if at_or_above > len(met):
-        text += f", in {at_or_above} by the means alone"
+        text += f", by the means alone in {at_or_above}"
     words = [f"not in {', '.join(missed)}"] if missed else []
     words += [f"undecided in {', '.join(undecided)}"] if undecided else []
     return f"{text} ({'; '.join(words)})" if words else text

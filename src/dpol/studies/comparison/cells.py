@@ -1,4 +1,4 @@
-"""The runs that are compared: total gains by replicate, and what the summary says of them."""
+"""Runs to compare: total gains by replicate, with their rows of the summary."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _KEY = ["stream", "algorithm", "noise", "mu"]
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """An algorithm's runs on one stream, under one noise at one privacy level.
+    """Runs of one algorithm on one stream, with one noise at one privacy level.
 
     Args:
-        stream: label of the stream.
-        algorithm: its label.
-        family: its registered name.
-        noise: scaling of the noise.
-        level: label of the privacy level.
-        mu: privacy level that was asked for.
-        ours: whether the algorithm or the noise is ours, not the papers'.
-        privacy: the columns `guarantee` of the summary.
+        stream: Label of the stream.
+        algorithm: Label of the algorithm.
+        family: Registered name of the algorithm.
+        noise: Scaling of the noise.
+        level: Label of the privacy level.
+        mu: Requested privacy level.
+        ours: Whether the algorithm or the noise is ours, not the papers'.
+        privacy: Columns `guarantee` of the summary.
         totals: (R,) total gain of each replicate.
     """
 
@@ -43,7 +43,7 @@ class Cell:
 
 
 def cells_of(summary: pd.DataFrame, totals: pd.DataFrame) -> list[Cell]:
-    """The cells of the tables `summary` and `totals` of the main study, in the summary's order."""
+    """Return the cells of the tables `summary` and `totals`, in the order of the summary."""
     of_cell = {
         key: own.sort_values("replicate")["total_gain"].to_numpy()
         for key, own in totals.groupby(_KEY, sort=False, observed=True)
@@ -60,26 +60,26 @@ def cells_of(summary: pd.DataFrame, totals: pd.DataFrame) -> list[Cell]:
 
 
 def by_stream(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
-    """The cells of each stream."""
-    found: dict[str, list[Cell]] = {}
+    """Group the cells by stream."""
+    streams: dict[str, list[Cell]] = {}
     for cell in cells:
-        found.setdefault(cell.stream, []).append(cell)
-    return found
+        streams.setdefault(cell.stream, []).append(cell)
+    return streams
 
 
 def count_replicates(cells: Sequence[Cell]) -> int:
-    """Number of replicates of every cell. Raises ValueError if they differ."""
+    """Return the number of replicates of every cell. Raises ValueError if they differ."""
     counts = {len(cell.totals) for cell in cells}
     if len(counts) != 1:
         raise ValueError(
-            f"runs have {', '.join(map(str, sorted(counts))) or 'no'} replicates; pairs need"
-            " the same number in all of them"
+            f"runs have {', '.join(map(str, sorted(counts))) or 'no'} replicates; to be paired,"
+            " all need the same number"
         )
     return counts.pop()
 
 
 def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
-    """The runs of a system, out of those of one stream. Raises ValueError if there are none."""
+    """Find a system's runs in the cells of one stream. Raises ValueError if there are none."""
     for cell in cells:
         setting = (cell.algorithm, cell.noise, cell.mu)
         if setting == (system.algorithm, system.noise, mu):
@@ -90,8 +90,8 @@ def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
 
 
 def family_cells(cells: Sequence[Cell], family: str, noise: str, mu: float) -> list[Cell]:
-    """The runs of a family, out of those of one stream. Raises ValueError if there are none."""
-    found = [cell for cell in cells if (cell.family, cell.noise, cell.mu) == (family, noise, mu)]
-    if not found:
+    """Find a family's runs in the cells of one stream. Raises ValueError if there are none."""
+    members = [cell for cell in cells if (cell.family, cell.noise, cell.mu) == (family, noise, mu)]
+    if not members:
         raise ValueError(f"no runs of family {family} with {noise} noise at mu {mu:g}")
-    return found
+    return members

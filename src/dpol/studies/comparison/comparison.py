@@ -1,9 +1,8 @@
-"""The baseline compared with ours and every other private row, replicate by replicate.
+"""Compare ours with the baseline and every other private row, replicate by replicate.
 
-Intervals are Student's, from the differences of the replicates' total gains, and hold for a
-whole table at once (Bonferroni). Replicate r of two runs has the same noise only if stream,
-noise and mu are the same; the generators are otherwise independent, and pairing then
-neither helps nor harms.
+Student intervals of the replicates' differences in total gain hold jointly for a whole table
+(Bonferroni). Replicate r of two runs shares its noise only if stream, noise and mu are the same.
+Otherwise the generators are independent, and pairing neither helps nor harms.
 """
 
 from __future__ import annotations
@@ -33,19 +32,19 @@ _Pair = tuple[str, Cell, Cell]
 def compare(
     cells: Sequence[Cell], comparison: Comparison, levels: Mapping[str, float], confidence: float
 ) -> pd.DataFrame:
-    """Ours against every other row that has noise, level by level, and the aims.
+    """Compare ours with every other noisy row at each level, and judge the aims.
 
-    One row per stream and pair (docs/reference/tables.md). All intervals of the table hold
-    together: those of the differences and those of the means.
+    One row per stream and pair (docs/reference/tables.md). The intervals of all differences and
+    means hold jointly.
 
     Args:
-        cells: all runs.
-        comparison: which systems, and the aims.
+        cells: All runs.
+        comparison: The systems and the aims.
         levels: mu of each privacy level, by label.
-        confidence: of all intervals together.
+        confidence: Joint confidence of all intervals.
 
     Raises:
-        ValueError: a system was not run, or runs have different numbers of replicates.
+        ValueError: A system was not run, or the numbers of replicates differ.
     """
     streams = by_stream(cells).values()
     pairs = [pair for own in streams for pair in _pairs(own, comparison, levels)]
@@ -74,14 +73,13 @@ def compare(
 
 
 def _pairs(cells: Sequence[Cell], of: Comparison, levels: Mapping[str, float]) -> Iterator[_Pair]:
-    """All pairs of one stream."""
     for mu in levels.values():
-        ours, paper = (find_cell(cells, system, mu) for system in (of.ours, of.baseline))
+        ours, baseline = (find_cell(cells, system, mu) for system in (of.ours, of.baseline))
         tuned = [find_cell(cells, system, mu) for system in of.tuned]
-        yield "baseline", ours, paper
+        yield "baseline", ours, baseline
         for cell in tuned:
             yield "tuned", ours, cell
-        named = [id(cell) for cell in (ours, paper, *tuned)]
+        named = [id(cell) for cell in (ours, baseline, *tuned)]
         for cell in cells:
             noisy = cell.mu == mu and cell.privacy["model"] != "none"
             if noisy and id(cell) not in named:
@@ -93,24 +91,24 @@ def _pairs(cells: Sequence[Cell], of: Comparison, levels: Mapping[str, float]) -
             for system in of.tuned:
                 yield "aim-tuned", ours, find_cell(cells, system, mu)
             continue
-        # Each learner has a row, so that choosing the best of them costs no confidence.
+        # A row for each learner: choosing the best of them then costs no confidence.
         systems = of.ours, *of.ablations, of.baseline
-        for family, noise in {it.learners: it.noise for it in systems}.items():
+        for family, noise in {system.learners: system.noise for system in systems}.items():
             for cell in family_cells(cells, family, noise, mu):
                 yield "aim-learner", ours, cell
 
 
 HalfWidth = Callable[[Floats], float]
-"""The half-width of the interval for the mean of (R,) values."""
+"""Half-width of the interval for the mean of (R,) values."""
 
 
 def half_widths(confidence: float, comparisons: int) -> HalfWidth:
-    """The half-widths of a table whose intervals hold together."""
+    """Return the half-width function of a table whose intervals hold jointly."""
     return lambda values: float(half_width(values, confidence, comparisons))
 
 
 def _side(prefix: str, cell: Cell, half: HalfWidth) -> dict[str, Any]:
-    """One side of a pair: what it is, its mean, and the record of its privacy."""
+    """Return one side of a pair: its setting, its mean, and its privacy record."""
     facts = {
         "algorithm": cell.algorithm,
         "noise": cell.noise,
@@ -124,8 +122,8 @@ def _side(prefix: str, cell: Cell, half: HalfWidth) -> dict[str, Any]:
 
 
 def _shares_noise(one: Cell, two: Cell) -> bool:
-    """Local noise is drawn once for a stream, a noise and a mu."""
-    local = all(it.privacy["model"] == "local" for it in (one, two))
+    """Tell whether two cells share their noise: it is drawn once per stream, noise and mu."""
+    local = all(cell.privacy["model"] == "local" for cell in (one, two))
     same = (one.noise, one.mu) == (two.noise, two.mu)
     return same and local and one.mu < math.inf
 

@@ -1,4 +1,4 @@
-"""The figure of the paper's role and ours: total gain against privacy, a panel per stream."""
+"""Figure of the baseline and ours: total gain against privacy, one panel per stream."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from dpol.studies.games.systems import THIN, holds_for_stays, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 NO_PRIVACY = "best of the paper's\nlearners, no privacy"
-PAPER_LEVEL = "paper-level"
+BASELINE_LEVEL = "baseline-level"
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of a panel: one point per level, with the half-widths of its intervals."""
+    """A line of a panel, with one point and interval per level."""
 
     name: str
     look: Look
     points: pd.DataFrame
-    """Number of the level, mean and half width, from left to right."""
+    """Index of the level, mean and half-width, from left to right."""
 
 
 def draw_comparison(
     frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """Total gain at each privacy level: the paper's role, ours, and the best other rows.
+    """Draw the total gain of the baseline, ours and the best other rows at each privacy level.
 
     Args:
-        frames: the summary, the comparison, and the ablation, whose reference is a line.
-        settings: of the comparison.
-        facts: titles of the streams, the levels, and whether the streams are simulated.
-        narrow: whether it is for a phone.
+        frames: The summary, the comparison, and the ablation, whose reference is a line.
+        settings: Settings of the comparison.
+        facts: Titles of the streams, the levels, and whether the streams are simulated.
+        narrow: Whether to lay it out for a phone.
     """
-    summary, comparison, ablation = (frames[it] for it in ("summary", "comparison", "ablation"))
+    summary, comparison, ablation = (frames[name] for name in ("summary", "comparison", "ablation"))
     titles, levels = bounds.sized_titles(facts.streams, summary), ordered_levels(facts.levels)
     end = len(levels) - 0.5
     streams = list(facts.streams)
@@ -68,14 +68,14 @@ def draw_comparison(
                 drawn.name_line(ax, (end, gain), bounds.NAMES[bound], look.colour)
         drawn.axes[0].set_ylim(bottom=0)
         drawn.name_x(panels.GUESSES)
-        paper = comparison[comparison["kind"] == "baseline"].iloc[0]
+        first = comparison[comparison["kind"] == "baseline"].iloc[0]
         named = (comparison["kind"] == TUNED).any()
         best = f"best rows and {ROLES[TUNED]}" if named else "best rows"
-        data, bars = panels.describe_runs(paper, facts.simulated, "bars")
+        data, bars = panels.describe_runs(first, facts.simulated, "bars")
         drawn.title(
             data,
-            f"the paper's role: {paper['other_algorithm']}, {paper['other_noise']} noise",
-            f"ours: {paper['algorithm']}, {paper['noise']} noise",
+            f"{ROLES[BASELINE]}: {first['other_algorithm']}, {first['other_noise']} noise",
+            f"ours: {first['algorithm']}, {first['noise']} noise",
             bars,
             f"{best}: chosen in hindsight at every μ",
         )
@@ -84,7 +84,7 @@ def draw_comparison(
 
 
 def _finding(comparison: pd.DataFrame) -> str:
-    """The number of cells in which ours gains more, and its ratio at the most privacy."""
+    """Say in how many cells ours gains more, and how much more at the strictest level."""
     private = comparison[comparison["mu"] < math.inf]
     more = private["difference"] > private["difference_half_width"]
     counts = []
@@ -92,21 +92,20 @@ def _finding(comparison: pd.DataFrame) -> str:
         cells = more[private["kind"] == role].groupby([private["stream"], private["mu"]]).all()
         if not cells.empty:
             counts.append(f"more than {ROLES[role]} in {cells.sum()} of {len(cells)}")
-    paper = private[private["kind"] == BASELINE]
-    last = paper[paper["mu"] == paper["mu"].min()]
+    baseline = private[private["kind"] == BASELINE]
+    last = baseline[baseline["mu"] == baseline["mu"].min()]
     ratios = last["mean_gain"] / last["other_mean_gain"]
     return (
-        f"Ours gains {' and '.join(counts)} cells with privacy;"
-        f" {ratios.min():.2f} to {ratios.max():.2f} times as much as {ROLES[BASELINE]} at the most"
-        " privacy."
+        f"Ours gains {' and '.join(counts)} cells with privacy. At the strictest level it gains"
+        f" {ratios.min():.2f} to {ratios.max():.2f} times as much as {ROLES[BASELINE]}."
     )
 
 
 def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
-    """Best other rows first, so that ours lies on top."""
-    paper, tuned, other = (rows[rows["kind"] == kind] for kind in (BASELINE, TUNED, "other"))
+    """Return the lines of a panel, the best other rows first so that ours lies on top."""
+    baseline, tuned, other = (rows[rows["kind"] == kind] for kind in (BASELINE, TUNED, "other"))
     stays = other[holds_for_stays(other["other_noise"])]
-    theirs, ours = paper["other_algorithm"].iloc[0], paper["algorithm"].iloc[0]
+    theirs, ours = baseline["other_algorithm"].iloc[0], baseline["algorithm"].iloc[0]
     looks = looks_of([theirs, ours, "tree-ftpl-min-noise", *tuned["other_algorithm"]])
     curator = replace(looks["tree-ftpl-min-noise"], width=1.0)
     thin = replace(looks[next(iter(tuned["other_algorithm"]), theirs)], width=THIN)
@@ -114,19 +113,19 @@ def _lines(rows: pd.DataFrame, levels: Sequence[float]) -> list[_Line]:
         _Line("best with a\ncurator", curator, _best(other, levels, "central")),
         _Line("best other\nlocal row", REFERENCES["best-other-row"], _best(stays, levels, "local")),
         _Line(_name(TUNED), thin, _best(tuned, levels)),
-        _Line(_name(BASELINE), looks[theirs], _points(paper, "other_", levels)),
-        _Line(_name(OURS), looks[ours], _points(paper, "", levels)),
+        _Line(_name(BASELINE), looks[theirs], _points(baseline, "other_", levels)),
+        _Line(_name(OURS), looks[ours], _points(baseline, "", levels)),
     ]
     return [line for line in lines if not line.points.empty]
 
 
 def _name(role: str) -> str:
-    """Its name on two lines."""
-    return "\n".join(ROLES[role].rsplit(" ", 1))
+    """Return the short name of a role, one word per line."""
+    return "\n".join(ROLES[role].removeprefix("the ").split())
 
 
 def _best(others: pd.DataFrame, levels: Sequence[float], model: str = "") -> pd.DataFrame:
-    """The row, of a model if it is given, with the largest mean at each level, in hindsight."""
+    """Return the points with the largest mean at each level in hindsight, of one model if given."""
     rows = others[others["other_model"] == model] if model else others
     return _points(rows.loc[rows.groupby("mu")["other_mean_gain"].idxmax()], "other_", levels)
 
@@ -137,9 +136,9 @@ def _points(rows: pd.DataFrame, side: str, levels: Sequence[float]) -> pd.DataFr
 
 
 def _draw_aims(ax: Axes, aims: pd.DataFrame, levels: Sequence[float]) -> None:
-    """A line from the paper's role at one level to where ours is compared with it."""
+    """Draw a line from the baseline at one level to the level at which ours must reach it."""
     for aim in aims.to_dict("records"):
         label = str(aim["other_algorithm"])
         look = replace(looks_of([label])[label], dashes=(1.0, 2.0), width=1.0)
         ends = [levels.index(aim["other_mu"]), levels.index(aim["mu"])]
-        ax.plot(ends, [aim["other_mean_gain"]] * 2, **look.line, zorder=2, label=PAPER_LEVEL)
+        ax.plot(ends, [aim["other_mean_gain"]] * 2, **look.line, zorder=2, label=BASELINE_LEVEL)

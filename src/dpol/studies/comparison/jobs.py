@@ -1,4 +1,4 @@
-"""What the jobs of the comparison compute."""
+"""Jobs of the comparison."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ NOTHING = pd.DataFrame()
 
 
 def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """The tables of what was played, or the total gains of games with memory.
+    """Compare the games played, or play those with correlated noise.
 
     Raises:
-        DataError: a table of the main study is missing, or not what its schema says.
-        ValueError: a system that is compared was not played.
+        DataError: A table of the main study is missing or does not match its schema.
+        ValueError: A system of the comparison was not played.
     """
-    found = dict.fromkeys(("comparison", "ablation", "questions", "memory"), NOTHING)
+    tables = dict.fromkeys(("comparison", "ablation", "questions", "memory"), NOTHING)
     if "stream" in inputs.files:
-        return found | {"memory": play_memories(point, inputs)}
-    summary, totals = (read_frame(inputs.files[it], schema(it)) for it in ("summary", "totals"))
+        return tables | {"memory": play_memories(point, inputs)}
+    summary, totals = (read_frame(inputs.files[x], schema(x)) for x in ("summary", "totals"))
     cells = cells_of(summary, totals)
     comparison = Comparison.model_validate(point["comparison"])
     levels, confidence = point["levels"], point["confidence"]
-    found["comparison"] = compare(cells, comparison, levels, confidence)
+    tables["comparison"] = compare(cells, comparison, levels, confidence)
     if comparison.ablated:
-        found["ablation"] = ablate(cells, comparison, levels, confidence)
+        tables["ablation"] = ablate(cells, comparison, levels, confidence)
     if asked := point["asked"]:
-        found["questions"] = compare_questions(
+        tables["questions"] = compare_questions(
             cells, summary, comparison, levels, asked, confidence
         )
-    return found
+    return tables
 
 
 def collect(
     parts: Mapping[str, pd.DataFrame], settings: Comparison, facts: Facts
 ) -> dict[str, pd.DataFrame]:
-    """The result tables; the intervals of all games with memory hold together."""
-    found = {name: frame for name, frame in parts.items() if len(frame)}
+    """Return the result tables; the intervals of all games with correlated noise hold jointly."""
+    tables = {name: frame for name, frame in parts.items() if len(frame)}
     if settings.memory:
-        found["memory"] = compare_memories(
+        tables["memory"] = compare_memories(
             parts["memory"], settings.memory, delta=facts.delta, confidence=facts.confidence
         )
-    return found
+    return tables

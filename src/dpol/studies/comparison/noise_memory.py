@@ -1,4 +1,4 @@
-"""Correlated noise compared with independent noise, and how well people who stay are protected."""
+"""Compare correlated with independent noise, and the privacy of people who stay."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ from dpol.studies.games.verdicts import verdict_of_aim, verdict_on
 from dpol.studies.study import Inputs, Point
 
 INDEPENDENT, REMEMBERED = CAPACITY.name, MEMORY.name
-"""The two noises that are compared; the memory is the designed one."""
+"""The two noises; the correlated one has its designed memory."""
 _ERRORS = {"standard_error": "ci_half_width", "difference_error": "difference_half_width"}
 
 
 def play_memories(point: Point, inputs: Inputs) -> pd.DataFrame:
-    """Play one stream with both noises for one unit of privacy: a row per game and replicate.
+    """Play one stream with both noises for one unit of privacy: one row per game and replicate.
 
-    The columns are those of the table `memory`, as far as one game tells them, with `replicate`
-    and `total_gain`.
+    Columns: `replicate`, `total_gain`, and columns of the table `memory` that one game determines.
     """
     stream = read_stream(inputs.files["stream"])
     return play_units(
@@ -57,16 +56,16 @@ def play_units(
     replicates: Sequence[int],
     memory_mb: float = math.inf,
 ) -> pd.DataFrame:
-    """`play_memories` on a stream, for a unit of so many weeks.
+    """Play a stream for a unit of privacy of several weeks, as `play_memories`.
 
     Args:
-        stream: the gains.
-        weeks: in how many weeks in a row a person may be counted.
-        members: one algorithm that knows correlated noise.
-        games: noise and mu of each.
-        seed: root of all randomness.
-        replicates: numbers of the repetitions.
-        memory_mb: RAM that it may use, in MB; no result depends on it.
+        stream: The gains.
+        weeks: Number of consecutive weeks in which a person may be counted.
+        members: One algorithm that models correlated noise.
+        games: Noise and mu of each game.
+        seed: Root of all randomness.
+        replicates: Numbers of the repetitions.
+        memory_mb: RAM limit in MB; results do not depend on it.
     """
     staying = stream_of_stays(stream, weeks)
     frames = []
@@ -92,16 +91,15 @@ def play_units(
 
 
 def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
-    """The stream with a unit of privacy of so many weeks, and a label that no config can give.
+    """Return the stream with a unit of `weeks` weeks, and a label that no config can give.
 
-    With the noise of the suites, scaled for another unit, the noise could be taken off by anyone
-    with both releases.
+    The label draws fresh noise. With the noise of the suites, scaled for another unit, anyone with
+    both releases could remove it.
     """
     return replace(stream, stay=weeks, label=f"{stream.label}, stays of {weeks}")
 
 
 def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
-    """The guarantee and the memory of a noise."""
     memory = memory_of(find_noise(played.noise), stream, played.mu, "designed")
     b = memory.b if isinstance(memory, Chains) else np.zeros(1)
     return {
@@ -118,13 +116,13 @@ def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
 def compare_memories(
     totals: pd.DataFrame, asked: NoiseMemories, *, delta: float, confidence: float
 ) -> pd.DataFrame:
-    """Three rows for each stream, unit of privacy and mu, with intervals that hold together.
+    """Return three rows per stream, unit of privacy and mu, with jointly valid intervals.
 
     Args:
-        totals: rows of `play_memories`, for all streams and units.
-        asked: the units and levels.
-        delta: where epsilon is reported.
-        confidence: of all intervals together.
+        totals: Rows of `play_memories`, for all streams and units.
+        asked: The units and levels.
+        delta: delta at which epsilon is reported.
+        confidence: Joint confidence of all intervals.
     """
     of_units = totals.groupby(["stream", "weeks"], sort=False)
     rows = [row for _, own in of_units for row in _rows(own, asked, delta)]
@@ -132,7 +130,7 @@ def compare_memories(
 
 
 def _rows(totals: pd.DataFrame, asked: NoiseMemories, delta: float) -> Iterator[dict[str, Any]]:
-    """Rows with memory, then independent at the same mu and at `times` that mu; no half-widths."""
+    """Yield rows for correlated noise, then independent at mu and `times` mu; no half-widths."""
     games = dict(iter(totals.groupby(["noise", "mu"], sort=False)))
     for mu in asked.mus:
         remembered = games[REMEMBERED, mu]
@@ -150,12 +148,11 @@ def _rows(totals: pd.DataFrame, asked: NoiseMemories, delta: float) -> Iterator[
 
 
 def _gains(game: pd.DataFrame) -> Floats:
-    """(R,) total gains of a game, in the order of the replicates."""
+    """Return the (R,) total gains of a game, in the order of the replicates."""
     return game.sort_values("replicate")["total_gain"].to_numpy()
 
 
 def _side(game: pd.DataFrame, delta: float) -> dict[str, Any]:
-    """What is known of a game, and its mean."""
     gains = _gains(game)
     facts = game.drop(columns=["replicate", "total_gain"]).to_dict("records")[0]
     return {
@@ -169,7 +166,7 @@ def _side(game: pd.DataFrame, delta: float) -> dict[str, Any]:
 
 
 def _with_verdicts(frame: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Add half-widths that hold together, and the verdicts on differences and aims."""
+    """Add jointly valid half-widths, and the verdicts on differences and aims."""
     count = int(frame[list(_ERRORS)].count().sum())
     factor = student_factor(confidence, count, int(frame["replicates"].iloc[0]))
     frame = frame.assign(
@@ -180,7 +177,7 @@ def _with_verdicts(frame: pd.DataFrame, confidence: float) -> pd.DataFrame:
     pairs = frame[["difference", "difference_half_width"]].to_numpy()
     verdicts = pd.Series([verdict_on(*pair) for pair in pairs], frame.index)
     frame["verdict"] = verdicts.where(frame["difference"].notna(), "")
-    # Not worse in any unit, or as good as `times` mu in this one.
+    # The aims: not worse in any unit, or as good as `times` mu in this one.
     of_aim = frame["weeks"].where(frame["times"] > 1, 0)
     key = [frame["stream"], frame["noise"], frame["level"], frame["times"], of_aim]
     aims = frame.groupby(key)["verdict"].transform(lambda own: verdict_of_aim(own.tolist()))

@@ -1,4 +1,4 @@
-"""The figure of what correlated noise gains, and of what longer stays pay."""
+"""Figure of the extra gain from correlated noise, and of the privacy loss for longer stays."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dpol.studies.comparison.noise_memory import INDEPENDENT, REMEMBERED
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Facts, Frames
 
-_FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # of the smallest mu: the ticks of the lower panels
+_FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # ticks of the lower panels, in multiples of the smallest mu
 
 
 def draw(frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False) -> Figure:
-    """Extra gain against mu (top) and mu against the stay (bottom), a column for each stream."""
+    """Draw the extra gain against mu (top) and mu against the stay (bottom), by stream."""
     frame, count, asked = frames["memory"], len(facts.streams), settings.memory
     assert asked is not None, "the figure is made only where memories are compared"
     with panels.panels(2 * count, count, (2.45, 2.2), narrow=narrow) as drawn:
@@ -33,7 +33,7 @@ def draw(frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = F
             panels.name_panel(below, title)
             _draw_gains(drawn, above, rows, asked)
             _draw_stays(drawn, below, rows, asked)
-        drawn.axes[0].set_ylabel("extra gain with memory")
+        drawn.axes[0].set_ylabel("extra gain, correlated noise")
         made = f"μ of that person\n(noise made for {mu_title(min(asked.mus))})"
         drawn.axes[count].set_ylabel(made)
         drawn.title(*_title(frame.iloc[0], facts))
@@ -42,19 +42,19 @@ def draw(frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = F
 
 
 def _finding(frame: pd.DataFrame) -> str:
-    """The number of cells in which memory gains more, and the most that it gains."""
+    """Say in how many cells correlated noise gains more, and by how much at most."""
     pairs = frame[(frame["noise"] == INDEPENDENT) & (frame["times"] == 1)]
     more = int((pairs["difference"] > pairs["difference_half_width"]).sum())
     return (
-        f"Correlated noise gains more than independent noise in {more} of {len(pairs)} cells, at"
-        f" most {pairs['difference'].max():.2f} in total."
+        f"Correlated noise gains more than independent noise in {more} of {len(pairs)} cells, by at"
+        f" most {pairs['difference'].max():.2f}."
     )
 
 
 def _draw_gains(
     drawn: panels.Panels, ax: Axes, rows: pd.DataFrame, settings: NoiseMemories
 ) -> None:
-    """Gain with memory above that with independent noise, the strictest mu on the right."""
+    """Draw the extra gain of correlated over independent noise, the strictest mu on the right."""
     mus = sorted(settings.mus, reverse=True)
     ax.axhline(0.0, color=GREY, ls="--", lw=1.0)
     pairs = rows[(rows["noise"] == INDEPENDENT) & (rows["times"] == 1)]
@@ -73,7 +73,7 @@ def _draw_gains(
 def _draw_stays(
     drawn: panels.Panels, ax: Axes, rows: pd.DataFrame, settings: NoiseMemories
 ) -> None:
-    """The mu of a person by the weeks of the stay, at the strictest level."""
+    """Draw the mu of a person against the weeks of the stay, at the strictest level."""
     level, stays = min(settings.mus), list(STAYS)
     rows = rows[(rows["level"] == level) & (rows["times"] == 1)].set_index(["weeks", "noise"])
     ax.set(xscale="log", yscale="log", xlabel="weeks that a person stays")
@@ -89,7 +89,6 @@ def _draw_stays(
 
 
 def _units(settings: NoiseMemories) -> dict[int, Look]:
-    """The look of each unit, by its weeks."""
     return {weeks: REFERENCES[f"unit-{place}"] for place, weeks in enumerate(settings.weeks, 1)}
 
 
@@ -99,7 +98,7 @@ def _title(first: pd.Series, facts: Facts) -> tuple[str, ...]:
         f"{panels.data_title(facts.simulated)}, {first['algorithm']}",
         f"means over {first['replicates']} runs",
         f"bars: {intervals}",
-        "colour: weeks that the noise was made for",
-        "solid: with memory",
+        "colour: unit of privacy",
+        "solid: correlated noise",
         "dashed: independent noise",
     )

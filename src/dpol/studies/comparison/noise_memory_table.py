@@ -1,4 +1,4 @@
-"""The table of both noises, and of what longer stays pay."""
+"""Table of correlated and independent noise, with the privacy loss for longer stays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Row = Mapping[Any, Any]
 
 
 def build(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    """A line for each unit of privacy, a group for each mu, a section for each stream."""
+    """Build the table: a section per stream, a group per mu, a line per unit of privacy."""
     frame, asked = frames["memory"], settings.memory
     assert asked is not None, "the table is made only where memories are compared"
     sections = []
@@ -36,19 +36,19 @@ def build(frames: Frames, settings: Comparison, facts: Facts) -> Table:
         sections.append(Section(title, size, tuple(groups)))
     mus = sorted(set(frame["mu"]), reverse=True)
     mechanisms = mechanisms_table(
-        _by_noise(frame), mus, name="memory-mechanisms", title="What both noises guarantee"
+        _by_noise(frame), mus, name="memory-mechanisms", title="Guarantees of both noises"
     )
     return Table(
-        caption="Independent noise and memory: total gain, and the μ of those who stay",
+        caption="Independent and correlated noise: total gain, and μ for longer stays",
         name="memory",
         corner=("stream", "privacy", "unit"),
         headers=(
             "independent",
-            "with memory †",
+            "correlated †",
             Column("difference", prose=True),
             Column(f"against independent at {asked.times:g} μ", prose=True),
-            "b of hospitals",
-            Column(f"μ of a person in {', '.join(map(str, STAYS))} weeks", prose=True),
+            "memory b",
+            Column(f"μ for stays of {', '.join(map(str, STAYS))} weeks", prose=True),
         ),
         sections=tuple(sections),
         footers=tuple(_footers(frame, asked.times, facts)),
@@ -58,13 +58,13 @@ def build(frames: Frames, settings: Comparison, facts: Facts) -> Table:
 
 
 def _by_noise(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The rows of each noise. The unit has a column of its own."""
+    """Group the rows by noise, with w for the unit, which has a column of its own."""
     shown = frame.assign(adjacency=STAY.format("w"), unit=STAY_UNIT.format("w"))
     return {name_of(str(noise)).long: own for noise, own in shown.groupby("noise", sort=False)}
 
 
 def _lines(rows: pd.DataFrame, settings: NoiseMemories) -> Iterator[Line]:
-    """The units of a stream and mu, and the aim that is about all of them."""
+    """Yield a line for each unit of a stream and mu, and one for their common aim."""
     for weeks in settings.weeks:
         own = rows[rows["weeks"] == weeks].to_dict("records")
         of_kind = {(row["noise"], row["times"]): row for row in own}
@@ -83,7 +83,7 @@ def _lines(rows: pd.DataFrame, settings: NoiseMemories) -> Iterator[Line]:
         )
     verdict = rows.loc[(rows["noise"] == INDEPENDENT) & (rows["times"] == 1), "aim_verdict"]
     cells = ("", "", verdict.iloc[0], "", "", "")
-    yield "Aim: at or above in every unit", tuple(map(Entry, cells))
+    yield "aim: at or above in every unit", tuple(map(Entry, cells))
 
 
 def _span(low: float, high: float) -> str:
@@ -97,18 +97,18 @@ def _stays(row: _Row) -> str:
 def _footers(frame: pd.DataFrame, times: float, facts: Facts) -> Iterator[str]:
     first = frame.iloc[0]
     yield (
-        f"{first['algorithm']}; means over {first['replicates']} runs of the gain summed over all"
-        " rounds. The noises are drawn independently. At this μ a noise protects a person who is"
-        " counted in at most as many weeks in a row as the unit says."
+        f"Gains of {first['algorithm']}, summed over all rounds and averaged over"
+        f" {first['replicates']} runs. The two noises are drawn independently. At the given μ, each"
+        " protects a person who is counted in at most as many consecutive weeks as the unit."
     )
     yield (
-        "Difference: with memory minus independent noise. Above, below: the whole interval is."
-        " Undecided: it contains 0. The aims: at or above independent noise in every unit, and in"
-        f" each unit at or above independent noise at {times:g} times the μ."
+        "Difference: correlated minus independent noise. It is above or below if its whole interval"
+        " is, and undecided if the interval contains 0. The aims: at or above independent noise in"
+        f" every unit, and at or above independent noise at {times:g} times the μ in each unit."
     )
     yield (
-        "μ of a person who stays for so many weeks, whatever the unit is: who stays longer than the"
-        " unit has a larger μ than was asked for, and with memory it grows faster. b: how much of"
+        "μ for stays: the μ of a person who stays that long. Stays longer than the unit have a"
+        " larger μ than requested, and it grows faster with correlated noise. Memory b: how much of"
         " a hospital's noise cancels earlier noise; 0 is independent noise."
     )
     yield footers.describe_intervals_behind(frame)

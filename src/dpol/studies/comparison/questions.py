@@ -1,4 +1,4 @@
-"""Several questions: the shares of the possible gain that privacy leaves, and their means."""
+"""Several questions: the share of the possible gain that each system keeps."""
 
 from __future__ import annotations
 
@@ -27,23 +27,22 @@ def compare_questions(
     asked: Mapping[str, str],
     confidence: float,
 ) -> pd.DataFrame:
-    """The share of the possible gain that each role keeps, by question, level and stream.
+    """Compute the share of the possible gain that each role keeps, by question, level and stream.
 
-    Rows without a stream are means over all streams of a question, each stream with the same
-    weight. Runs of different streams are independent, so the mean over the streams of replicate r
-    is a sample of its own for each r: Student's interval of these means covers the noise, on these
-    streams, not other streams. The columns: docs/reference/tables.md.
+    Rows without a stream are unweighted means over the streams of a question. Each replicate gives
+    one such mean, and these are independent. Their Student interval covers the noise on these
+    streams, not other streams. Columns: docs/reference/tables.md.
 
     Args:
-        cells: all runs.
-        summary: table of the main study.
-        comparison: the systems of each role.
+        cells: All runs.
+        summary: Summary of the main study.
+        comparison: The systems of each role.
         levels: mu of each privacy level, by label.
-        asked: label of the question of each stream, by label of the stream.
-        confidence: of the intervals of all means together, and of those of all streams.
+        asked: Question of each stream; both by label.
+        confidence: Joint confidence of the intervals of all means, and of all streams.
 
     Raises:
-        ValueError: a system was not run.
+        ValueError: A system was not run.
     """
     bounds = summary.drop_duplicates("stream").set_index("stream")
     cells_of = by_stream(cells)
@@ -54,11 +53,11 @@ def compare_questions(
         own = bounds.loc[streams]
         uniform = own["uniform_gain"].to_numpy()[:, None]
         possible = own["oracle_gain"].to_numpy()[:, None] - uniform
-        roles = [(role, it) for role, systems in comparison.roles.items() for it in systems]
+        roles = [(role, system) for role, systems in comparison.roles.items() for system in systems]
         for role, system in roles:
             for level, mu in levels.items():
-                found = [find_cell(cells_of[label], system, mu) for label in streams]
-                shares = (np.stack([cell.totals for cell in found]) - uniform) / possible
+                played = [find_cell(cells_of[label], system, mu) for label in streams]
+                shares = (np.stack([cell.totals for cell in played]) - uniform) / possible
                 facts = {
                     "question": question,
                     "role": role,
@@ -66,7 +65,7 @@ def compare_questions(
                     "noise": system.noise,
                     "level": level,
                     "mu": mu,
-                    "guaranteed_mu": max(cell.privacy["guaranteed_mu"] for cell in found),
+                    "guaranteed_mu": max(cell.privacy["guaranteed_mu"] for cell in played),
                 }
                 named = (*streams, ""), (*shares, shares.mean(axis=0))
                 fixed = (*own["best_fixed_share"], own["best_fixed_share"].mean())
@@ -89,18 +88,18 @@ def compare_questions(
 
 
 def best_of_roles(questions: pd.DataFrame) -> pd.DataFrame:
-    """A row for each question, stream, role and level: of a role's systems the best, in hindsight."""
+    """Keep the best system of each role in hindsight, per question, stream and level."""
     ordered = questions.sort_values("gain_share", kind="stable")
     return ordered.drop_duplicates(["question", "stream", "role", "mu"], keep="last").sort_index()
 
 
 def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    """A section for each question, a line for each role, a column for each level.
+    """Build the first table: a section per question, a line per role, a column per level.
 
     Args:
-        frames: the table of `compare_questions`.
-        settings: of the comparison.
-        facts: the questions, the streams under each, and the levels.
+        frames: The table of `compare_questions`.
+        settings: Settings of the comparison.
+        facts: The questions, the streams of each, and the levels.
     """
     every = frames["questions"]
     names = dict(ROLES)

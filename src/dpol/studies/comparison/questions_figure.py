@@ -1,4 +1,4 @@
-"""The figure of several questions: the share of the possible gain against privacy, side by side."""
+"""Figure of several questions side by side: share of the possible gain against privacy."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _APART = {BASELINE: -0.13, TUNED: 0.0, OURS: 0.13}
 def draw_questions(
     frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """A panel for each question: the mean of each role, and a dot for each stream and main role.
+    """Draw a panel per question: a line for the mean of each role, dots for baseline and ours.
 
     Args:
-        frames: the table of questions.
-        settings: of the comparison.
-        facts: the questions, the levels, and whether the streams are simulated.
-        narrow: whether it is for a phone.
+        frames: The table of questions.
+        settings: Settings of the comparison.
+        facts: The questions, the levels, and whether the streams are simulated.
+        narrow: Whether to lay it out for a phone.
     """
     every, mus = frames["questions"], ordered_levels(facts.levels)
     place = {mu: number for number, mu in enumerate(mus)}
@@ -71,7 +71,7 @@ def draw_questions(
         streams = dots["stream"].nunique() // len(facts.questions)
         lines = f"lines: means over {streams} streams, dots: each"
         compared = every[every["role"] != TUNED].drop_duplicates("role").to_dict("records")
-        who = [f"{ROLES[it['role']]}: {it['algorithm']}, {it['noise']} noise" for it in compared]
+        who = [f"{ROLES[x['role']]}: {x['algorithm']}, {x['noise']} noise" for x in compared]
         tuned = describe_tuned(every)
         drawn.title(data, "0%: uniform random; 100%: oracle", lines, bars, *who, *tuned)
         shares = means.set_index(["question", "role", "mu"])["gain_share"]
@@ -82,10 +82,11 @@ def draw_questions(
                 role: " to ".join(percent(shares[label, role, mu]) for mu in (mus[0], mus[-1]))
                 for role in (BASELINE, *others)
             }
-            beside = ", ".join(f"{ROLES[role]} {ends[role]}" for role in others)
-            falls.append(f"{title}, {ends[BASELINE]} ({beside})")
+            beside = ", ".join(f"{ROLES[role]}: {ends[role]}" for role in others)
+            falls.append(f"{ends[BASELINE]} for {title} ({beside})")
         drawn.find(
-            f"Between no privacy and at most {100 * best_guess(mus[-1]):.0f} right guesses of 100,"
-            f" the paper’s role goes by question: {'; '.join(falls)}."
+            "Share of the possible gain without privacy, and when an attacker is right at most"
+            f" {100 * best_guess(mus[-1]):.0f} times in 100. {ROLES[BASELINE].capitalize()}:"
+            f" {'; '.join(falls)}."
         )
     return drawn.figure

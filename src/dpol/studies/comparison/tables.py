@@ -1,4 +1,4 @@
-"""The tables of the comparison: the baseline and ours, and what each system loses where.
+"""Tables of the comparison: the baseline and ours, and the losses of each system.
 
 The functions return numbers; the words are in `templates/`.
 """
@@ -30,13 +30,13 @@ _Row = Mapping[Any, Any]
 
 
 def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    """The baseline and ours at every level, and the aims; every verdict is computed.
+    """Build the table of the baseline and ours at every level, with the aims.
 
     Args:
-        frames: the summary and the comparison.
-        settings: of the comparison.
-        facts: titles of the streams, in the order of the sections; levels, in the order of the
-            lines; and whether the data are simulated.
+        frames: The summary and the comparison.
+        settings: Settings of the comparison.
+        facts: Titles of the streams and levels, in the order of the table, and whether the data
+            are simulated.
     """
     comparison, summary = frames["comparison"], frames["summary"]
     words = _words("comparison.txt.j2")
@@ -52,31 +52,31 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
         aims = rows[rows["aim_verdict"] != ""].groupby(["kind", "mu", "other_mu"], sort=False)
         lines += [_aim(words, aim) for _, aim in aims]
         sections.append(one_section(lines, title, _size(summary, label)))
-    paper, tuned = (comparison[comparison["kind"] == kind] for kind in (BASELINE, TUNED))
-    first = paper.to_dict("records")[0]
+    baseline, tuned = (comparison[comparison["kind"] == kind] for kind in (BASELINE, TUNED))
+    first = baseline.to_dict("records")[0]
     runs = _runs(summary, first)
     mechanisms = mechanisms_table(
         runs,
         list(facts.levels.values()),
         name="comparison-mechanisms",
-        title="What the baseline and ours guarantee",
+        title="Guarantees of the baseline and ours",
     )
     return Table(
         caption="The baseline and ours at the same privacy: total gain",
         name="comparison",
         corner=("stream", "privacy"),
-        headers=("the paper's", "ours †", "difference", Column("verdict", prose=True)),
+        headers=("baseline", "ours †", "difference", Column("verdict", prose=True)),
         sections=tuple(sections),
         footers=_paragraphs(
             words.footers(
-                paper=first,
+                baseline=first,
                 tuned={
                     "algorithms": tuned["other_algorithm"].unique(),
                     "noise": tuned["other_noise"].iloc[0],
                 }
                 if len(tuned)
                 else None,
-                common=paper.loc[paper["mu"] < math.inf, "common_noise"].all(),
+                common=baseline.loc[baseline["mu"] < math.inf, "common_noise"].all(),
                 intervals=footers.describe_intervals_behind(comparison),
                 data=footers.describe_data(facts.simulated),
                 guarantees=footers.describe_guarantee(runs),
@@ -89,21 +89,20 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
 
 
 def _level(rows: pd.DataFrame) -> dict[str, Any]:
-    """What ours is compared with at one level: rows of the comparison, and whether it is above.
+    """Return the rows that ours is compared with at one level, and whether it is above them.
 
-    The keys: `paper`, the row of the baseline; `tuned`, rows of its tuned forms; `rivals`, the
-    other rows of the papers and those with parts of ours, each with those that ours is not above
-    (`rest`), the largest lead over ours first; `curator`, the best row with a curator. Without
-    noise there are neither rivals nor a curator.
+    Keys: `baseline`, its row; `tuned`, the rows of the tuned baseline; `rivals`, the other rows,
+    of the papers and with parts of ours, each with the rows that ours is not above (`rest`, largest
+    lead first); `curator`, the best row with a curator. Without noise there are no rivals.
     """
-    (paper,) = rows[rows["kind"] == BASELINE].to_dict("records")
+    (baseline,) = rows[rows["kind"] == BASELINE].to_dict("records")
     tuned = rows[rows["kind"] == TUNED]
     others = rows[(rows["kind"] == "other") & (rows["mu"] < math.inf)]
     others = others.assign(holds_for_stays=holds_for_stays(others["other_noise"]))
     rest = others[others["verdict"] != ABOVE].sort_values("difference", kind="stable")
     central = others[others["other_model"] == "central"].sort_values("other_mean_gain")
     return {
-        "baseline": paper,
+        "baseline": baseline,
         "tuned": tuned.to_dict("records"),
         "above_tuned": (tuned["verdict"] == ABOVE).all(),
         "rivals": [
@@ -120,7 +119,7 @@ def _level(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def _aim(words: Any, aim: pd.DataFrame) -> Line:
-    """An aim, with the numbers of the largest of what it names."""
+    """Return the line of an aim, with the numbers of the largest row that it names."""
     *_, row = aim.sort_values("other_mean_gain", kind="stable").to_dict("records")
     largest, *others = _amounts(row)
     if row["kind"] != "aim-baseline":
@@ -131,7 +130,6 @@ def _aim(words: Any, aim: pd.DataFrame) -> Line:
 
 
 def _amounts(row: _Row) -> tuple[Entry, Entry, Entry]:
-    """Means of the other and of ours, and their difference."""
     return (
         Entry(footers.amount(row["other_mean_gain"], row["other_ci_half_width"])),
         Entry(footers.amount(row["mean_gain"], row["ci_half_width"])),
@@ -139,24 +137,24 @@ def _amounts(row: _Row) -> tuple[Entry, Entry, Entry]:
     )
 
 
-def _runs(summary: pd.DataFrame, paper: _Row) -> dict[str, pd.DataFrame]:
-    """The rows of the summary whose guarantees are told: of the baseline, ours, and correlated noise."""
+def _runs(summary: pd.DataFrame, baseline: _Row) -> dict[str, pd.DataFrame]:
+    """Return the rows of the summary by system: the baseline, ours, and each correlated noise."""
     runs = {}
-    for title, side in (("the paper's", "other_"), ("ours", "")):
-        of_algorithm = summary[summary["algorithm"] == paper[f"{side}algorithm"]]
-        runs[title] = of_algorithm[of_algorithm["noise"] == paper[f"{side}noise"]]
+    for title, side in (("baseline", "other_"), ("ours", "")):
+        of_algorithm = summary[summary["algorithm"] == baseline[f"{side}algorithm"]]
+        runs[title] = of_algorithm[of_algorithm["noise"] == baseline[f"{side}noise"]]
     for noise, own in summary[summary["noise_memory"] != ""].groupby("noise"):
         runs[name_of(str(noise)).long] = own
     return runs
 
 
 def ablation_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    """Table of losses of each system: to noise, in its learners, by selection, in total.
+    """Build the table of each system's losses: noise, learners, selection, total.
 
     Args:
-        frames: the summary and the ablation.
-        settings: of the comparison: which system is ours.
-        facts: titles of the streams, and the levels, in the order of the sections.
+        frames: The summary and the ablation.
+        settings: Settings of the comparison, which say what system is ours.
+        facts: Titles of the streams and levels, in the order of the sections.
     """
     ablation, words, sections = frames["ablation"], _words("ablation.txt.j2"), []
     ours = settings.ours.algorithm, settings.ours.noise
@@ -172,7 +170,7 @@ def ablation_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
             sections.append(one_section(lines, f"{title}, {privacy_title(mu)}", note))
     names = ("gain", "noise", "learner", "selection", "total loss", "own noise")
     return Table(
-        caption="Loss against the best of the paper's learners without noise, in parts",
+        caption="Loss against the best of the paper's learners without noise, by cause",
         name="ablation",
         corner=("stream", "system"),
         headers=(*names, Column("best learner", prose=True)),
@@ -197,7 +195,6 @@ def _size(summary: pd.DataFrame, stream: str) -> str:
 
 
 def _words(template: str) -> Any:
-    """The macros of a template of this package."""
     return load_template(template, "dpol.studies.comparison").make_module(
         {
             "amount": footers.amount,
@@ -210,6 +207,6 @@ def _words(template: str) -> Any:
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
-    """The paragraphs of a text, each on one line."""
-    found = (re.sub(r"[ \n]+", " ", paragraph).strip() for paragraph in re.split(r"\n{2,}", text))
-    return tuple(paragraph for paragraph in found if paragraph)
+    """Split a text into paragraphs of one line each."""
+    parts = (re.sub(r"[ \n]+", " ", part).strip() for part in re.split(r"\n{2,}", text))
+    return tuple(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""The main experiment: algorithms side by side on the gain streams of hospitals."""
+"""The main study: algorithms side by side on gain streams."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _HERE = "dpol.studies.games"
 
 
 def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
-    """The result tables and figures that these settings do not ask for."""
+    """Return the names of the result tables and figures that the settings do not ask for."""
     asked = {
         "replay": facts.replayed,
         # Too many panels for a page.
         "cumulative": not facts.asks_several,
         "privacy-utility": not facts.asks_several,
-        # The comparison has one with intervals of the means.
+        # The comparison has such a table, with intervals of the means.
         "answer": not (settings.roles and facts.asks_several),
         "rivals": bool(settings.report.rivals) and not facts.asks_several,
     }
@@ -25,14 +25,14 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
 
 
 def parts(settings: Games) -> tuple[str, ...]:
-    """The tables that a point makes."""
+    """Return the names of the tables that a point makes."""
     return ("scores", "rounds") if settings.keep_rounds else ("scores",)
 
 
 STUDY = Study(
     name="games",
     title="Games",
-    about="Algorithms play side by side on the gain streams of hospitals.",
+    about="Plays algorithms side by side on the gain streams.",
     settings=Games,
     module=__name__,
     results=("summary", "totals", "ranking", "cumulative", "replay"),
@@ -49,5 +49,5 @@ STUDY = Study(
 
 
 def schema(name: str) -> Schema:
-    """The schema of a result table of the main experiment."""
+    """Return the schema of a result table of the main study."""
     return schemas_of(STUDY)[name]

@@ -1,4 +1,4 @@
-"""The first table: the share of the possible gain that each system keeps at each privacy level."""
+"""First table: the share of the possible gain that each system keeps at each privacy level."""
 
 from __future__ import annotations
 
@@ -24,53 +24,53 @@ COLUMNS = [
     "question", "stream", "system", "algorithm", "noise", "model", "level", "mu", "right_guesses",
     *_KEPT, "best_fixed", "best_fixed_share",
 ]  # fmt: skip
-"""Columns of the numbers. Rows without a stream are means over the streams of a question; the
-half width of a mean is the mean of the half widths."""
+"""Columns of the numbers. Rows without a stream are means over the streams of a question; their
+half-widths are means of half-widths."""
 
 
 def build(frames: Frames, settings: Games, facts: Facts) -> Table:
-    """A section for each question, a line for each system, a column for each level.
+    """Build the table: a section per question, a line per system, a column per level.
 
     Args:
-        frames: the summary.
-        settings: the algorithms of the report, and the systems that are compared.
-        facts: the questions, the streams under each, and the levels.
+        frames: The summary.
+        settings: The algorithms of the report, and the systems to compare.
+        facts: The questions, the streams of each, and the levels.
     """
     summary = frames["summary"]
     return table_of(numbers_of(summary, settings, facts), summary.iloc[0], facts)
 
 
 def numbers_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFrame:
-    """The shares of every system, by stream and in the mean; see `COLUMNS`."""
+    """Compute the shares of every system by stream and on average, with `COLUMNS`."""
     asked = {stream: facts.asked.get(stream, "") for stream in facts.streams}
-    found = []
+    parts = []
     for line in lines_of(summary, settings, facts):
         rows = line.rows.assign(question=line.rows["stream"].map(asked), system=line.explained)
         over = rows.groupby(["question", "mu"], sort=False)
         means = over[[*_KEPT, "best_fixed_share"]].mean()
         first = over[["system", "algorithm", "noise", "model", "level", "best_fixed"]].first()
         first["best_fixed"] = first["best_fixed"].where(over["best_fixed"].nunique() == 1, "")
-        found += [first.join(means).reset_index().assign(stream=""), rows]
-    if not found:
+        parts += [first.join(means).reset_index().assign(stream=""), rows]
+    if not parts:
         return pd.DataFrame(columns=COLUMNS)
-    frame = pd.concat(found, ignore_index=True)
+    frame = pd.concat(parts, ignore_index=True)
     return frame.assign(right_guesses=frame["mu"].map(best_guess))[COLUMNS]
 
 
 def table_of(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Table:
-    """The table of these numbers.
+    """Build the table of these numbers.
 
     Args:
-        numbers: with `COLUMNS`.
-        row: replicates, confidence and number of comparisons of its intervals.
-        facts: the questions, the streams under each, and the levels.
+        numbers: Rows with `COLUMNS`.
+        row: Replicates, confidence and number of comparisons of the intervals.
+        facts: The questions, the streams of each, and the levels.
     """
     mus = ordered_levels(facts.levels)
     means = numbers[numbers["stream"] == ""]
     named = bool(means["named_right"].notna().any())
     strictest = mu_title(mus[-1])
     return Table(
-        caption="Share of the possible gain that is kept",
+        caption="Share of the possible gain kept",
         name="answer",
         corner=("question", "system") if facts.asks_several else ("system",),
         headers=(
@@ -118,10 +118,10 @@ def _footers(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Iterat
     streams = len(set(numbers["stream"]) - {""}) // max(1, len(facts.questions))
     over = f" Means over {streams} streams." if streams > 1 else ""
     yield (
-        f"0% is the gain of uniform random choices, 100% that of the oracle (the best expert of each round).{over} In brackets:"
-        " the right guesses of an attacker, at most (a coin: 50%)."
-        f" ±: {100 * row['confidence']:g}% intervals for the noise on these data, all together."
-        " —: not played, or its guarantee is weaker than the level."
+        "0% is the gain of uniform random choices, 100% is the gain of the oracle, which picks the"
+        f" best expert of every round.{over} In brackets: how often, at most, an attacker guesses"
+        f" right (a coin: 50%). ±: joint {100 * row['confidence']:g}% intervals for the noise on"
+        " these data. —: not played, or its guarantee is weaker than the level."
     )
     if numbers["system"].str.contains("†").any():
         yield f"{OURS}."

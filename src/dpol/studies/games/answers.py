@@ -1,4 +1,4 @@
-"""Answers of the main experiment: how it compares with the paper, its cost, its privacy."""
+"""Answers of the main study: the cost of privacy, the guarantee, and the paper's numbers."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ _INFINITE = float("inf")
 
 
 def answers(frames: Frames, settings: Games, facts: PageFacts) -> list[Answer]:
-    """The answers to all questions of a reader, and the setting that they hold in."""
+    """Answer all questions of a reader, and describe the setting."""
     summary = frames["summary"]
-    # Of answers to one question, the last comes first on the page.
-    found = [
+    # The page shows the last answer to a question first.
+    given = [
         answer_on_privacy(summary),
         Answer(question=PRIVACY, below=describe_stays(summary, settings, facts)),
         answer_on_papers(summary, frames["ranking"]),
         setting_answer(summary, facts),
     ]
     lines = lines_of(summary, settings, facts)
-    found.append(answer_on_names(lines, frames.get("replay"), facts, compared=bool(settings.roles)))
+    given.append(answer_on_names(lines, frames.get("replay"), facts, compared=bool(settings.roles)))
     if not settings.roles:
-        found.append(answer_on_choice(lines, facts))
-    elif not facts.asks_several:  # the comparison answers for each question
-        found.append(answer_on_cost(lines, facts))
-    return found
+        given.append(answer_on_choice(lines, facts))
+    elif not facts.asks_several:  # otherwise the comparison answers for each question
+        given.append(answer_on_cost(lines, facts))
+    return given
 
 
 def answer_on_papers(summary: pd.DataFrame, ranking: pd.DataFrame) -> Answer:
-    """Our numbers next to those of the paper; no finding where it reports none of them.
+    """Compare our numbers with the paper's; no finding where the paper reports none.
 
     Args:
-        summary: table of `dpol.studies.games.findings.conclude`.
-        ranking: table of `dpol.studies.games.findings.rank_meta`.
+        summary: Table of `dpol.studies.games.findings.conclude`.
+        ranking: Table of `dpol.studies.games.findings.rank_meta`.
     """
     reported = summary[summary["reported_mean_gain"].notna()]
-    comparable = reported[reported["ci_half_width"] < _INFINITE]  # of one run: no interval
+    comparable = reported[reported["ci_half_width"] < _INFINITE]  # a single run has no interval
     table, ranked = _table_two(comparable), tuple(_ranking(ranking))
-    # First what can be compared.
+    # What can be compared comes first.
     sentences = (*ranked, table) if comparable.empty else (table, *ranked)
     finding = "" if reported.empty else sentences[0]
     more = sentences if reported.empty else sentences[1:]
@@ -70,51 +70,52 @@ def answer_on_papers(summary: pd.DataFrame, ranking: pd.DataFrame) -> Answer:
 
 
 def _table_two(beside: pd.DataFrame) -> str:
-    """Sentence on the numbers of the paper's Table 2 that agree with ours."""
+    """Say how many numbers of the paper's Table 2 agree with ours."""
     if beside.empty:
         return (
-            "Table 2: no number of the paper is comparable (other streams or periods, or a single"
-            " run)."
+            "Table 2: none of the paper’s numbers can be compared (other streams or periods, or a"
+            " single run)."
         )
     met = int((~beside["reported_verdict"].isin((ABOVE, BELOW))).sum())
     ratio = (beside["mean_gain"] / beside["reported_mean_gain"]).median()
-    data = " Ours come from simulated data." if beside["simulated"].any() else ""
+    data = " Our numbers come from simulated data." if beside["simulated"].any() else ""
     return (
-        f"Table 2: {met} of {len(beside)} of our intervals overlap the paper’s numbers. The median"
-        f" ratio of ours to theirs is {ratio:.2f}.{data}"
+        f"Table 2: {met} of our {len(beside)} intervals overlap the paper’s numbers. The median"
+        f" ratio of our gain to theirs is {ratio:.2f}.{data}"
     )
 
 
 def _ranking(ranking: pd.DataFrame) -> Iterator[str]:
-    """RW-Meta, which is local, compared with central rivals: here, and in the paper's table."""
+    """Compare RW-Meta, which is local, with its central rivals: here, and in the paper's table."""
     rows = ranking[ranking["noise"] == PAPER_NOISE]
     ours, theirs = (rows[rows["source"] == source] for source in ("run", "paper"))
     for rival, own in ours.groupby("rival", sort=False):
         verdicts, low, high = own["verdict"].to_list(), own["ratio"].min(), own["ratio"].max()
+        above, below = verdicts.count(ABOVE), verdicts.count(BELOW)
         yield (
-            f"RW-Meta (local) compared with the best central rival in hindsight ({rival}), with"
-            f" {PAPER_NOISE} noise: {low:.2f} to {high:.2f} times its gain. RW-Meta is above it in"
-            f" {verdicts.count(ABOVE)} of {len(own)} cells and below it in"
-            f" {verdicts.count(BELOW)}. In the others their intervals overlap."
+            f"With {PAPER_NOISE} noise, RW-Meta (local) gains {low:.2f} to {high:.2f} times as much"
+            f" as the best central rival in hindsight ({rival}). It clearly wins {above} of"
+            f" {len(own)} comparisons and loses {below}; {len(own) - above - below} are too close"
+            " to call."
         )
     if not ours.empty:
         reported = theirs["verdict"].to_list()
         yield (
-            f"The paper reports RW-Meta above its tree in {reported.count(ABOVE)} of"
-            f" {len(reported)} cells, at {theirs['ratio'].min():.2f} to"
+            f"The paper reports that RW-Meta wins {reported.count(ABOVE)} of {len(reported)}"
+            f" comparisons with its tree, with {theirs['ratio'].min():.2f} to"
             f" {theirs['ratio'].max():.2f} times its gain."
         )
 
 
 def answer_on_privacy(summary: pd.DataFrame) -> Answer:
-    """The guarantees of all runs with noise."""
+    """Tell the guarantees of all runs with noise."""
     private = summary[(summary["epsilon"] < _INFINITE) & (summary["mu"] < _INFINITE)]
     if private.empty:
         return Answer(question=PRIVACY, finding="Not at all: no run has privacy noise.")
     unit = each(private["unit"])
     return Answer(
         question=PRIVACY,
-        finding=f"{unit[0].upper()}{unit[1:]} is protected. {_guesses(private)}",
+        finding=f"Protected: {unit}. {_guesses(private)}",
         more=(
             f"{_epsilons(private)}.",
             *_epsilon_only(private),
@@ -129,21 +130,21 @@ def answer_on_privacy(summary: pd.DataFrame) -> Answer:
 
 
 _NOT_THIS_PAGE = (
-    "All this is about the noisy numbers and the choices that an algorithm would publish. It is not"
-    " about this page, which is computed from the true numbers."
+    "All this holds for the noisy numbers and the choices that an algorithm would publish. It does"
+    " not hold for this page, which is computed from the true numbers."
 )
 
 
 def describe_stays(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
-    """A line on the right guesses about a person who is counted in several rounds.
+    """Tell how often an attacker guesses right about a person counted in several rounds.
 
-    It covers the systems compared and correlated noise, by the largest mu of any stream in the
-    records; systems with equal guesses are named together. Empty where no people are counted.
+    Covers the systems compared and correlated noise, by the largest mu of any stream. Systems with
+    equal guesses share a clause. Empty where no people are counted.
 
     Args:
-        summary: table of `dpol.studies.games.findings.conclude`.
-        settings: the systems, and the levels that the headline names.
-        facts: the name of a round.
+        summary: Table of `dpol.studies.games.findings.conclude`.
+        settings: The systems, and the levels that the headline names.
+        facts: The name of a round.
     """
     rows = summary[(summary["mu"] < _INFINITE) & summary["mu_1_week"].notna()]
     if rows.empty:
@@ -167,44 +168,46 @@ def describe_stays(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> 
                 guesses.append(f"{_listed(often)} at {_mu(level)}")
         if guesses:
             whose.setdefault(", and ".join(guesses), []).append(name)
-    found = "; ".join(f"{text} ({_listed(names)})" for text, names in whose.items())
+    guessed = "; ".join(f"{text} ({_listed(names)})" for text, names in whose.items())
     *fewer, most = map(str, STAYS)
     counted = f"{', '.join(fewer)} or {most} {facts.period}s"
-    return f"Right guesses about a person who is counted in {counted}, at most: {found}."
+    return (
+        f"How often an attacker is right about a person counted in {counted}, at most: {guessed}."
+    )
 
 
 def _guesses(private: pd.DataFrame) -> str:
-    """The best guess at each level, of the mechanisms whose guarantee is a mu."""
+    """Tell an attacker's best guess at each level, for mechanisms with a guarantee in mu."""
     rows = private.dropna(subset="guaranteed_mu")
     if rows.empty:
         return f"{_epsilons(private)}."
     guesses = _at_levels(rows, "guaranteed_mu", lambda mu: _percent(best_guess(mu)))
     return (
-        "Right guesses about that person from what an algorithm publishes, not from this page: at"
-        f" most {guesses} (a coin: 50%)."
+        "From what an algorithm publishes, an attacker is right about it at most this often:"
+        f" {guesses} (a coin: 50%). This page itself shows true numbers."
     )
 
 
 def _epsilons(private: pd.DataFrame) -> str:
-    """The largest epsilon at each level; smaller ones count as it."""
-    epsilons = _at_levels(private, "epsilon", lambda it: f"ε\xa0≤\xa0{rounded_up(it, 3)}")
+    """Tell the largest epsilon at each level."""
+    epsilons = _at_levels(private, "epsilon", lambda epsilon: f"ε\xa0≤\xa0{rounded_up(epsilon, 3)}")
     return f"As (ε, δ): {epsilons}, with δ = {each(map(power, private['delta']))}"
 
 
 def _epsilon_only(private: pd.DataFrame) -> Iterator[str]:
-    """A sentence on the mechanisms that lack a guarantee in mu; theirs bounds guesses less."""
+    """Tell the guesses of mechanisms with (epsilon, delta) alone, which bounds guesses less."""
     rows = private[private["guaranteed_mu"].isna()]
     if 0 < len(rows) < len(private):
         guess = [
-            best_guess_of_epsilon(*it) for it in zip(rows["epsilon"], rows["delta"], strict=True)
+            best_guess_of_epsilon(*row) for row in zip(rows["epsilon"], rows["delta"], strict=True)
         ]
         guesses = _at_levels(rows.assign(guess=guess), "guess", _percent)
         names = ", ".join(dict.fromkeys(rows["algorithm"]))
-        yield f"Only an (ε, δ) guarantee is known of {names}: right guesses at most {guesses}."
+        yield f"For {names} only (ε, δ) is known: an attacker is right at most {guesses}."
 
 
 def _at_levels(private: pd.DataFrame, column: str, text: Callable[[float], str]) -> str:
-    """The largest value of a column at each level of privacy, from the least private on."""
+    """Tell the largest value of a column at each level of privacy, the least private first."""
     largest = private.groupby("mu")[column].max().sort_index(ascending=False)
     return ", ".join(f"{text(value)} at {_mu(mu)}" for mu, value in largest.items())
 
@@ -221,16 +224,16 @@ def _models(private: pd.DataFrame) -> str:
         if model in counts.index
     ]
     return (
-        f"Mechanisms: {', '.join(mechanisms)}. The table of mechanisms, below that of total gains,"
-        " says what each guarantees."
+        f"Mechanisms: {', '.join(mechanisms)}. The table of mechanisms, below the total gains, has"
+        " the guarantee of each."
     )
 
 
 def answer_on_cost(lines: Sequence[Line], facts: PageFacts) -> Answer:
-    """The share of the possible gain that privacy leaves to the systems compared.
+    """Tell the share of the possible gain that each system of the comparison keeps.
 
-    Shares are means over the streams; intervals of all streams hold together, so that of a mean is
-    their mean.
+    Shares are means over the streams. The intervals of the streams hold jointly, so the mean of
+    their half-widths is valid for the mean.
     """
     if not any(mu < _INFINITE for mu in facts.levels.values()):
         return _NO_COST
@@ -248,36 +251,36 @@ def answer_on_cost(lines: Sequence[Line], facts: PageFacts) -> Answer:
 
 
 def answer_on_choice(lines: Sequence[Line], facts: PageFacts) -> Answer:
-    """The best private choice at the most private level, its cost, and the best fixed expert.
+    """Tell the best private algorithm at the strictest level, its cost, and the best fixed expert.
 
-    The answer for the owner of a table: everything that was played is looked at.
+    For the owner of a table: considers every algorithm that was played.
     """
-    private = [it for it in lines if it.model != "none" and (it.rows["mu"] < _INFINITE).any()]
+    private = [one for one in lines if one.model != "none" and (one.rows["mu"] < _INFINITE).any()]
     if not private:
         return _NO_COST
     levels = [mu for mu in ordered_levels(facts.levels) if mu < _INFINITE]
     *others, strictest = levels
     said, more = [_limit(private, strictest, facts)], list[str]()
     for label, title in (facts.questions or {"": ""}).items():
-        asked = [it for it in facts.streams if facts.asked.get(it, "") == label]
-        own = [replace(it, rows=it.rows[it.rows["stream"].isin(asked)]) for it in private]
-        local = [it for it in own if it.model == "local"] or own
+        asked = [stream for stream in facts.streams if facts.asked.get(stream, "") == label]
+        own = [replace(line, rows=line.rows[line.rows["stream"].isin(asked)]) for line in private]
+        local = [line for line in own if line.model == "local"] or own
         best = _best_at(local, strictest)
-        whom = f"Asked for {title}, the" if facts.asks_several else "Then the"
+        whom = f"For “{title}”, the" if facts.asks_several else "Then the"
         said.append(
-            f"{whom} best of {counted(len(local), f'{best.model} algorithm')} is {best.name}: it"
-            f" keeps {_share(best.rows, strictest)}{_POSSIBLE}, and"
-            f" {_share(best.rows, _INFINITE)} without privacy. {_fixed(best.rows, facts)}"
+            f"{whom} best of {counted(len(local), f'{best.model} algorithm')} is {best.name}. It"
+            f" keeps {_share(best.rows, strictest)}{_POSSIBLE}; without privacy it keeps"
+            f" {_share(best.rows, _INFINITE)}. {_fixed(best.rows, facts)}"
         )
         of_levels = [(mu, _best_at(local, mu)) for mu in others]
-        more += [f"Best at {_mu(mu)}: {it.name}, {_share(it.rows, mu)}." for mu, it in of_levels]
-        if central := [it for it in own if it.model == "central" and it not in local]:
+        more += [f"Best at {_mu(mu)}: {one.name}, {_share(one.rows, mu)}." for mu, one in of_levels]
+        if central := [line for line in own if line.model == "central" and line not in local]:
             curated = _best_at(central, strictest)
             more.append(
                 f"Best with a trusted curator, at {_mu(strictest)}: {curated.name},"
                 f" {_share(curated.rows, strictest)}."
             )
-    more.append("The best was chosen in hindsight; on other data another may be the best.")
+    more.append("The best was chosen in hindsight; on other data, another may be best.")
     finding = " ".join([*said, _data(facts)])
     return Answer(question=COST, finding=finding, more=tuple(more), see=("average-gain",))
 
@@ -290,23 +293,25 @@ _POSSIBLE = " of the possible gain"
 
 
 def _limit(lines: Sequence[Line], mu: float, facts: PageFacts) -> str:
-    """The level in the words of a reader."""
     rows = pd.concat([line.rows for line in lines])
     unit = each(rows.loc[rows["mu"] == mu, "unit"]).replace("round", facts.period)
-    return f"An attacker may be right about {unit} at most {_guess(mu)} times in 100 (a coin: 50)."
+    return (
+        f"Suppose an attacker may be right about {unit} at most {_guess(mu)} times in 100 (a coin:"
+        " 50)."
+    )
 
 
 def _best_at(lines: Sequence[Line], mu: float) -> Line:
-    """The line of the largest mean share at a level; the first if none was played there."""
+    """Return the line with the largest mean share at a level; the first if none was played."""
     shares = [mean_share(line.rows, mu)[0] for line in lines]
     return lines[max(range(len(lines)), key=lambda i: -1e9 if math.isnan(shares[i]) else shares[i])]
 
 
-_NAMED = 3  # streams whose best fixed expert has a name in a sentence
+_NAMED = 3  # most streams whose best fixed experts a sentence names
 
 
 def _fixed(rows: pd.DataFrame, facts: PageFacts) -> str:
-    """The best fixed expert in hindsight, by its name, and what it keeps."""
+    """Name the best fixed expert in hindsight, and tell the share that it keeps."""
     entity = facts.columns.called("entity") if facts.columns else "expert"
     known = rows.drop_duplicates("stream").dropna(subset="best_fixed_share")
     if known.empty:
@@ -316,9 +321,9 @@ def _fixed(rows: pd.DataFrame, facts: PageFacts) -> str:
         return f"The best fixed {entity} in hindsight keeps {percent(mean)}, mean over the streams."
     always = []
     for row in known.to_dict("records"):
-        where = f" ({facts.streams[row['stream']]})" if len(known) > 1 else ""
-        always.append(f"{row['best_fixed']}{where} keeps {percent(row['best_fixed_share'])}")
-    return f"Always {_listed(always)}: the best fixed {entity}, known only in hindsight."
+        where = f" in {facts.streams[row['stream']]}" if len(known) > 1 else ""
+        always.append(f"{percent(row['best_fixed_share'])}{where} (always {row['best_fixed']})")
+    return f"The best fixed {entity}, known only in hindsight, keeps {_listed(always)}."
 
 
 def _data(facts: PageFacts) -> str:
@@ -332,7 +337,6 @@ def _begun(text: str) -> str:
 
 
 def _share(rows: pd.DataFrame, mu: float, column: str = "gain_share") -> str:
-    """The share at a level, with its interval."""
     if not (rows["mu"] == mu).any():
         return "not played"
     share, half = mean_share(rows, mu, column)
@@ -354,23 +358,23 @@ def _listed(texts: Sequence[str]) -> str:
 def answer_on_names(
     lines: Sequence[Line], replay: pd.DataFrame | None, facts: PageFacts, *, compared: bool
 ) -> Answer:
-    """The share of the rounds in which the systems compared, or the best, named the right expert.
+    """Tell how often the systems compared, or the best one, named the right expert.
 
-    Under the first question, where several are asked.
+    If the run asks several questions, the answer is for the first.
 
     Args:
-        lines: the systems; without a comparison the best one first.
-        replay: one run round by round; None if it is not shown.
-        facts: the streams, and the names of an entity and of a round.
-        compared: whether systems are compared.
+        lines: The systems; without a comparison, the best one first.
+        replay: One run round by round; None if it is not shown.
+        facts: The streams, and the names of an entity and of a round.
+        compared: Whether systems are compared.
     """
     entity = facts.columns.called("entity") if facts.columns else "expert"
     levels, asked = ordered_levels(facts.levels), ""
     if facts.asks_several:
         question, title = next(iter(facts.questions.items()))
-        streams = [it for it in facts.streams if facts.asked[it] == question]
-        lines = [replace(it, rows=it.rows[it.rows["stream"].isin(streams)]) for it in lines]
-        asked = f"Asked for {title}, the"
+        streams = [stream for stream in facts.streams if facts.asked[stream] == question]
+        lines = [replace(line, rows=line.rows[line.rows["stream"].isin(streams)]) for line in lines]
+        asked = f"For “{title}”, the"
     named = [
         f"{line.name}: {', '.join(_named_at(line.rows, mu) for mu in levels)}."
         for line in lines
@@ -380,7 +384,7 @@ def answer_on_names(
         return Answer(question=RIGHT)
     rows = lines[0].rows.drop_duplicates("stream")
     share = f"{asked or 'The'} right {entity} is named in this share of the {facts.period}s"
-    uniform = f"One drawn at random: {percent((1 / rows['n_experts']).mean())}."
+    uniform = f"Uniform random: {percent((1 / rows['n_experts']).mean())}."
     often = []
     if replay is not None:
         best = replay[replay["oracle"]].drop_duplicates("round")["name"].value_counts()
@@ -402,5 +406,5 @@ def _named_at(rows: pd.DataFrame, mu: float) -> str:
 
 
 def _mu(mu: object) -> str:
-    """A level that no line break divides."""
+    """Write a level that no line break divides."""
     return mu_title(float(str(mu))).replace(" ", "\xa0")

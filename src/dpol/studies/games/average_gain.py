@@ -36,25 +36,25 @@ CSV_COLUMNS = (
 )
 """Columns of the CSV, named as in the summary; a row per cell that is not empty.
 
-`column` is the heading in the table, `best_of` the family whose best member it shows (empty for an
-algorithm's own column); `algorithm`, the numbers and `ours` are empty where nothing was run.
+`column` is the heading in the table, `best_of` the family whose best member it shows (empty for a
+single algorithm). `algorithm`, the numbers and `ours` are empty where nothing was run.
 """
 OWN_NOISE = "own noise"
 """Note to a number with noise in a row without privacy."""
 _ON_BOUNDS = (
-    "Uniform random: an expert drawn uniformly in every round. Best fixed expert: in hindsight. Oracle:"
-    " the largest gain of every round."
+    "Uniform random: an expert drawn uniformly in every round. Best fixed expert: the best single"
+    " expert in hindsight. Oracle: the best expert of every round."
 )
 _ON_OWN_NOISE = (
-    f"μ = ∞, not called “no privacy”, and “{OWN_NOISE}”: noise that is added even where no privacy"
-    " is asked for."
+    f"“{OWN_NOISE}”, and μ = ∞ without “no privacy”: noise is added even where no privacy is"
+    " requested."
 )
 _ABSENT = Entry("—")
 UNMOVED = "unmoved by noise"
 """Note to a number that is the same in all replicates."""
 _ON_UNMOVED = (
-    f"“{UNMOVED}”: all replicates have equal gains in every round, although their noise differs."
-    " The algorithm ignores its noise, or has seen the gains without it."
+    f"“{UNMOVED}”: all replicates have equal gains in every round although their noise differs."
+    " The algorithm ignores the noise, or has seen the gains without noise."
 )
 Run = Mapping[Any, Any]
 """A row of the summary."""
@@ -65,12 +65,12 @@ class ColumnSpec:
     """A column of the table.
 
     Args:
-        label: of the algorithm; for a family, a name for its best member.
-        best_of: the family whose best member is shown; empty for an algorithm's own column.
-        model: `local`, `central`, both with a slash between, or `none`.
-        ours: whether the header has the mark of what is ours.
-        noises: the noises whose tables have the column; none for an algorithm without noise.
-        runs: of the algorithm, or of all members of the family, at every level.
+        label: Label of the algorithm; for a family, a name for its best member.
+        best_of: Family whose best member is shown; empty for a single algorithm.
+        model: `local`, `central`, `central/local`, or `none`.
+        ours: Whether the header bears the mark †.
+        noises: Noises whose tables have the column; empty for an algorithm without noise.
+        runs: Runs of the algorithm, or of all members of the family, at every level.
     """
 
     label: str
@@ -88,7 +88,7 @@ class ColumnSpec:
 
 @dataclass(frozen=True)
 class CellKey:
-    """The place of a cell: labels of its stream, noise, privacy level and column."""
+    """Place of a cell: labels of its stream, noise, privacy level and column."""
 
     stream: str
     noise: str
@@ -101,9 +101,9 @@ class Cell:
     """A cell that is not empty.
 
     Args:
-        key: its place.
-        column: its column.
-        run: what it shows; None if nothing was run.
+        key: Its place.
+        column: Its column.
+        run: The run it shows; None if nothing was run.
     """
 
     key: CellKey
@@ -112,23 +112,23 @@ class Cell:
 
     @property
     def reported(self) -> tuple[float, float]:
-        """The paper's mean gain and its half width; NaN where the paper has none."""
+        """The paper's mean gain and its half-width; NaN where the paper has none."""
         if self.run is None or self.run["reported_as"] != self.column.label:
             return math.nan, math.nan
         return self.run["reported_mean_gain"], self.run["reported_ci_half_width"]
 
 
 def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
-    """The first table of a summary, with those that follow; the numbers have `CSV_COLUMNS`.
+    """Build the table of total gains with its following tables; the numbers have `CSV_COLUMNS`.
 
     Args:
-        frames: the summary, as `dpol.studies.games.findings.conclude` makes it.
-        main: the algorithms that are shown.
-        facts: streams and levels in the order of the lines, and whether the data are simulated.
+        frames: The summary, as `dpol.studies.games.findings.conclude` returns it.
+        main: The algorithms to show.
+        facts: Streams and levels in the order of the lines, and whether the data are simulated.
     """
     summary = frames["summary"]
     rows = summary.to_dict("records")
-    sizes = {row["stream"]: row for row in reversed(rows)}  # n, T and bounds of each stream
+    sizes = {row["stream"]: row for row in reversed(rows)}  # for n, T and references by stream
     groups = _runs_by_column(rows, main)
     noises = _noises(groups, facts)
     columns = [
@@ -137,12 +137,12 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
     ]
     cells = _cells(columns, noises, facts)
     tables = [
-        _table(cells, [it for it in columns if noise in it.noises], noise, sizes, facts)
+        _table(cells, [column for column in columns if noise in column.noises], noise, sizes, facts)
         for noise in noises
     ]
-    if plain := [it for it in columns if not it.noises]:
+    if plain := [column for column in columns if not column.noises]:
         tables.append(_without_noise(cells, plain, facts))
-    shown = {it.title: _frame_of(it, noises, summary, facts) for it in columns}
+    shown = {column.title: _frame_of(column, noises, summary, facts) for column in columns}
     mechanisms = mechanisms_table(shown, list(facts.levels.values()), name="mechanisms")
     first, *others = tables
     return replace(
@@ -163,14 +163,14 @@ def _table(
     sizes: Mapping[str, Run],
     facts: Facts,
 ) -> Table:
-    """The table of a noise: a section for each stream, a line for each level."""
-    found = {cell.key: cell for cell in cells}
+    """Build the table of one noise: a section per stream, a line per level."""
+    by_key = {cell.key: cell for cell in cells}
     sections = []
     for stream, title in facts.streams.items():
         lines = []
         for level, mu in facts.levels.items():
             keys = (CellKey(stream, noise, level, column.label) for column in columns)
-            lines.append(_line(mu, [found.get(key) for key in keys]))
+            lines.append(_line(mu, [by_key.get(key) for key in keys]))
         sections.append(one_section(lines, title, describe_stream(sizes[stream])))
     name = "" if noise == NO_NOISE else f", {marked(f'{noise} noise', name_of(noise).ours)}"
     return Table(
@@ -183,12 +183,12 @@ def _table(
 
 
 def _without_noise(cells: Sequence[Cell], columns: Sequence[ColumnSpec], facts: Facts) -> Table:
-    """The table of the algorithms that never have noise: a line for each stream."""
-    found = {(cell.key.stream, cell.key.column): cell for cell in cells if cell.run}
+    """Build the table of the algorithms that never have noise: a line per stream."""
+    played = {(cell.key.stream, cell.key.column): cell for cell in cells if cell.run}
     title = privacy_title(math.inf)
     lines = []
     for stream in facts.streams:
-        of_stream = [found.get((stream, column.label)) for column in columns]
+        of_stream = [played.get((stream, column.label)) for column in columns]
         entries = tuple(_entry(cell, title) if cell else _ABSENT for cell in of_stream)
         lines.append((facts.streams[stream], entries))
     return Table(
@@ -201,31 +201,30 @@ def _without_noise(cells: Sequence[Cell], columns: Sequence[ColumnSpec], facts: 
 
 
 def _runs_by_column(rows: Sequence[Run], main: Games) -> dict[tuple[str, str], list[Run]]:
-    """The runs at every level of each column, by its label and the family it shows the best of."""
+    """Group the runs by column: its label, and the family whose best member it shows."""
     report = main.report
-    found = {
+    by_column = {
         (label, ""): [row for row in rows if row["algorithm"] == label]
         for label in report.algorithms
     }
     if members := [row for row in rows if row["family"] == report.envelope]:
         best = BEST_LINEAR if report.envelope == "ridge" else f"best-{report.envelope}"
-        found[best, report.envelope] = members
-    return found
+        by_column[best, report.envelope] = members
+    return by_column
 
 
 def _is_shown(run: Run, facts: Facts) -> bool:
-    """True if the table has a line for the stream and the level of a run."""
+    """Return True if the table has a line for the stream and the level of a run."""
     return run["stream"] in facts.streams and run["mu"] in facts.levels.values()
 
 
 def _noises(groups: Mapping[Any, Sequence[Run]], facts: Facts) -> list[str]:
-    """The noises of the rows, in order."""
     runs = [run for own in groups.values() for run in own if _is_shown(run, facts)]
     return in_order({run["noise"] for run in runs} - {NO_NOISE}) or [NO_NOISE]
 
 
 def _row_noise(run: Run, noises: Sequence[str]) -> str:
-    """The noise of the rows that show a run; the first one for a run without noise of its own."""
+    """Return the noise whose table shows a run: the first for a run without noise."""
     return noises[0] if run["noise"] == NO_NOISE else str(run["noise"])
 
 
@@ -234,22 +233,21 @@ def _column(
 ) -> ColumnSpec:
     models = sorted({run["model"] for run in runs} - {"none"})
     played = {_row_noise(run, noises) for run in runs if _is_shown(run, facts)}
-    # Without any noise in the run, there is one table.
+    # If nothing was played with noise, there is only one table.
     plain = not models and list(noises) != [NO_NOISE]
-    # Rows of several noises have the marks of those that are ours.
+    # With several noises, the noises bear the marks.
     marking = [run for run in runs if len(noises) == 1 or not name_of(run["noise"]).ours]
     return ColumnSpec(
         label=label,
         best_of=best_of,
         model="/".join(models) or "none",
         ours=label not in ACCOUNTED and any(run["ours"] for run in marking),
-        noises=[] if plain else [it for it in noises if it in played] or noises[:1],
+        noises=[] if plain else [name for name in noises if name in played] or noises[:1],
         runs=runs,
     )
 
 
 def _cells(columns: Sequence[ColumnSpec], noises: Sequence[str], facts: Facts) -> list[Cell]:
-    """The cells that are not empty, in the order of the table."""
     best: dict[CellKey, Run] = {}
     for column in columns:
         for run in column.runs:
@@ -269,9 +267,9 @@ def _cells(columns: Sequence[ColumnSpec], noises: Sequence[str], facts: Facts) -
 
 
 def _line(mu: float, cells: Sequence[Cell | None]) -> Line:
-    """A privacy level; "no privacy" only if noise was switched off: one noise never does so."""
+    """Return the line of a level; it is "no privacy" only if the noise can be switched off."""
     guaranteed = {cell.run["guaranteed_mu"] for cell in cells if cell and cell.run}
-    noisy = any(it < math.inf for it in guaranteed) and math.inf not in guaranteed
+    noisy = any(value < math.inf for value in guaranteed) and math.inf not in guaranteed
     title = mu_title(mu) if noisy else privacy_title(mu)
     return title, tuple(_entry(cell, title) if cell else _ABSENT for cell in cells)
 
@@ -288,8 +286,8 @@ def _entry(cell: Cell, title: str) -> Entry:
     if run["unmoved"]:
         notes.append(UNMOVED)
     if run["noise_memory"]:
-        mus = ", ".join(rounded_up(run[it], 3) for it in MU_OF_STAYS)
-        notes.append(f"μ of {', '.join(map(str, STAYS))} weeks: {mus}")
+        mus = ", ".join(rounded_up(run[name], 3) for name in MU_OF_STAYS)
+        notes.append(f"μ for {', '.join(map(str, STAYS))} weeks: {mus}")
     gain = run["mean_gain"]
     member = run["algorithm"] if cell.column.best_of else ""
     return Entry(footers.amount(gain, run["ci_half_width"]), tuple(notes), order=gain, hint=member)
@@ -306,11 +304,11 @@ def _footers(
 ) -> Iterator[str]:
     runs = [cell.run for cell in cells if cell.run]
     replicates = sorted({run["replicates"] for run in runs}) or [0]
-    number = " to ".join(f"{it}" for it in dict.fromkeys((replicates[0], replicates[-1])))
+    number = " to ".join(f"{count}" for count in dict.fromkeys((replicates[0], replicates[-1])))
     yield (
-        f"Each number is the mean, over {number} runs, of the gain summed over all T rounds"
-        " of a stream of n experts. Below it: its share of the possible gain, 0% for uniform random and"
-        " 100% for the oracle."
+        "Each number is the total gain over all T rounds of a stream of n experts, mean over"
+        f" {number} runs. Below it: its share of the possible gain (0% is uniform random, 100% the"
+        " oracle)."
     )
     yield _ON_BOUNDS
     yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
@@ -327,7 +325,7 @@ def _footers(
     )
     if len(runs) < len(cells):
         yield "—: not run."
-    ours = [f"{it} noise" for it in noises if len(noises) > 1 and name_of(it).ours]
+    ours = [f"{name} noise" for name in noises if len(noises) > 1 and name_of(name).ours]
     yield from explain_mark([*ours, *(column.title for column in columns if column.ours)])
     accounted = [column.label for column in columns if column.label in ACCOUNTED]
     yield from (f"{label}: {ACCOUNTED[label]}." for label in accounted)
@@ -342,7 +340,7 @@ def _footers(
 def _frame_of(
     column: ColumnSpec, noises: Sequence[str], summary: pd.DataFrame, facts: Facts
 ) -> pd.DataFrame:
-    """The rows of the summary that a column shows, by the order of the noises."""
+    """Return the rows of the summary that a column shows, in the order of the noises."""
     runs = [run for run in column.runs if _is_shown(run, facts)]
     runs.sort(key=lambda run: noises.index(_row_noise(run, noises)))
     return pd.DataFrame(runs, columns=summary.columns).astype(summary.dtypes)
@@ -351,7 +349,6 @@ def _frame_of(
 def _numbers(
     cells: Sequence[Cell], sizes: Mapping[str, Run], main: Games, facts: Facts
 ) -> pd.DataFrame:
-    """The numbers behind the table, with `CSV_COLUMNS`."""
     of_stream = ("n_experts", "n_rounds", "simulated", "ci_comparisons", *TOTALS.values())
     of_run = ("algorithm", "replicates", "mean_gain", "ci_half_width", "gain_share", "ours")
     rows = []

@@ -1,4 +1,4 @@
-"""The figure of cumulative gains: a panel for every stream and privacy level."""
+"""Figure of cumulative gains: one panel per stream and privacy level."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ ENVELOPE_LABEL = "envelope"
 _ENVELOPE_ALPHA = 0.35
 _BOLD_CHARACTERS_PER_INCH = 12.5
 _MANY = 4
-"""Number of levels above which texts and dates have little room."""
+"""Number of levels above which titles are wrapped and dates are fewer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One algorithm of the figure: which runs are drawn, under which name, and how."""
+    """An algorithm of the figure: the runs to draw, with their name and look."""
 
     label: str
     noise: str
@@ -43,13 +43,13 @@ class Line:
 
 
 def draw_cumulative_gain(frames: Frames, main: Games, facts: Facts) -> Figure:
-    """Mean cumulative gain over time, streams below each other, privacy levels side by side.
+    """Draw mean cumulative gain over time: a row of panels per stream, a column per level.
 
     Args:
-        frames: the summary; and `cumulative`, a row per stream, algorithm, noise, mu and round, and
-            per stream and round one of the algorithm `best-fixed-expert`.
-        main: algorithms drawn as lines, shaded family, noise, confidence.
-        facts: titles of the streams, and whether they are simulated.
+        frames: The summary; and `cumulative`, one row per stream, algorithm, noise, mu and round,
+            with the references as algorithms such as `best-fixed-expert`.
+        main: Algorithms drawn as lines, shaded family, noise, confidence.
+        facts: Titles of the streams, and whether they are simulated.
     """
     report, levels = main.report, list(facts.levels.values())
     cumulative = frames["cumulative"]
@@ -58,7 +58,7 @@ def draw_cumulative_gain(frames: Frames, main: Games, facts: Facts) -> Figure:
     rows = cumulative[cumulative["stream"].isin(facts.streams)]
     noisy = noisy_without_privacy(frames["summary"])
     keys = rows.set_index(["algorithm", "noise", "mu"]).index
-    rows = rows[~keys.isin([(*it, math.inf) for it in noisy])]
+    rows = rows[~keys.isin([(*key, math.inf) for key in noisy])]
     dated = bool(rows["period"].notna().all())
     rows = rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
     members = rows[(rows["family"] == report.envelope) & (rows["noise"] == report.noise)]
@@ -77,7 +77,7 @@ def draw_cumulative_gain(frames: Frames, main: Games, facts: Facts) -> Figure:
             ax.set_title(text.replace(" (", "\n(") if len(levels) > _MANY else text)
         for ax, stream in zip(drawn.grid[:, 0], facts.streams, strict=True):
             # A bracket such as (n = 24) stays on one line.
-            title = re.sub(r"\([^()]{,12}\)", lambda it: it[0].replace(" ", "\xa0"), titles[stream])
+            title = re.sub(r"\([^()]{,12}\)", lambda m: m[0].replace(" ", "\xa0"), titles[stream])
             wrapped = textwrap.fill(title, int(height * _BOLD_CHARACTERS_PER_INCH))
             ax.set_ylabel(wrapped, fontweight="bold", parse_math=False)
             _set_scales(ax, most=4 if len(levels) > _MANY else 5, dated=dated)
@@ -87,13 +87,13 @@ def draw_cumulative_gain(frames: Frames, main: Games, facts: Facts) -> Figure:
 
 
 def noisy_without_privacy(summary: pd.DataFrame) -> set[tuple[str, str]]:
-    """Algorithms and noises with a guarantee though none is asked for, by noise of their own."""
+    """Return the (algorithm, noise) pairs that are private though no privacy is requested."""
     noisy = (summary["mu"] == math.inf) & (summary["guaranteed_mu"] < math.inf)
     return set(summary.loc[noisy, ["algorithm", "noise"]].itertuples(index=False, name=None))
 
 
 def shown_lines(cumulative: pd.DataFrame, report: Report, noise: str) -> list[Line]:
-    """The algorithms of the report at one noise; at another, named, where there is no such run.
+    """Return the report's algorithms with one noise, or else with their own, which is named.
 
     Lines have no markers, which would look like measured points.
     """
@@ -129,7 +129,7 @@ def _draw_panel(
 
 
 def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
-    """Scales of a row of panels, which share those of `ax`; at most `most` dates or rounds."""
+    """Set the scales that a row of panels shares, with at most `most` dates or rounds."""
     ax.margins(x=0.02)
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
@@ -138,7 +138,7 @@ def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
         return
     locator = dates.AutoDateLocator(minticks=2, maxticks=most)
     ax.xaxis.set_major_locator(locator)
-    # The years are in the subtitle: the formatter's own would lie on the next panel.
+    # The subtitle has the years: the formatter's own would overlap the next panel.
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
 
 
@@ -148,7 +148,7 @@ def _legend_keys(lines: Sequence[Line], members: pd.DataFrame, family: str) -> l
     if count := members["algorithm"].nunique():
         name = f"range of the {count} {family} learners" if count > 1 else f"{family} learner"
         keys.append(Patch(facecolor=ENVELOPE, alpha=_ENVELOPE_ALPHA, label=name))
-    band = "shade of a line's colour: its interval"
+    band = "shade in a line's colour: its interval"
     keys.append(Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band))
     return keys
 
@@ -163,10 +163,10 @@ def _subtitle(
     when = f"rounds 1 to {rows['round'].max()}"
     if rows["period"].notna().all():
         when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
-    absent = ", ".join(it.label for it in lines if (it.label, it.noise) in noisy)
+    absent = ", ".join(line.label for line in lines if (line.label, line.noise) in noisy)
     return (
         f"{panels.data_title(facts.simulated)}, {when}",
         f"{report.noise} noise" + (" (not in the paper)" if name_of(report.noise).ours else ""),
-        f"intervals: {100 * report.confidence:g}% for the noise, all together",
-        *([f"no privacy: without {absent}, which has noise of its own"] if absent else []),
+        f"joint {100 * report.confidence:g}% intervals for the noise",
+        *([f"no privacy: without {absent}, which always adds noise"] if absent else []),
     )

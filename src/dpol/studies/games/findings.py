@@ -1,7 +1,7 @@
-"""Findings of the summary: best learners, cost of noise, agreement with the paper.
+"""Findings from the summary: best learners, cost of noise, agreement with the paper.
 
-Half widths of two means add up here: the intervals of the differences then hold together wherever
-those of the summary do.
+The half-width of a difference is the sum of two half-widths, so the intervals of differences hold
+jointly wherever the intervals of the summary do.
 """
 
 from __future__ import annotations
@@ -35,55 +35,55 @@ META = "rw-meta"
 
 
 class Parts(TypedDict):
-    """The inputs of the result tables."""
+    """Inputs of the result tables."""
 
     cells: Sequence[Scores]
-    """The scores of all games."""
+    """Scores of all games."""
     streams: Mapping[str, GainStream]
-    """The gain streams by label."""
+    """Gain streams by label."""
 
 
 def read(files: Mapping[str, Sequence[str]]) -> Parts:
-    """The scores of all games, and the streams they were played on, in the order of the files.
+    """Read the scores of all games, and the streams they were played on, in the files' order.
 
     Raises:
-        DataError: a file is not whole.
-        ValueError: a replicate is missing or comes twice.
+        DataError: A file is incomplete.
+        ValueError: A replicate is missing or occurs twice.
     """
     streams = {stream.label: stream for stream in map(read_stream, files["streams"])}
-    scores = (it for path in files["scores"] for it in read_scores(path))
+    scores = (score for path in files["scores"] for score in read_scores(path))
     return {"cells": collect_cells(scores), "streams": streams}
 
 
 def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:
-    """The result tables that the settings ask for."""
+    """Build the result tables that the settings ask for."""
     cells, streams = parts["cells"], parts["streams"]
     summary = summarize(cells, streams, settings, facts)
-    found = {
+    tables = {
         "summary": conclude(summary, settings, facts),
         "totals": totals_of(cells, facts),
         "ranking": rank_meta(summary),
     }
     if not facts.asks_several:
-        found["cumulative"] = cumulative_curves(cells, streams, settings, facts)
+        tables["cumulative"] = cumulative_curves(cells, streams, settings, facts)
     if facts.replayed:
-        found["replay"] = replay_rows(cells, streams, settings, facts)
-    return found
+        tables["replay"] = replay_rows(cells, streams, settings, facts)
+    return tables
 
 
 def conclude(summary: pd.DataFrame, main: Games, facts: Facts) -> pd.DataFrame:
-    """The summary with the columns that follow from it (docs/reference/tables.md).
+    """Add the columns that follow from the summary (docs/reference/tables.md).
 
     Args:
-        summary: table of `dpol.studies.games.summary.summarize`.
-        main: of the run; rows that it shows get the numbers of the paper.
-        facts: of the run; the labels of its streams in the paper.
+        summary: Table of `dpol.studies.games.summary.summarize`.
+        main: Settings of the run; the rows it shows get the paper's numbers.
+        facts: Facts of the run: the labels of its streams in the paper.
     """
     return with_reported(with_costs(with_best(with_shares(summary))), main, facts)
 
 
 def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add gains as shares of the possible gain: 0 for uniform, 1 for the best of every round.
+    """Add gains as shares of the possible gain: 0 for uniform random, 1 for the oracle.
 
     Empty where all experts have the same gain in every round.
     """
@@ -97,16 +97,16 @@ def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_best(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add `best_of_family`: the largest mean of its setting; of equal ones the first by label."""
+    """Add `best_of_family`: the largest mean of its setting; ties go to the first label."""
     ordered = summary.sort_values(["mean_gain", "algorithm"], ascending=[False, True])
     best = ordered.drop_duplicates(["stream", "family", "noise", "mu"]).index
     return summary.assign(best_of_family=summary.index.isin(best))
 
 
 def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add the cost of noise: total gain minus that of the same algorithm without noise.
+    """Add the cost of noise: the algorithm's total gain without noise minus its gain with it.
 
-    Empty where the algorithm was never played without noise, or to no gain.
+    Empty where the algorithm was never played without noise, or gained nothing then.
     """
     key = ["stream", "algorithm", "noise"]
     free = (summary["mu"] == math.inf) & (summary["epsilon"] == math.inf)
@@ -125,10 +125,10 @@ def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_reported(summary: pd.DataFrame, main: Games, facts: Facts) -> pd.DataFrame:
-    """Add the paper's numbers for the rows of the report, and verdicts of agreement.
+    """Add the paper's numbers for the rows of the report, and verdicts on their agreement.
 
-    `reported_as` is what the paper calls the row. Where it has no number of the stream, its
-    periods, the algorithm and the noise, the columns are empty.
+    `reported_as` is the paper's name for the row. The columns are empty unless the paper has a
+    number for the stream, its periods, the algorithm and the noise.
     """
     theirs = load_reported().rename(columns={"algorithm": "reported_as", "stream": "theirs"})
     theirs = theirs.rename(columns={name: f"reported_{name}" for name in _NUMBERS})
@@ -141,11 +141,11 @@ def with_reported(summary: pd.DataFrame, main: Games, facts: Facts) -> pd.DataFr
         theirs=summary["stream"].map(facts.reported).where(comparable),
         reported_as=summary["algorithm"].where(shown).mask(linear, BEST_LINEAR),
     ).merge(theirs, how="left", on=["theirs", "reported_as", "mu"])
-    found = both["reported_mean_gain"].notna()
+    known = both["reported_mean_gain"].notna()
     difference = both["mean_gain"] - both["reported_mean_gain"]
     reach = both["ci_half_width"] + both["reported_ci_half_width"].fillna(0.0)
-    verdicts = pd.Series(map(verdict_on, difference, reach), both.index).where(found, "")
-    both["reported_as"] = both["reported_as"].where(found, "")
+    verdicts = pd.Series(map(verdict_on, difference, reach), both.index).where(known, "")
+    both["reported_as"] = both["reported_as"].where(known, "")
     return both.drop(columns="theirs").assign(reported_verdict=verdicts)
 
 
@@ -153,10 +153,10 @@ _NUMBERS = ("mean_gain", "ci_half_width")
 
 
 def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
-    """RW-Meta, which is local, compared with each central rival, under the same noise.
+    """Compare RW-Meta, which is local, with each central rival under the same noise.
 
-    One row per rival, stream, noise and level with noise, of this run and of the paper's table
-    (`source`). Of several algorithms of a kind it is the one with the largest mean, in hindsight.
+    One row per rival, stream, noise and noisy level, for this run and for the paper's table
+    (`source`). If a rival has several algorithms, the best in hindsight counts.
     """
     paper = load_reported().assign(source="paper", noise=PAPER_NOISE, confidence=0.95)
     paper["family"] = paper["algorithm"]
@@ -165,17 +165,17 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     both = both.loc[both["mu"] < math.inf, [*key, "family", "algorithm", "confidence", *_NUMBERS]]
     both = both.fillna({"ci_half_width": 0.0})
     meta = both[both["algorithm"] == META].drop(columns="family")
-    found = []
+    parts = []
     for rival, families in central_rivals().items():
         own = both[both["family"].isin(families)].drop(columns=["family", "confidence"])
         best = own.sort_values("mean_gain", kind="stable").drop_duplicates(key, keep="last")
         rows = meta.join(best.set_index(key).add_prefix("other_"), on=key, how="inner")
-        found.append(rows.assign(rival=rival))
-    return _with_differences(pd.concat(found, ignore_index=True))
+        parts.append(rows.assign(rival=rival))
+    return _with_differences(pd.concat(parts, ignore_index=True))
 
 
 def _with_differences(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add difference and ratio of two gains, the first over the other."""
+    """Add the difference and the ratio of the two gains, first to other."""
     mean, half = rows["mean_gain"], rows["ci_half_width"]
     other, other_half = rows["other_mean_gain"], rows["other_ci_half_width"]
     difference, reach = mean - other, half + other_half

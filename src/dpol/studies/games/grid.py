@@ -1,4 +1,4 @@
-"""The jobs of the main experiment: which algorithms play where, with which noise."""
+"""Jobs of the main study: the algorithms, streams and noise of each."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dpol.studies.games.settings import Games, Suite
 from dpol.studies.study import Facts, Point
 
 _SECONDS_OF_REPLICATE = 0.002
-"""Expected of an entry of a suite with 50 experts and 100 rounds; algorithms take 0.1 to 4 times
-that (benchmarks/README.md)."""
+"""Expected seconds of one suite entry with 50 experts and 100 rounds; algorithms take 0.1 to 4
+times as long (benchmarks/README.md)."""
 
 
 def points(settings: Games, facts: Facts) -> dict[str, Point]:
-    """A point for each stream, suite, noise, level and block of replicates."""
-    found: dict[str, Point] = {}
+    """Return a point for each stream, suite, noise, level and block of replicates."""
+    jobs: dict[str, Point] = {}
     blocks = range(n_blocks(settings, facts))
     for stream, run, block in itertools.product(facts.streams, runs_of(settings, facts), blocks):
         suite, noise, level = run
         algorithms, numbers = settings.suites[suite].algorithms, replicates(settings, facts, block)
-        found[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = {
+        jobs[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = {
             "inputs": {"stream": f"streams/{stream}.parquet"},
             "suite": algorithms,
             "games": [[noise, facts.levels[level]]],
@@ -30,11 +30,11 @@ def points(settings: Games, facts: Facts) -> dict[str, Point]:
             "keep_rounds": settings.keep_rounds,
             "seconds": 0.3 + _SECONDS_OF_REPLICATE * len(algorithms) * len(numbers),
         }
-    return found
+    return jobs
 
 
 def runs_of(settings: Games, facts: Facts) -> list[tuple[str, str, str]]:
-    """Suite, noise and level of each run; of a suite without privacy, that without noise alone."""
+    """Return (suite, noise, level) of each run; a suite without privacy runs without noise only."""
     return [
         (name, noise, level)
         for name, suite in settings.suites.items()
@@ -45,17 +45,17 @@ def runs_of(settings: Games, facts: Facts) -> list[tuple[str, str, str]]:
 
 
 def noises_of(suite: Suite) -> list[str]:
-    """The noises of a suite, whose algorithms share one privacy model."""
+    """Return the noises of a suite; its algorithms share one privacy model."""
     first, *_ = make_members(suite.algorithms[0])
     return [NO_NOISE] if first.algorithm.model == "none" else suite.noises
 
 
 def n_blocks(settings: Games, facts: Facts) -> int:
-    """Number of jobs that the replicates of one run are cut into."""
+    """Return the number of jobs into which the replicates of a run are split."""
     return -(-facts.replicates // (settings.block_replicates or facts.replicates))
 
 
 def replicates(settings: Games, facts: Facts, block: int) -> list[int]:
-    """The numbers of the replicates in a block."""
+    """Return the numbers of the replicates in a block."""
     size = settings.block_replicates or facts.replicates
     return list(range(block * size, min((block + 1) * size, facts.replicates)))

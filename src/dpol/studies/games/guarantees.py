@@ -1,4 +1,4 @@
-"""The table of what each algorithm of a run guarantees: privacy, and regret against whom."""
+"""Table of the guarantees of each algorithm of a run: privacy, and regret with its comparator."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from dpol.studies.study import Facts, Frames
 
 _NO_BOUND = "none known"
 _ON_REGRET = (
-    "Regret: expected, against the best in hindsight, for gains in [0, 1] over T rounds; n experts,"
-    " m learners, η the noise, the same on every gain. “none known”: we know no bound for it."
+    "Regret: expected regret against the best in hindsight, for gains in [0, 1] over T rounds, with"
+    " n experts, m learners and noise of scale η on every gain. “none known”: we know no bound."
 )
 _ON_META = (
-    "The bound of rw-meta fails for learners that see the noisy gains, as those played here do: see"
+    "The bound of rw-meta fails for learners that see the noisy gains, as the learners here do: see"
     " the ledger of claims."
 )
 
 
 def guarantees_table(frames: Frames, main: Games, facts: Facts) -> Table:
-    """A line per algorithm: its guarantee, by its records in the run, and its regret bound.
+    """Build a table with each algorithm's guarantee, from its records in the run, and regret bound.
 
     Args:
-        frames: the summary.
-        main: settings of the main experiment.
-        facts: of the run.
+        frames: The summary.
+        main: Settings of the main study.
+        facts: Facts of the run.
     """
     summary = frames["summary"]
     bounds = regret_bounds()
-    found = []
+    rows = []
     for family, runs in summary.groupby("family", sort=False):
         regret, against = bounds.get(str(family), ("", ""))
-        found.append(
+        rows.append(
             {
                 "algorithm": family,
                 "ours": bool(runs["ours"].all()),
@@ -50,12 +50,12 @@ def guarantees_table(frames: Frames, main: Games, facts: Facts) -> Table:
                 "against": against,
             }
         )
-    numbers = pd.DataFrame(found)
+    numbers = pd.DataFrame(rows)
     return Table(
-        caption="What each algorithm guarantees",
+        caption="Guarantees of each algorithm",
         name="guarantees",
         corner=("algorithm",),
-        headers=tuple(Column(it, prose=True) for it in ("privacy", "regret, at most", "against")),
+        headers=tuple(Column(h, prose=True) for h in ("privacy", "regret, at most", "against")),
         sections=(one_section(list(_lines(numbers))),),
         footers=tuple(_footers(numbers)),
         numbers=numbers,
@@ -63,14 +63,14 @@ def guarantees_table(frames: Frames, main: Games, facts: Facts) -> Table:
 
 
 def _guarantee(runs: pd.DataFrame) -> str:
-    """The kind of guarantee that the records of an algorithm have, in terms of the level asked."""
+    """Name the kind of guarantee of an algorithm's records, relative to the requested level."""
     private = runs[(runs["model"] != "none") & (runs["epsilon"] < math.inf)]
     if private.empty:
         return "none"
     if private["guaranteed_mu"].isna().any():
         return "(ε, δ)-DP"
     above = private["guaranteed_mu"] > private["mu"] * (1 + 1e-9)
-    return "μ-Gaussian DP" if not above.any() else "Gaussian DP, not at the μ that was asked for"
+    return "μ-Gaussian DP" if not above.any() else "Gaussian DP, not at the requested μ"
 
 
 def _lines(numbers: pd.DataFrame) -> Iterator[Line]:
@@ -88,7 +88,7 @@ def _lines(numbers: pd.DataFrame) -> Iterator[Line]:
 
 def _footers(numbers: pd.DataFrame) -> Iterator[str]:
     yield (
-        "μ: the level that was asked for. "
+        "μ: the requested level. "
         + " ".join(f"{model.capitalize()}: {text}." for model, text in MODELS.items())
     )
     yield _ON_REGRET

@@ -1,4 +1,4 @@
-"""What the jobs of the main experiment compute: the scores of games, and perhaps their rounds."""
+"""Jobs of the main study: play games, keep their scores and perhaps their rounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpol.studies.study import Inputs, Point
 
 
 def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
-    """The scores of the algorithms of a point in its game, and every round if they are kept."""
+    """Play the game of a point; return its scores, and every round if rounds are kept."""
     stream = read_stream(inputs.files["stream"])
     members = [member for entry in point["suite"] for member in make_members(entry)]
     ((noise, mu),) = point["games"]
@@ -26,7 +26,7 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
         memory_mb=inputs.memory_mb,
         noise_memory=known_memory(point["memory"]),
     )
-    found = {"scores": scores.table_of(block)}
+    tables = {"scores": scores.table_of(block)}
     if point["keep_rounds"]:
-        found["rounds"] = runs.table_of(block)
-    return found
+        tables["rounds"] = runs.table_of(block)
+    return tables

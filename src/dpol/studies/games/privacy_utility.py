@@ -1,4 +1,4 @@
-"""The first figure: the share of the possible gain that is left at each level of privacy."""
+"""First figure: the share of the possible gain that is left at each privacy level."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from dpol.studies.study import Facts, Frames
 
 Y_LABEL = "share of the possible gain"
 _NAME = 0.13
-"""Inches that a line of a name takes."""
+"""Height of a line of a name, in inches."""
 
 
 def draw_privacy_utility(
     frames: Frames, main: Games, facts: Facts, *, narrow: bool = False
 ) -> Figure:
-    """A panel for each stream: the systems of `lines_of`, and the best fixed expert.
+    """Draw a panel per stream, with the systems of `lines_of` and the best fixed expert.
 
     Args:
-        frames: the summary.
-        main: the algorithms of the report, and the systems that are compared.
-        facts: titles of the streams, and whether they are simulated.
-        narrow: whether it is for a phone.
+        frames: The summary.
+        main: The algorithms of the report, and the systems to compare.
+        facts: Titles of the streams, and whether they are simulated.
+        narrow: Whether to lay it out for a phone.
     """
     summary = frames["summary"]
     lines, titles = lines_of(summary, main, facts), sized_titles(facts.streams, summary)
@@ -56,7 +56,7 @@ def draw_privacy_utility(
                 if points.empty:
                     continue
                 place, last = points[["place", "gain_share"]].iloc[-1]
-                if line.model == "none":  # the same at every level
+                if line.model == "none":  # one number for all levels
                     ax.axhline(last, label=line.name, **line.look.line)
                     place, name = len(levels) - 0.5, f"{line.name}{divider}no privacy"
                 else:
@@ -77,25 +77,23 @@ def draw_privacy_utility(
 
 
 def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
-    """Place of the level, share and half width."""
+    """Return the place of each level, with its share and half-width."""
     points = rows.assign(place=rows["mu"].map(levels.index)).sort_values("place")
     return points[["place", "gain_share", "gain_share_half_width"]]
 
 
 def _finding(lines: Sequence[Line], levels: Sequence[float]) -> str:
-    """The shares without privacy and with the most of it, in a sentence."""
     shares = {
         line.name: [mean_share(line.rows, mu)[0] for mu in (levels[0], levels[-1])]
         for line in lines
     }
     falls = [
-        f"from {percent(free)} to {percent(private)} ({name})"
+        f"{percent(free)} to {percent(private)} ({name})"
         for name, (free, private) in shares.items()
         if not math.isnan(free + private)
     ]
     over = "; means over the panels" if lines and lines[0].rows["stream"].nunique() > 1 else ""
     return (
-        "Between no privacy and an attacker who guesses right at most"
-        f" {100 * best_guess(levels[-1]):.0f} of 100 times, the share of the possible gain goes"
-        f" {', '.join(falls)}{over}."
+        "Share of the possible gain without privacy, and when an attacker is right at most"
+        f" {100 * best_guess(levels[-1]):.0f} times in 100: {', '.join(falls)}{over}."
     )

@@ -1,4 +1,4 @@
-"""Number of replicates that a job plays at a time, so that its memory stays bounded."""
+"""Memory model of a job: how many replicates it plays at a time."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Iterator, Sequence
 from dpol.data.stream import GainStream
 from dpol.experts.interface import Member
 
-# Bytes of a float, of Python with all imports, and of what a row of the results takes.
+# Bytes per float, per process (Python with all imports), and per result row.
 _FLOAT = 8
 _PROCESS = 220 * 2**20
 _ROW = 80
 
-# Arrays of rounds times experts that remain when a stream was read. Reading itself takes twice as
-# many for a moment, before anything is played.
+# (rounds, experts) arrays kept after a stream is read. Reading briefly takes twice as many, before
+# anything is played.
 _READ = 12
 
-# Arrays of experts that learners and their temporary results take for each replicate, and
-# arrays of learners times learners of RW-Meta. Both are upper bounds; the tests measure them.
+# (experts,) arrays per replicate for learners with their temporaries, and (learners, learners)
+# arrays for RW-Meta. Both are upper bounds; the tests measure them.
 _PER_EXPERT = 320
 _PER_PAIR = 8
 
 
 def bytes_per_replicate(stream: GainStream, members: Sequence[Member]) -> int:
-    """Memory that one more replicate takes, at most, while a suite is played.
+    """Return an upper bound on the memory of one more replicate while a suite is played.
 
     Noise is held for all rounds, and once more by windows as long as the game.
     """
@@ -34,20 +34,20 @@ def bytes_per_replicate(stream: GainStream, members: Sequence[Member]) -> int:
 
 
 def results_mb(stream: GainStream, members: Sequence[Member], replicates: Sequence[int]) -> float:
-    """Megabytes that the results of one game take."""
+    """Return the size of the results of one game, in MB."""
     return _ROW * len(members) * len(replicates) * stream.n_rounds / 2**20
 
 
 def parts(
     stream: GainStream, members: Sequence[Member], replicates: Sequence[int], memory_mb: float
 ) -> Iterator[Sequence[int]]:
-    """The replicates of a job in parts of nearly equal size that are played one after another.
+    """Split the replicates of a job into parts of nearly equal size, to be played one by one.
 
-    The largest parts whose estimated memory, all results included, is less than `memory_mb`
-    megabytes; if not even one replicate fits, parts of one.
+    Parts are as large as fits: their estimated memory, with all results, is below `memory_mb` MB.
+    If not even one replicate fits, parts have one replicate.
 
     Raises:
-        ValueError: no replicate, or memory_mb not above 0.
+        ValueError: There are no replicates, or memory_mb is not above 0.
     """
     if not len(replicates):
         raise ValueError("at least one replicate is needed")
@@ -59,5 +59,5 @@ def parts(
     most = max(1, int(min(fitting, len(replicates))))
     count = -(-len(replicates) // most)
     for part in range(count):
-        first, end = (len(replicates) * it // count for it in (part, part + 1))
+        first, end = (len(replicates) * index // count for index in (part, part + 1))
         yield replicates[first:end]

@@ -1,4 +1,4 @@
-"""One game, week by week: what the sites released, what the algorithms chose, what was best."""
+"""Replay of one game, round by round: the releases, the choices, and the best choice."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from dpol.studies.games.summary import dates
 from dpol.studies.study import Facts
 
 MOST_EXPERTS, MOST_ROUNDS = 40, 200
-"""No more than these are replayed."""
-_MOST_NUMBERS = 32_000  # of shares in all, with noise and without: about 150 KB on the page
+"""Limits of a replay."""
+_MOST_NUMBERS = 32_000  # shares with and without noise: about 150 KB on the page
 _FEWEST_EXPERTS = 5
 NOT_NOISED = "none"
-"""Noise of the setting that is replayed where no algorithm of the report has any."""
+"""Noise of the setting replayed if no algorithm of the report has noise."""
 
 Setting = tuple[str, float]
 """A noise and its mu."""
@@ -35,31 +35,31 @@ def replay_rows(
     main: Games,
     facts: Facts,
 ) -> pd.DataFrame:
-    """The first replicate on the first stream of the config (columns: docs/reference/tables.md).
+    """Replay the first replicate on the config's first stream (docs/reference/tables.md).
 
     Args:
-        cells: the scores of all games.
-        streams: the streams they were played on, by label.
-        main: the algorithms of the report.
-        facts: streams and privacy levels; the seed and the memory of the noise, which is drawn
-            again.
+        cells: Scores of all games.
+        streams: Streams they were played on, by label.
+        main: The algorithms of the report.
+        facts: Streams, privacy levels, and the seed and memory to draw the noise again.
     """
     stream = streams[next(iter(facts.streams))]
     played = [
-        it
+        cell
         for label in main.report.algorithms
-        for it in cells
-        if (it.label, it.stream) == (label, stream.label)
+        for cell in cells
+        if (cell.label, cell.stream) == (label, stream.label)
     ]
     settings = _settings(played, facts)
-    actions = {it: _actions(played, *it) for it in settings}
+    actions = {setting: _actions(played, *setting) for setting in settings}
     best = stream.gains.argmax(axis=1)
-    chosen = [best, *(own for it in settings for own in actions[it].values())]
+    chosen = [best, *(own for setting in settings for own in actions[setting].values())]
     shown = _shown(stream, chosen, _most_shown(stream, settings))
     rows = []
     for noise, mu in settings:
         noisy, scale = stream.gains, np.zeros_like(stream.gains)
-        if any(it.guarantee.model == "local" and (it.noise, it.mu) == (noise, mu) for it in played):
+        models = {cell.guarantee.model for cell in played if (cell.noise, cell.mu) == (noise, mu)}
+        if "local" in models:
             drawn = privatize(
                 stream, noise, mu, seed=facts.seed, replicates=[0], memory=facts.memory
             )
@@ -71,36 +71,36 @@ def replay_rows(
 
 
 def _settings(played: Sequence[Scores], facts: Facts) -> list[Setting]:
-    """The noises and levels that are replayed, in the order of the noises and of the config.
+    """Return the noises and levels to replay, in the order of the noises and the config.
 
-    Noise that algorithms with batches or sums need, or that is there at every level, is left out.
+    Leaves out noise for batches or sums, and noise that is present at every level.
     """
-    known = {(it.noise, it.mu) for it in played}
+    known = {(cell.noise, cell.mu) for cell in played}
     noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
     kept = [
         noise.name
         for noise in noises
         if noise.none_at_infinity and not noise.constant and noise.memory != "sums"
     ]
-    found = [(noise, mu) for noise in kept for mu in facts.labels if (noise, mu) in known]
-    return found or [(NOT_NOISED, mu) for mu in facts.labels][:1]
+    replayed = [(noise, mu) for noise in kept for mu in facts.labels if (noise, mu) in known]
+    return replayed or [(NOT_NOISED, mu) for mu in facts.labels][:1]
 
 
 def _actions(
     played: Sequence[Scores], noise: str, mu: float
 ) -> dict[str, NDArray[np.integer[Any]]]:
-    """(T,) actions of the first replicate by algorithm; without privacy, of every setting."""
+    """Return (T,) actions of the first replicate by algorithm, with those without privacy."""
     return {
-        it.label: it.first
-        for it in played
-        if (it.noise, it.mu) == (noise, mu) or it.guarantee.model == "none"
+        cell.label: cell.first
+        for cell in played
+        if (cell.noise, cell.mu) == (noise, mu) or cell.guarantee.model == "none"
     }
 
 
 def _most_shown(stream: GainStream, settings: Sequence[Setting]) -> int:
-    """Number of experts that are drawn: with memory, noise has other scales at each level."""
+    """Return how many experts to draw. Correlated noise takes room for its scales by level."""
     noisy = [find_noise(noise) for noise, mu in settings if mu < math.inf and noise != NOT_NOISED]
-    arrays = 2 + len(noisy) + sum(it.memory != "none" for it in noisy)
+    arrays = 2 + len(noisy) + sum(noise.memory != "none" for noise in noisy)
     room = _MOST_NUMBERS // (min(stream.n_rounds, MOST_ROUNDS) * arrays)
     return min(MOST_EXPERTS, max(room, _FEWEST_EXPERTS))
 
@@ -108,7 +108,7 @@ def _most_shown(stream: GainStream, settings: Sequence[Setting]) -> int:
 def _shown(
     stream: GainStream, chosen: Sequence[NDArray[np.integer[Any]]], most: int
 ) -> NDArray[np.bool_]:
-    """(n,) whether an expert is drawn: those most often chosen, then those of the largest gain."""
+    """Return an (n,) mask of the experts to draw: most often chosen first, then largest gain."""
     times = np.zeros(stream.n_experts, dtype=int)
     for actions in chosen:
         np.add.at(times, actions[:MOST_ROUNDS], 1)
@@ -123,7 +123,7 @@ def _rows(
     actions: Mapping[str, NDArray[np.integer[Any]]],
     shown: NDArray[np.bool_],
 ) -> pd.DataFrame:
-    """The rows of a setting: experts that are shown, chosen in the round, or its best."""
+    """Return the rows of a setting: experts that are shown, chosen in the round, or its best."""
     rounds = np.arange(min(stream.n_rounds, MOST_ROUNDS))
     chosen_by = np.full((len(rounds), stream.n_experts), "", dtype=object)
     for label, own in actions.items():

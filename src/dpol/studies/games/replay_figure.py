@@ -1,4 +1,4 @@
-"""The interactive replay on the page: the data that its script draws, and its first words."""
+"""Interactive replay on the page: the data for its script, and its introduction."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from dpol.studies.games.settings import Games
 from dpol.studies.page import PageFacts, Widget
 from dpol.studies.study import Frames
 
-_KEPT = 2  # words of a name, at least
-_EDGE = 0.01  # share of the noisy gains that may lie beyond either edge of the drawing
+_KEPT = 2  # fewest words of a name
+_EDGE = 0.01  # share of the noisy gains that may lie beyond each edge of the drawing
 
 
 def replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
-    """The first run on the first stream, choice by choice."""
+    """Build the replay of the first run on the first stream, choice by choice."""
     replay, summary = frames["replay"], frames["summary"]
     if next(iter(facts.gains.values())).of == "count":  # not a share
         facts = replace(facts, columns=None)
     data = replay_data(replay, summary, settings.report.algorithms, facts)
-    # In a script no tag may end it.
+    # No text may end the script element.
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     values = {
         "data": text,
         "words": data["words"],
-        "noisy": any(it["noisy"] for it in data["settings"]),
+        "noisy": any(setting["noisy"] for setting in data["settings"]),
         "factor": NORMAL_95,
         "covered": round(100 * math.erf(NORMAL_95 / math.sqrt(2))),
     }
@@ -51,36 +51,36 @@ def replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
 
 
 def replay_intro(replay: pd.DataFrame, summary: pd.DataFrame, facts: PageFacts) -> str:
-    """Sentences on the run that is replayed, and on the experts that have no row.
+    """Introduce the run that is replayed, and tell what is left out.
 
     Args:
-        replay: table of `dpol.studies.games.replay`.
-        summary: of the run.
-        facts: of the run.
+        replay: Table of `dpol.studies.games.replay`.
+        summary: Summary of the run.
+        facts: Facts of the run.
     """
     own = summary[summary["stream"] == replay["stream"][0]].iloc[0]
     period, entity = facts.period, _words(facts)["entity"]
     parts = [
         f"{facts.streams[own['stream']]}, first of {own['replicates']} runs. Every choice is made"
-        f" before the {period} is seen."
+        f" before the numbers of its {period} are seen."
     ]
     shown, rounds = replay.loc[replay["shown"], "expert"].nunique(), replay["round"].max()
     if shown < own["n_experts"]:
         parts.append(
-            f"{shown} of {own['n_experts']} {entity}s have a row: those chosen most often."
+            f"{shown} of {own['n_experts']} {entity}s have a row: the ones chosen most often."
         )
     if rounds < own["n_rounds"]:
-        parts.append(f"The first {rounds} of {own['n_rounds']} {period}s are here.")
+        parts.append(f"The replay covers the first {rounds} of {own['n_rounds']} {period}s.")
     if missing := _missing(replay["period"]):
         parts.append(
-            f"Dates jump where the table lacks a {period}, for all {entity}s:"
-            f" {counted(missing, period)} {'is' if missing == 1 else 'are'} left out."
+            f"Dates jump where the table has no row for a {period}:"
+            f" {counted(missing, period)} {'is' if missing == 1 else 'are'} missing."
         )
     return " ".join(parts)
 
 
 def _missing(periods: pd.Series) -> int:
-    """The number of periods that are not there between those that are, which have a date."""
+    """Count the dated periods missing between the first and the last one."""
     steps = periods.dropna().drop_duplicates().sort_values().diff().dropna()
     return int((steps / steps.min()).round().sub(1).sum()) if len(steps) else 0
 
@@ -88,20 +88,20 @@ def _missing(periods: pd.Series) -> int:
 def replay_data(
     replay: pd.DataFrame, summary: pd.DataFrame, algorithms: Sequence[str], facts: PageFacts
 ) -> dict[str, Any]:
-    """Data of the script `replay.js`; gains are whole numbers of which `one` make 1.
+    """Return the data of the script `replay.js`; gains are integers in units of 1 / `one`.
 
-    Arrays of shown experts have the length rounds x shown, round by round. Experts are numbered in
-    the order of `names`: first those shown, as in the stream, then those that were merely chosen.
+    Arrays of shown experts have length rounds x shown, round by round. Experts are numbered in the
+    order of `names`: the shown ones in the order of the stream, then the ones merely chosen.
 
     Args:
-        replay: table of `dpol.studies.games.replay`.
-        summary: of the run; it says which algorithms see noisy gains only.
-        algorithms: labels of those in the report, in its order.
-        facts: of the run.
+        replay: Table of `dpol.studies.games.replay`.
+        summary: Summary of the run; it says which algorithms see noisy gains only.
+        algorithms: Labels of the report's algorithms, in its order.
+        facts: Facts of the run.
     """
     first = replay[(replay["noise"] == replay["noise"][0]) & (replay["mu"] == replay["mu"][0])]
     shown = sorted(set(first.loc[first["shown"], "expert"]))
-    # Not by gain: before a choice the order must tell nothing.
+    # Not by gain: the order must reveal nothing before a choice.
     experts = [*shown, *sorted(set(replay["expert"]) - set(shown))]
     place = {expert: number for number, expert in enumerate(experts)}
     one = 1000 if facts.columns else 1000 / max(first["gain"].max(), 1e-300)
@@ -110,14 +110,14 @@ def replay_data(
     known = rows[rows["unseen"]].drop_duplicates(["round", "at"])
     first = rows.loc[rows.index.intersection(first.index, sort=False)]
     models = summary.drop_duplicates("algorithm").set_index("algorithm")["model"]
-    labels = [it for it in algorithms if it in models.index]
+    labels = [label for label in algorithms if label in models.index]
     looks = looks_of(algorithms)
     rounds = first.drop_duplicates("round")
     return {
         "words": _words(facts),
         "one": one,
         "shown": len(shown),
-        "rounds": [f"{it:%Y-%m-%d}" if pd.notna(it) else "" for it in rounds["period"]],
+        "rounds": [f"{period:%Y-%m-%d}" if pd.notna(period) else "" for period in rounds["period"]],
         "names": short_names(rows.drop_duplicates("at").sort_values("at")),
         "truth": _whole(one * first.loc[first["shown"], "gain"]),
         "uniform": _whole(one * rounds["uniform_gain"]),
@@ -125,13 +125,13 @@ def replay_data(
         "unseen": np.column_stack(
             [known["round"] - 1, known["at"], _whole(one * known["gain"])]
         ).ravel().tolist() if len(known) else [],
-        "algorithms": [[it, models[it], text_colour(looks[it].colour)] for it in labels],
+        "algorithms": [[one, models[one], text_colour(looks[one].colour)] for one in labels],
         **_settings(rows, one, labels),
     }  # fmt: skip
 
 
 def _words(facts: PageFacts) -> dict[str, str]:
-    """The words of the table; those of a table of gains are expert and gain."""
+    """Return the words of the table; a table of gains has experts and gains."""
     if facts.columns is None:
         return {"period": facts.period, "entity": "expert", "count": "", "capacity": ""}
     return {
@@ -143,20 +143,20 @@ def _words(facts: PageFacts) -> dict[str, str]:
 
 
 def short_names(experts: pd.DataFrame) -> list[str]:
-    """Names to show, with the identifier where two are equal, without words that begin them all."""
+    """Shorten names by their common first words; equal names get their identifiers."""
     twice = experts["name"].duplicated(keep=False)
     both = experts["name"] + " (" + experts["entity"] + ")"
     names = experts["name"].where(~twice, both).tolist()
-    words = [it.split(" ") for it in names]
+    words = [name.split(" ") for name in names]
     alike = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*words, strict=False)))
-    start = max(0, min(alike, *(len(it) - _KEPT for it in words)))
-    return [" ".join(it[start:]) for it in words]
+    start = max(0, min(alike, *(len(parts) - _KEPT for parts in words)))
+    return [" ".join(parts[start:]) for parts in words]
 
 
 def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, Any]:
-    """Noisy gains, edges of the drawing and actions of each setting, and half-widths.
+    """Return noisy gains, edges of the drawing and actions of each setting, and half-widths.
 
-    Half-widths in proportion to others, as those of most noises are at another mu, are a factor.
+    Half-widths proportional to earlier ones, as for most noises at another mu, become a factor.
     """
     settings, halves = [], list[Floats]()
     groups: Iterable[tuple[Any, pd.DataFrame]] = rows.groupby(["noise", "mu"], sort=False)
@@ -164,9 +164,9 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, An
         shown = own[own["shown"]]
         noisy, half = one * shown["noisy_gain"], one * NORMAL_95 * shown["noise_scale"].to_numpy()
         private = bool(half.any())
-        if private and not any(_in_proportion(half, it) for it in halves):
+        if private and not any(_in_proportion(half, known) for known in halves):
             halves.append(half)
-        like = [k for k, it in enumerate(halves) if private and _in_proportion(half, it)][:1]
+        like = [k for k, known in enumerate(halves) if private and _in_proportion(half, known)][:1]
         edges = np.quantile(noisy, [_EDGE, 1 - _EDGE])
         settings.append(
             {
@@ -182,7 +182,7 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, An
             }
         )
     n_rounds = int(rows["round"].max())
-    return {"settings": settings, "halves": [_packed(it.reshape(n_rounds, -1)) for it in halves]}
+    return {"settings": settings, "halves": [_packed(own.reshape(n_rounds, -1)) for own in halves]}
 
 
 def _in_proportion(half: Floats, other: Floats) -> bool:
@@ -190,15 +190,15 @@ def _in_proportion(half: Floats, other: Floats) -> bool:
 
 
 def _packed(half: Floats) -> list[int]:
-    """Half-widths by round where they are equal for all experts, or else by round and expert."""
+    """Pack half-widths by round if they are equal for all experts, else by round and expert."""
     return _whole(half[:, 0] if (half == half[:, :1]).all() else half.ravel())
 
 
 def _actions(rows: pd.DataFrame, labels: list[str]) -> list[list[int] | None]:
-    """The choices of each algorithm, None of one that did not play."""
+    """Return the choices of each algorithm; None for one that did not play."""
     chosen = rows.assign(label=rows["chosen_by"].str.split()).explode("label")
     by_label: Mapping[Any, pd.DataFrame] = dict(iter(chosen.groupby("label")))
-    return [by_label[it]["at"].tolist() if it in by_label else None for it in labels]
+    return [by_label[label]["at"].tolist() if label in by_label else None for label in labels]
 
 
 def _whole(values: Any) -> list[int]:

@@ -1,4 +1,4 @@
-"""The figure of local and central algorithms: share of the possible gain against privacy."""
+"""Figure of local and central algorithms: share of the possible gain against privacy."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from dpol.studies.study import Facts, Frames
 
 
 def draw_rivals(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> Figure:
-    """Share of the possible gain at each level: a row of panels per noise, a column per stream.
+    """Draw the share of the possible gain: a row of panels per noise, a column per stream.
 
     Args:
-        frames: the summary.
-        main: the rivals of the report.
-        facts: titles of the streams, and whether they are simulated.
-        narrow: whether it is for a phone.
+        frames: The summary.
+        main: The rivals of the report.
+        facts: Titles of the streams, and whether they are simulated.
+        narrow: Whether to lay it out for a phone.
     """
     summary = frames["summary"]
     rows = summary[summary["algorithm"].isin(main.report.rivals)]
@@ -59,18 +59,17 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts, *, narrow: bool = Fal
         first.set_ylim(bottom=min(0.0, float(rows["gain_share"].min()) - 0.02))
         drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(rows.iloc[0], facts.simulated, "bars")
-        floor = "0%: an expert drawn at random every round"
-        drawn.title(data, f"{floor}; 100%: the best expert of every round", bars)
+        drawn.title(data, "0%: uniform random; 100%: oracle", bars)
         drawn.find(_finding(rows))
     return drawn.figure
 
 
 def _finding(rows: pd.DataFrame) -> str:
-    """The best algorithm without privacy, and with the most of it, by noise."""
+    """Name the best algorithm with its noise, without privacy and at the strictest level."""
     ends = []
     for mu in sorted({rows["mu"].max(), rows["mu"].min()}, reverse=True):
         means = rows[rows["mu"] == mu].groupby(["algorithm", "noise"])["gain_share"].mean()
         (algorithm, noise), share = means.idxmax(), means.max()
-        guesses = f"{100 * best_guess(mu):.0f} of 100 right guesses"
-        ends.append(f"{algorithm} with {noise} noise at {guesses} ({percent(share)})")
-    return f"Largest mean share of the possible gain over all streams: {'; '.join(ends)}."
+        guesses = f"{100 * best_guess(mu):.0f} right guesses of 100"
+        ends.append(f"at {guesses}, {algorithm} with {noise} noise keeps {percent(share)}")
+    return f"The best by the mean share of the possible gain: {'; '.join(ends)}."

@@ -1,4 +1,4 @@
-"""Playing a suite, and every round of it as a table."""
+"""Play a suite, and tabulate its rounds."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "acti
 
 @dataclass(frozen=True, kw_only=True)
 class Played:
-    """One algorithm's runs on one stream at one privacy level.
+    """Runs of one algorithm on one stream at one privacy level.
 
     Args:
-        stream: label of the stream.
-        noise: how local noise was scaled.
-        mu: privacy level that was asked for.
-        label: name of the algorithm in tables and figures.
-        family: its registered name.
+        stream: Label of the stream.
+        noise: Scaling of the local noise.
+        mu: Requested privacy level.
+        label: Name of the algorithm in tables and figures.
+        family: Registered name of the algorithm.
         origin: `paper`, `standard`, `ours` or `other`.
-        guarantee: the privacy of the actions.
+        guarantee: Privacy of the actions.
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
-        amplification: batch sizes behind an amplified central guarantee, if there is one.
+        amplification: Batch sizes behind an amplified central guarantee, if any.
     """
 
     stream: str
@@ -63,18 +63,18 @@ class Played:
 
     @property
     def totals(self) -> Floats:
-        """Total gains, (R,)."""
+        """(R,) total gains."""
         return np.asarray(self.gains.sum(axis=1))
 
 
 @dataclass(frozen=True)
 class RunBlock:
-    """The games of one job: algorithms on a stream, for consecutive replicates.
+    """Games of one job: algorithms on a stream, for consecutive replicates.
 
     Args:
-        replicates: their numbers.
-        played: the runs of each algorithm.
-        best: (T,) the largest raw gain of each round.
+        replicates: Numbers of the replicates.
+        played: Runs of each algorithm.
+        best: (T,) largest raw gain of each round.
     """
 
     replicates: tuple[int, ...]
@@ -95,20 +95,20 @@ def play_suite(
 ) -> RunBlock:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
-    Local algorithms share one draw of noisy gains; the others get the raw stream. Those of other
-    packages are played in a process without raw gains (`dpol.experts.alone`). The result does not
-    depend on `memory_mb`, below which `parts` keeps the memory. For `noise_memory` see `privatize`.
+    Local algorithms share one draw of noisy gains; other algorithms get the raw stream. Local
+    algorithms from other packages play in a process without raw gains (`dpol.experts.alone`).
+    `memory_mb` limits the RAM and does not change the result. For `noise_memory` see `privatize`.
 
     Raises:
-        AlgorithmError: as `play_alone`.
-        ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
+        AlgorithmError: As `play_alone`.
+        ValueError: No replicate, unknown noise, or mu or memory_mb not above 0.
     """
     model = members[0].algorithm.model
-    if model == "local" and any(it.foreign for it in members):
+    if model == "local" and any(member.foreign for member in members):
         memory_mb /= 3  # the noisy gains go to another process, which plays
 
     def play(part: Sequence[int]) -> list[Played]:
-        """Some replicates; their data are gone before those of others are made."""
+        """Play some replicates; their data are freed before the next part is played."""
         source: Source
         if model == "local":
             source = privatize(stream, noise, mu, seed=seed, replicates=part, memory=noise_memory)
@@ -155,7 +155,7 @@ def play_suite(
 
 
 def joined(parts: Sequence[Played]) -> Played:
-    """One algorithm's runs of several blocks as one; all that is not by replicate is equal."""
+    """Join one algorithm's runs of several blocks, which differ in their replicates only."""
     return replace(
         parts[0],
         actions=np.concatenate([part.actions for part in parts]),
@@ -164,7 +164,7 @@ def joined(parts: Sequence[Played]) -> Played:
 
 
 def table_of(block: RunBlock) -> pa.Table:
-    """A block as a table: one row per algorithm, noise, mu, replicate and round (`RUN_COLUMNS`).
+    """Tabulate a block: one row per algorithm, noise, mu, replicate and round (`RUN_COLUMNS`).
 
     Rounds are counted from 1, replicates and experts from 0.
     """
@@ -188,8 +188,8 @@ def table_of(block: RunBlock) -> pa.Table:
             "mu": as_arrow(np.repeat([float(played.mu) for played in block.played], size)),
             "replicate": as_arrow(np.tile(replicate, count)),
             "round": as_arrow(np.tile(round_numbers, count * replicates)),
-            "action": as_arrow(np.concatenate([it.actions.ravel() for it in block.played])),
-            "gain": as_arrow(np.concatenate([it.gains.ravel() for it in block.played])),
+            "action": as_arrow(np.concatenate([runs.actions.ravel() for runs in block.played])),
+            "gain": as_arrow(np.concatenate([runs.gains.ravel() for runs in block.played])),
         }
     )
 

@@ -1,7 +1,7 @@
-"""What a point keeps of its games, from which the result tables are made.
+"""Scores: what a point keeps of its games for the result tables.
 
-Total gains by replicate, and by round the mean of the cumulative gain and its squared deviations:
-the rows do not grow with the replicates, and what collects them needs no rounds.
+Scores hold total gains by replicate, and the mean cumulative gain and its squared deviations by
+round. Their size per round does not grow with the replicates, and collecting needs no rounds.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from dpol.studies.games.runs import Played, RunBlock
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """One algorithm's scores on one stream at one privacy level.
+    """Scores of one algorithm on one stream at one privacy level.
 
     Args:
-        stream: label of the stream.
-        label: name of the algorithm in tables and figures.
-        family: its registered name.
+        stream: Label of the stream.
+        label: Name of the algorithm in tables and figures.
+        family: Registered name of the algorithm.
         origin: `paper`, `standard`, `ours` or `other`.
-        noise: how local noise was scaled.
-        mu: privacy level that was asked for.
-        guarantee: the privacy of the actions.
-        amplification: batch sizes behind an amplified central guarantee, if there is one.
-        replicates: (R,) their numbers, in increasing order.
+        noise: Scaling of the local noise.
+        mu: Requested privacy level.
+        guarantee: Privacy of the actions.
+        amplification: Batch sizes behind an amplified central guarantee, if any.
+        replicates: (R,) numbers of the replicates, increasing.
         totals: (R,) total gain of each replicate.
-        hits: (R,) rounds in which it named an expert of the largest gain.
+        hits: (R,) number of rounds in which it named an expert with the largest gain.
         mean: (T,) cumulative gain by round, mean over the replicates.
-        squares: (T,) sum over the replicates of the squared deviations from `mean`.
-        equal: whether all replicates have equal gains in every round.
+        squares: (T,) sum over the replicates of squared deviations from `mean`.
+        equal: Whether all replicates have equal gains in every round.
         first: (T,) actions of the first replicate: experts, counted from 0.
-        first_gains: (T,) their raw gains.
+        first_gains: (T,) raw gains of these actions.
     """
 
     stream: str
@@ -81,16 +81,16 @@ class Scores:
 
 
 def scores_of(played: Played, replicates: Sequence[int], best: Floats) -> Scores:
-    """The scores of an algorithm's runs.
+    """Score an algorithm's runs.
 
     Args:
-        played: its runs.
-        replicates: their numbers.
-        best: (T,) the largest raw gain of each round.
+        played: The runs.
+        replicates: Numbers of the replicates.
+        best: (T,) largest raw gain of each round.
     """
     gains = played.gains
     running = gains.cumsum(axis=1)
-    # Means of equal numbers may be off by rounding, and so may their deviations be off 0.
+    # The mean of equal numbers may have a rounding error; their deviations must be exactly 0.
     same = (running == running[0]).all(axis=0)
     mean = np.where(same, running[0], running.mean(axis=0))
     return Scores(
@@ -114,51 +114,51 @@ def scores_of(played: Played, replicates: Sequence[int], best: Floats) -> Scores
 
 
 def joined(parts: Sequence[Scores]) -> Scores:
-    """The scores of several blocks of replicates as one.
+    """Join the scores of several blocks of replicates.
 
     Source: Chan, Golub and LeVeque, Algorithms for computing the sample variance (1983).
 
     Raises:
-        ValueError: the replicates are not 0, 1, 2, ...
+        ValueError: The replicates are not 0, 1, 2, ...
     """
-    first, *others = sorted(parts, key=lambda it: int(it.replicates[0]))
-    found = first
+    first, *others = sorted(parts, key=lambda part: int(part.replicates[0]))
+    whole = first
     for part in others:
-        n, more = len(found.totals), len(part.totals)
-        apart = part.mean - found.mean
-        found = replace(
-            found,
-            replicates=np.concatenate([found.replicates, part.replicates]),
-            totals=np.concatenate([found.totals, part.totals]),
-            hits=np.concatenate([found.hits, part.hits]),
-            mean=found.mean + apart * (more / (n + more)),
-            squares=found.squares + part.squares + apart**2 * (n * more / (n + more)),
+        n, more = len(whole.totals), len(part.totals)
+        apart = part.mean - whole.mean
+        whole = replace(
+            whole,
+            replicates=np.concatenate([whole.replicates, part.replicates]),
+            totals=np.concatenate([whole.totals, part.totals]),
+            hits=np.concatenate([whole.hits, part.hits]),
+            mean=whole.mean + apart * (more / (n + more)),
+            squares=whole.squares + part.squares + apart**2 * (n * more / (n + more)),
             equal=bool(
-                found.equal and part.equal and (found.first_gains == part.first_gains).all()
+                whole.equal and part.equal and (whole.first_gains == part.first_gains).all()
             ),
         )
-    numbers = found.replicates
+    numbers = whole.replicates
     if not np.array_equal(numbers, np.arange(len(numbers))):
         raise ValueError(
-            f"{found.stream}, {found.label}, mu {found.mu}: replicates {numbers.tolist()} are not"
+            f"{whole.stream}, {whole.label}, mu {whole.mu}: replicates {numbers.tolist()} are not"
             " 0, 1, 2, ..."
         )
-    return found
+    return whole
 
 
 def collect_cells(parts: Iterable[Scores]) -> list[Scores]:
-    """The scores of every cell of the table, with all its replicates.
+    """Join the scores of every cell of the table, with all its replicates.
 
     Raises:
-        ValueError: a replicate is missing or comes twice.
+        ValueError: A replicate is missing or occurs twice.
     """
     cells: dict[tuple[str, str, float, str], list[Scores]] = {}
-    for it in parts:
-        cells.setdefault((it.stream, it.noise, it.mu, it.label), []).append(it)
+    for part in parts:
+        cells.setdefault((part.stream, part.noise, part.mu, part.label), []).append(part)
     return [joined(own) for own in cells.values()]
 
 
-_TEXTS = {it: it for it in ("stream", "family", "origin", "noise")} | {"algorithm": "label"}
+_TEXTS = {name: name for name in ("stream", "family", "origin", "noise")} | {"algorithm": "label"}
 _LISTS = {
     "replicates": "replicates",
     "total_gains": "totals",
@@ -168,20 +168,20 @@ _LISTS = {
     "first_actions": "first",
     "first_gains": "first_gains",
 }
-"""Columns of the file, and what they hold of `Scores`."""
+"""Columns of the file, with the attribute of `Scores` that each holds."""
 
 
 def table_of(block: RunBlock) -> pa.Table:
-    """The scores of a block as a table: one row per algorithm, noise and mu."""
+    """Tabulate the scores of a block: one row per algorithm, noise and mu."""
     rows = [scores_of(played, block.replicates, block.best) for played in block.played]
     return pa.table(
         {
-            **{name: as_texts([getattr(it, of) for it in rows]) for name, of in _TEXTS.items()},
-            "mu": as_arrow(np.array([it.mu for it in rows])),
-            "guarantee": as_texts([_json(it.guarantee) for it in rows]),
-            "amplification": as_texts([_json(it.amplification) for it in rows]),
-            "equal": as_arrow(np.array([it.equal for it in rows], np.uint8)).cast(pa.bool_()),
-            **{name: _lists([getattr(it, of) for it in rows]) for name, of in _LISTS.items()},
+            **{name: as_texts([getattr(row, of) for row in rows]) for name, of in _TEXTS.items()},
+            "mu": as_arrow(np.array([row.mu for row in rows])),
+            "guarantee": as_texts([_json(row.guarantee) for row in rows]),
+            "amplification": as_texts([_json(row.amplification) for row in rows]),
+            "equal": as_arrow(np.array([row.equal for row in rows], np.uint8)).cast(pa.bool_()),
+            **{name: _lists([getattr(row, of) for row in rows]) for name, of in _LISTS.items()},
         }
     )
 
@@ -196,10 +196,10 @@ def _lists(arrays: Sequence[NDArray[Any]]) -> pa.ListArray:
 
 
 def read_scores(path: Path | str) -> list[Scores]:
-    """The scores that a job wrote.
+    """Read the scores that a job wrote.
 
     Raises:
-        DataError: the file is damaged or not such a table.
+        DataError: The file is damaged, or is not such a table.
     """
     try:
         table = pq.read_table(path, use_threads=False)
@@ -207,27 +207,27 @@ def read_scores(path: Path | str) -> list[Scores]:
         columns |= {of: _arrays(table[name]) for name, of in _LISTS.items()}
         columns |= {name: table[name].to_pylist() for name in ("mu", "equal")}
         columns["guarantee"] = [
-            Guarantee(**json.loads(it)) for it in table["guarantee"].to_pylist()
+            Guarantee(**json.loads(text)) for text in table["guarantee"].to_pylist()
         ]
         mixtures = map(json.loads, table["amplification"].to_pylist())
-        columns["amplification"] = [it and BatchMixture.from_dict(it) for it in mixtures]
-        found = [
+        columns["amplification"] = [own and BatchMixture.from_dict(own) for own in mixtures]
+        scores = [
             Scores(**dict(zip(columns, row, strict=True)))
             for row in zip(*columns.values(), strict=True)
         ]
-        if not found:
+        if not scores:
             raise ValueError("it has no rows")
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
-    return found
+    return scores
 
 
 def _arrays(column: pa.ChunkedArray) -> list[NDArray[Any]]:
-    """A column of lists of numbers as arrays; TypeError for another column."""
+    """Return a column of lists of numbers as arrays. Raises TypeError for another column."""
     if not pa.types.is_list(column.type):
-        raise TypeError(f"a column of {column.type} where lists of numbers belong")
-    found = []
+        raise TypeError(f"a column has {column.type}, not lists of numbers")
+    arrays = []
     for chunk in column.chunks:
         values, ends = chunk.values.to_numpy(), chunk.offsets.to_numpy()
-        found += [values[a:b] for a, b in itertools.pairwise(ends)]
-    return found
+        arrays += [values[a:b] for a, b in itertools.pairwise(ends)]
+    return arrays

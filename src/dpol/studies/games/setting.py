@@ -1,4 +1,4 @@
-"""The question and the setting of a run, in five sentences."""
+"""Describe the question and the setting of a run in five sentences."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from dpol.studies.page import SETTING, Answer, PageFacts
 
 
 def setting_answer(summary: pd.DataFrame, facts: PageFacts) -> Answer:
-    """The choice that a run is about; the game, the data, the noise, what is protected, and how
-    numbers are to be read.
+    """Describe the choice, the game, the data, the noise, the protection, and the numbers.
 
     Args:
-        summary: table of `dpol.studies.games.summary`.
-        facts: of the run.
+        summary: Table of `dpol.studies.games.summary`.
+        facts: Facts of the run.
     """
     questions = facts.gains.values()
     reading = (
-        f"Every total gain is a mean over {facts.replicates} runs whose randomness follows from"
-        f" the seed {facts.seed}. Intervals have {100 * facts.confidence:g}% confidence for all"
-        f" cells of a table together (Student's t). {COVERS}"
+        f"Every total gain is a mean over {facts.replicates} runs, whose randomness follows from"
+        f" the seed {facts.seed}. Intervals (Student's t) hold for all cells of a table together"
+        f" with {100 * facts.confidence:g}% confidence. {COVERS}"
     )
     if summary["reported_mean_gain"].notna().any():
-        reading += " [paper: …] is reported by the paper and not computed here."
+        reading += " Numbers in [paper: …] are the paper’s, not computed here."
     return Answer(
         question=SETTING,
         finding=_choice(facts, questions),
@@ -42,43 +41,44 @@ def setting_answer(summary: pd.DataFrame, facts: PageFacts) -> Answer:
     )
 
 
-_LISTED = 12  # streams that have a name each
+_LISTED = 12  # most streams that are listed by name
 _NEXT = {"day": "the next day", "week": "next week", "month": "next month"}
 
 
 def _choice(facts: PageFacts, questions: Collection[Gain]) -> str:
-    """The choice that a run is about, in the words of its table."""
+    """Ask the question of the run in the words of its table."""
     if facts.columns is None:
         return "Which expert will gain most in the next round?"
     if len(questions) > 1:
-        return "Does the cost of privacy depend on what is asked?"
+        return "Does the cost of privacy depend on the question?"
     (gain,) = questions
     return asked_in_words(facts.columns, gain, facts.period)
 
 
 def asked_in_words(columns: Columns, gain: Gain, period: str) -> str:
-    """A question in the words of a table.
+    """Put a question in the words of a table.
 
     Args:
-        columns: of the table.
-        gain: the question.
-        period: day, week or period.
+        columns: Columns of the table.
+        gain: The question.
+        period: day, week, month or period.
 
     >>> columns = Columns(entity="hospital_pk", period="week", count="patients", capacity="beds")
     >>> asked_in_words(columns, Gain(of="count", bound=1000), "week")
-    'In which hospital will there be most patients next week?'
-    >>> asked_in_words(columns, Gain(min_capacity=50), "week")[:42]
-    'In which hospital of at least 50 beds will'
+    'Which hospital will have the most patients next week?'
+    >>> asked_in_words(columns, Gain(min_capacity=50), "week")[:46]
+    'Which hospital with at least 50 beds will have'
     """
     called = columns.called
     entity, count, capacity = called("entity"), called("count"), called("capacity")
     when = _NEXT.get(period, "in the next period")
-    among = f" of at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
+    among = f" with at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
     if gain.of == "count":
-        return f"In which {entity}{among} will there be most {count} {when}?"
+        return f"Which {entity}{among} will have the most {count} {when}?"
     if gain.at_most or columns.capacity_per != 1:
-        return f"In which {entity}{among} will there be most {columns.rate} {when}?"
-    return f"In which {entity}{among} will {count} take the largest share of {capacity} {when}?"
+        return f"Which {entity}{among} will have the most {columns.rate} {when}?"
+    share = f"the largest share of {capacity} taken by {count}"
+    return f"Which {entity}{among} will have {share} {when}?"
 
 
 def _game(facts: PageFacts, questions: Collection[Gain]) -> str:
@@ -97,11 +97,11 @@ def _game(facts: PageFacts, questions: Collection[Gain]) -> str:
     whole, several = ", or by ".join(dict.fromkeys(wholes)), ""
     if len(questions) > 1:
         every = " ".join(asked_in_words(columns, gain, facts.period) for gain in questions)
-        several = f" The same counts are asked {len(questions)} questions: {every}"
+        several = f" The same counts answer {len(questions)} questions: {every}"
     return (
-        f"Each period an algorithm picks one {entity} and scores its {count} divided by {whole}"
-        f" (columns {named}).{several} {lower} Each {entity} is an expert, its score is a gain, and"
-        " a period is a round."
+        f"Each {facts.period} an algorithm picks one {entity} and scores its {count} divided by"
+        f" {whole} (columns {named}).{several} {lower} Each {entity} is an expert, its score is a"
+        f" gain, and a {facts.period} is a round."
     )
 
 
@@ -133,6 +133,6 @@ def _noise(summary: pd.DataFrame) -> str:
 def _protected(summary: pd.DataFrame, facts: PageFacts) -> str:
     private = summary[summary["epsilon"] < float("inf")]
     if private.empty:
-        return "Nothing is protected: no run has privacy noise."
+        return "Nothing is protected: no run adds privacy noise."
     levels = [mu_title(mu) for mu in facts.levels.values() if mu < float("inf")]
     return f"Noise protects {each(private['unit'])}, at {', '.join(levels)}. {AS_HARD_AS}"

@@ -1,4 +1,4 @@
-"""The summary: one row per cell from the scores of all games, and the curves of the figure."""
+"""Summary and curves: one row per cell from the scores of all games, and cumulative gains."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from dpol.studies.study import Facts
 
 
 def count_comparisons(cells: Sequence[Scores], report: Report) -> int:
-    """Cells that the table shows or chooses from: the m of the Bonferroni correction.
+    """Count the cells that the table shows or chooses from, for the Bonferroni correction.
 
-    Every member of the envelope family counts, because the best of them is shown.
+    Every member of the envelope family counts, because the table shows the best of them.
     """
     return sum(cell.label in report.algorithms or cell.family == report.envelope for cell in cells)
 
@@ -30,13 +30,13 @@ def count_comparisons(cells: Sequence[Scores], report: Report) -> int:
 def summarize(
     cells: Sequence[Scores], streams: Mapping[str, GainStream], main: Games, facts: Facts
 ) -> pd.DataFrame:
-    """One row per stream, algorithm, noise and mu (the columns: docs/reference/tables.md).
+    """Build one row per stream, algorithm, noise and mu (columns: docs/reference/tables.md).
 
     Args:
-        cells: the scores of all games.
-        streams: the streams they were played on, by label.
-        main: what the report shows: its intervals hold together.
-        facts: the privacy levels, and the delta at which epsilon is reported.
+        cells: Scores of all games.
+        streams: Streams they were played on, by label.
+        main: The report, whose intervals hold jointly.
+        facts: Privacy levels, and the delta at which epsilon is reported.
     """
     confidence, comparisons = main.report.confidence, count_comparisons(cells, main.report)
     rows = []
@@ -68,10 +68,10 @@ def summarize(
 
 
 def totals_of(cells: Sequence[Scores], facts: Facts) -> pd.DataFrame:
-    """One row per cell and replicate: its total gain (the columns: docs/reference/tables.md)."""
+    """Build one row per cell and replicate: its total gain (docs/reference/tables.md)."""
     sizes = [len(cell.totals) for cell in cells]
-    settings = pd.DataFrame([{"stream": it.stream, **_setting(it, facts)} for it in cells])
-    # Of categories, since there are many rows: a text for each would take ten times the memory.
+    settings = pd.DataFrame([{"stream": cell.stream, **_setting(cell, facts)} for cell in cells])
+    # Categories, since there are many rows: texts would take ten times the memory.
     texts = settings[["stream", "algorithm", "noise", "level"]].astype("category")
     rows = texts.assign(mu=settings["mu"]).loc[np.repeat(settings.index, sizes)]
     return rows.reset_index(drop=True).assign(
@@ -95,13 +95,13 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
 
 
 def dates(stream: GainStream) -> NDArray[np.datetime64]:
-    """The (T,) periods; NaT where rounds have numbers only."""
+    """Return the (T,) periods; NaT where rounds have numbers only."""
     undated = stream.provenance.get("undated", False)
     return np.full_like(stream.periods, "NaT") if undated else stream.periods
 
 
 def _bounds(stream: GainStream) -> dict[str, Floats]:
-    """(T,) gains of who learns nothing, knows the best expert, and knows that of every round."""
+    """Return the (T,) gains of the three references, by label."""
     return {
         UNIFORM: stream.gains.mean(axis=1),
         BEST_FIXED: stream.gains[:, stream.best_fixed_expert()],
@@ -110,12 +110,11 @@ def _bounds(stream: GainStream) -> dict[str, Floats]:
 
 
 def bound_totals(stream: GainStream) -> dict[str, float]:
-    """The total gain of each bound, by its column of the summary."""
+    """Return the total gain of each reference, by its column of the summary."""
     return {TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()}
 
 
 def _setting(cell: Scores, facts: Facts) -> dict[str, Any]:
-    """Suite that was played, and its noise."""
     return {
         "algorithm": cell.label,
         "family": cell.family,
@@ -128,10 +127,10 @@ def _setting(cell: Scores, facts: Facts) -> dict[str, Any]:
 def cumulative_curves(
     cells: Sequence[Scores], streams: Mapping[str, GainStream], main: Games, facts: Facts
 ) -> pd.DataFrame:
-    """Mean cumulative gain by round, with half-widths, and those of the three references.
+    """Compute the mean cumulative gain by round with half-widths, and for the three references.
 
-    In each round the intervals hold for all cells that the report shows together, as in
-    `summarize`. The columns: docs/reference/tables.md.
+    In each round the intervals of all cells that the report shows hold jointly, as in `summarize`.
+    Columns: docs/reference/tables.md.
     """
     confidence, comparisons = main.report.confidence, count_comparisons(cells, main.report)
     frames = []

@@ -1,4 +1,4 @@
-"""The systems that the first figure and table of a page show: an algorithm and its noise each."""
+"""Systems (an algorithm and its noise) of the first figure and table of the page."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from dpol.studies.games.settings import BASELINE, OURS, ROLES, TUNED, Games
 from dpol.studies.study import Facts
 
 THIN = 0.7
-"""Width of the lines that are shown beside those compared."""
+"""Width of lines beside the systems compared."""
 _THICK = 2.0
 _CURATOR = "a curator"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A system: its name, its look and its rows of the summary, for all streams and levels."""
+    """A system: its name, look and rows of the summary for all streams and levels."""
 
     name: str
     look: Look
@@ -48,20 +48,20 @@ class Line:
 
     @property
     def explained(self) -> str:
-        """The name, and what it stands for where it does not say so."""
+        """The name, with algorithm and noise unless the name has them."""
         said = self.name.startswith(self.algorithm)
         return self.name if said else f"{self.name}: {self.algorithm}, {self.noise} noise"
 
 
 def ordered_levels(levels: Mapping[str, float]) -> list[float]:
-    """The privacy levels, from none to the most private."""
+    """Return the privacy levels, from no privacy to the strictest."""
     return sorted(levels.values(), reverse=True)
 
 
 def headline_levels(levels: Mapping[str, float], *, several: bool) -> list[float]:
-    """The levels that the headline of a comparison names: the middle one with noise.
+    """Return the levels that the headline of a comparison names: the middle one with noise.
 
-    Where the run asks several questions, the first one with noise comes before it.
+    If the run asks several questions, the weakest level with noise comes before it.
     """
     noisy = [mu for mu in ordered_levels(levels) if mu < math.inf]
     middle = noisy[len(noisy) // 2]
@@ -69,11 +69,11 @@ def headline_levels(levels: Mapping[str, float], *, several: bool) -> list[float
 
 
 def lines_of(summary: pd.DataFrame, main: Games, facts: Facts) -> list[Line]:
-    """The systems compared, the best tuned one and the best curator; or all systems.
+    """Return the systems compared with the best tuned baseline and curator, or all systems.
 
-    A run that compares nothing shows every algorithm, under the noise that is best for it at the
-    most private level, the best algorithm first. Best: in hindsight, in the mean over all streams,
-    and over all levels with noise where systems are compared.
+    A run that compares nothing shows every algorithm with its best noise at the strictest level,
+    the best algorithm first. "Best" is in hindsight, by the mean over all streams; where systems
+    are compared, over all levels with noise too.
     """
     rows = promised(summary[summary["stream"].isin(facts.streams)])
     return list(_compared(rows, main) if main.roles else _all(rows, main, facts))
@@ -99,7 +99,7 @@ def _compared(rows: pd.DataFrame, main: Games) -> Iterator[Line]:
 
 
 def _all(rows: pd.DataFrame, main: Games, facts: Facts) -> Iterator[Line]:
-    report, found = main.report, list[tuple[float, Line]]()
+    report, lines = main.report, list[tuple[float, Line]]()
     shown = {label: rows["algorithm"] == label for label in (*report.algorithms, *report.rivals)}
     if report.envelope:
         shown.setdefault(report.envelope, rows["family"] == report.envelope)
@@ -117,20 +117,20 @@ def _all(rows: pd.DataFrame, main: Games, facts: Facts) -> Iterator[Line]:
             look=replace(looks[label], dashes=dashes, width=THIN),
             rows=_of(rows, algorithm, noise),
         )
-        found.append((_rank(line, facts), line))
-    found.sort(key=lambda it: it[0], reverse=True)
-    for place, (_, line) in enumerate(found):
+        lines.append((_rank(line, facts), line))
+    lines.sort(key=lambda ranked: ranked[0], reverse=True)
+    for place, (_, line) in enumerate(lines):
         yield line if place else replace(line, look=replace(line.look, width=_THICK))
 
 
 def _rank(line: Line, facts: Facts) -> float:
-    """The share at the most private level; those without privacy come last."""
+    """Return the share at the strictest level; lines without privacy come last."""
     share, _ = mean_share(line.rows, min(facts.levels.values()))
     return -math.inf if math.isnan(share) or line.model == "none" else share
 
 
 def system_title(algorithm: str, noise: str) -> str:
-    """An algorithm and its noise, with the mark of a noise that is ours.
+    """Name an algorithm and its noise, with a mark if the noise is ours.
 
     >>> system_title("rw-meta", "capacity")
     'rw-meta, capacity noise †'
@@ -139,7 +139,7 @@ def system_title(algorithm: str, noise: str) -> str:
 
 
 def named_systems(summary: pd.DataFrame, settings: Games) -> dict[tuple[str, str], str]:
-    """The baseline and ours, each with its name; without a comparison the best local algorithm.
+    """Return the baseline and ours with their names, or else the best local algorithm.
 
     The latter is named with each of its noises, the best one first.
     """
@@ -155,7 +155,7 @@ def named_systems(summary: pd.DataFrame, settings: Games) -> dict[tuple[str, str
 
 
 def _best(rows: pd.DataFrame) -> tuple[str, str] | None:
-    """Algorithm and noise of the largest mean share; None where no share is known."""
+    """Return the algorithm and noise with the largest mean share; None if no share is known."""
     known = rows.dropna(subset="gain_share")
     if known.empty:
         return None
@@ -169,7 +169,7 @@ def _of(rows: pd.DataFrame, algorithm: str, noise: str) -> pd.DataFrame:
 
 
 def promised(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows that keep the promise of their level: by their guarantee no more guesses are right.
+    """Keep the rows whose guarantee allows no more right guesses than their level.
 
     An (epsilon, delta) guarantee bounds guesses less than a mu.
     """
@@ -181,18 +181,17 @@ def promised(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def holds_for_stays(noises: pd.Series) -> pd.Series:
-    """True for each noise that keeps the privacy of its level for every length of stay.
+    """Return True for each noise that protects longer stays as well as independent noise does.
 
-    Correlated noise keeps it for the unit only: who stays longer has less than with independent
-    noise.
+    Correlated noise keeps its level for the unit only; longer stays lose more privacy.
     """
     return noises.map(lambda name: find_noise(name).memory == "none")
 
 
 def mean_share(rows: pd.DataFrame, mu: float, column: str = "gain_share") -> tuple[float, float]:
-    """The share of a system at a level, a mean over streams, and the half width of its interval.
+    """Return a system's share at a level, mean over the streams, and its half-width.
 
-    Intervals of all streams hold together, so that of the mean is their mean.
+    The intervals of all streams hold jointly, so the mean of their half-widths is valid.
     """
     at = rows[rows["mu"] == mu]
     return float(at[column].mean()), float(at[f"{column}_half_width"].mean())

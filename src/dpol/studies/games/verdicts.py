@@ -1,4 +1,4 @@
-"""Verdicts on differences whose intervals hold together."""
+"""Verdicts on differences whose intervals hold jointly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ REACHED, MISSED = "reached", "not reached"
 
 
 def verdict_on(difference: float, half: float) -> str:
-    """`above`, `equal` or `below` (0) if the whole interval says so, otherwise `undecided`.
+    """Return `above`, `equal` or `below` 0 if the whole interval is, otherwise `undecided`.
 
     >>> verdict_on(1.0, 0.5), verdict_on(-1.0, 0.5), verdict_on(1.0, 1.5), verdict_on(0.0, 0.0)
     ('above', 'below', 'undecided', 'equal')
@@ -22,7 +22,7 @@ def verdict_on(difference: float, half: float) -> str:
 
 
 def verdict_of_aim(verdicts: Collection[str]) -> str:
-    """Verdict on an aim: ours is at or above everything it names, all intervals together.
+    """Return the verdict on an aim: ours must be at or above everything it names.
 
     >>> verdict_of_aim([ABOVE, EQUAL]), verdict_of_aim([ABOVE, BELOW])
     ('reached', 'not reached')
