@@ -245,10 +245,12 @@ def results() -> str:
 
 
 def _lines(columns: Mapping[str, Column]) -> dict[str, list[str]]:
-    """Return the names of the columns with each meaning."""
+    """Return the names of the columns with each meaning; ° marks cells that may be empty."""
     lines: dict[str, list[str]] = {}
     for name, column in columns.items():
-        lines.setdefault(meaning_of(column), []).append(name)
+        unit = f" ({column.unit})" if column.unit else ""
+        mark = "°" if column.optional and "empty" not in column.meaning else ""
+        lines.setdefault(f"{column.meaning}{unit}", []).append(f"`{name}`{mark}")
     return lines
 
 
