@@ -115,7 +115,7 @@ def test_a_corrected_table_is_noticed_and_one_that_a_job_makes_is_not(tmp_path: 
 
 
 def test_two_imports_cannot_write_one_run() -> None:
-    with pytest.raises(ConfigError, match="module first has a run of this name"):
+    with pytest.raises(ConfigError, match="module first writes to"):
         plan().refuse_twins({"first": plan()})
     plan(run="another").refuse_twins({"first": plan()})
 

@@ -135,7 +135,7 @@ def test_a_home_that_cannot_be_written_is_told(monkeypatch, tmp_path, capsys) ->
         monkeypatch.setenv(name, str(tmp_path / place))
     assert main(["demo", "--quiet"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"error: Snakemake cannot keep its sources in {tmp_path}/home/")
+    assert said.startswith(f"error: Snakemake cannot write its cache {tmp_path}/home/")
     assert said.endswith("; set XDG_CACHE_HOME to a folder that can be written\n")
 
 
