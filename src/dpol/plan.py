@@ -126,8 +126,11 @@ class Plan:
 
         The first file of each figure and table comes with its entry in Snakemake's own report.
         """
-        shown = [("figure", it.name, it.title, _figure_formats(it)) for it in section.figures]
-        shown += [("table", it.name, it.title, TABLE_FORMATS) for it in section.tables]
+        shown = [
+            ("figure", figure.name, figure.title, _figure_formats(figure))
+            for figure in section.figures
+        ]
+        shown += [("table", table.name, table.title, TABLE_FORMATS) for table in section.tables]
         files: list[tuple[str, dict[str, Any] | None]] = []
         for kind, name, title, formats in shown:
             about = {
@@ -235,7 +238,7 @@ class Plan:
         Raises:
             ModuleNotFoundError: a package is not installed where jobs find it.
         """
-        jobs = [tops for it in self._packages_of_jobs.values() for tops in it.values()]
+        jobs = [tops for labels in self._packages_of_jobs.values() for tops in labels.values()]
         return {top: package_of(top) for top in sorted({top for tops in jobs for top in tops})}
 
     @cached_property

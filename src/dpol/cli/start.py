@@ -79,7 +79,8 @@ def start(words: Sequence[str], typed: Sequence[str]) -> int:
         OutputError: other runs use the same files, or a folder cannot be written.
     """
     heard = _Heard()
-    before = {it: signal.signal(it, heard.stop) for it in (signal.SIGINT, signal.SIGTERM)}
+    numbers = signal.SIGINT, signal.SIGTERM
+    before = {number: signal.signal(number, heard.stop) for number in numbers}
     sys.unraisablehook = _show_unless_stopped
     try:
         done = _run(list(words), typed, heard)

@@ -85,7 +85,9 @@ def _sections() -> Iterator[_Section]:
         or place.endswith(")")
     }
     tables = {"": _rows("", whole, models, separate)}
-    tables |= {it: _rows("", models[it], models, separate) for it in places if it in separate}
+    tables |= {
+        name: _rows("", models[name], models, separate) for name in places if name in separate
+    }
     said = {meaning for rows in tables.values() for *_, meaning in rows}
     for name, rows in tables.items():
         about = _begin(models[name]["description"]) if name else ""
