@@ -65,8 +65,7 @@ def test_the_locks_of_a_run_that_may_live_are_left(
     else:
         remedy = "if it is no longer running, type: dpol run 'my file.yaml' --unlock"
         assert said.endswith(
-            f": a run on another-node uses the same files (process {PARENT}:"
-            f" dpol demo); {remedy}"
+            f": a run on another-node uses the same files (process {PARENT}: dpol demo); {remedy}"
         )
     assert capsys.readouterr().err == ""
 
