@@ -4,8 +4,8 @@
 include: "workflow/Snakefile"
 
 
-# The default target of an included file is none of this one. The name `all` is left to those who
-# import workflow/Snakefile, for a rule of their own.
+# An included file sets no default target here. The name `all` is free for workflows that import
+# workflow/Snakefile and need a rule of that name.
 rule all:
     input:
         rules.results.input,

@@ -1,8 +1,8 @@
 """Make the table of config/emergency.yaml from the monthly files of NHS England.
 
-Type `python config/emergency.py` in the checkout. It reads every .csv file of
-data/raw/nhs-emergency/, turns periods such as MSitAE-APRIL-2025 into dates, and leaves out the
-line with the totals.
+Type `python config/emergency.py` in the checkout. It reads every .csv file in
+data/raw/nhs-emergency/, turns periods such as MSitAE-APRIL-2025 into dates, and drops the line of
+totals.
 """
 
 import csv
@@ -16,7 +16,7 @@ NUMBERS = ("A&E attendances Type 1", "Attendances over 4hrs Type 1")
 
 
 def main() -> None:
-    """Write the table: a row a trust and month."""
+    """Write the table, with a row per trust and month."""
     files = sorted(FOLDER.glob("*.csv"))
     if not files:
         sys.exit(f"error: {FOLDER}: no .csv files; put the monthly files of NHS England there")

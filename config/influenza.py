@@ -1,4 +1,4 @@
-"""Make the table of config/influenza.yaml from a package of Debian or Ubuntu.
+"""Make the table of config/influenza.yaml from a Debian or Ubuntu package.
 
 Type `python config/influenza.py` in the checkout, after `apt-get update`. apt downloads the package
 r-cran-surveillance; nothing of it is installed or executed. Two of its text files become one table:
@@ -24,17 +24,17 @@ FIRST_WEEK = datetime.date(2001, 1, 1)
 
 
 def rows_of(package: Path, name: str, digest: str) -> list[list[str]]:
-    """The rows of a text file of the package, cut at blanks; the file must be the known one."""
+    """Return the rows of a text file in the package, split at blanks; check its SHA-256."""
     text = package.with_name(name)
     extract_table(package, f"{FOLDER}/{name}", text)
     if hashlib.sha256(text.read_bytes()).hexdigest() != digest:
-        sys.exit(f"error: {name} of {package.name} is not that of r-cran-surveillance 1.20.3")
+        sys.exit(f"error: {name} in {package.name} differs from r-cran-surveillance 1.20.3")
     with text.open(encoding="latin-1", newline="") as lines:
         return list(csv.reader(lines, delimiter=" "))
 
 
 def main() -> None:
-    """Write the table: a row a district and week."""
+    """Write the table, with a row per district and week."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["apt-get", "download", "--quiet", "r-cran-surveillance"]
         if subprocess.run(command, cwd=folder, check=False).returncode:

@@ -116,7 +116,7 @@ def test_a_corrected_table_is_noticed_unless_a_job_makes_it(tmp_path: Path) -> N
 
 
 def test_two_imports_cannot_write_one_run() -> None:
-    with pytest.raises(ConfigError, match="module first has a run of this name"):
+    with pytest.raises(ConfigError, match="module first writes to"):
         plan().refuse_twins({"first": plan()})
     plan(run="another").refuse_twins({"first": plan()})
 

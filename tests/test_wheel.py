@@ -134,9 +134,9 @@ def test_an_unwritable_home_is_refused(monkeypatch, tmp_path, capsys) -> None:
     for name, place in (("HOME", "home"), ("XDG_CACHE_HOME", "home/cache")):
         monkeypatch.setenv(name, str(tmp_path / place))
     assert main(["demo", "--quiet"]) == 1
-    message = capsys.readouterr().err
-    assert message.startswith(f"error: Snakemake cannot keep its sources in {tmp_path}/home/")
-    assert message.endswith("; set XDG_CACHE_HOME to a folder that can be written\n")
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: Snakemake cannot write its cache {tmp_path}/home/")
+    assert said.endswith("; set XDG_CACHE_HOME to a folder that can be written\n")
 
 
 @pytest.mark.parametrize("words", ["demo -h", "run --help"])

@@ -1,7 +1,7 @@
 """Differentially private online learning: algorithms, accounting and experiments.
 
-The public names, loaded when they are first used: `docs/reference/public.md` says what each is.
-To add one: a line in `__init__.pyi`, which type checkers read too.
+Public names are loaded on first use; `docs/reference/public.md` describes them. To add one, add a
+line to `__init__.pyi`, which type checkers read too.
 """
 
 import lazy_loader

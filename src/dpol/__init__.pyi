@@ -1,4 +1,4 @@
-"""The public names and their modules: `dpol/__init__.py` and type checkers read them here."""
+"""Public names and their modules, read by `dpol/__init__.py` and by type checkers."""
 
 from .checks.check import Verdict as Verdict
 from .checks.check import check as check

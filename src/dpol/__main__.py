@@ -1,4 +1,4 @@
-"""`python -m dpol` is the command `dpol`."""
+"""The command `dpol`, as `python -m dpol`."""
 
 import sys
 

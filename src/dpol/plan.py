@@ -1,6 +1,6 @@
-"""What the workflow asks of a config: points, files, hashes, and what is fetched.
+"""The plan of a run, from its config: points, files, hashes of code, and what to fetch.
 
-The rules read a `Plan` and hold no policy of their own.
+The rules of the workflow read a `Plan` and decide nothing themselves.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ FIGURE_FORMATS = ("svg", "png", "pdf")
 TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
 
 SHORT_SECONDS = 20.0
-"""Time on one core at which a job of several points is full; the start of a job takes one."""
+"""Expected time on one core at which a job of several points is full; to start a job takes 1 s."""
 
 Files = Mapping[str, str | list[str]]
-"""Files by name, or lists of them, as paths from the working folder."""
+"""Files or lists of files by name, as paths from the working folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A checked config as the rules of the workflow see it.
+    """A checked config, as the rules of the workflow use it.
 
     Args:
-        config: of the run.
-        place: where it came from, for messages.
-        name: of its files, for the page of the run.
-        text: the config as YAML: its file as it is, if it is the only one and nothing overrides it.
+        config: config of the run.
+        place: origin of the config, for messages.
+        name: names of its files, for the report.
+        text: the config as YAML; the unchanged file if it is the only one and nothing overrides it.
     """
 
     config: Config
@@ -59,23 +59,23 @@ class Plan:
 
     @property
     def folder(self) -> str:
-        """The folder of the run."""
+        """Folder of the run."""
         return f"results/{self.config.run}"
 
     @cached_property
     def studies(self) -> list[tuple[Study, Any]]:
-        """The studies of the config, each with its settings."""
+        """Studies of the config, each with its settings."""
         return self.config.studies()
 
     @cached_property
     def points(self) -> Mapping[str, Mapping[str, Point]]:
-        """The points of each study, by its name and by their labels."""
+        """Points of each study, by study and label."""
         facts = self._untitled
         return {study.name: study.points(block, facts) for study, block in self.studies}
 
     @cached_property
     def jobs(self) -> Mapping[str, Mapping[str, Sequence[Point]]]:
-        """The points of each job, by study and by the label of the job."""
+        """Points of each job, by study and label of the job."""
         most = self.config.points_per_job
         return {
             study.name: dict(_jobs_of(self.points[study.name], most, study.seconds))
@@ -84,7 +84,7 @@ class Plan:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """The time that a job of a study is expected to take on one core, by name of its rule."""
+        """Expected seconds of a study's job on one core, by the name of the rule."""
         return {
             f"{study.name}_point": sum(
                 point.get("seconds", study.seconds) for point in self.points[study.name].values()
@@ -94,65 +94,72 @@ class Plan:
         }
 
     def inputs_of_job(self, study: Study, label: str) -> Files:
-        """The files that the points of a job read, by their names for them."""
+        """Return the files that the points of a job read, by name."""
         return self._below(self.jobs[study.name][label][0].get("inputs", {}))
 
     def outputs_of_job(self, study: Study, block: Any) -> Files:
-        """The files that a job makes of its points, by name, with `{point}` for its label."""
+        """Return the files that a job writes, by name, with `{point}` for its label."""
         return self._below(study.files_of_points(block))
 
     def parts_of_results(self, study: Study, block: Any) -> Files:
-        """The files of which the result tables are made, lists by name."""
+        """Return the files that the result tables are made from, in lists by name."""
         labels = self.jobs[study.name]
         made = study.files_of_points(block).items()
-        points = {name: [path.replace("{point}", it) for it in labels] for name, path in made}
+        points = {name: [path.replace("{point}", label) for label in labels] for name, path in made}
         return self._below({**points, **study.reads(list(self.config.played))})
 
     def results(self, study: Study, block: Any) -> Files:
-        """The files of the result tables of a study, by name."""
+        """Return the files of a study's result tables, by name."""
         return self.tables(study.results_of(block, self.config.facts))
 
     def tables(self, names: Sequence[str]) -> Files:
-        """The files of result tables, by name."""
+        """Return the files of result tables, by name."""
         return self._below({name: f"{name}.parquet" for name in names})
 
     def sections(self, study: Study, block: Any) -> list[Section]:
-        """The sections of a study that have files; an interactive figure alone has none."""
-        return [it for it in study.sections_of(block, self.config.facts) if it.made]
+        """Return the sections of a study with files; an interactive figure alone has no file."""
+        sections = study.sections_of(block, self.config.facts)
+        return [section for section in sections if section.made]
 
     def shown(self, section: Section) -> list[tuple[str, dict[str, Any] | None]]:
-        """The files of a section; the first of each figure and table with what Snakemake's own
-        report says of it."""
-        shown = [("figure", it.name, it.title, _figure_formats(it)) for it in section.figures]
-        shown += [("table", it.name, it.title, TABLE_FORMATS) for it in section.tables]
-        found: list[tuple[str, dict[str, Any] | None]] = []
+        """Return the files of a section.
+
+        The first file of each figure and table comes with its entry in Snakemake's own report.
+        """
+        shown = [
+            ("figure", figure.name, figure.title, _figure_formats(figure))
+            for figure in section.figures
+        ]
+        shown += [("table", table.name, table.title, TABLE_FORMATS) for table in section.tables]
+        files: list[tuple[str, dict[str, Any] | None]] = []
         for kind, name, title, formats in shown:
             about = {
                 "caption": "../report/section.rst",
-                # Snakemake takes what follows a colon for no part of the name.
+                # Snakemake drops the part of a name after a colon.
                 "category": section.title.replace(": ", " – "),
                 "labels": {"what": title, "kind": kind},
             }
             first, *others = (f"{self.folder}/{kind}s/{name}.{suffix}" for suffix in formats)
-            found += [(first, about), *((path, None) for path in others)]
-        return found
+            files += [(first, about), *((path, None) for path in others)]
+        return files
 
     def mb_of_results(self, input_mb: float) -> int:
-        """The memory that making result tables takes, in MB, of parts of so many MB."""
+        """Return the memory to make result tables, in MB, from parts of `input_mb` MB."""
         return round(1000 + 10 * input_mb)
 
     @property
     def outputs(self) -> list[str]:
-        """The result tables, figures and tables of all studies."""
-        found: list[str] = []
+        """Result tables, figures and tables of all studies."""
+        files: list[str] = []
         for study, block in self.studies:
-            found += map(str, self.results(study, block).values())
-            found += [path for it in self.sections(study, block) for path, _ in self.shown(it)]
-        return found
+            files += map(str, self.results(study, block).values())
+            sections = self.sections(study, block)
+            files += [path for section in sections for path, _ in self.shown(section)]
+        return files
 
     @property
     def played_files(self) -> list[str]:
-        """All files of which the results are made; who deletes them keeps the report."""
+        """Files that the results are made from; the report stays if they are deleted."""
         parts = [self.parts_of_results(study, block) for study, block in self.studies]
         files = [path for lists in parts for paths in lists.values() for path in paths]
         raw = [self.config.raw_file, f"{self.config.raw_file}.member.json"]
@@ -160,32 +167,32 @@ class Plan:
         return [*dict.fromkeys([*files, *streams]), *raw]
 
     def waits(self, study: Study) -> bool:
-        """True if all points of a study wait for files; others may start at once."""
+        """Return whether all points of a study wait for files; other studies start at once."""
         return all(point.get("inputs") for point in self.points[study.name].values())
 
     # --- What a job depends on, besides its inputs ---
 
     @cached_property
     def _untitled(self) -> Facts:
-        """The facts of the run without titles, on which no number depends."""
+        """The facts of the run without titles, which affect no number."""
         facts = self.config.facts
         streams, questions = (
-            {it: it for it in titled} for titled in (facts.streams, facts.questions)
+            {label: label for label in titled} for titled in (facts.streams, facts.questions)
         )
         return replace(facts, streams=streams, questions=questions)
 
     def facts_of_results(self, study: Study) -> dict[str, Any]:
-        """The facts on which the result tables of a study may depend, as plain values."""
+        """Return the facts that a study's result tables may depend on, as plain values."""
         return self._known_to(study, self._untitled)
 
     def facts_of_shown(self, study: Study) -> dict[str, Any]:
-        """The facts for the figures and tables of a study: with titles."""
+        """Return the facts for the figures and tables of a study, with titles."""
         return self._known_to(study, self.config.facts)
 
     def _known_to(self, study: Study, facts: Facts) -> dict[str, Any]:
-        """All facts for a study that reads streams, or total gains on them; else those of all runs.
+        """Return all facts if a study reads streams or their total gains, else the general facts.
 
-        Otherwise a new title or privacy level would make the tables of all studies again.
+        Thus a new title or privacy level does not remake the tables of every study.
         """
         points = self.points[study.name].values()
         read = {path for point in points for path in point.get("inputs", {}).values()}
@@ -202,8 +209,8 @@ class Plan:
 
     @cached_property
     def _packages_of_jobs(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The packages of others that each job needs, by study and label."""
-        known: dict[str, Sequence[str]] = {}  # many points play the same suite
+        """Packages other than dpol that each job needs, by study and label."""
+        known: dict[str, Sequence[str]] = {}  # a cache: many points play the same suite
 
         def packages_of(study: Study, point: Point) -> Sequence[str]:
             suite, noises = point.get("suite", ()), [noise for noise, _ in point.get("games", ())]
@@ -211,12 +218,14 @@ class Plan:
             if key not in known:
                 modules = [study.module, *map(module_of_noise, noises)]
                 modules += [module for entry in suite for module in modules_of(entry)]
-                known[key] = sorted({it.partition(".")[0] for it in modules if is_foreign(it)})
+                known[key] = sorted(
+                    {name.partition(".")[0] for name in modules if is_foreign(name)}
+                )
             return known[key]
 
         return {
             study.name: {
-                label: sorted({top for it in points for top in packages_of(study, it)})
+                label: sorted({top for point in points for top in packages_of(study, point)})
                 for label, points in self.jobs[study.name].items()
             }
             for study, _ in self.studies
@@ -224,17 +233,17 @@ class Plan:
 
     @cached_property
     def packages(self) -> Mapping[str, Package]:
-        """The packages other than dpol that the run needs, by the name that is imported.
+        """Packages other than dpol that the run needs, by the name of import.
 
         Raises:
-            ModuleNotFoundError: one is not installed where jobs find it.
+            ModuleNotFoundError: a package is not installed where jobs find it.
         """
-        jobs = [tops for it in self._packages_of_jobs.values() for tops in it.values()]
+        jobs = [tops for labels in self._packages_of_jobs.values() for tops in labels.values()]
         return {top: package_of(top) for top in sorted({top for tops in jobs for top in tops})}
 
     @cached_property
     def code(self) -> str:
-        """A hash of what computes: dpol without its checks, commands, report and looks."""
+        """Hash of the code that computes: dpol without checks, commands, report and styles."""
         return code_of_dpol("checks", "cli", "report", "show")
 
     @cached_property
@@ -242,40 +251,48 @@ class Plan:
         return code_of_dpol("checks", "cli", "report")
 
     def code_of_job(self, study: Study, label: str) -> list[str]:
-        """Hashes of what computes a job: dpol, and each package that its points play."""
+        """Return hashes of a job's code: dpol, and each package that its points play."""
         tops = self._packages_of_jobs[study.name][label]
         return [self.code, *(self.packages[top].sha256 for top in tops)]
 
     def code_of_results(self, study: Study) -> list[str]:
-        """Hashes of what makes the result tables of a study: all that its points need, and the
-        paper's numbers, which are in `show` because no point needs them."""
+        """Return hashes of the code of a study's result tables.
+
+        It is the code of the points, and the file of the paper's numbers in `show`, which no point
+        needs.
+        """
         tops = {top for tops in self._packages_of_jobs[study.name].values() for top in tops}
         packages = (self.packages[top].sha256 for top in sorted(tops))
         return [self.code, sha256(REPORTED), *packages]
 
     def code_of_shown(self, study: Study) -> list[str]:
-        """Hashes of what draws the figures and renders the tables of a study."""
+        """Return hashes of the code of a study's figures and tables."""
         return [self._code_that_draws, *self.code_of_results(study)[1:]]
 
     def code_of_page(self) -> list[str]:
-        """Hashes of what writes the page of the run."""
-        return [code_of_dpol("checks", "cli"), *(it.sha256 for it in self.packages.values())]
+        """Return hashes of the code of the report."""
+        packages = self.packages.values()
+        return [code_of_dpol("checks", "cli"), *(package.sha256 for package in packages)]
 
     @property
     def tables_read(self) -> list[str]:
-        """The tables that are cleaned: of counts, and of capacities if they have one."""
+        """Tables to clean: the counts, and the capacities if they are in a second table."""
         return [self.config.raw_file, *self.config.dataset.capacity_files]
 
     def contents(self, *files: str, made: Callable[[str], bool]) -> list[str | None]:
-        """Checksums of tables on this machine; None for one that a job makes, or dpol fetched.
+        """Return checksums of local tables; None for a table that a job makes or dpol fetched.
 
-        Times alone do not tell: a corrected table that was unpacked or copied keeps its old one.
+        Modification times are not enough: a corrected table that was unpacked or copied may be
+        older than the results.
 
         Args:
             files: the tables.
-            made: tells of those that a job makes, whose times do tell; they need not be there yet.
+            made: whether a job makes a table; it need not exist yet, and its time is reliable.
         """
-        return [None if made(it) or not Path(it).exists() else self._checksum(it) for it in files]
+        return [
+            None if made(file) or not Path(file).exists() else self._checksum(file)
+            for file in files
+        ]
 
     def _checksum(self, file: str) -> str | None:
         facts = provenance_of(file, simulated=False)
@@ -286,71 +303,74 @@ class Plan:
 
     @property
     def wanted_groups(self) -> list[str]:
-        """The groups of all streams."""
+        """Groups of all streams."""
         return sorted({group for stream in self.config.streams.values() for group in stream.groups})
 
     @property
     def fetched(self) -> str:
-        """The table, or archive, of a web source or a package; empty for other sources."""
+        """The table or archive of a web source or package; empty for other sources."""
         source = self.config.dataset.source
         return source.file if source.kind == "web" or source.kind == "package" else ""
 
     @cached_property
     def query(self) -> dict[str, str]:
-        """What is asked of the web source, as SoQL."""
+        """Query of the web source, as SoQL."""
         return self._query.soql
 
     @property
     def must_fetch(self) -> bool:
-        """True if the table is missing, or is of another query."""
+        """Whether the table is missing, or was fetched by another query."""
         from dpol.data.fetch import must_fetch
 
         return bool(self.fetched) and must_fetch(self._query, Path(self.fetched))
 
     @property
     def _query(self) -> Query:
-        from dpol.data.query import query_for  # not where nothing is fetched: it takes a while
+        from dpol.data.query import query_for  # slow, and not needed if nothing is fetched
 
         return query_for(self.config.dataset, self.wanted_groups)
 
     def refuse_twins(self, others: Mapping[str, Plan]) -> None:
-        """Refuse to write what another import of the rules into one workflow writes.
+        """Check that no other import of the rules into the workflow writes the same files.
 
         Args:
-            others: their plans, by the names of the imports.
+            others: the plans of the other imports, by name.
 
         Raises:
-            ConfigError: the same run, or another table in the same file.
+            ConfigError: two imports have the same run, or different tables in the same file.
         """
         for name, other in others.items():
             if other.folder == self.folder:
                 raise ConfigError(
-                    f"{self.place}: run = {self.config.run}: module {name} has a run of this name,"
-                    f" and writes to {self.folder} too; give each module its own run"
+                    f"{self.place}: run = {self.config.run}: module {name} writes to {self.folder}"
+                    " too; give each module its own run"
                 )
             if other.fetched == self.fetched and self.must_fetch and other.query != self.query:
                 raise ConfigError(
                     f"{self.place}: dataset.source.file = {self.fetched}: module {name} fetches"
-                    " other groups, columns or periods into it; give each its file"
+                    " other groups, columns or periods into it; give each module its own file"
                 )
 
     # --- What is said ---
 
     @property
     def benchmarks(self) -> list[str]:
-        """Files of the times of the jobs of this run; those of earlier configs may be beside.
+        """Files with the times of this run's jobs.
 
-        A table that is there is fetched by no rule any more, but it was.
+        They include the fetching of a table that exists by now. Files of earlier configs may be in
+        the same folder.
         """
         source = self.config.dataset.source
-        sections = [it for study, block in self.studies for it in self.sections(study, block)]
+        sections = [
+            section for study, block in self.studies for section in self.sections(study, block)
+        ]
         single = {
             "fetch_dataset": bool(self.fetched),
             "extract_table": bool(getattr(source, "member", None)),
             "simulate_dataset": source.kind == "simulated",
             "clean_panel": source.kind != "gains",
             **{f"{study.name}_results": True for study, _ in self.studies},
-            **{rule_of_section(it): True for it in sections},
+            **{rule_of_section(section): True for section in sections},
         }
         several = {"build_stream": list(self.config.played)}
         several |= {f"{name}_point": list(jobs) for name, jobs in self.jobs.items()}
@@ -360,41 +380,41 @@ class Plan:
 
     @property
     def done(self) -> str:
-        """The places that a person wants to open, once all is made."""
+        """Message at the end of a run: what to open."""
         lines = [f"Done: {self.folder}/report/index.html"]
         lines += [f"{kind}: {self.folder}/{kind.lower()}" for kind in ("Tables", "Figures")]
         lines += [f"{self.folder}: {HOLDS_RAW_COUNTS}"] if self.config.dataset.private else []
         return "\n".join(lines)
 
     def _below(self, paths: Mapping[str, str | Sequence[str]]) -> Files:
-        """Files below the folder of the run."""
+        """Return the files below the folder of the run."""
         return {
-            name: f"{self.folder}/{it}"
-            if isinstance(it, str)
-            else [f"{self.folder}/{path}" for path in it]
-            for name, it in paths.items()
+            name: f"{self.folder}/{value}"
+            if isinstance(value, str)
+            else [f"{self.folder}/{path}" for path in value]
+            for name, value in paths.items()
         }
 
 
 def make_plan(
     raw: Mapping[str, Any], files: Sequence[str | Path], module: str | None = None
 ) -> Plan:
-    """Check a config, and plan its run.
+    """Check a config and plan its run.
 
     Args:
-        raw: the config as Snakemake has it: of the files, with what the command line overrides.
-        files: the config files; none where another workflow imports the rules.
-        module: the name by which that workflow imports them.
+        raw: the config from Snakemake: the files, with overrides of the command line.
+        files: the config files; none if another workflow imports the rules.
+        module: the name under which another workflow imports the rules.
 
     Raises:
-        ConfigError: the config breaks rules, or its table is not there.
+        ConfigError: the config breaks rules, or its table does not exist.
         OutputError: the folder of the run cannot be written.
     """
-    paths = [Path(file) for file in files]  # Snakemake has that of the default config as text
+    paths = [Path(file) for file in files]  # Snakemake gives the default config as text
     place = f"config of module {module}" if module else " + ".join(map(str, paths))
     texts = [read_yaml(path) for path in paths]
     config = parse_experiment(raw, place).config
-    if not module:  # there a rule of the importing workflow may make the table
+    if not module:  # a rule of an importing workflow may make the table
         check_local_table(config)
     check_writable(f"results/{config.run}")
     if texts == [raw]:
@@ -408,12 +428,12 @@ def make_plan(
 def _jobs_of(
     points: Mapping[str, Point], most: int, usual: float
 ) -> Iterator[tuple[str, Sequence[Point]]]:
-    """The points of each job, in their order, by its label: that of the first, and how many follow.
+    """Yield the label and the points of each job; a label such as `a+1` is the first and the rest.
 
     Args:
-        points: of a study, by their labels.
-        most: points in a job.
-        usual: the seconds of a point that does not say so.
+        points: points of a study, by label and in order.
+        most: largest number of points in a job.
+        usual: seconds of a point without `seconds`.
 
     >>> points = {"a": {"seconds": 8.0}, "b": {}, "c": {}, "d": {"inputs": {"stream": "x"}}}
     >>> [label for label, _ in _jobs_of(points, 8, 7.0)]
@@ -430,10 +450,10 @@ def _jobs_of(
 
 
 def _is_short(points: Sequence[Point], usual: float) -> bool:
-    """True if one job may compute all these points: they read the same files, and are fast."""
+    """Return whether one job may compute all points: they read the same files, and are fast."""
     first = points[0].get("inputs")
-    expected = sum(it.get("seconds", usual) for it in points)
-    return expected <= SHORT_SECONDS and all(it.get("inputs") == first for it in points)
+    expected = sum(point.get("seconds", usual) for point in points)
+    return expected <= SHORT_SECONDS and all(point.get("inputs") == first for point in points)
 
 
 def _label_of(job: Mapping[str, Point]) -> str:
@@ -442,10 +462,10 @@ def _label_of(job: Mapping[str, Point]) -> str:
 
 
 def rule_of_section(section: Section) -> str:
-    """The name of the rule that shows a section."""
+    """Return the name of the rule that writes the files of a section."""
     return f"{section.name.replace('-', '_')}_shown"
 
 
 def _figure_formats(figure: FigureSpec) -> Sequence[str]:
-    """The formats of a figure; one that the page shows has a narrow variant for phones."""
+    """Return the formats of a figure; a figure on the page has a narrow variant for phones."""
     return FIGURE_FORMATS if figure.place == "file" else (*FIGURE_FORMATS, "narrow.svg")

@@ -1,6 +1,6 @@
-"""The view of a run: its length, its stages, the time left, and the results or errors at the end.
+"""The view of a run: its length, stages and time left, and its results or errors at the end.
 
-Snakemake finds this package by its name. `dpol demo` and `dpol run` ask for it (`--logger dpol`).
+Snakemake finds this package by its name; `dpol demo` and `dpol run` request it (`--logger dpol`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_logger_plugin_dpol.progress import Progress, in_words
 
 _NARROWEST = 60
-"""Columns of a terminal on which lines can be drawn again."""
+"""Smallest width of a terminal on which lines are redrawn."""
 _BAR = 24
 _NOTHING = "Nothing to be done"
 _CHATTER = (
@@ -30,14 +30,14 @@ _CHATTER = (
     "Using shell: ",
 )
 _STOPS = "Terminating processes on user request", "Will exit after finishing currently running"
-# They only follow other errors.
+# These messages only follow other errors.
 _FOLLOW = "Exiting because a job execution failed", "WorkflowError:\nAt least one job did not"
 
 
 class LogHandler(LogHandlerBase):
-    """Stages and their bars; at the end what was made, or every error once.
+    """Handler that shows the stages with bars, and at the end the results, or every error once.
 
-    With --dry-run, Snakemake's own plan.
+    With --dry-run it prints Snakemake's own plan.
     """
 
     writes_to_stream = True
@@ -47,27 +47,27 @@ class LogHandler(LogHandlerBase):
 
     @property
     def has_filter(self) -> bool:
-        """Snakemake filters what it says of a plan."""
+        """Whether the handler filters messages; in a dry run Snakemake does."""
         return not self.common_settings.dryrun
 
     def __post_init__(self) -> None:
-        """Nothing has begun yet."""
+        """Set the state before a run."""
         self._from = Path.cwd()
         self._progress: Progress | None = None
         self._expected: dict[str, float] = {}
         self._cores: int | None = None
         self._plans: list[Callable[[], str]] = []
-        """What the runs of this workflow make, unless the user asked for other files."""
+        """Final messages of the runs of this workflow, unless the user asked for other files."""
         self._running: dict[int, str] = {}
-        """Messages of jobs."""
+        """Messages of the active jobs."""
         self._failed: dict[int, tuple[str, list[str]]] = {}
-        """Rules and logs of jobs."""
+        """Rules and logs of the failed jobs."""
         self._errors: list[str] = []
         self._made: list[str] = []
         self._stopped = False
         self._tenths = 0
         self._drawn = 0
-        """Lines on the terminal that are drawn again."""
+        """Number of lines on the terminal to redraw."""
         self._turn = threading.RLock()
         self._ended = threading.Event()
         wide = shutil.get_terminal_size().columns >= _NARROWEST
@@ -77,7 +77,7 @@ class LogHandler(LogHandlerBase):
             threading.Thread(target=self._redraw, daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take in what Snakemake says."""
+        """Handle a message of Snakemake."""
         with self._turn:
             self._take_in(record)
 
@@ -86,7 +86,7 @@ class LogHandler(LogHandlerBase):
         if self.common_settings.dryrun:
             if plan := self.format(record):
                 print(plan)
-        elif "done_of_run" in facts:  # of dpol's own rules
+        elif "done_of_run" in facts:  # from dpol's own rules
             self._expected |= facts["seconds_of_rules"]
             self._plans.append(facts["done_of_run"])
         elif event == LogEvent.RESOURCES_INFO:
@@ -116,7 +116,7 @@ class LogHandler(LogHandlerBase):
             self._say(text)
 
     def close(self) -> None:
-        """Say how it ended; Snakemake says nothing after this."""
+        """Print how the run ended; Snakemake says nothing after this."""
         super().close()
         if self._ended.is_set():
             return
@@ -125,7 +125,7 @@ class LogHandler(LogHandlerBase):
             self._draw(time.time())
         above = [""] if self._progress and self._shown else []
         if self._stopped:
-            return  # `dpol run` says how to go on
+            return  # `dpol run` says how to continue
         if self._failed or self._errors:
             print(*above, *self._what_went_wrong(), sep="\n", file=sys.stderr)
         elif self._made and self._shown:
@@ -134,7 +134,7 @@ class LogHandler(LogHandlerBase):
 
     def _begin(self, facts: Mapping[str, Any], now: float) -> None:
         message = facts["rule_msg"] or facts["rule_name"]
-        if not facts["output"]:  # a rule that collects files names them
+        if not facts["output"]:  # the message of a rule that collects files names them
             self._made.append(message)
         elif self._progress:
             self._running[facts["jobid"]] = message
@@ -148,7 +148,7 @@ class LogHandler(LogHandlerBase):
 
     def _finish(self, job: int, now: float) -> None:
         self._running.pop(job, None)
-        self._failed.pop(job, None)  # done at another try
+        self._failed.pop(job, None)  # a later attempt succeeded
         stage = self._progress and self._progress.finish(job, now)
         if not self._progress or not stage or self._redrawn or not self._shown:
             return
@@ -190,31 +190,31 @@ class LogHandler(LogHandlerBase):
             print(text, file=sys.stderr, flush=True)
 
     def _what_went_wrong(self) -> list[str]:
-        """Every message once: of jobs as their logs have it, of Snakemake where they have none."""
-        own = [text for text in self._errors if not text.startswith(_FOLLOW)]
+        """Return every message once: the log's message for a job, otherwise Snakemake's."""
+        general = [text for text in self._errors if not text.startswith(_FOLLOW)]
         messages = []
         for rule, logs in self._failed.values():
-            # Not before: Snakemake imports every plugin that is installed.
+            # Imported late, because Snakemake imports every installed plugin.
             from dpol.core.logs import error_in
 
             if written := [text for log in logs if (text := error_in(Path(log)))]:
                 messages += written
             else:
-                messages += [*own, f"error: {rule} did not end; its log is {', '.join(logs)}"]
-        return list(dict.fromkeys(messages or own or self._errors))
+                messages += [*general, f"error: {rule} did not finish; see {', '.join(logs)}"]
+        return list(dict.fromkeys(messages or general or self._errors))
 
 
 def _outlook(progress: Progress) -> str:
-    from dpol.core.words import counted  # not before, as above
+    from dpol.core.words import counted  # late, as above
 
     text = counted(sum(progress.totals.values()), "job")
     if seconds := progress.seconds_in_all():
         text += f", about {in_words(seconds)} on {counted(progress.cores or 1, 'core')}"
-    return f"{text}. Ctrl-C is safe: the same command goes on from there."
+    return f"{text}. Ctrl-C is safe: the same command continues from there."
 
 
 def _up_to_date(plans: Sequence[str]) -> list[str]:
-    """What to say where nothing is to be done; a plan begins with the page of its run."""
+    """Return what to print if there is nothing to do; a plan begins with the page of its run."""
     lines = []
     for plan in filter(None, plans):
         page, *others = plan.removeprefix("Done: ").split("\n")

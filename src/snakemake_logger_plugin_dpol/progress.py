@@ -1,4 +1,4 @@
-"""The progress of a run: jobs done in each stage, and the time that the others will take."""
+"""The progress of a run: finished jobs in each stage, and the time for the others."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ STAGES = {
     "Figures": ("_shown",),
     "Report": ("render_report",),
 }
-"""Stages, with the ends of the names of their rules; the first that fits."""
+"""Stages with the suffixes of their rules; the first match counts."""
 _ENOUGH = 0.1
-"""Share of the jobs that says how long the others take."""
+"""Share of finished jobs from which the time of the others is estimated."""
 _SECONDS = 1.5
-"""Of a job of which nothing is known."""
+"""Seconds of a job about which nothing is known."""
 
 
 def stage_of(rule: str) -> str | None:
-    """The stage of a rule; None if its jobs only collect files."""
+    """Return the stage of a rule, or None if its jobs only collect files."""
     return next((stage for stage, ends in STAGES.items() if rule.endswith(ends)), None)
 
 
@@ -29,10 +29,10 @@ class Progress:
     """The jobs of a run.
 
     Args:
-        totals: how many jobs each rule has.
-        began: when the run began, in seconds.
-        expected: the mean seconds of a job of a rule, where they are known.
-        cores: on which jobs run; none where they run on other machines.
+        totals: number of jobs of each rule.
+        began: start of the run, in seconds.
+        expected: mean seconds of a job by rule, if known.
+        cores: number of cores for jobs; None if jobs run on other machines.
     """
 
     totals: Mapping[str, int]
@@ -46,16 +46,16 @@ class Progress:
         self.totals = {rule: count for rule, count in self.totals.items() if stage_of(rule)}
 
     def begin(self, job: int, rule: str, now: float) -> None:
-        """A job begins."""
+        """Note that a job begins."""
         if rule in self.totals:
             self.running[job] = rule, now
 
     def fail(self, job: int) -> None:
-        """A job fails; it may begin again."""
+        """Note that a job failed; it may begin again."""
         self.running.pop(job, None)
 
     def finish(self, job: int, now: float) -> str | None:
-        """A job is done: its stage."""
+        """Note that a job finished, and return its stage."""
         if job not in self.running:
             return None
         rule, began = self.running.pop(job)
@@ -63,7 +63,7 @@ class Progress:
         return stage_of(rule)
 
     def stages(self) -> dict[str, tuple[int, int]]:
-        """Jobs that are done, and all jobs, of each stage that has any."""
+        """Return the finished jobs and all jobs of each stage with jobs."""
         counts = {
             stage: (
                 sum(len(times) for rule, times in self.took.items() if stage_of(rule) == stage),
@@ -74,11 +74,11 @@ class Progress:
         return {stage: count for stage, count in counts.items() if count[1]}
 
     def share(self) -> float:
-        """The share of the jobs that are done."""
+        """Return the share of finished jobs."""
         return sum(map(len, self.took.values())) / max(1, sum(self.totals.values()))
 
     def seconds_in_all(self) -> float | None:
-        """An estimate of the time of the whole run; None where no job of it is known."""
+        """Return an estimate of the whole run's time, or None if no job of it is known."""
         if not self.cores or not self.expected.keys() & self.totals.keys():
             return None
         usual = self._usual()
@@ -89,11 +89,11 @@ class Progress:
         return {rule: self.expected.get(rule, _SECONDS) for rule in self.totals}
 
     def seconds_left(self, now: float) -> float | None:
-        """An estimate of the time to the end; None while nothing is known.
+        """Return an estimate of the time to the end, or None while nothing is known.
 
-        Once enough is done, a job takes as long as those of its rule took so far, on average. Where
-        none is done, it takes the average of all. As many run at a time as did so far. Before that,
-        the expected seconds tell.
+        At first the estimate uses the expected seconds. Once enough jobs are finished, a job takes
+        the mean time of its rule so far, or of all jobs if none of its rule is finished, and as
+        many jobs run in parallel as did so far.
         """
         spent = [(rule, now - began) for rule, began in self.running.values()]
         if self.share() >= _ENOUGH and now > self.began:
@@ -114,7 +114,7 @@ class Progress:
 
 
 def in_words(seconds: float) -> str:
-    """A time, as exact as an estimate may be.
+    """Return a time as text, with the precision of an estimate.
 
     >>> in_words(4), in_words(47), in_words(200), in_words(7400)
     ('5 s', '45 s', '3 min', '2 h 3 min')

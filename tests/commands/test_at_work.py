@@ -61,12 +61,11 @@ def test_the_locks_of_a_run_that_may_live_are_left(
         said = at_work.why_locked(Path(), ["dpol", "run", "my file.yaml"])
     assert f"(process {PARENT}: dpol demo)" in said
     if host == HERE:
-        assert said.endswith("; wait for its end, or run in another folder")
+        assert said.endswith("; wait until it ends, or run in another folder")
     else:
-        remedy = "if it works no more, type: dpol run 'my file.yaml' --unlock"
+        remedy = "if it is no longer running, type: dpol run 'my file.yaml' --unlock"
         assert said.endswith(
-            f": a run on another-node works on the same files (process {PARENT}:"
-            f" dpol demo); {remedy}"
+            f": a run on another-node uses the same files (process {PARENT}: dpol demo); {remedy}"
         )
     assert capsys.readouterr().err == ""
 

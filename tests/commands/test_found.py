@@ -26,8 +26,7 @@ def test_commands_that_cannot_be_loaded_are_named_and_break_no_others(
     warnings = capsys.readouterr().err.splitlines()
     assert len(warnings) == 2
     assert set(warnings) == {
-        "warning: dpol: its commands cannot be loaded (No module named 'dpol_nothing'); install it"
-        " again"
+        "warning: dpol: cannot load its commands (No module named 'dpol_nothing'); install it again"
     }
 
 

@@ -46,7 +46,7 @@ def test_packages_are_installed_and_pass_their_own_tests(empty: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "code", "said"),
-    [("My_Town", 2, "small letters"), ("here", 1, "exists already"), ("2-b", 2, "begins with")],
+    [("My_Town", 2, "lower-case letters"), ("here", 1, "exists already"), ("2-b", 2, "begin with")],
 )
 def test_a_name_that_cannot_be_taken(empty, capsys, name, code, said) -> None:
     (empty / "here").mkdir()

@@ -39,15 +39,15 @@ dataset.columns.entity = ['ward']: must be text
 replicates = 2.5: must be a whole number
 privacy.levels.high = None: must be a number
 dataset.periods.first = '2021-13-01': must be a date such as 2021-01-31
-privacy.levels.high = 0: must lie from 0.001 to 1000; .inf means no privacy noise
-privacy.levels.high = 10000.0: must lie from 0.001 to 1000; .inf means no privacy noise
+privacy.levels.high = 0: must be from 0.001 to 1000, or .inf for no noise
+privacy.levels.high = 10000.0: must be from 0.001 to 1000, or .inf for no noise
 dataset.cleaning.negative_counts = 'mising': must be 'error' or 'missing'; did you mean missing?
 dataset.cleaning.entities = 'h1': must be all, or a list of at least two identifiers
 dataset.cleaning.entities = ['h1', 'h2', ' h1']: must not hold h1 twice
 dataset.cleaning.entities = ['h1', 32]: 32 must be text; put it in quotes
 dataset.periods = {'first': '2022-01-02', 'last': '2022-01-01'}: first (2022-01-02) must not be after last (2022-01-01)
 privacy.levels.other = 0.25: must differ from the mu of high
-privacy.levels = {'high': 0.25}: must have a level .inf, because suite open has no privacy
+privacy.levels = {'high': 0.25}: must have a level .inf because suite open has no privacy
 suites.noisy.noises = ['isotropic', 'isotropic']: must not hold isotropic twice
 suites.trusted.noises = ['isotropic-constant']: must be among isotropic, capacity in the central model
 suites.open.algorithms[0] = 'follow-leader': algorithm 'follow-leader' is not one of <all>; did you mean follow-the-leader?
@@ -55,7 +55,7 @@ suites.noisy.algorithms[0] = {'algorithm': 'rw-fptl'}: algorithm 'rw-fptl' is no
 suites.noisy.algorithms[2] = {'algorithm': 'rw-meta', 'exploration_floor': -1}: exploration_floor must be a number from 0 to 1e6, got -1
 report.algorithms[0] = 'rw-fptl': no suite plays it; did you mean rw-ftpl?
 report.envelope = 'rigde': no suite plays this family; did you mean ridge?
-report.noise = 'capacity': no local suite uses it; used: isotropic
+report.noise = 'capacity': no local suite uses it; known: isotropic
 replicates = True: must not be true or false
 privacy.levels.high = False: must not be true or false
 """,
@@ -90,9 +90,9 @@ batching.bounds[0] = 'reflexion': must be 'borell-tis' or 'reflection'; did you 
 dataset.source.sensitivity = 0: must be a number above 0, or the name of a column
 dataset.source.sensitivity = '': must be a number above 0, or the name of a column
 streams.all.groups = ['NM']: must be [all] because dataset.columns.group is not given
-privacy.count_sensitivity = 2.0: must not be given because dataset.source.kind is gains: dataset.source.sensitivity holds
+privacy.count_sensitivity = 2.0: must not be given because dataset.source.kind is gains: use dataset.source.sensitivity
 labels.patients_per_week = 5: must not be given because dataset.source.kind is gains: its gains have no people
-suites.noisy.noises = ['isotropic', 'capacity']: must not use the noise capacity because dataset.source.kind is gains: its gains have no capacities
+suites.noisy.noises = ['isotropic', 'capacity']: must not contain capacity because dataset.source.kind is gains: gains have no capacities
 """,
     ),
     (
@@ -108,11 +108,11 @@ comparison.aims[0].against = 'tree': must be 'baseline' or 'best-learner'
     ),
     (
         {**COMPARED, "suites.open": DELETED, "comparison.aims": []},
-        "privacy.levels = {'high': 0.25}: must have a level .inf, because comparison splits the loss against no noise",
+        "privacy.levels = {'high': 0.25}: must have a level .inf because comparison splits losses relative to no noise",
     ),
     (
         {"dataset.cleaning.entities": "all"},
-        "dataset.cleaning.min_total_cases = 100.0: must not be given together with entities, which says who plays",
+        "dataset.cleaning.min_total_cases = 100.0: must not be given together with entities, which already says who plays",
     ),
     (
         {**FROM_FILE, "dataset.columns.group": DELETED, "streams.one.groups": ["all"]},
@@ -124,11 +124,11 @@ comparison.aims[0].against = 'tree': must be 'baseline' or 'best-learner'
     ),
     (
         {"suites.batched.algorithms": ["rw-adabatch"]},
-        "suites.batched.noises = ['isotropic']: must be [isotropic-constant], because rw-adabatch needs constant noise",
+        "suites.batched.noises = ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise",
     ),
     (
         {"suites.noisy.algorithms[1]": {"algorithm": "ridge", "windows": [4]}},
-        "report.algorithms[0] = 'ridge': is not a label but a family; labels in it: ridge-w4-weak, ridge-w4-medium, ridge-w4-strong; report.envelope gives the best of them a column",
+        "report.algorithms[0] = 'ridge': is a family, not a label; use one of ridge-w4-weak, ridge-w4-medium, ridge-w4-strong, or report.envelope for a column of the best",
     ),
 ]
 """Changes of a config, and messages that say what is put where, and what is wrong with it."""
@@ -164,7 +164,7 @@ ELSEWHERE = [
     ({"suites.trusted.algorithms[1]": "rw-meta"},
      "suites.trusted.algorithms = 'tree-ftpl-min-noise (central), rw-meta (local)': must all be local, all central or all without privacy"),
     ({"suites.trusted": {"noises": ["isotropic", "capacity"], "algorithms": ["l2p"]}},
-     "suites.trusted.noises = ['isotropic', 'capacity']: must be [isotropic], because l2p has noise of its own"),
+     "suites.trusted.noises = ['isotropic', 'capacity']: must be [isotropic] because l2p has its own noise"),
     ({"report.rivals": ["rw-fptl"]},
      "report.rivals[0] = 'rw-fptl': no suite plays it; did you mean rw-ftpl?"),
     ({"suites.open.algorithms[1]": "follow-the-leader"},
@@ -174,11 +174,11 @@ ELSEWHERE = [
     ({"batching": {"n_experts": [2], "mus": [1], "n_rounds": 10, "rounds": [11]}},
      "batching = {'n_experts': [2], 'mus': [1], 'n_rounds': 10, 'rounds': [11]}: rounds must be at most n_rounds (10)"),
     ({"replicates": 1_000_000, "block_replicates": 1},
-     "block_replicates = 1: makes 10,000,000 jobs, at most 20,000; take a larger points_per_job, or larger blocks"),
+     "block_replicates = 1: makes 10,000,000 jobs; at most 20,000: use a larger points_per_job, or larger blocks"),
     ({"privacy.levels": {"none": math.inf, **{f"l{i}": 1 + i / 1e4 for i in range(8_000)}}},
-     "suites = ['noisy', 'trusted', 'open']: makes 32,006 jobs, at most 20,000; take a larger points_per_job"),
+     "suites = ['noisy', 'trusted', 'open']: makes 32,006 jobs; at most 20,000: use a larger points_per_job"),
     ({"suites.batched.algorithms": ["rw-adabatch"]},
-     "suites.batched: noises is not given, so it is ['isotropic']: must be [isotropic-constant], because rw-adabatch needs constant noise"),
+     "suites.batched: noises is not given, so it is ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise"),
     ({"report.envelope": "kalman"},
      "report.envelope = 'kalman': no suite plays this family; known: rw-ftpl, ridge, tree-ftpl-min-noise, follow-the-leader"),
     ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]},
@@ -194,15 +194,15 @@ ELSEWHERE = [
     ({**COMPARED, "comparison.ours": COMPARED["comparison"]["baseline"]},
      "comparison.ours = 'rw-meta': must differ from comparison.baseline"),
     ({"privacy.memory": [0.9, 0.3], "privacy.unit": {"weeks": 3}},
-     "privacy.memory = (0.9, 0.3): must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
+     "privacy.memory = (0.9, 0.3): must have b >= max(a, 0) because privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
     ({"suites.noisy.noises": ["isotropic", "capacity-memory"]},
-     "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not have capacity-memory: not made for correlated noise: ridge"),
+     "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not contain capacity-memory: no support for correlated noise in ridge"),
     ({**COMPARED, "comparison.tuned": [COMPARED["comparison"]["baseline"]]},
-     "comparison.tuned[0] = 'rw-meta': must differ from paper and ours"),
+     "comparison.tuned[0] = 'rw-meta': must differ from comparison.baseline and comparison.ours"),
     ({**COMPARED, "comparison.tuned": [{"algorithm": "careful", "noise": "isotropic"}]},
      "comparison.tuned[0].algorithm = 'careful': no private suite plays it with isotropic noise"),
     ({**COMPARED, "comparison.ablations[1]": {"algorithm": "careful", "noise": "isotropic-worst-case", "learners": "ridge"}},
-     "comparison.ablations[1].noise = 'isotropic-worst-case': must have no noise at the level .inf"),
+     "comparison.ablations[1].noise = 'isotropic-worst-case': must be a noise that vanishes at the level .inf"),
     ({**GAINS, "dataset.cleaning": {}},
      "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
     ({**GAINS, "dataset.format": {"layout": "wide"}},
@@ -210,13 +210,13 @@ ELSEWHERE = [
     ({**WIDE, "dataset.columns.capacity": "beds"},
      "dataset.columns.capacity = 'beds': must be a block that names a second table: {file: FILE, ...}"),
     ({**WIDE, "dataset.columns.capacity.format": {}},
-     "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of its columns"),
+     "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of two columns"),
     ({**WIDE, "dataset.columns.name": "town"},
-     "dataset.columns.name = 'town': must not be given, because dataset.format.layout is wide"),
+     "dataset.columns.name = 'town': must not be given because dataset.format.layout is wide"),
     ({**WIDE, "dataset.columns.count": "week"},
-     "dataset.columns.count = 'week': must be another word than a column of the period"),
+     "dataset.columns.count = 'week': must differ from the columns of the period"),
     ({"dataset.columns.entities": ["a", "b"]},
-     "dataset.columns.entities = ['a', 'b']: must not be given, because dataset.format.layout is long"),
+     "dataset.columns.entities = ['a', 'b']: must not be given because dataset.format.layout is long"),
     ({"dataset.columns.period": {"year": "y", "mnth": "m", "month": "m"}},
      "dataset.columns.period.mnth = 'm': unknown key; did you mean month?"),
     ({"dataset.periods": {"days": 30, "months": 1}},
@@ -230,25 +230,25 @@ ELSEWHERE = [
     ({"gain": {"min_capacity": 5}, "questions": QUESTIONS},
      "gain = {'min_capacity': 5.0}: must not be given together with questions"),
     ({"questions": {"share": {}}},
-     "questions = ['share']: must be at least two; ask one by gain"),
+     "questions = ['share']: must be at least two; use gain for a single question"),
     ({"streams.one-a.groups": ["A"], "questions": {"b": {}, "a-b": {"min_capacity": 5}}},
-     "questions = ['b', 'a-b']: must not make one label STREAM-QUESTION of two pairs; change a label"),
+     "questions = ['b', 'a-b']: gives two games the same label STREAM-QUESTION; change a label"),
     ({"dataset.columns.capacity": DELETED},
-     "dataset.columns.capacity: is missing: name the column, or give gain of: count and a bound"),
+     "dataset.columns.capacity: is missing: name the column, or set gain to of: count with a bound"),
     ({"dataset.columns.capacity": DELETED, "questions": QUESTIONS},
-     "dataset.columns.capacity: is missing: name the column, or give questions.share of: count and a bound"),
+     "dataset.columns.capacity: is missing: name the column, or set questions.share to of: count with a bound"),
     ({**GAINS, "gain": {"of": "count", "bound": 10}},
      "gain = 'count': must not be given because dataset.source.kind is gains"),
     ({**COMPARED, "comparison.ours.learners": DELETED},
-     "comparison.aims[1].against = 'best-learner': must be paper, or give every system its learners"),
+     "comparison.aims[1].against = 'best-learner': must be baseline unless every system names its learners"),
     ({**FROM_WEB, "dataset.source.table": "hhs-facilty", "dataset.source.endpoints": []},
      "dataset.source.table = 'hhs-facilty': is not a table that dpol knows; did you mean hhs-facility?"),
     ({**FROM_WEB, "dataset.source.endpoints": []},
-     "dataset.source = {'kind': 'web', 'endpoints': [], 'file': 'data/raw/table.csv.gz'}: needs table, the name of a known table, or endpoints of your own"),
+     "dataset.source = {'kind': 'web', 'endpoints': [], 'file': 'data/raw/table.csv.gz'}: needs table, the name of a known table, or your own endpoints"),
     ({**FROM_WEB, "dataset.source.endpoints[0].sha256": "0" * 64},
      "dataset.source.endpoints[0] = {'kind': 'socrata', 'url': 'https://data.example/resource/abcd-1234.csv', 'sh...: sha256 is for kind file; the answers of socrata change"),
     ({**FROM_WEB, "dataset.source": {**WEB, "file": "data/raw/t.zip", "member": "t.csv"}},
-     "dataset.source = {'kind': 'web', 'endpoints': [{'kind': 'socrata', 'url': 'https://data.exampl...: member needs endpoints of kind file, which deliver archives"),
+     "dataset.source = {'kind': 'web', 'endpoints': [{'kind': 'socrata', 'url': 'https://data.exampl...: member needs endpoints of kind file, which serve archives"),
     ({**FROM_FILE, "dataset.source.file": "t.zip"},
      "dataset.source = {'kind': 'local', 'file': 't.zip'}: t.zip is an archive; set member to the path of the table in it"),
     ({**FROM_FILE, "dataset.source.member": "t.csv"},

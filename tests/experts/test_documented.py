@@ -14,24 +14,32 @@ OF_ALGORITHMS, OF_LEARNERS = algorithms().split("\nLearners, with the parameters
 
 
 def row(name):
-    lines = OF_ALGORITHMS.splitlines()
-    (line,) = [line for line in lines if line.startswith(f"| `{name}` |")]
-    return line.strip("| ").split(" | ")
+    (line,) = [line for line in OF_ALGORITHMS.splitlines() if re.match(f"`{name}`( †)? \\|", line)]
+    name, about, model, *parameters = line.split(" | ")
+    return name, about, model, "".join(parameters)
 
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_every_algorithm_is_described(name):
-    _, about, sees, parameters = row(name)
+    label, about, model, parameters = row(name)
     members = make_members(name)
     assert len(about) > 20
-    assert ("†" in about) == (members[0].algorithm.origin == "ours")
-    assert ("noisy gains" in sees) == (members[0].algorithm.model == "local")
-    assert ("(central)" in sees) == (members[0].algorithm.model == "central")
-    assert ("isotropic-constant" in sees) == members[0].algorithm.constant_noise
+    assert ("†" in label) == (members[0].algorithm.origin == "ours")
+    assert model.startswith(
+        {"none": "no privacy"}.get(members[0].algorithm.model, members[0].algorithm.model)
+    )
+    assert ("isotropic-constant" in model) == members[0].algorithm.constant_noise
+    if like := re.match("Like `([^`]+)`", about):
+        parameters += row(like[1])[3]
     for parameter in REGISTRY[name].parameters(name):
         assert re.search(rf"`{parameter}`( \([^)]*\))?: [\w`]", parameters), (
             f"{name}: say what {parameter} is, under Args: in the docstring of its class"
         )
+
+
+def test_a_row_like_another_says_what_differs():
+    assert row("fixed-share")[3] == "`share` (0.02)"
+    assert row("rw-meta-floor-0")[3] == "`exploration_floor` (fixed)"
 
 
 def test_no_two_algorithms_are_described_alike():
@@ -47,9 +55,9 @@ def test_learners_are_named_with_the_parameters_of_their_algorithm(name):
 
 def test_every_noise_is_described():
     rows = {line.split(" | ")[0]: line.split(" | ")[1:] for line in noises().splitlines()[2:]}
-    assert list(rows) == [f"| `{name}`" for name in NOISES]
-    assert rows["| `capacity`"][1] == "ours |"
-    assert rows["| `isotropic`"][1] == "the paper |"
+    assert list(rows) == [f"`{name}`" for name in NOISES]
+    assert rows["`capacity`"][1] == "ours"
+    assert rows["`isotropic`"][1] == "the paper"
 
 
 def test_a_page_without_the_markers_is_refused():

@@ -303,7 +303,7 @@ def test_a_new_noise_is_played_shown_and_accepted_in_a_config(make_stream, monke
     assert (cell.noise, cell.ours) == ("doubled", True)
     assert cell.guarantee.mu == pytest.approx(0.25)
     assert cell.guarantee.mechanism.startswith("doubled Gaussian noise")
-    assert any("`doubled`" in line and line.endswith("ours |") for line in noises().splitlines())
+    assert any("`doubled`" in line and line.endswith("ours") for line in noises().splitlines())
 
     config = read_yaml("config/simulated.yaml")
     suites = {"one": {"noises": ["doubled"], "algorithms": ["rw-ftpl", "ridge"]}}

@@ -140,7 +140,7 @@ def test_config_mistakes_are_all_told_at_once(tmp_path: Path) -> None:
     write_config(tmp_path, PLAIN, replicats=3, privacy={"levels": levels})
     said = fail(snakemake(tmp_path))
     assert "replicats = 3: unknown key; did you mean replicates?" in said
-    assert "privacy.levels.mu-0 = 0: must lie from 0.001 to 1000" in said
+    assert "privacy.levels.mu-0 = 0: must be from 0.001 to 1000" in said
 
 
 WEB = {"kind": "web", "file": "data/raw/table.csv.gz", "attempts": 1}

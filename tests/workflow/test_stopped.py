@@ -17,7 +17,7 @@ import pytest
 
 from pipeline import ROOT, fail, run, succeed
 
-STOPPED = "stopped: run the same command again to go on"
+STOPPED = "stopped: run the same command again to continue"
 LOCKS, RECORDS = ".snakemake/locks", ".snakemake/at-work"
 
 
@@ -121,8 +121,8 @@ def test_locks_of_a_live_run_hold_and_those_of_a_killed_one_are_taken_over() -> 
     until(job_is_playing)
     said = fail(run(*words("--cores", "1")))
     assert said.splitlines() == [
-        f"error: {Path.cwd()}: another run works on the same files (process {started.pid}: dpol run"
-        " config.yaml --cores 2); wait for its end, or run in another folder"
+        f"error: {Path.cwd()}: another run uses the same files (process {started.pid}: dpol run"
+        " config.yaml --cores 2); wait until it ends, or run in another folder"
     ]
     started.kill()  # not waited for: a zombie is dead, too
     until(lambda: psutil.Process(started.pid).status() == psutil.STATUS_ZOMBIE)
@@ -152,7 +152,7 @@ def test_a_lock_of_an_unknown_program_is_removed_by_the_command_that_the_message
     lock.parent.mkdir(parents=True)
     lock.write_text("results/test/data/panel.parquet\n")
     (said,) = fail(run(*words("--cores", "1"))).splitlines()
-    remedy = "if it works no more, type: dpol run config.yaml --cores 1 --unlock"
+    remedy = "if it is no longer running, type: dpol run config.yaml --cores 1 --unlock"
     assert said.endswith(f"are locked by a Snakemake that dpol did not start; {remedy}")
     succeed(run(*words("--cores", "1", "--unlock")))
     assert not lock.exists()

@@ -49,12 +49,12 @@ def test_a_grid_has_a_run_for_each_combination(config: Path) -> None:
 @pytest.mark.parametrize(
     ("sweeps", "message"),
     [
-        (["seed"], "--sweep seed: names no values; write KEY=VALUES"),
-        (["seed="], "--sweep seed=: names no values; write KEY=VALUES"),
+        (["seed"], "--sweep seed: has no values; write KEY=VALUES"),
+        (["seed="], "--sweep seed=: has no values; write KEY=VALUES"),
         (["seed=5..1"], "5..1 is not a range; write two whole numbers"),
         (["seed=0.1..5"], "0.1..5 is not a range; write two whole numbers"),
         (["seed=1..301"], "1..301 is not a range; .* at most 300"),
-        (["seed=1..120", "replicates=2..4"], "makes 360 runs, more than 300; leave out"),
+        (["seed=1..120", "replicates=2..4"], "makes 360 runs, more than 300; omit"),
         (["seed=1,1"], "two runs are named small-seed-1; give each key and value once"),
         (["sede=1"], "run small-sede-1: sede = 1: unknown key; did you mean seed"),
         (["seed=one"], "run small-seed-one: seed = 'one': must be a whole number"),

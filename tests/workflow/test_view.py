@@ -74,7 +74,7 @@ def test_without_a_terminal_stages_are_plain_lines_and_the_last_words_what_was_m
     assert out == "\nDone: page\n"
     assert lines[-1] == "Figures     1/1    100% of all jobs after 10 s"
     assert "Games       8/8    90% of all jobs after 10 s, about 5 s left" in lines
-    assert lines[0] == "10 jobs. Ctrl-C is safe: the same command goes on from there."
+    assert lines[0] == "10 jobs. Ctrl-C is safe: the same command continues from there."
     assert len(lines) == 11
     assert "\x1b" not in err
 
@@ -86,7 +86,8 @@ def test_the_length_of_a_run_is_told_at_once_where_its_jobs_are_known(
     plan(say, games_point=10.0)  # another run of the same workflow
     play(say, 1, games_point=20.0, other_point=9.0)
     said = capsys.readouterr().err.splitlines()
-    outlook = "10 jobs, about 80 s on 2 cores. Ctrl-C is safe: the same command goes on from there."
+    outlook = "10 jobs, about 80 s on 2 cores. "
+    outlook += "Ctrl-C is safe: the same command continues from there."
     assert said[0] == outlook
 
 
@@ -176,7 +177,7 @@ def fail_job(say: Say, log: str, job: int = 0) -> None:
         ("10:00:00 error: row 5:\n  fix it\n", "error: row 5:\n  fix it"),
         (
             "10:00:00 began\n",
-            "RuleException:\nexit status 1\nerror: clean_panel did not end; its log is job.log",
+            "RuleException:\nexit status 1\nerror: clean_panel did not finish; see job.log",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-# Gains are taken as they are.
+# A table of gains is not cleaned.
 if settings.dataset.source.kind == "gains":
     DATA, CLEANED = [RAW], settings.raw_file
 else:

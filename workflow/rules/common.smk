@@ -4,12 +4,12 @@ import re
 from dpol.core.errors import DpolError
 from dpol.plan import make_plan, rule_of_section
 
-# One thread a job: Snakemake runs jobs side by side, and numbers do not depend on cores.
+# One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 if found := re.search(r"[^\w@%+=:,./-]", sys.executable):
-    # Snakemake starts scripts by this path without quotes.
+    # Snakemake runs scripts with this path, without quotes.
     sys.exit(
         f"error: the path of Python holds {found[0]!r}: {sys.executable}; move the checkout, or its"
         " environment, to a path of letters, digits and ._-/"
@@ -22,7 +22,7 @@ try:
 except DpolError as error:
     sys.exit(f"error: {error}")
 
-# What `dpol run` says before the first job, and where nothing is to be done. It prints nothing else.
+# What `dpol run` says before the first job, or if there is nothing to do. It prints nothing else.
 logger.info(
     "",
     extra={
@@ -30,21 +30,21 @@ logger.info(
             workflow.modifier.modify_rulename(rule): seconds
             for rule, seconds in plan.seconds.items()
         },
-        # None of the run where the user asks for other files.
+        # Empty if the user asks for other files.
         "done_of_run": lambda: "" if workflow.dag_settings.targets else plan.done,
     },
 )
 
 settings, RESULTS = plan.config, plan.folder
-# Tables, logs and times stay on this disk where a storage provider holds the results: dpol looks
-# for a table and its record before any job runs, and the page reads all logs.
+# Tables, logs and times stay on the local disk even if a storage provider holds the results: dpol
+# looks for a table and its record before any job runs, and the report reads all logs.
 RAW = local(settings.raw_file)
-# Plain, for `expand`: an output of a rule has flags where a storage provider holds it.
+# Plain paths for `expand`: outputs of rules have flags if a storage provider holds them.
 STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
-# What most often fails, for want of a network or by a mistake in a table, is reported at once; then
-# come points that wait for nothing: begun last, they would run alone at the end.
+# Jobs that fail most often (no network, a mistake in a table) come first. Then come points that wait
+# for nothing: started last, they would run alone at the end.
 DATA_FIRST, LONGEST_FIRST = 2, 1
-# Whether a rule of this workflow, or of an importing one, makes a file.
+# Whether a rule of this workflow, or of an importing workflow, makes a file.
 is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
 
 

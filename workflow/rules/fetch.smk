@@ -1,5 +1,5 @@
-# A file placed by hand is an input like any other: no rule may want to make it again. Nor if a rule
-# of the importing workflow makes it.
+# A file that the user put there, or that a rule of the importing workflow makes, is an input like any
+# other: no rule here may make it again.
 if plan.must_fetch and not any(plan.fetched in known.output for known in workflow.rules):
 
     rule fetch_dataset:
@@ -23,8 +23,8 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
         script:
             "../scripts/fetch_dataset.py"
 
-    # The remedy is the last line, below what Snakemake says of the job and of others that ended
-    # meanwhile. Our own view of a run ends with the log.
+    # The remedy is the last line, below Snakemake's messages on this and other jobs. dpol's own view of
+    # a run ends with the log.
     onerror:
         import atexit
         from dpol.data.fetch import last_words

@@ -20,11 +20,11 @@ rule render_report:
         config_name=plan.name,
         config_text=plan.text,
         benchmarks=plan.benchmarks,
-        # No inputs: who deletes them gets the report without playing again.
+        # Not as inputs: if they are deleted, the report is made without playing again.
         played=plan.played_files,
         packages=[package.as_version for package in plan.packages.values()],
         code_played=plan.code,
-        # Not as it is: a name in braces there is not a wildcard here.
+        # A function: in a plain string, names in braces would be wildcards.
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
     message:
         "Writing the report: {output.page}"

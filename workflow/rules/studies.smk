@@ -1,5 +1,5 @@
-# Each study of the config: a job for each of its points, one that makes its result tables, and one
-# for each section that shows them.
+# For each study of the config: a job per group of points, a job for its result tables, and a job for
+# each section that shows them.
 for study, block in plan.studies:
 
     rule:
@@ -16,14 +16,14 @@ for study, block in plan.studies:
         priority: 0 if plan.waits(study) else LONGEST_FIRST
         conda:
             "../envs/dpol.yaml"
-        # Not among params: nothing runs again because memory was changed.
+        # Not among params: a change of memory must not rerun jobs.
         resources:
             job_memory_mb=settings.job_memory_mb,
-            # What a scheduler reserves: room for Snakemake around the script, more at each attempt.
+            # Memory to reserve: 500 MB for Snakemake around the script, and more at each attempt.
             mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
         params:
             study=f"{study.module}:STUDY",
-            # Whole points depend on neither.
+            # Whole points depend on neither settings nor delta.
             settings=None if study.whole_points else block.model_dump(mode="json"),
             delta=None if study.whole_points else settings.privacy.delta,
             points=lambda wildcards, study=study: plan.jobs[study.name][wildcards.point],
@@ -81,7 +81,7 @@ for study, block in plan.studies:
                 settings=block.model_dump(mode="json"),
                 facts=plan.facts_of_shown(study),
                 about=section.about,
-                # Not before it is asked for: a job that starts hashes only what it watches.
+                # A function, so that a starting job hashes only the code that it depends on.
                 code=lambda wildcards, study=study: plan.code_of_shown(study),
             message:
                 f"{section.title}: drawing the figures, rendering the tables"

@@ -1,4 +1,4 @@
-"""The command `dpol`, and a module for each group of its commands."""
+"""The command `dpol`, with a module for each group of commands."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from dpol.core.errors import ConfigError, DpolError, UsageError
 from dpol.core.options import drop_output
 from dpol.core.words import printable
 
-# What a command needs is imported when it runs: Ctrl-C ends in one line from the first moment on.
+# Commands import what they need when they run, so Ctrl-C gives one line from the start.
 
 _COMMANDS = "pipeline", "compare", "describe", "config", "own", "account", "completion"
-"""Modules of this package; `add` of each adds its commands, in the order of the help."""
+"""Modules of this package in the order of the help; the function `add` of each adds commands."""
 
 _PIPELINE = {
     "dp_accounting", "matplotlib", "openpyxl", "pandas", "psutil", "pyarrow", "requests", "rocrate",
     "snakemake",
 }  # fmt: skip
-"""Modules of the extra `pipeline`, which the library does without."""
+"""Modules of the extra `pipeline`, which the library does not need."""
 
 _OTHER = "Other"
-"""The last heading of the help, for commands that name no readers of their own."""
+"""The last heading of the help, for commands without readers."""
 
 GROUP = "dpol.commands"
-"""Entry points of packages: functions that add commands, as `add` of a module here does."""
+"""Group of entry points of other packages: functions that add commands, like `add` here."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong arguments end with one line on stderr and exit code 2."""
+    """A parser that reports wrong arguments in one line on stderr, with exit code 2."""
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
@@ -48,13 +48,14 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code is 0, or 1 or 2 after a mistake that the user can fix.
+    """Run the command, and return its exit code.
 
-    2 if what was typed cannot be meant, 1 for everything else: files, data, the network. A mistake
-    is reported in one line on stderr, those of a file of settings in a line each. 130 after Ctrl-C.
+    The code is 0 on success, 2 after invalid usage, 1 after another mistake that the user can fix
+    (files, data, network), and 130 after Ctrl-C. A mistake is reported in one line on stderr, and
+    the mistakes in a config in one line each.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal without μ or ü shows its number; what is done is done, and said.
+        # A terminal without μ or ü shows an escape code, rather than an error after the work.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         parser = parser_of_commands()
@@ -67,10 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return int(code or 0)
     except BrokenPipeError:
-        # The reader of the output has read enough. What is still to be flushed goes nowhere.
+        # The reader of the output has closed it; drop the rest.
         drop_output()
     except DpolError as error:
-        # Only errors of settings take several lines.
+        # Only errors in settings have several lines.
         lines = str(error).expandtabs(1).split("\n") if isinstance(error, ConfigError) else [error]
         print("error:", "\n".join(printable(str(line)) for line in lines), file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
@@ -85,14 +86,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {printable(place)}{error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt as stop:
-        said = str(stop) or "run the same command again to go on"
+        said = str(stop) or "run the same command again to continue"
         print(f"\nstopped: {printable(said)}", file=sys.stderr)
         return 130
     return 0
 
 
 def parser_of_commands() -> argparse.ArgumentParser:
-    """The parser of all commands, those of other packages too."""
+    """Return the parser of all commands, including commands of other packages."""
     from importlib.metadata import entry_points
 
     parser = _Parser(
@@ -109,19 +110,19 @@ def parser_of_commands() -> argparse.ArgumentParser:
     for point in entry_points(group=GROUP):
         try:
             point.load()(commands)
-        except Exception as error:  # whatever is wrong with it, the other commands work
+        except Exception as error:  # the other commands must still work
             package = point.dist.name if point.dist else "an unknown package"
-            wrong = f"{package}: its commands cannot be loaded ({error}); install it again"
+            wrong = f"{package}: cannot load its commands ({error}); install it again"
             print(f"warning: {printable(wrong)}", file=sys.stderr)
     parser.epilog = _by_readers(commands)
     return parser
 
 
 def _by_readers(commands: argparse._SubParsersAction[_Parser]) -> str:
-    """The commands with their lines, under the names of their readers in order of arrival."""
+    """Return the lines of the commands, under a heading for each kind of readers."""
     parts: dict[str, list[str]] = {}
-    for it in commands._get_subactions():
-        readers = commands.choices[it.dest].get_default("readers") or _OTHER
-        parts.setdefault(readers, []).append(f"  {it.dest:14}{it.help}")
+    for action in commands._get_subactions():
+        readers = commands.choices[action.dest].get_default("readers") or _OTHER
+        parts.setdefault(readers, []).append(f"  {action.dest:14}{action.help}")
     parts[_OTHER] = parts.pop(_OTHER)  # to the end
     return "\n\n".join("\n".join([f"{head}:", *lines]) for head, lines in parts.items())

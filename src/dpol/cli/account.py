@@ -1,4 +1,4 @@
-"""`dpol account`: the meaning of a guarantee."""
+"""`dpol account`: what a guarantee means for a person."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _ACCOUNT = (
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "show what mu or (epsilon, delta) guarantees, over one week or several"
+    words = "show what mu or (epsilon, delta) guarantees, over one or several weeks"
     parser = add_command(
         commands, "account", readers="Experiments", words=words, description=_ACCOUNT
     )
     given = parser.add_mutually_exclusive_group(required=True)
-    words = "Gaussian-DP parameter of the unit; several for several releases about the same weeks"
+    words = "Gaussian-DP parameter of the unit; one for each release about the same weeks"
     given.add_argument("--mu", type=between(1e-6, 1e3), nargs="+", help=words)
     words = "epsilon of the unit, at --delta"
     given.add_argument("--epsilon", type=between(1e-6, 1e6), help=words)
     words = "numbers of weeks in which a person is counted (default: 1 2 4 8 13 52)"
     weeks, usual = between(1, 999_999, whole=True), [1, 2, 4, 8, 13, 52]
     parser.add_argument("--weeks", type=weeks, nargs="+", default=usual, metavar="W", help=words)
-    words = "the unit: a person who is counted in up to W weeks in a row (default: 1)"
+    words = "unit of privacy: a person counted in up to W consecutive weeks (default: 1)"
     parser.add_argument("--unit-weeks", type=weeks, default=1, metavar="W", help=words)
-    words = "numbers of correlated noise, between -1 and 1 (default: independent noise)"
+    words = "memory of correlated noise, between -1 and 1 (default: independent noise)"
     memory = between(-0.999999, 0.999999)
     parser.add_argument("--memory", type=memory, nargs=2, metavar=("A", "B"), help=words)
     words = "delta at which epsilon is given (default: 1e-6)"
@@ -46,13 +46,13 @@ def _account(options: argparse.Namespace) -> None:
     if options.mu:
         mu = compose(options.mu)
     else:
-        # What is printed is what the user goes on with, so all numbers follow from it.
+        # Users continue with the printed mu, so all numbers follow from it.
         mu = float(rounded_down(mu_of_epsilon(options.epsilon, delta), 4))
     memory = options.memory and tuple(options.memory)
     try:
         text = describe_account(mu, delta, options.weeks, options.unit_weeks, memory)
-        rows = [protection(mu, delta, it, options.unit_weeks, memory) for it in options.weeks]
-    except ValueError as error:  # a memory that does not cover so many weeks
-        raise UsageError(f"{error}; take another --memory, or one week only") from None
+        rows = [protection(mu, delta, weeks, options.unit_weeks, memory) for weeks in options.weeks]
+    except ValueError as error:  # the memory does not cover these weeks
+        raise UsageError(f"{error}; choose another --memory, or one week only") from None
     facts = {"mu": mu, "unit_weeks": options.unit_weeks, "delta": delta, "memory": memory}
     answer(options, text.splitlines(), {**facts, "weeks": list(map(vars, rows))})

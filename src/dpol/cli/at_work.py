@@ -1,6 +1,6 @@
-"""The runs at work in a folder: each notes its process beside the locks of Snakemake.
+"""Records of the active runs in a folder, next to Snakemake's locks.
 
-Snakemake's locks hold names of files and no process, so that a killed run locks its files for ever.
+Snakemake's locks name files but no process, so a killed run would lock its files for ever.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Run:
     """A run of `dpol`.
 
     Args:
-        host: the machine.
-        process: its number there.
-        began: when the process began, which tells it from a later one of the same number.
-        words: what the user typed.
+        host: name of the machine.
+        process: number of the process.
+        began: start of the process, which distinguishes it from a later one of the same number.
+        words: the command that the user typed.
     """
 
     host: str
@@ -42,25 +42,25 @@ class Run:
 
     @property
     def is_here(self) -> bool:
-        """True on the machine of the run."""
+        """Whether the run is on this machine."""
         return self.host == socket.gethostname()
 
     @property
     def is_alive(self) -> bool:
-        """True if the process works; on another machine nobody can tell, and it counts as alive."""
-        found = began(self.process)
-        return not self.is_here or (found != "" and found == self.began)
+        """Whether the process is alive; assumed for a process on another machine."""
+        start = began(self.process)
+        return not self.is_here or (start != "" and start == self.began)
 
 
 def began(process: int) -> str:
-    """When a process began; empty if it is dead."""
+    """Return the start of a process; empty if it is dead."""
     try:
         known = psutil.Process(process)
         if known.status() == psutil.STATUS_ZOMBIE:
             return ""
         if not sys.platform.startswith("linux"):
             return str(known.create_time())
-        # Since the machine was started: no clock that is set meanwhile changes it.
+        # Ticks since the machine started, which do not change when the clock is set.
         ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
         return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {ticks}"
     except (psutil.Error, OSError):
@@ -69,24 +69,24 @@ def began(process: int) -> str:
 
 @contextmanager
 def recorded(folder: Path, words: Sequence[str]) -> Iterator[None]:
-    """Record this process while the block works; the locks of a killed run are removed before.
+    """Record this process while the block runs, after removing the locks of killed runs.
 
     Args:
-        folder: where the run works.
-        words: what the user typed.
+        folder: working folder of the run.
+        words: the command that the user typed.
 
     Raises:
         OutputError: the folder cannot be written.
     """
-    own = Run(
+    this = Run(
         host=socket.gethostname(),
         process=os.getpid(),
         began=began(os.getpid()),
         words=shlex.join(words),
     )
-    file = folder / _RECORDS / f"{own.host}-{own.process}.json"
-    # Before it looks at others: of two runs that begin at once, each sees the other.
-    write_json(file, asdict(own))
+    file = folder / _RECORDS / f"{this.host}-{this.process}.json"
+    # Written before looking at other records, so that two runs that start at once see each other.
+    write_json(file, asdict(this))
     try:
         _take_over(folder, file)
         yield
@@ -94,14 +94,14 @@ def recorded(folder: Path, words: Sequence[str]) -> Iterator[None]:
         file.unlink(missing_ok=True)
 
 
-def _take_over(folder: Path, own: Path) -> None:
-    """Remove the locks of dead runs, unless another may work here."""
-    others = {file: it for file, it in _runs(folder).items() if file != own}
-    if not others or any(it.is_alive for it in others.values()):
+def _take_over(folder: Path, record: Path) -> None:
+    """Remove the locks of dead runs, unless another run may be active here."""
+    others = {file: run for file, run in _runs(folder).items() if file != record}
+    if not others or any(run.is_alive for run in others.values()):
         return
     if any((folder / _LOCKS).glob("*.lock")):
         shutil.rmtree(folder / _LOCKS)
-        dead = ", ".join(str(it.process) for it in others.values())
+        dead = ", ".join(str(run.process) for run in others.values())
         print(
             f"The last run here was killed (process {dead}). Its locks are removed, and its"
             " finished jobs are kept.",
@@ -112,32 +112,34 @@ def _take_over(folder: Path, own: Path) -> None:
 
 
 def forget(folder: Path) -> None:
-    """Forget the runs that nobody knows to work: the user has unlocked the folder."""
-    for file, it in _runs(folder).items():
-        if not (it.is_here and it.is_alive):
+    """Remove the records of runs not known to be alive, after the user has unlocked the folder."""
+    for file, run in _runs(folder).items():
+        if not (run.is_here and run.is_alive):
             file.unlink(missing_ok=True)
 
 
 def why_locked(folder: Path, words: Sequence[str]) -> str:
-    """Why this run may not begin, and what to do.
+    """Return why this run may not start, and what to do.
 
     Args:
-        folder: where it would work.
-        words: what the user typed.
+        folder: working folder of the run.
+        words: the command that the user typed.
     """
-    others = [it for it in _runs(folder).values() if it.process != os.getpid() or not it.is_here]
-    unlock = f"if it works no more, type: {shlex.join([*words, '--unlock'])}"
-    for it in others:
-        if it.is_here and it.is_alive:
+    others = [
+        run for run in _runs(folder).values() if run.process != os.getpid() or not run.is_here
+    ]
+    unlock = f"if it is no longer running, type: {shlex.join([*words, '--unlock'])}"
+    for run in others:
+        if run.is_here and run.is_alive:
             return (
-                f"{folder.absolute()}: another run works on the same files (process {it.process}:"
-                f" {it.words}); wait for its end, or run in another folder"
+                f"{folder.absolute()}: another run uses the same files (process {run.process}:"
+                f" {run.words}); wait until it ends, or run in another folder"
             )
-    for it in others:
-        if not it.is_here:
+    for run in others:
+        if not run.is_here:
             return (
-                f"{folder.absolute()}: a run on {it.host} works on the same files (process"
-                f" {it.process}: {it.words}); {unlock}"
+                f"{folder.absolute()}: a run on {run.host} uses the same files (process"
+                f" {run.process}: {run.words}); {unlock}"
             )
     return (
         f"{folder.absolute()}: files of this run are locked by a Snakemake that dpol did not start;"
@@ -146,11 +148,11 @@ def why_locked(folder: Path, words: Sequence[str]) -> str:
 
 
 def _runs(folder: Path) -> dict[Path, Run]:
-    """The runs that are recorded, by the files of their records."""
-    found = {}
+    """Return the recorded runs, by the files of their records."""
+    runs = {}
     for file in sorted((folder / _RECORDS).glob("[!.]*.json")):
         try:
-            found[file] = Run(**json.loads(file.read_text(encoding="utf-8")))
-        except (FileNotFoundError, ValueError, TypeError):  # it ended just now; or no record
+            runs[file] = Run(**json.loads(file.read_text(encoding="utf-8")))
+        except (FileNotFoundError, ValueError, TypeError):  # it has just ended, or is no record
             continue
-    return found
+    return runs

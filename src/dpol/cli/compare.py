@@ -1,4 +1,4 @@
-"""`dpol compare`: what differs between runs, and the league of their algorithms."""
+"""`dpol compare`: differences between runs, and a league of their algorithms."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COMPARE = """\
-Compare finished runs: the settings and verdicts that differ, and a league of their algorithms with
-intervals. Of two runs also the mean total gains that differ, new minus old."""
+Compare finished runs: settings and verdicts that differ, and a league of all algorithms with
+intervals. For two runs also the mean total gains that differ, new minus old."""
 
 
 def add(commands: Commands) -> None:
@@ -26,22 +26,22 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands, "compare", readers="Experiments", words=words, description=_COMPARE
     )
-    words = "two folders or more, such as results/demo; of two, the old run first"
+    words = "two or more folders, such as results/demo; the older of two runs first"
     parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help=words)
-    words = "of all intervals together (default: 0.95)"
+    words = "joint confidence of all intervals (default: 0.95)"
     level = between(0.5, 0.999999)
     parser.add_argument("--confidence", type=level, default=0.95, metavar="C", help=words)
     words = "write all numbers of two runs, or the league of more, as CSV"
     parser.add_argument("--output", type=path, metavar="FILE", help=words)
-    words = """of two runs: exit with code 1 if a number is higher or lower by more than its
-        interval, is on other data or only in the old run, or if a verdict changed"""
+    words = """for two runs: exit with code 1 if a number changed by more than its interval, has
+        other data or is only in the old run, or if a verdict changed"""
     parser.add_argument("--fail-on-difference", action="store_true", help=words)
     add_answer_options(parser)
     parser.set_defaults(run=_compare)
 
 
 def _plain(frame: pd.DataFrame) -> Any:
-    """Rows for JSON, which has no infinity."""
+    """Return the rows for JSON, which has no infinity."""
     return json.loads(frame.astype(object).replace(math.inf, "inf").to_json(orient="records"))
 
 
@@ -54,14 +54,14 @@ def _compare(options: argparse.Namespace) -> int:
 
     two = len(options.runs) == 2
     if len(options.runs) < 2:
-        raise UsageError("one run is given; name two folders or more, such as results/demo")
+        raise UsageError("one run is given; name two or more folders, such as results/demo")
     if options.fail_on_difference and not two:
         raise UsageError("--fail-on-difference takes two runs, the old one first")
     with warnings.catch_warnings(record=True) as changed:
         warnings.simplefilter("always")
         comparison = compare_runs(*options.runs, confidence=options.confidence)
-    for it in changed:
-        print("warning:", printable(str(it.message)), file=sys.stderr)
+    for warning in changed:
+        print("warning:", printable(str(warning.message)), file=sys.stderr)
     if options.output:
         write_text(options.output, to_csv(comparison.cells if two else comparison.league))
     rows = comparison.cells[comparison.cells["verdict"] != SAME]

@@ -1,4 +1,4 @@
-"""`dpol completion`: what a shell needs to complete the words of `dpol`."""
+"""`dpol completion`: a script that lets a shell complete the words of `dpol`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ dpol completion bash > ~/.local/share/bash-completion/completions/dpol"""
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "print a script with which a shell completes the words of dpol"
+    words = "print a script that lets a shell complete the words of dpol"
     parser = add_command(
         commands, "completion", readers="Other", words=words, description=_COMPLETION
     )
@@ -36,7 +36,7 @@ def _prepare(parser: argparse.ArgumentParser) -> None:
 
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            action.help = None  # shtab leaves out what the help leaves out
+            action.help = None  # otherwise shtab omits it, as the help does
             for command in action.choices.values():
                 _prepare(command)
         elif action.type is path or action.nargs == argparse.REMAINDER:

@@ -19,17 +19,19 @@ def add(commands: Commands) -> None:
     actions.add_parser("list", help=words, description=words).set_defaults(run=_list)
 
     words = "copy a config that comes with dpol"
-    text = "Copy a config that comes with dpol into this folder. Its table is found where dpol is."
+    text = "Copy a config that comes with dpol into this folder. Its table stays with dpol."
     copy = actions.add_parser("copy", help=words, description=text)
     copy.add_argument("name", metavar="NAME", help="such as demo or shelters")
     copy.set_defaults(run=_copy)
 
-    words = "Check config files: every key and value. Tables of data are not opened."
+    words = "Check every key and value of config files. Data tables are not opened."
     check = actions.add_parser("check", help="check config files", description=words)
     check.add_argument("files", nargs="+", type=path, metavar="FILE")
     check.set_defaults(run=_check)
 
-    words = "write the files generated from configs: files in a folder, a page in the manual"
+    words = (
+        "write the files generated from the config models: two in FOLDER, one page of the manual"
+    )
     write = actions.add_parser("write", help=words)
     write.add_argument("folder", type=path, nargs="?", default=Path("config"), metavar="FOLDER")
     write.set_defaults(run=_write)
@@ -46,8 +48,8 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _title(config: Path) -> str:
-    """The beginning of the comment at the top of a config, up to the first colon or full stop."""
-    lines = config.read_text(encoding="utf-8").split("\n")[1:]  # without that for editors
+    """Return the comment at the top of a config, up to the first colon or full stop."""
+    lines = config.read_text(encoding="utf-8").split("\n")[1:]  # without the line for editors
     comment = itertools.takewhile(lambda line: line.startswith("#"), lines)
     text = " ".join(line.removeprefix("#").strip() for line in comment)
     return re.split(r"[:.](?: |$)", text)[0]
@@ -71,7 +73,7 @@ def _copy(options: argparse.Namespace) -> None:
         with atomic_path(file.name) as temporary:
             temporary.write_bytes(file.read_bytes())
     if script.is_file():
-        print(f"The table is made by a script, copied too: python {script.name}")
+        print(f"A script makes the table, and is copied too: python {script.name}")
     print(f"Copied. Change {config} as you like, then: dpol run {config}")
 
 

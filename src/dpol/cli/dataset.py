@@ -1,4 +1,4 @@
-"""`dpol new dataset TABLE`: the config of a table of one's own."""
+"""`dpol new dataset TABLE`: a config for the user's own table."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from dpol.config.models import Config
 
 _STREAMS = 4
-"""Groups that get a stream of their own each, at most."""
+"""Largest number of groups for which each group gets its own stream."""
 _LABEL = 60
-"""Characters of a label, at most."""
+"""Largest length of a label, in characters."""
 _OPTIONS = {
-    "entity": "column of the entities; your word for them, if each has a column",
+    "entity": "column of the entities, or your word for them if each has its own column",
     "period": "column of the dates",
-    "count": "column of the counts; your word for them, if they have none",
-    "capacity": "column of the capacities; none if there are none",
-    "group": "column of the groups of entities, such as districts",
+    "count": "column of the counts, or your word for them if they have no column",
+    "capacity": "column of the capacities, or none",
+    "group": "column with the group of the entity, such as a district",
     "layout": "long, wide (a column per entity) or wide-periods (a column per period)",
     "step": "length of a period, such as 7-days or 1-months",
     "date": "format of the dates, such as D/M/YYYY",
@@ -30,16 +30,16 @@ _OPTIONS = {
 }
 _NUMBERS = {
     "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
-    "per_person": "largest change of one count by one person; 1 without it",
+    "per_person": "largest change that one person makes to one count (default: 1)",
 }
 
 
 def add_options(new: argparse.ArgumentParser) -> None:
-    """Add the options that say what cannot be seen in a table."""
+    """Add the options for facts that a table does not show."""
     from dpol.core.options import between, given
 
     choices = {"layout": ("long", "wide", "wide-periods"), "decimal": (".", ",")}
-    about = "only with dataset, for what dpol cannot see in the table"
+    about = "only with dataset, for facts that dpol cannot see in the table"
     group = new.add_argument_group("options of a table", about)
     for name, words in _OPTIONS.items():
         choice = choices.get(name)
@@ -50,7 +50,7 @@ def add_options(new: argparse.ArgumentParser) -> None:
 
 
 def told(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of a table that are given."""
+    """Return the given options of a table."""
     named = {name: getattr(options, name) for name in (*_OPTIONS, *_NUMBERS)}
     return {name: value for name, value in named.items() if value is not None}
 
@@ -59,9 +59,9 @@ def new_dataset(options: argparse.Namespace) -> None:
     """Look at a table, write its config into the working folder, and clean the table once.
 
     Raises:
-        UsageError: no such table, or an option cannot be meant.
-        OutputError: the config is there already.
-        ConfigError: something cannot be seen, or the table cannot be cleaned as it is.
+        UsageError: the table does not exist, or an option is invalid.
+        OutputError: the config already exists.
+        ConfigError: the table does not show a needed fact, or cannot be cleaned as it is.
     """
     import yaml
 
@@ -86,7 +86,7 @@ def new_dataset(options: argparse.Namespace) -> None:
         seen = look_at(table, said)
     except DataError as error:  # of several lines
         raise ConfigError(str(error)) from None
-    columns = {key: it for key in Columns.model_fields if (it := seen.columns.get(key))}
+    columns = {key: value for key in Columns.model_fields if (value := seen.columns.get(key))}
     text = _rendered(
         table=table.name,
         run=name,
@@ -101,16 +101,16 @@ def new_dataset(options: argparse.Namespace) -> None:
     write_text(file, text)
     print(f"{table}:", *seen.guesses, sep="\n  ")
     if "per_person" not in said:
-        print("  one person moves a count by at most 1; say --per-person N if it may be more")
+        print("  one person changes a count by at most 1; if more, give --per-person N")
     try:
         print(_cleaned(config, table))
     except DataError as error:
-        raise ConfigError(f"{file} is written; one thing is to be set in it. {error}") from None
+        raise ConfigError(f"{file} is written, but needs one change. {error}") from None
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 
 def _checked(said: dict[str, Any]) -> dict[str, Any]:
-    """The options, with whole numbers as such and the names that dpol has for encodings."""
+    """Return the options, with whole numbers as integers and dpol's names of encodings."""
     from pydantic import ValidationError
 
     from dpol.core.errors import UsageError
@@ -124,12 +124,14 @@ def _checked(said: dict[str, Any]) -> dict[str, Any]:
         except ValidationError as error:
             expected = error.errors()[0]["ctx"]["expected"]
             raise UsageError(f"--{key} {said[key]}: must be {expected}") from None
-    numbers = {key: int(it) for key in _NUMBERS if (it := said.get(key, 0.5)) == int(it)}
+    numbers = {
+        key: int(number) for key in _NUMBERS if (number := said.get(key, 0.5)) == int(number)
+    }
     return said | numbers
 
 
 def _streams(name: str, title: str, groups: Sequence[str]) -> dict[str, Any]:
-    """One stream of all groups, and one for each, if they are few."""
+    """Return one stream of all groups, and one stream per group if there are few."""
     streams = {name: {"title": title, "groups": list(groups)}}
     if 1 < len(groups) <= _STREAMS:
         for number, group in enumerate(groups, start=1):
@@ -140,7 +142,7 @@ def _streams(name: str, title: str, groups: Sequence[str]) -> dict[str, Any]:
 
 
 def _rendered(**words: Any) -> str:
-    """The config of a table, by its template."""
+    """Return the config of a table, from its template."""
     import yaml
 
     from dpol.show.pages import load_template
@@ -155,7 +157,7 @@ def _rendered(**words: Any) -> str:
 
 
 def _cleaned(config: Config, table: Path) -> str:
-    """A line on what cleaning and the question make of a table."""
+    """Clean a table, build its streams, and return a line on the result."""
     from dpol.data.cleaning import clean_panel
     from dpol.data.layout import read_counts
     from dpol.data.panel import RULES

@@ -1,4 +1,4 @@
-"""`dpol describe`: the columns of a result file, with their meaning."""
+"""`dpol describe`: the columns of a result file and their meaning."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from dpol.core.options import Commands, add_answer_options, add_command, answer,
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "print the columns of a result file with their meaning"
-    text = (
-        "Print what a table of results/RUN holds (Parquet or CSV): its columns and their meaning."
-    )
+    words = "print the columns of a result file and their meaning"
+    text = "Print the columns of a table in results/RUN (Parquet or CSV) and their meaning."
     parser = add_command(commands, "describe", readers="Experiments", words=words, description=text)
     parser.add_argument(
         "file", type=path, metavar="FILE", help="such as results/demo/summary.parquet"

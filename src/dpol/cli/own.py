@@ -1,4 +1,4 @@
-"""`dpol check` and `dpol new`: algorithms, learners, noises and studies of one's own."""
+"""`dpol check` and `dpol new`: the user's own algorithms, learners, noises and studies."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dpol.cli import dataset
 from dpol.core.options import Commands, add_answer_options, add_command, answer
 
 _CHECK = """\
-Run the conformance checks on an algorithm, a bank of learners, a noise or a study, with the
-defaults of its parameters. One line for each check: it holds, or a counterexample. The exit code is
-1 if one does not hold."""
+Run the conformance checks on an algorithm, a bank of learners, a noise or a study, with default
+parameters. Each check prints one line: it holds, or a counterexample. The exit code is 1 if a check
+fails."""
 _NEW = """\
 Write a small package of your own into a new folder: its code, its entry point, a test that
 runs the conformance checks, and a config. `dpol new dataset TABLE` looks at a table of counts, says
-what it sees, and writes the config that runs it."""
+what it sees, and writes a config for it."""
 _KINDS = "algorithm", "learner", "study", "dataset"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -33,7 +33,7 @@ def add(commands: Commands) -> None:
     words = "start a package for an algorithm, learner or study, or a config for a table"
     new = add_command(commands, "new", readers="Experiments", words=words, description=_NEW)
     new.add_argument("kind", choices=_KINDS, metavar="KIND", help=f"one of {', '.join(_KINDS)}")
-    words = "of the folder and of what it brings, such as forgetful-leader; or the file of a table"
+    words = "name of the folder and its content, such as forgetful-leader; or the file of a table"
     new.add_argument("name", metavar="NAME", help=words)
     dataset.add_options(new)
     new.set_defaults(run=_new)
@@ -48,12 +48,12 @@ def _check(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     rows = [
-        {"check": it.check, "holds": it.holds, "counterexample": it.counterexample}
-        for it in verdicts
+        {"check": each.check, "holds": each.holds, "counterexample": each.counterexample}
+        for each in verdicts
     ]
-    lines = [f"{it.check}: {it.counterexample or 'holds'}" for it in verdicts]
+    lines = [f"{verdict.check}: {verdict.counterexample or 'holds'}" for verdict in verdicts]
     answer(options, lines, {"name": options.name, "checks": rows})
-    return 0 if all(it.holds for it in verdicts) else 1
+    return 0 if all(verdict.holds for verdict in verdicts) else 1
 
 
 def _new(options: argparse.Namespace) -> None:
@@ -71,14 +71,14 @@ def _new(options: argparse.Namespace) -> None:
     name, folder = options.name, Path(options.name)
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name}: a name is small letters, digits and single hyphens, and begins with a letter"
+            f"{name}: use lower-case letters, digits and single hyphens, and begin with a letter"
         )
     if folder.exists():
-        raise OutputError(f"{folder}: exists already; take another name, or another folder")
+        raise OutputError(f"{folder}: exists already; choose another name, or another folder")
     words = {
         "name": name,
         "module": name.replace("-", "_"),
-        "kind": "".join(it.capitalize() for it in name.split("-")),
+        "kind": "".join(word.capitalize() for word in name.split("-")),
         "title": name.replace("-", " ").capitalize(),
     }
     templates = Path(__file__).parent / "templates"

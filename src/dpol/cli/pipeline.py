@@ -1,4 +1,4 @@
-"""`dpol demo` and `dpol run`: start Snakemake on the pipeline that comes with dpol."""
+"""`dpol demo`, `dpol run` and `dpol verify`: run the pipeline in dpol, and check its runs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from dpol.core.shipped import pipeline, shipped_configs
 from dpol.core.words import printable
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
---cores 2 uses two cores (default: all). --verbose shows all that \
-snakemake says. dpol run CONFIG --help lists all flags."""
+--cores 2 uses two cores (default: all). --verbose shows all messages \
+of snakemake. dpol run CONFIG --help lists all flags."""
 _DEMO = f"""Run the paper's experiment and ours on real hospitals of three states, and the studies \
 of the papers, in this folder or in FOLDER. No data are fetched. {_FLAGS}"""
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
-results/RUN/report/index.html, where RUN is the run that the config names. --sweep KEY=VALUES runs \
+results/RUN/report/index.html, where RUN is the key run of the config. --sweep KEY=VALUES runs \
 it once for each value, such as --sweep seed=1..5 or --sweep privacy.levels.mu-1=0.8,1; several \
-make a grid, of runs named RUN-seed-1 and so on. {_FLAGS}"""
-_VERIFY = """Run a part of the experiments, without network and in a temporary folder. Prints which
-claims of the documentation the values confirm. The exit code is 1 if a value differs. With RUN,
-such as results/demo: compare the files of that run with the checksums in its RO-Crate, and print
-which are changed, missing or new. The exit code is 1 if there are any."""
+make a grid of runs, named RUN-seed-1 and so on. {_FLAGS}"""
+_VERIFY = """Run a part of the experiments, without network and in a temporary folder, and print
+which claims of the documentation the values confirm. With RUN, such as results/demo: compare the
+files of that run with the checksums in its RO-Crate, and print files that are changed, missing or
+new. The exit code is 1 if a value or file differs."""
 _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
 
 
@@ -34,7 +34,7 @@ def add(commands: Commands) -> None:
         ("demo", "[FOLDER]", "run the experiments on real hospitals", _DEMO, _demo),
         ("run", "CONFIG", "run the experiments of a config file", _RUN, _run),
     ):
-        # No word begins with the sign of options: all of them are read below, or by snakemake.
+        # argparse must read no options: they are read below, or by snakemake.
         parser = commands.add_parser(
             name,
             help=words,
@@ -52,7 +52,7 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands, "verify", readers="Experiments", words=words, description=_VERIFY
     )
-    words = "a finished run; without it, a part of the experiments is run"
+    words = "folder of a finished run (default: run a part of the experiments)"
     parser.add_argument("folder", type=path, nargs="?", metavar="RUN", help=words)
     parser.set_defaults(run=_verify)
 
@@ -87,7 +87,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _sweeps_in(flags: list[str]) -> tuple[list[str], list[str]]:
-    """The values of --sweep, and the other flags."""
+    """Return the values of --sweep, and the other flags."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--sweep", action="append", default=[])
     options, others = parser.parse_known_args(flags)
@@ -100,11 +100,11 @@ def _verify(options: argparse.Namespace) -> int:
         os.execv(sys.executable, [sys.executable, str(pipeline() / "verify/verify.py")])
     from dpol.report.crate import files_since
 
-    found = files_since(options.folder)
-    lines = [f"{how}: {options.folder / name}" for name, how in found.items()]
+    changes = files_since(options.folder)
+    lines = [f"{how}: {options.folder / name}" for name, how in changes.items()]
     for line in lines or [f"{options.folder}: all files are as the run made them"]:
         print(printable(line))
-    return int(bool(found))
+    return int(bool(changes))
 
 
 def _asks_for_help(options: argparse.Namespace) -> bool:
@@ -117,10 +117,10 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
 def _snakemake(
     begin: list[str], options: argparse.Namespace, flags: list[str], snakefile: Path | None = None
 ) -> int:
-    """Run Snakemake with the flags of the user; the exit code is that of `dpol`."""
+    """Run Snakemake with the user's flags, and return the exit code of `dpol`."""
     from dpol.cli.start import start
 
-    # A job that was killed left no result (results are renamed into place): run it again.
+    # A killed job left no result, since results are renamed into place: run it again.
     words = [*begin, "--workflow-profile", "none", "--rerun-incomplete"]
     if "--verbose" in flags:
         flags = [flag for flag in flags if flag != "--verbose"]
@@ -129,6 +129,6 @@ def _snakemake(
         words += ["--logger", "dpol"]
     if not any(flag.startswith(_SAYS_CORES) for flag in flags):
         words += ["--cores", "all"]
-    # Last, because what follows --configfile is taken for another config.
+    # Last, because --configfile takes the next words as further configs.
     words += ["--snakefile", str(snakefile or pipeline() / "workflow/Snakefile")]
     return start([*words, *flags], [*options.parser.prog.split(), *options.words])

@@ -1,4 +1,4 @@
-"""Snakemake in this process: its flags checked, its locks explained, its end told in one line."""
+"""Run Snakemake in this process: check its flags, explain locks, and report its end in one line."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from dpol.core.errors import OutputError, UsageError
 from dpol.core.files import check_writable
 from dpol.core.shipped import pipeline
 
-_STOPPED = "\nstopped: run the same command again to go on\n"
+_STOPPED = "\nstopped: run the same command again to continue\n"
 _ENDS_AFTER_JOBS = "Will exit after finishing currently running jobs"
 _ENDS_NOW = "Terminating processes on user request"
 
 
 class _Stopped(SystemExit):
-    """A signal ends this run. (Python would kill itself at its end after a KeyboardInterrupt.)"""
+    """The end of this run by a signal. (After a KeyboardInterrupt Python would kill itself.)"""
 
 
 class _Heard(logging.Filter):
-    """What Snakemake says of its end: a lock, which is explained in other words, or a signal."""
+    """A filter that notes Snakemake's messages on its end: a lock, or a signal."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class _Heard(logging.Filter):
         return True
 
     def stop(self, number: int, frame: Any) -> None:
-        """End the jobs and this process, after a signal; after a second one at once."""
+        """End the jobs and this process after a signal; end at once after a second signal."""
         self.signals.append(number)
         for job in psutil.Process().children(recursive=True):
             with contextlib.suppress(psutil.Error):
@@ -61,25 +61,26 @@ class _Heard(logging.Filter):
         if len(self.signals) > 1:  # Snakemake's own end cannot be interrupted
             os.write(2, _STOPPED.encode())
             os._exit(128 + number)
-        # Some imports, and callbacks when memory is freed, pass over it: the next word of
-        # Snakemake raises it again.
+        # Some imports, and callbacks when memory is freed, swallow the exception; the next message
+        # of Snakemake raises it again.
         self._is_passed_over = True
         raise _Stopped
 
 
 def start(words: Sequence[str], typed: Sequence[str]) -> int:
-    """Run Snakemake; the exit code is its own, or 128 and the number of the signal that ended it.
+    """Run Snakemake, and return its exit code, or 128 plus the number of a signal that ended it.
 
     Args:
-        words: for Snakemake.
-        typed: what the user typed, for messages.
+        words: arguments of Snakemake.
+        typed: the command that the user typed, for messages.
 
     Raises:
-        UsageError: Snakemake does not know a flag, or may use no core.
-        OutputError: other runs work on the same files, or a folder cannot be written.
+        UsageError: a flag is unknown, or no core may be used.
+        OutputError: other runs use the same files, or a folder cannot be written.
     """
     heard = _Heard()
-    before = {it: signal.signal(it, heard.stop) for it in (signal.SIGINT, signal.SIGTERM)}
+    numbers = signal.SIGINT, signal.SIGTERM
+    before = {number: signal.signal(number, heard.stop) for number in numbers}
     sys.unraisablehook = _show_unless_stopped
     try:
         done = _run(list(words), typed, heard)
@@ -88,7 +89,7 @@ def start(words: Sequence[str], typed: Sequence[str]) -> int:
     finally:
         sys.unraisablehook = sys.__unraisablehook__
         for number, handler in before.items():
-            # Python waits for threads of jobs at its end; who cannot wait ends it there.
+            # Python waits for the threads of jobs at its end; a further signal ends it there.
             signal.signal(number, signal.SIG_DFL if heard.signals else handler)
     if heard.signals and not done:
         print(_STOPPED, end="", file=sys.stderr)
@@ -102,7 +103,7 @@ def _show_unless_stopped(ignored: Any) -> None:
 
 
 def _run(words: list[str], typed: Sequence[str], heard: _Heard) -> bool:
-    # Not before: a signal in the second that these take is heard, too.
+    # These imports take a second; a signal during it must be heard too.
     from snakemake.cli import args_to_api
     from snakemake.exceptions import CliException
     from snakemake.shell import shell
@@ -112,11 +113,11 @@ def _run(words: list[str], typed: Sequence[str], heard: _Heard) -> bool:
     try:
         parser, options = _read(words)
         _check_cache()
-        if heard.signals:  # an import has passed over it
+        if heard.signals:  # an import swallowed the exception
             raise _Stopped
-        sys.argv = ["snakemake", *words]  # which Snakefiles may read
+        sys.argv = ["snakemake", *words]  # Snakefiles may read it
         if os.name == "posix":
-            # Ctrl-C reaches this process alone, which ends the jobs.
+            # Only this process hears Ctrl-C, and it ends the jobs.
             shell.prefix("trap '' INT; set -eu; ")
         folder = Path(options.directory or ".")
         if options.unlock or options.dryrun:
@@ -136,7 +137,7 @@ def _run(words: list[str], typed: Sequence[str], heard: _Heard) -> bool:
 
 
 def _read(words: list[str]) -> tuple[Any, Namespace]:
-    """The flags as Snakemake reads them, with those of profiles."""
+    """Return Snakemake's parser and the flags as it reads them, including flags of profiles."""
     from snakemake.cli import parse_args
 
     said = io.StringIO()
@@ -152,14 +153,14 @@ def _read(words: list[str]) -> tuple[Any, Namespace]:
         count = getattr(options, flag)
         if count is not None and count < 1:
             raise UsageError(
-                f"--{flag} {count}: nothing can run on {count} cores; write --cores 2, or leave it"
-                " out to use all cores"
+                f"--{flag} {count}: nothing can run on {count} cores; write --cores 2, or omit it"
+                " to use all cores"
             )
     return parser, options
 
 
 def _in_one_line(page: str) -> str:
-    """What is wrong with the flags, of a page that shows their usage too."""
+    """Return the error from Snakemake's page on wrong flags, which also shows their usage."""
     last = page.strip().rpartition("\n")[2]
     wrong = last.partition(": error: ")[2] or last
     if "--executor" in wrong and "'slurm'" in wrong:
@@ -170,10 +171,10 @@ def _in_one_line(page: str) -> str:
 
 
 def _check_cache() -> None:
-    """Refuse a home that cannot be written, of which Snakemake says nothing under --quiet.
+    """Check that Snakemake can write its cache; under --quiet it does not say so itself.
 
     Raises:
-        OutputError: Snakemake cannot make its cache.
+        OutputError: the cache cannot be written.
     """
     from snakemake.common import get_appdirs
 
@@ -183,6 +184,6 @@ def _check_cache() -> None:
         check_writable(cache)
     except (OSError, OutputError) as error:
         raise OutputError(
-            f"Snakemake cannot keep its sources in {cache}; set XDG_CACHE_HOME to a folder that can"
-            " be written"
+            f"Snakemake cannot write its cache {cache}; set XDG_CACHE_HOME to a folder that can be"
+            " written"
         ) from error

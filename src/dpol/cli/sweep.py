@@ -1,4 +1,4 @@
-"""`dpol run CONFIG --sweep KEY=VALUES`: the runs of a grid of configs in one call of Snakemake."""
+"""`dpol run CONFIG --sweep KEY=VALUES`: run a grid of configs in one call of Snakemake."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from dpol.core.shipped import pipeline
 from dpol.core.yaml_files import read_yaml
 
 MOST = 300
-"""Runs of a sweep: each adds some hundred jobs to the graph."""
+"""Largest number of runs in a sweep; each adds some hundred jobs to the graph."""
 FOLDER = Path(".snakemake/sweeps")
-"""The folder of the workflows of sweeps, and of their configs."""
+"""Folder of the workflows of sweeps and their configs."""
 _WORKFLOW = """\
 # Written by dpol run --sweep: each run of the grid is a module.
 configfile: {configs!r}
@@ -50,24 +50,24 @@ rule all:
 
 
 def write_sweep(config: Path, sweeps: Sequence[str]) -> Path:
-    """The workflow that plays the grid of a config, written below the working folder.
+    """Write the workflow of a grid of configs below the working folder, and return its path.
 
     Args:
         config: the config that all runs share.
-        sweeps: for each key that is changed, KEY=VALUES.
+        sweeps: KEY=VALUES for each key that changes.
 
     Raises:
         ConfigError: the config breaks a rule.
-        UsageError: a sweep cannot be read, makes a config that breaks a rule, two runs of one name,
-            or more than `MOST` runs.
+        UsageError: a sweep cannot be read, gives a config that breaks a rule, gives two runs the
+            same name, or gives more than `MOST` runs.
     """
     configs = sweep_configs(config, sweeps)
     base, runs = config.stem, [f"results/{name}" for name in configs]
-    file, own = FOLDER.absolute() / f"{base}.smk", FOLDER.absolute() / f"{base}.yaml"
+    file, grid = FOLDER.absolute() / f"{base}.smk", FOLDER.absolute() / f"{base}.yaml"
     modules = {f"{re.sub(r'[^0-9A-Za-z]', '_', name)}_": it for name, it in configs.items()}
-    write_text(own, yaml.safe_dump(modules, sort_keys=False, allow_unicode=True))
+    write_text(grid, yaml.safe_dump(modules, sort_keys=False, allow_unicode=True))
     text = _WORKFLOW.format(
-        configs=str(own),
+        configs=str(grid),
         snakefile=str(pipeline() / "workflow/Snakefile"),
         message=f"Done: {', '.join(runs)}\nCompare them: dpol compare {' '.join(runs)}",
     )
@@ -76,12 +76,12 @@ def write_sweep(config: Path, sweeps: Sequence[str]) -> Path:
 
 
 def sweep_configs(config: Path, sweeps: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The configs of a grid by the names of their runs. Raises as `write_sweep`."""
+    """Return the configs of a grid by the names of their runs. Raises as `write_sweep`."""
     raw: Any = read_yaml(config)
     base = parse_experiment(raw, str(config)).config.run
     axes = [_axis(raw, sweep) for sweep in sweeps]
     if (count := math.prod(len(values) for _, values in axes)) > MOST:
-        raise UsageError(f"the sweep makes {count} runs, more than {MOST}; leave out some values")
+        raise UsageError(f"the sweep makes {count} runs, more than {MOST}; omit some values")
     configs: dict[str, dict[str, Any]] = {}
     for values in itertools.product(*(values for _, values in axes)):
         changed, name = copy.deepcopy(raw), base
@@ -103,7 +103,7 @@ def sweep_configs(config: Path, sweeps: Sequence[str]) -> dict[str, dict[str, An
 
 
 def _axis(raw: Mapping[str, Any], sweep: str) -> tuple[list[str], list[Any]]:
-    """The place of a key in a config, and its values."""
+    """Return the place of a key in a config, and its values."""
     key, _, text = sweep.partition("=")
     how = "write KEY=VALUES, such as seed=1..5 or privacy.levels.mu-1=0.8,1"
     try:
@@ -111,7 +111,7 @@ def _axis(raw: Mapping[str, Any], sweep: str) -> tuple[list[str], list[Any]]:
     except yaml.YAMLError:
         listed = []
     if not key or not listed:
-        raise UsageError(f"--sweep {sweep}: names no values; {how}")
+        raise UsageError(f"--sweep {sweep}: has no values; {how}")
     values: list[Any] = []
     for item in listed:
         ends = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", str(item))
@@ -120,7 +120,7 @@ def _axis(raw: Mapping[str, Any], sweep: str) -> tuple[list[str], list[Any]]:
         elif ".." in str(item):
             raise UsageError(
                 f"--sweep {sweep}: {item} is not a range; write two whole numbers such as 1..5, the"
-                f" smaller one first, at most {MOST} values"
+                f" smaller first, for at most {MOST} values"
             )
         else:
             values.append(item)
@@ -128,7 +128,7 @@ def _axis(raw: Mapping[str, Any], sweep: str) -> tuple[list[str], list[Any]]:
 
 
 def _place(block: Mapping[str, Any], key: str) -> list[str]:
-    """The names that lead to a key; names of levels may have dots themselves."""
+    """Return the names that lead to a key; labels of levels may contain dots."""
     for name, inner in block.items():
         if isinstance(inner, dict) and key.startswith(f"{name}."):
             return [name, *_place(inner, key.removeprefix(f"{name}."))]

@@ -1,4 +1,4 @@
-"""Everything that is written about the config, made from the models themselves."""
+"""The JSON schema of a config and generated pages of the manual, made from the models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import inspect
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ JsonSchema = dict[str, Any]
 
 
 def generated(folder: Path) -> dict[str, str]:
-    """The generated files of a config folder, and a page of the manual, by name.
+    """Return the generated files of a config folder, and a page of the manual, by path.
 
     Raises:
         ValueError: a page lacks the markers around its generated part.
@@ -41,51 +42,114 @@ def generated(folder: Path) -> dict[str, str]:
 
 
 def schema() -> str:
-    """The JSON schema of a config, algorithm names included."""
-    found = WHOLE.model_json_schema()
-    found["title"] = "dpol config"
-    suite = found["$defs"]["Suite"]["properties"]["algorithms"]["items"]
+    """Return the JSON schema of a config, with the names of algorithms."""
+    whole = WHOLE.model_json_schema()
+    whole["title"] = "dpol config"
+    suite = whole["$defs"]["Suite"]["properties"]["algorithms"]["items"]
     suite["anyOf"][:1] = [{"enum": list(REGISTRY)}, {"type": "string", "pattern": OF_ANOTHER}]
-    return json.dumps(found, indent=2) + "\n"
+    return json.dumps(whole, indent=2) + "\n"
 
 
-def _inlined(part: Any, models: JsonSchema) -> Any:
-    """A JSON schema with its models, and a summary of each, where they are referred to."""
-    if isinstance(part, list):
-        return [_inlined(item, models) for item in part]
-    if not isinstance(part, dict):
-        return part
+@dataclass(frozen=True)
+class _Section:
+    """A table of keys in the manual.
+
+    Args:
+        places: the keys that hold such a block, such as `gain` and `questions.LABEL`.
+        about: what the block is; empty where the row of its key says it.
+        rows: key, type with default, and meaning.
+    """
+
+    places: Sequence[str]
+    about: str
+    rows: Sequence[tuple[str, str, str]]
+
+
+def _sections() -> Iterator[_Section]:
+    """Yield the keys of a config, block by block, depth first.
+
+    A block has a section of its own if it is at the top level, has more than five keys, is allowed
+    in several places or is one of several kinds. The keys of any other block follow its row.
+    """
+    whole = WHOLE.model_json_schema()
+    models = whole["$defs"]
+    places: dict[str, list[str]] = {}
+    for place, name in _blocks("", whole, models):
+        places.setdefault(name, []).append(place)
+    separate = {
+        name
+        for name, (place, *more) in places.items()
+        if more
+        or len(models[name]["properties"]) > 5
+        or "." not in place.removesuffix(".LABEL")
+        or place.endswith(")")
+    }
+    tables = {"": _rows("", whole, models, separate)}
+    tables |= {
+        name: _rows("", models[name], models, separate) for name in places if name in separate
+    }
+    said = {meaning for rows in tables.values() for *_, meaning in rows}
+    for name, rows in tables.items():
+        about = _begin(models[name]["description"]) if name else ""
+        yield _Section(places.get(name, ["Top level"]), "" if about in said else about, rows)
+
+
+def _rows(
+    path: str, model: JsonSchema, models: JsonSchema, separate: Set[str]
+) -> list[tuple[str, str, str]]:
+    rows = []
+    for key, part in model["properties"].items():
+        if "const" in part:  # the title of the section says the kind
+            continue
+        below = list(_referred(f"{path}{key}", part, models))
+        about = part.get("description") or models[below[0][1]]["description"]
+        kind = _type_name(part)
+        if key in model.get("required", ()):
+            kind += ", required"
+        elif "$ref" not in part and part.get("default") not in (None, "", [], {}):
+            default = part["default"]
+            shown = default if isinstance(default, str) else json.dumps(default)
+            kind += f" (`{shown}`)"
+        rows.append((f"{path}{key}", kind, _begin(about)))
+        for place, name in below:
+            if name not in separate:
+                rows += _rows(f"{place}.", models[name], models, separate)
+    return rows
+
+
+def _blocks(path: str, model: JsonSchema, models: JsonSchema) -> Iterator[tuple[str, str]]:
+    """Yield each place below a block that holds a block, and the name of its model."""
+    for key, part in model["properties"].items():
+        for place, name in _referred(f"{path}{key}", part, models):
+            yield place, name
+            yield from _blocks(f"{place}.", models[name], models)
+
+
+def _referred(path: str, part: JsonSchema, models: JsonSchema) -> Iterator[tuple[str, str]]:
+    """Yield the models that a value may have, each with its place."""
     if "$ref" in part:
-        model = models[part["$ref"].rpartition("/")[2]]
-        part = {**model, "summary": model["description"], **part}
-    return {key: _inlined(inner, models) for key, inner in part.items() if key[0] != "$"}
+        name = part["$ref"].rpartition("/")[2]
+        kind = models[name]["properties"].get("kind", {}).get("const")
+        yield f"{path} (kind: {kind})" if kind else path, name
+    inner = [(path, option) for option in (*part.get("anyOf", ()), *part.get("oneOf", ()))]
+    inner += [(f"{path}.LABEL", it) for it in part.get("patternProperties", {}).values()]
+    inner += [(f"{path}[]", part["items"])] if "items" in part else []
+    for place, option in inner:
+        yield from _referred(place, option, models)
 
 
-def _blocks(path: str, part: JsonSchema) -> Iterator[tuple[str, JsonSchema]]:
-    """Every block of a JSON schema with the keys that lead to it, depth first."""
-    keys = part.get("properties", {})
-    if kind := keys.get("kind", {}).get("const"):
-        path += f" (kind: {kind})"
-    if keys:
-        yield path, part
-    steps = [(f"{path}.{name}" if path else name, inner) for name, inner in keys.items()]
-    steps += [(path, option) for option in (*part.get("anyOf", ()), *part.get("oneOf", ()))]
-    steps += [(f"{path}.LABEL", inner) for inner in part.get("patternProperties", {}).values()]
-    if isinstance(each := part.get("additionalProperties"), dict):
-        steps.append((f"{path}.ID", each))
-    steps += [(f"{path}[]", part["items"])] if "items" in part else []
-    for step, inner in steps:
-        yield from _blocks(step, inner)
-
-
-_WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false"}
-_WORDS |= {"object": "block", "uri": "URL"}
+_WORDS = {"string": "text", "object": "block", "uri": "URL"}
 
 
 def _type_name(part: JsonSchema) -> str:
+    if "$ref" in part:
+        return "block"
+    name = str(part.get("format", part.get("type")))
+    if "format" in part:
+        return _WORDS.get(name, name)
     if options := part.get("enum", [part["const"]] if "const" in part else []):
         shown = (str(option).replace("|", r"\|").replace("\t", r"\t") for option in options)
-        return " or ".join(f"`{option}`" for option in shown)
+        return ", ".join(f"`{option}`" for option in shown)
     if options := part.get("anyOf", part.get("oneOf", [])):
         names = (_type_name(option) for option in options if option.get("type") != "null")
         return " or ".join(dict.fromkeys(names))
@@ -93,40 +157,53 @@ def _type_name(part: JsonSchema) -> str:
         return f"list of {_type_name(part['items'])}"
     for inner in part.get("patternProperties", {}).values():
         return f"{_type_name(inner)} per label"
-    name = str(part.get("format", part["type"]))
     return _WORDS.get(name, name)
 
 
 def algorithms() -> str:
-    """A Markdown table of the registered algorithms, and one of the learners they choose from."""
+    """Return a Markdown table of the registered algorithms, and a list of the learners."""
+    classes: dict[str, str] = {}
+    rows = []
+    for name, entry in REGISTRY.items():
+        like = classes.setdefault(entry.target, name)
+        rows.append((name, entry, make_members(name), like, [*_parameters(name, entry, like)]))
     return _rendered(
         "algorithms.md",
-        algorithms=REGISTRY,
+        algorithms=rows,
         learners=LEARNERS,
         constant=", ".join(f"`{name}`" for name, noise in NOISES.items() if noise.constant),
-        make_members=make_members,
         summary=lambda kind: _cell(_begin(kind.__doc__ or "")),
-        parameters=_parameters,
     )
 
 
 def noises() -> str:
-    """A Markdown table of the noises."""
+    """Return a Markdown table of the noises."""
     return _rendered("noises.md", noises=NOISES)
 
 
-def _parameters(name: str, entry: Entry) -> Iterator[tuple[str, str, str]]:
-    """Name, default and meaning (from the class's docstring) of what a config may set."""
+def _parameters(name: str, entry: Entry, like: str) -> Iterator[tuple[str, str, str]]:
+    """Yield name, default and meaning (from the class's docstring) of what a config may set.
+
+    The meaning ends at the first semicolon. If `like` is another algorithm of the same class, its
+    row describes the parameters, and only the differences are yielded.
+    """
     text = inspect.getdoc(entry.load(name)) or ""
     section = re.search(r"^Args:\n((?:    .*\n?|\n)+)", text, re.MULTILINE)
     _, *parts = re.split(r"^    (\w+): ", section[1] if section else "", flags=re.MULTILINE)
     meanings = dict(zip(parts[::2], parts[1::2], strict=True))
-    for key, default in entry.parameters(name).items():
-        yield key, _shown(default), _cell(" ".join(meanings.get(key, "").split())).removesuffix(".")
+    said = REGISTRY[like].parameters(like) if like != name else {}
+    free = entry.parameters(name)
+    yield from ((key, "fixed", "") for key in said if key not in free)
+    for key, default in free.items():
+        if key not in said:
+            meaning = " ".join(meanings.get(key, "").split()).partition(";")[0]
+            yield key, _shown(default), _cell(meaning).removesuffix(".")
+        elif said[key] != default:
+            yield key, _shown(default), ""
 
 
 def _shown(value: object) -> str:
-    """A default as a config would have it; nothing if it is long."""
+    """Return a default as a config would write it; empty if it is too long to show."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_shown(each)}" for key, each in value.items())
     if isinstance(value, tuple):
@@ -140,10 +217,10 @@ def _shown(value: object) -> str:
 
 
 def results() -> str:
-    """Markdown sections on the data, the games and the tables of all studies.
+    """Return Markdown sections on the files of the data, the games and all studies.
 
-    A column that several tables have is described once, as most of them describe it. Columns that
-    mean the same share a line. A group of shared columns is named as one.
+    A column of several tables is described once, by its most frequent meaning. Columns with the
+    same meaning share a line. Tables name a whole group of shared columns by its title.
     """
     tables = [*DATA_SCHEMAS.values()]
     for study in load_studies().values():
@@ -153,14 +230,16 @@ def results() -> str:
     for (name, column), times in seen.most_common():
         if times > 1:
             shared.setdefault(name, column)
-    groups = {title: {it: shared[it] for it in names} for title, names in shared_columns().items()}
+    groups = {
+        title: {name: shared[name] for name in names} for title, names in shared_columns().items()
+    }
     described = []
     for table in tables:
-        own = {name: it for name, it in table.columns.items() if shared.get(name) != it}
-        whole = [title for title, it in groups.items() if it.items() <= table.columns.items()]
-        grouped = set().union(*(groups[title] for title in whole))
-        single = [name for name in table.columns if name not in own and name not in grouped]
-        described.append((table, _lines(own), single, whole))
+        special = {name: it for name, it in table.columns.items() if shared.get(name) != it}
+        titles = [name for name, it in groups.items() if it.items() <= table.columns.items()]
+        grouped = set().union(*(groups[title] for title in titles))
+        single = [name for name in table.columns if name not in special and name not in grouped]
+        described.append((table, _lines(special), single, titles))
     grouped = set().union(*groups.values())
     common = {name: shared[name] for name in sorted(shared) if name not in grouped}
     lines = {title: _lines(columns) for title, columns in {"": common, **groups}.items()}
@@ -168,30 +247,30 @@ def results() -> str:
 
 
 def _lines(columns: Mapping[str, Column]) -> dict[str, list[str]]:
-    """The names of the columns that mean the same, by the meaning."""
+    """Return the names of the columns with each meaning; ° marks cells that may be empty."""
     lines: dict[str, list[str]] = {}
     for name, column in columns.items():
-        lines.setdefault(meaning_of(column), []).append(name)
+        unit = f" ({column.unit})" if column.unit else ""
+        mark = "°" if column.optional and "empty" not in column.meaning else ""
+        lines.setdefault(f"{column.meaning}{unit}", []).append(f"`{name}`{mark}")
     return lines
 
 
 def meaning_of(column: Column) -> str:
-    """The meaning of a column, its unit, and a note if a cell may be empty."""
+    """Return the meaning of a column, its unit, and a note if a cell may be empty."""
     unit = f" ({column.unit})" if column.unit else ""
     said = not column.optional or "empty" in column.meaning
     return f"{column.meaning}{unit}{'' if said else ', or empty'}"
 
 
 def with_manual(page: str) -> str:
-    """The README of the configs with what the code says now: algorithms, noises, and all keys."""
-    whole = WHOLE.model_json_schema()
-    blocks = _blocks("", _inlined(whole, whole["$defs"]))
-    keys = _rendered("keys.md", blocks=blocks, type_name=_type_name, json=json.dumps)
+    """Return the README of the configs with its generated tables up to date."""
+    keys = _rendered("keys.md", sections=_sections())
     return filled(page, algorithms=algorithms(), noises=noises(), keys=keys)
 
 
 def filled(page: str, **texts: str) -> str:
-    """A page with other texts between markers, each text by the name in its markers."""
+    """Return a page with new texts between markers, each text by the name in its markers."""
     for name, text in texts.items():
         start = f"<!-- {name}: generated by `dpol config write`, do not edit -->"
         end = f"<!-- end of {name} -->"
@@ -203,12 +282,12 @@ def filled(page: str, **texts: str) -> str:
 
 
 def _rendered(template: str, **values: Any) -> str:
-    page = load_template(f"{template}.j2", "dpol.config").render(values, begin=_begin)
+    page = load_template(f"{template}.j2", "dpol.config").render(values)
     return page.strip() + "\n"
 
 
 def _begin(text: str) -> str:
-    """The first paragraph of a text, as one line."""
+    """Return the first paragraph of a text as one line."""
     return " ".join(text.partition("\n\n")[0].split())
 
 

@@ -1,6 +1,6 @@
-"""A checked config together with the algorithms it names.
+"""A checked config with its algorithms.
 
-This is the one place that knows both the config models and the registry.
+Only this module knows both the models of a config and the registry of algorithms.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MANUAL = "The page Configs of the documentation"
 
 @dataclass(frozen=True)
 class Experiment:
-    """A config whose rules all hold, and the algorithms of its suites."""
+    """A config that obeys all rules, and the algorithms of its suites."""
 
     config: Config
     members: Mapping[str, tuple[Member, ...]]
@@ -49,7 +49,7 @@ def load_experiment(path: Path | str) -> Experiment:
         path: a YAML file; paths in it are relative to the working folder.
 
     Raises:
-        ConfigError: the file cannot be read, or breaks rules; all are listed.
+        ConfigError: the file cannot be read or breaks rules; the text lists every broken rule.
 
     >>> experiment = load_experiment("config/demo.yaml")  # in the project's folder
     >>> experiment.config.run, list(experiment.members)
@@ -60,10 +60,10 @@ def load_experiment(path: Path | str) -> Experiment:
 
 
 def check_local_table(config: Config) -> None:
-    """Refuse a table on this machine, or a second one of capacities, that is not there.
+    """Check that a local table, and a second table of capacities, exist.
 
     Raises:
-        ConfigError: no such file.
+        ConfigError: a file does not exist.
     """
     source = config.dataset.source
     files = [("columns.capacity", file, file) for file in config.dataset.capacity_files]
@@ -78,13 +78,17 @@ def check_local_table(config: Config) -> None:
 
 
 def parse_experiment(raw: object, place: str) -> Experiment:
-    """Check a config that was read from `place`.
+    """Check a config.
+
+    Args:
+        raw: what the file holds.
+        place: name of the file, for messages.
 
     Raises:
         ConfigError: rules are broken; the text lists each key, its value and what is allowed.
     """
     if not isinstance(raw, Mapping):
-        raise ConfigError(f"{place}: holds no keys; config/demo.yaml shows a whole config")
+        raise ConfigError(f"{place}: has no keys; config/demo.yaml is an example")
     try:
         refuse_taken(REGISTRY, ALGORITHM_GROUP)
         refuse_taken(LEARNERS, LEARNER_GROUP)
@@ -94,22 +98,24 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         form = form_of(raw)
         config = form.parse(raw)
     except ValidationError as error:
-        found = [*problems_of(error, form.model), *problems]
-        raise refusal(place, [_as_written(it, raw, form) for it in found], MANUAL) from None
+        problems = [*problems_of(error, form.model), *problems]
+        raise refusal(
+            place, [_as_written(problem, raw, form) for problem in problems], MANUAL
+        ) from None
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     if not problems:
         resolved = config.report.resolved(config.suites, members)
         config = config.model_copy(update={"report": resolved})
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
-    problems += [found for rule in rules for found in rule(config, members)]
+    problems += [problem for rule in rules for problem in rule(config, members)]
     if problems:
-        raise refusal(place, [_as_written(it, raw, form) for it in problems], MANUAL)
+        raise refusal(place, [_as_written(problem, raw, form) for problem in problems], MANUAL)
     return Experiment(config, members)
 
 
 def _as_written(problem: Problem, raw: Mapping[str, object], form: Form) -> Problem:
-    """The problem under keys that are in the file; the value of another key is a default."""
+    """Return the problem at a key that is in the file; the value of any other key is a default."""
     first, *others = problem.location
     location = (form.keys.get(str(first), first), *others)
     depth = _depth(raw, location)
@@ -121,19 +127,20 @@ def _as_written(problem: Problem, raw: Mapping[str, object], form: Form) -> Prob
 
 
 def _depth(raw: object, location: tuple[str | int, ...]) -> int:
-    """How many keys of a location are in the file, from the first on."""
+    """Return how many keys of a location, from the first, are in the file."""
     inner = raw
     for depth, part in enumerate(location):
         items = inner.items() if isinstance(inner, Mapping) else ()
-        there = {str(k): it for k, it in (enumerate(inner) if isinstance(inner, list) else items)}
-        if str(part) not in there:
+        pairs = enumerate(inner) if isinstance(inner, list) else items
+        values = {str(key): value for key, value in pairs}
+        if str(part) not in values:
             return depth
-        inner = there[str(part)]
+        inner = values[str(part)]
     return len(location)
 
 
 def _members(suites: object) -> tuple[dict[str, tuple[Member, ...]], list[Problem]]:
-    """The algorithms of every suite, and what is wrong with their names and parameters."""
+    """Return the algorithms of every suite, and problems with their names and parameters."""
     members: dict[str, tuple[Member, ...]] = {}
     problems: list[Problem] = []
     for label, suite in suites.items() if isinstance(suites, Mapping) else ():

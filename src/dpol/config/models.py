@@ -1,8 +1,8 @@
-"""The whole configuration as models; anything not described here is refused.
+"""Models of a whole config, which refuse every unknown key.
 
-Every field carries its description: the JSON schema and the manual are generated from these models
-(`dpol config write`), and a test catches drift. Rules across keys are in `dpol.config.rules`; names
-and parameters of algorithms are checked against the registry by `dpol.config.experiment`.
+`dpol config write` makes the JSON schema and the manual from the descriptions of the fields: the
+schema takes whole descriptions, the manual first paragraphs. Rules across keys are in
+`dpol.config.rules`; `dpol.config.experiment` checks algorithms against the registry.
 """
 
 from __future__ import annotations
@@ -26,39 +26,42 @@ from dpol.studies.study import Facts, Study
 
 
 class Unit(Settings):
-    """The unit of privacy: one person in so many weeks in a row."""
+    """Unit of privacy: one person's presence in several consecutive periods."""
 
     weeks: Annotated[int, Field(ge=1, le=520)] = 1
-    """The longest stay, in periods of the table; 1 is the papers' unit. Who stays longer has a
-    larger mu."""
+    """Longest protected stay, in periods; 1 as in the papers. Longer stays get a weaker guarantee
+    (a larger mu)."""
 
 
 class Privacy(Settings):
-    """Privacy levels and the unit they hold for: one person in one period, of gains one round."""
+    """Privacy levels, and what they protect: one person in one period, or one round of gains."""
 
     levels: Annotated[dict[Label, Mu], Field(min_length=1)]
-    """Label of each level (used in file names) and its Gaussian-DP parameter mu; `.inf` = none."""
+    """Gaussian-DP parameter mu of each level; `.inf` means no privacy. Labels appear in file
+    names."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    """The delta at which epsilon is reported next to mu."""
+    """Delta at which epsilon is reported next to mu."""
     count_sensitivity: Annotated[float, Field(ge=1e-3, le=1e3)] = 1.0
-    """Largest change of one count by one person; above 1 for a cautious reading of cleaned data."""
+    """Largest change that one person can make to one count.
+
+    Above 1 if a person is counted several times, or for a cautious reading of cleaned data."""
     unit: Unit = Unit()
-    """Unit of privacy that the levels protect."""
+    """Unit of privacy of the levels."""
     memory: MemoryName = "designed"
-    """Memory of the noise `capacity-memory`: for each entity what public numbers suggest
-    (`designed`), none (`none`), or the same [a, b] for all. Other noises ignore it."""
+    """Memory of the noise `capacity-memory`: `designed` for each entity from public numbers,
+    `none`, or one [a, b] for all. Other noises ignore it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A stream of the panel under a question.
+    """A stream of the panel played under one question.
 
     Args:
         stream: label of the stream in the panel.
-        question: label of the question; empty if the run asks but one.
+        question: label of the question; empty if the run asks only one.
         gain: the question.
-        title: of both.
-        reported_as: label of the stream in the paper's table, if its numbers compare.
+        title: title of the stream and the question.
+        reported_as: label of the stream in the paper's table, if the numbers are comparable.
     """
 
     stream: str
@@ -72,57 +75,62 @@ class Config(Settings):
     """One experiment; `WHOLE` adds a block for each study."""
 
     run: Label
-    """Name of the run; all its results are in results/<run>/."""
+    """Name of the run; its results are in `results/<run>/`."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]
-    """Root of all randomness."""
+    """Seed of all random numbers."""
     dataset: Dataset
     streams: Annotated[dict[Label, Stream], Field(min_length=1)]
-    """Label of each gain stream and what it is made of."""
+    """The gain streams."""
     gain: Gain = THE_PAPERS
-    """The question: what the gain of an entity is, and which entities may be named."""
+    """The question to ask."""
     questions: dict[Label, Gain] | None = None
-    """Several questions in place of `gain`, by label. Each stream is played under each of them, and
-    is called STREAM-QUESTION."""
+    """Several questions instead of `gain`; each stream is played under each, as
+    STREAM-QUESTION."""
     privacy: Privacy
     suites: Annotated[dict[Label, Suite], Field(min_length=1)]
-    """Label of each suite and what it plays."""
+    """Suites of algorithms."""
     replicates: Annotated[int, Field(ge=1, le=1_000_000)] = 100
-    """Independent repetitions (seeds) of every randomised run."""
+    """Independent repetitions of every randomised run."""
     block_replicates: PositiveInt | None = None
-    """Replicates in one job; without it all. Results do not depend on it, but for the last digits
-    of the curves of cumulative gain."""
+    """Replicates in one job; default: all.
+
+    Results do not depend on it, except the last digits of the curves of cumulative gain."""
     points_per_job: PositiveInt = 1
-    """Points that one job computes at most: where a game takes less time than the start of a job,
-    several together are faster. The points of a job read the same stream, and it is full when it is
-    expected to take 20 s. Results do not depend on it."""
+    """Most points of one job; a larger number saves time if games are short.
+
+    The points of a job read the same stream, and a job is full when it is expected to take 20 s.
+    Results do not depend on it."""
     keep_rounds: bool = False
-    """True keeps every round of every run, `points/games/**/rounds.parquet`, for
-    `dpol.open_run(...).games()`. No table or figure needs them."""
+    """Keep every round of every run for `dpol.open_run(...).games()`.
+
+    The files are `points/games/**/rounds.parquet`. No table or figure needs them."""
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
-    """Memory of a job that plays a suite, in MB: it plays as many replicates at a time as fit (at
-    least one). Results do not depend on it."""
+    """Memory of a job that plays a suite, in MB.
+
+    A job plays as many replicates at a time as fit (at least one). Results do not depend on it."""
     report: Report = Report()
     _others: tuple[Study, ...] = ()
 
     def studies(self) -> list[tuple[Study, Any]]:
-        """The studies that it asks for, each with its block; those of other packages come last."""
+        """Return the requested studies, each with its block; studies of other packages are last."""
         every = (*load_studies().values(), *self._others)
-        found = ((study, self.block(study.name)) for study in every)
-        return [(study, block) for study, block in found if block is not None]
+        blocks = ((study, self.block(study.name)) for study in every)
+        return [(study, block) for study, block in blocks if block is not None]
 
     def block(self, study: str) -> Any:
-        """The settings of a study, None if the config does not ask for it."""
+        """Return the settings of a study, or None if the config has no block for it."""
         return getattr(self, study, None)
 
     @property
     def asks(self) -> dict[str, Gain]:
-        """The questions by label, which is empty where the run asks only one."""
+        """The questions by label; the label of a single question is empty."""
         return {"": self.gain} if self.questions is None else self.questions
 
     @property
     def at_most(self) -> float:
-        """The largest count per capacity that is asked for."""
-        return max((it.largest for it in self.asks.values() if it.of == "share"), default=1.0)
+        """The largest count per capacity in any question."""
+        shares = (gain for gain in self.asks.values() if gain.of == "share")
+        return max((gain.largest for gain in shares), default=1.0)
 
     @property
     def played(self) -> dict[str, Asked]:
@@ -135,29 +143,29 @@ class Config(Settings):
                 question=question,
                 gain=gain,
                 title=f"{title}, {gain.title or question}" if question else title,
-                # The paper's table answers the paper's question only.
+                # The paper's table answers only the paper's question.
                 reported_as=stream.reported_as if gain.untitled == THE_PAPERS else None,
             )
         return games
 
     @property
     def raw_file(self) -> str:
-        """The raw table: below the working folder, or one that comes with dpol."""
+        """Path of the raw table: below the working folder, or shipped with dpol."""
         source = self.dataset.source
         if source.kind == "simulated":
             return f"results/{self.run}/data/simulated.csv.gz"
-        if source.member:  # a table of an archive
+        if source.member:  # a table in an archive
             return f"results/{self.run}/data/member/{PurePosixPath(source.member).name}"
         return place_of(source.file)
 
     @property
     def replayed(self) -> bool:
-        """True if a run is replayed, which shows the true counts."""
+        """Whether the report replays a run, which shows the true counts."""
         return self.report.replay or not self.dataset.private
 
     @property
     def facts(self) -> Facts:
-        """The facts that studies know of the run before any of its jobs."""
+        """What studies know about the run before its first job."""
         return Facts(
             streams={label: asked.title for label, asked in self.played.items()},
             simulated=self.dataset.simulated,
@@ -175,7 +183,7 @@ class Config(Settings):
 
     @property
     def games(self) -> Games:
-        """The settings of the main experiment, which are keys of the whole config."""
+        """Settings of the main experiment, taken from the top level of the config."""
         compared = self.block("comparison")
         return Games(
             suites=self.suites,
@@ -190,12 +198,9 @@ class Config(Settings):
 
 
 def with_blocks(studies: Iterable[Study]) -> type[Config]:
-    """The model of a config with a block for each study."""
+    """Return the model of a config with a block for each study."""
     blocks: dict[str, Any] = {
-        study.name: (
-            study.settings | None,
-            Field(None, description=f"{study.title}; without it, none."),
-        )
+        study.name: (study.settings | None, None)
         for study in studies
         if not hasattr(Config, study.name)
     }
@@ -203,17 +208,17 @@ def with_blocks(studies: Iterable[Study]) -> type[Config]:
 
 
 WHOLE = with_blocks(load_studies().values())
-"""A config with the blocks of all studies of dpol."""
+"""The model of a config with the blocks of all studies in dpol."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """The model of one config: with the blocks of the studies that it asks for.
+    """The model of one config, with blocks for the studies that it names.
 
     Args:
-        model: of the config.
-        keys: the keys under which the config has studies of other packages, by their names.
-        others: those studies.
+        model: model of the config.
+        keys: key in the config of each study of another package, by the study's name.
+        others: studies of other packages.
     """
 
     model: type[Config]
@@ -221,7 +226,7 @@ class Form:
     others: tuple[Study, ...]
 
     def parse(self, raw: Mapping[str, Any]) -> Config:
-        """The config. Raises ValidationError if a key breaks its rule."""
+        """Return the checked config. Raises ValidationError if a key breaks its rule."""
         names = {key: name for name, key in self.keys.items()}
         config = self.model.model_validate({names.get(key, key): raw[key] for key in raw})
         config._others = self.others
@@ -229,7 +234,7 @@ class Form:
 
 
 def form_of(raw: Mapping[str, Any]) -> Form:
-    """The form of a config. Raises ValueError if a study of another package cannot be had."""
+    """Return the form of a config. Raises ValueError if a study cannot be imported."""
     others = {key: study for key in raw if (study := _outside(str(key)))}
     keys = {study.name: key for key, study in others.items()}
     studies = tuple(others.values())
@@ -238,8 +243,12 @@ def form_of(raw: Mapping[str, Any]) -> Form:
 
 
 def _outside(key: str) -> Study | None:
-    """The study of another package that a key names. Raises ValueError if its name is taken."""
+    """Return the study of another package that a key names, if any.
+
+    Raises:
+        ValueError: dpol has a key of the study's name.
+    """
     study = None if key in WHOLE.model_fields else find_study(key)
     if study is not None and (study.name in WHOLE.model_fields or hasattr(Config, study.name)):
-        raise ValueError(f"{key}: a study cannot be named {study.name}, which is a key of dpol")
+        raise ValueError(f"{key}: rename the study; {study.name} is already a key of dpol")
     return study

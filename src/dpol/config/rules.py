@@ -1,13 +1,13 @@
-"""Rules across the keys of a config, each once: small functions that yield what breaks them.
+"""Rules across the keys of a config: functions that yield what breaks a rule.
 
-What one key may hold is said by its model, what goes together in one block by the `problems` of the
-block.
+Models check single keys, and the method `problems` of a block checks the keys in it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from dpol.config.models import Config
 from dpol.core.near import did_you_mean, nearest
@@ -23,20 +23,20 @@ from dpol.studies.games.settings import Members
 Rule = Callable[[Config, Members], Iterator[Problem]]
 
 MOST_JOBS = 20_000
-"""Jobs of one config; Snakemake plans about 1,000 in a second, and each takes a file or more."""
+"""Limit of the jobs of one config; Snakemake plans about 1,000 per second."""
 
 
 def blocks(config: Config, members: Members) -> Iterator[Problem]:
-    """Problems that each block, those of the studies too, finds in its own keys."""
+    """Yield the problems that each block finds in its own keys."""
     for name in type(config).model_fields:
         block = getattr(config, name)
         if isinstance(block, Settings):
-            for found in block.problems(config.dataset.source.kind):
-                yield Problem((name, *found.location), found.value, found.allowed)
+            for problem in block.problems(config.dataset.source.kind):
+                yield replace(problem, location=(name, *problem.location))
 
 
 def groups(config: Config, members: Members) -> Iterator[Problem]:
-    """Streams are made of groups that are there."""
+    """Refuse streams of unknown groups."""
     source, columns = config.dataset.source, config.dataset.columns
     for label, stream in config.streams.items():
         place = ("streams", label, "groups")
@@ -51,7 +51,7 @@ def groups(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def levels(config: Config, members: Members) -> Iterator[Problem]:
-    """Levels differ, and one has no noise if something is played or compared without."""
+    """Require different levels, and a level without noise if a suite or comparison needs it."""
     place, given = ("privacy", "levels"), config.privacy.levels
     first: dict[float, str] = {}
     for label, mu in given.items():
@@ -64,40 +64,41 @@ def levels(config: Config, members: Members) -> Iterator[Problem]:
     ]
     compared = _compared(config)
     if compared is not None and compared.ablated:
-        reasons.append("comparison splits the loss against no noise")
+        reasons.append("comparison splits losses relative to no noise")
     if reasons and math.inf not in given.values():
-        yield Problem(place, given, f"must have a level .inf, because {' and '.join(reasons)}")
+        yield Problem(place, given, f"must have a level .inf because {' and '.join(reasons)}")
 
 
 def gains(config: Config, members: Members) -> Iterator[Problem]:
-    """A table of gains has neither people nor capacities."""
+    """Refuse keys that need people or capacities if the table holds gains."""
     if config.dataset.source.kind != "gains":
         return
     because = "because dataset.source.kind is gains"
     if "count_sensitivity" in config.privacy.model_fields_set:
-        allowed = f"must not be given {because}: dataset.source.sensitivity holds"
+        allowed = f"must not be given {because}: use dataset.source.sensitivity"
         place = ("privacy", "count_sensitivity")
         yield Problem(place, config.privacy.count_sensitivity, allowed)
     if config.privacy.unit.weeks > 1:
-        allowed = f"must be 1 {because}: a sensitivity is given for one round"
+        allowed = f"must be 1 {because}: its sensitivity is for one round"
         yield Problem(("privacy", "unit", "weeks"), config.privacy.unit.weeks, allowed)
     for label, suite in config.suites.items():
         for noise in suite.noises:
             if find_noise(noise).needs_capacities:
-                allowed = f"must not use the noise {noise} {because}: its gains have no capacities"
+                allowed = f"must not contain {noise} {because}: gains have no capacities"
                 yield Problem(("suites", label, "noises"), suite.noises, allowed)
 
 
 def questions(config: Config, members: Members) -> Iterator[Problem]:
-    """There is one way of asking, each game has a label, and shares have capacities."""
+    """Require `gain` or `questions`, a label for each game, and capacities for shares."""
     several, columns = config.questions is not None, config.dataset.columns
     if several and "gain" in config.model_fields_set:
         asked_once = config.gain.model_dump(exclude_unset=True)
         yield Problem(("gain",), asked_once, "must not be given together with questions")
     if several and len(config.asks) < 2:
-        yield Problem(("questions",), list(config.asks), "must be at least two; ask one by gain")
+        allowed = "must be at least two; use gain for a single question"
+        yield Problem(("questions",), list(config.asks), allowed)
     if several and len(config.played) < len(config.streams) * len(config.asks):
-        allowed = "must not make one label STREAM-QUESTION of two pairs; change a label"
+        allowed = "gives two games the same label STREAM-QUESTION; change a label"
         yield Problem(("questions",), list(config.asks), allowed)
     for label, gain in config.asks.items():
         place = ("questions", label) if several else ("gain",)
@@ -106,23 +107,23 @@ def questions(config: Config, members: Members) -> Iterator[Problem]:
             yield Problem(place, gain.of, allowed)
         elif columns is not None and columns.capacity is None and gain.needs_capacities:
             asked = f"questions.{label}" if several else "gain"
-            allowed = f"is missing: name the column, or give {asked} of: count and a bound"
+            allowed = f"is missing: name the column, or set {asked} to of: count with a bound"
             yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
 
 
 def memory(config: Config, members: Members) -> Iterator[Problem]:
-    """A memory covers the longest stay."""
+    """Require a memory that covers the longest stay."""
     chosen, weeks = config.privacy.memory, config.privacy.unit.weeks
     if isinstance(chosen, tuple) and weeks > 1 and chosen[1] < max(chosen[0], 0):
         allowed = (
-            "must have b at least a and at least 0 where privacy.unit.weeks is above 1: otherwise"
-            " a person who changes hospital during the stay is not covered"
+            "must have b >= max(a, 0) because privacy.unit.weeks is above 1: otherwise a person who"
+            " changes hospital during the stay is not covered"
         )
         yield Problem(("privacy", "memory"), chosen, allowed)
 
 
 def comparison(config: Config, members: Members) -> Iterator[Problem]:
-    """A comparison is of two systems, at levels that are there."""
+    """Require different systems and known levels in a comparison."""
     if (compared := _compared(config)) is None:
         return
     if compared.ours == compared.baseline:
@@ -130,12 +131,12 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(place, value, "must differ from comparison.baseline")
     for index, system in enumerate(compared.tuned):
         if system in (compared.baseline, compared.ours):
-            allowed = "must differ from paper and ours"
+            allowed = "must differ from comparison.baseline and comparison.ours"
             yield Problem(("comparison", "tuned", index), system.algorithm, allowed)
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
     for index, aim in enumerate(compared.aims):
         if aim.against == "best-learner" and not compared.ablated:
-            allowed = "must be paper, or give every system its learners"
+            allowed = "must be baseline unless every system names its learners"
             yield Problem(("comparison", "aims", index, "against"), aim.against, allowed)
         for key, level in (("ours", aim.ours), ("at", aim.at)):
             if level not in config.privacy.levels:
@@ -143,13 +144,13 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
-    """Correlated noise is compared for one algorithm that knows it, of gains with capacities."""
+    """Require capacities, and one algorithm that can use it, to compare correlated noise."""
     compared = _compared(config)
     if compared is None or (asked := compared.memory) is None:
         return
     place = ("comparison", "memory")
     if config.dataset.source.kind == "gains":
-        allowed = "must not be given because dataset.source.kind is gains: no capacities"
+        allowed = "must not be given because dataset.source.kind is gains, without capacities"
         yield Problem(place, "a block", allowed)
     try:
         member, *others = make_members(asked.algorithm)
@@ -158,22 +159,22 @@ def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
         return
     allowed = ""
     if others:
-        allowed = f"must be one algorithm; {member.family} is one for each learner"
+        allowed = f"must be one algorithm; {member.family} is a family, one for each learner"
     elif member.algorithm.model != "local":
-        allowed = "must be a local algorithm, which plays noisy gains"
+        allowed = "must be a local algorithm, which sees noisy gains"
     elif not can_read(member.algorithm.reads_noise, MEMORY.memory):
-        allowed = "must know correlated noise; it takes noise as independent over weeks"
+        allowed = "must support correlated noise; this algorithm assumes independent noise"
     if allowed:
         yield Problem((*place, "algorithm"), asked.algorithm, allowed)
 
 
 def jobs(config: Config, members: Members) -> Iterator[Problem]:
-    """Snakemake can plan all jobs."""
+    """Refuse more jobs than Snakemake can plan."""
     main, facts = config.games, config.facts
     of_stream = len(runs_of(main, facts)) * n_blocks(main, facts)
     count = len(facts.streams) * -(-of_stream // config.points_per_job)
     if count > MOST_JOBS:
-        allowed = f"makes {count:,} jobs, at most {MOST_JOBS:,}; take a larger points_per_job"
+        allowed = f"makes {count:,} jobs; at most {MOST_JOBS:,}: use a larger points_per_job"
         if config.block_replicates is None:
             yield Problem(("suites",), list(config.suites), allowed)
         else:
@@ -183,49 +184,51 @@ def jobs(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def suites(config: Config, members: Members) -> Iterator[Problem]:
-    """All algorithms of a suite see the same data, with noise that they can use."""
+    """Require one model in each suite, and noises that its algorithms can use."""
     for label, suite in config.suites.items():
         place = ("suites", label)
         made = members[label]
         models = {member.label: member.algorithm.model for member in made}
         if len(set(models.values())) > 1:
-            found = ", ".join(f"{name} ({kind})" for name, kind in models.items())
+            mixed = ", ".join(f"{name} ({kind})" for name, kind in models.items())
             allowed = "must all be local, all central or all without privacy"
-            yield Problem((*place, "algorithms"), found, allowed)
+            yield Problem((*place, "algorithms"), mixed, allowed)
         single = [member.label for member in made if member.algorithm.one_round]
         if single and config.privacy.unit.weeks > 1:
             allowed = (
-                f"must not play {', '.join(single)}, which protects a person in one week, at"
-                f" privacy.unit.weeks = {config.privacy.unit.weeks}"
+                f"must not contain {', '.join(single)} because privacy.unit.weeks is"
+                f" {config.privacy.unit.weeks}: it protects a person in one week only"
             )
             yield Problem((*place, "algorithms"), single, allowed)
         constant = [member.label for member in made if member.algorithm.constant_noise]
         if constant and not all(find_noise(noise).constant for noise in suite.noises):
             names = ", ".join(name for name, noise in NOISES.items() if noise.constant)
-            allowed = f"must be [{names}], because {', '.join(constant)} needs constant noise"
+            allowed = f"must be [{names}] because {', '.join(constant)} needs constant noise"
             yield Problem((*place, "noises"), suite.noises, allowed)
         if "central" in models.values() and not set(suite.noises) <= set(CENTRAL_NOISES):
             allowed = f"must be among {', '.join(CENTRAL_NOISES)} in the central model"
             yield Problem((*place, "noises"), suite.noises, allowed)
         for noise in suite.noises:
             kind = find_noise(noise).memory
-            deaf = {it.family for it in made if not can_read(it.algorithm.reads_noise, kind)}
-            if deaf and "local" in models.values():
-                families = ", ".join(it for it in REGISTRY if it in deaf)
-                allowed = f"must not have {noise}: not made for correlated noise: {families}"
+            unfit = {
+                member.family for member in made if not can_read(member.algorithm.reads_noise, kind)
+            }
+            if unfit and "local" in models.values():
+                families = ", ".join(name for name in REGISTRY if name in unfit)
+                allowed = f"must not contain {noise}: no support for correlated noise in {families}"
                 yield Problem((*place, "noises"), suite.noises, allowed)
-        own = [
+        unscaled = [
             member.label
             for member in made
             if isinstance(member.algorithm, CentralAlgorithm) and not member.algorithm.scales_noise
         ]
-        if own and suite.noises != [ISOTROPIC.name]:
-            allowed = f"must be [{ISOTROPIC.name}], because {', '.join(own)} has noise of its own"
+        if unscaled and suite.noises != [ISOTROPIC.name]:
+            allowed = f"must be [{ISOTROPIC.name}] because {', '.join(unscaled)} has its own noise"
             yield Problem((*place, "noises"), suite.noises, allowed)
 
 
 def labels(config: Config, members: Members) -> Iterator[Problem]:
-    """Every label stands for one algorithm."""
+    """Require a different label for each algorithm."""
     owner: dict[str, str] = {}
     for suite, made in members.items():
         for member in made:
@@ -236,17 +239,17 @@ def labels(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def report(config: Config, members: Members) -> Iterator[Problem]:
-    """Names in the report that no suite plays."""
+    """Refuse names in the report that no suite plays."""
     shown = config.report
     played = [member for made in members.values() for member in made]
-    named = [("algorithms", *it) for it in enumerate(shown.algorithms)]
-    named += [("rivals", *it) for it in enumerate(shown.rivals)]
+    named = [("algorithms", *item) for item in enumerate(shown.algorithms)]
+    named += [("rivals", *item) for item in enumerate(shown.rivals)]
     for key, index, name in named:
         if name not in (known := [member.label for member in played]):
             allowed = f"no suite plays it{nearest(name, known)}"
-            if own := [member.label for member in played if member.family == name]:
-                allowed = f"is not a label but a family; labels in it: {', '.join(own)};"
-                allowed += " report.envelope gives the best of them a column"
+            if labels := [member.label for member in played if member.family == name]:
+                allowed = f"is a family, not a label; use one of {', '.join(labels)}, or"
+                allowed += " report.envelope for a column of the best"
             yield Problem(("report", key, index), name, allowed)
     families = dict.fromkeys(member.family for member in played)
     if shown.envelope and shown.envelope not in families:
@@ -255,12 +258,12 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
     runs = _private_runs(config, members)
     local = {noise for member, noise in runs if member.algorithm.model == "local"}
     if local and shown.noise not in local:
-        allowed = f"no local suite uses it; used: {', '.join(sorted(local))}"
+        allowed = f"no local suite uses it; known: {', '.join(sorted(local))}"
         yield Problem(("report", "noise"), shown.noise, allowed)
 
 
 def systems(config: Config, members: Members) -> Iterator[Problem]:
-    """Every compared system, and the learners it is judged by, are played under its noise."""
+    """Require that suites play each compared system, and its learners, under its noise."""
     if (compared := _compared(config)) is None:
         return
     runs = list(_private_runs(config, members))
@@ -272,8 +275,9 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
     }
     for key, system in every.items():
         place = ("comparison", *key)
-        found = [member for member, noise in runs if noise == system.noise]
-        if system.algorithm not in (known := [member.label for member in found]):
+        if system.algorithm not in (
+            known := [member.label for member, noise in runs if noise == system.noise]
+        ):
             allowed = f"no private suite plays it with {system.noise} noise"
             allowed += did_you_mean(system.algorithm, known)
             yield Problem((*place, "algorithm"), system.algorithm, allowed)
@@ -282,11 +286,12 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
             compared.baseline.learners: independent,
             system.learners: system.noise,
         }.items():
-            if family and (family, noise) not in {(member.family, its) for member, its in runs}:
+            if family and (family, noise) not in {(member.family, name) for member, name in runs}:
                 allowed = f"no private suite plays this family with {noise} noise"
                 yield Problem((*place, "learners"), family, allowed)
         if not find_noise(system.noise).none_at_infinity:
-            yield Problem((*place, "noise"), system.noise, "must have no noise at the level .inf")
+            allowed = "must be a noise that vanishes at the level .inf"
+            yield Problem((*place, "noise"), system.noise, allowed)
 
 
 def _compared(config: Config) -> Comparison | None:
@@ -295,7 +300,7 @@ def _compared(config: Config) -> Comparison | None:
 
 
 def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, str]]:
-    """Each algorithm with privacy, with each noise of its suite."""
+    """Yield each private algorithm with each noise of its suite."""
     for label, made in members.items():
         for noise in config.suites[label].noises:
             yield from ((member, noise) for member in made if member.algorithm.model != "none")
@@ -311,6 +316,6 @@ OF_KEYS: tuple[Rule, ...] = (
     comparison,
     noise_memories,
 )
-"""Rules that can be checked even if an algorithm cannot be made."""
+"""Rules that do not need the algorithms."""
 OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
-"""Rules that need all algorithms."""
+"""Rules that need every algorithm."""

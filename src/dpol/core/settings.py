@@ -1,4 +1,4 @@
-"""Building blocks of a config's models: their base, and the values that many of them hold."""
+"""Base class and common values of the models of a config."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ LabelOrNone = Annotated[
     Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$", max_length=64),
     WithJsonSchema({"anyOf": [{"type": "string", "maxLength": 64}, {"type": "null"}]}),
 ]
-"""A label; null and empty text stand for none."""
+"""A label; null and empty text mean no label."""
 T = TypeVar("T", bound=Hashable)
 
 
 def all_different(values: list[T]) -> list[T]:
-    """Values of which no two are equal, as 1 and 1.0 are. Raises ValueError for others."""
+    """Return the values. Raises ValueError if two are equal, such as 1 and 1.0."""
     if twice := [value for value in dict.fromkeys(values) if values.count(value) > 1]:
         raise ValueError(f"must not hold {twice[0]} twice")
     return values
 
 
-# What an algorithm is, is checked against the registry; one message is enough.
+# The registry checks algorithms and says what is wrong; a second message here would repeat it.
 AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 
 
 MISSING = object()
-"""The value of a key that is not there."""
+"""Value of an absent key."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One broken rule of a config.
+    """A broken rule in a config.
 
     Args:
-        location: the keys that lead to the value, and the indices in lists.
-        value: what is there.
-        allowed: what is allowed there.
+        location: keys and list indices that lead to the value.
+        value: the value in the config.
+        allowed: what is allowed instead.
     """
 
     location: tuple[str | int, ...]
@@ -58,8 +58,8 @@ class Problem:
 
     @property
     def key(self) -> str:
-        """The location as messages have it: dataset.endpoints[0].url."""
-        parts = (f"[{it}]" if isinstance(it, int) else f".{it}" for it in self.location)
+        """The location in a message, such as dataset.endpoints[0].url."""
+        parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.location)
         return "".join(parts).removeprefix(".")
 
     def __str__(self) -> str:
@@ -69,17 +69,17 @@ class Problem:
 
     @property
     def shown(self) -> str:
-        """The value as messages have it."""
+        """The value in a message, cut to 80 characters."""
         shown = repr(self.value)
         return shown if len(shown) <= 80 else shown[:77] + "..."
 
 
 TRUTH_VALUE = "truth_value"
-"""Kind of the error of true or false in place of a number; its context holds key and value."""
+"""Type of the error for a boolean instead of a number; its context has the key and the value."""
 
 
 class Settings(BaseModel):
-    """Base of all config models: frozen, unknown keys refused, defaults checked too."""
+    """Base class of all config models: frozen, and unknown keys are refused."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=True, use_attribute_docstrings=True
@@ -88,8 +88,7 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _plain_values(cls, raw: object) -> object:
-        """Refuse true and false in place of a number; null is a value only where it has a meaning
-        of its own: elsewhere the key is as if not given."""
+        """Refuse booleans instead of numbers, and drop keys with null whose default is null."""
         if not isinstance(raw, Mapping):
             return raw
         given = {}
@@ -103,9 +102,9 @@ class Settings(BaseModel):
         return given
 
     def problems(self, source: str) -> Iterator[Problem]:
-        """The rules across keys of this block that are broken; locations begin in the block.
+        """Yield the broken rules across keys of this block; locations are relative to the block.
 
         Args:
-            source: kind of the source of the data: `gains` has neither counts nor capacities.
+            source: kind of the data source; `gains` has neither counts nor capacities.
         """
         yield from ()

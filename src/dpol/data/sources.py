@@ -30,19 +30,20 @@ Digest = Annotated[str, AfterValidator(_digest)]
 
 
 class Endpoint(Settings):
-    """One address on the web that serves the table as CSV."""
+    """Web address of the table as CSV."""
 
     kind: Literal["socrata", "file"]
-    """`socrata`: a resource URL of a Socrata server, ending in `.csv`; only the needed rows and
-    columns are asked for. `file`: the whole table as one CSV file, plain or gzip."""
+    """`socrata`: a Socrata resource that ends in `.csv`. `file`: the table as CSV, plain or gzip.
+
+    A Socrata server is asked only for the rows and columns that are needed."""
     url: HttpUrl
     """Address of the endpoint."""
     sha256: Digest | None = None
-    """SHA-256 of a `file` that never changes, as it travels; another file is refused."""
+    """SHA-256 of a `file` as served; any other file is refused."""
     version: str | None = None
-    """Version or date of the table there, for the record."""
+    """Version or date of the table."""
     licence: str | None = None
-    """Licence of the table there, for the record."""
+    """Licence of the table."""
 
     @model_validator(mode="after")
     def _of_a_file(self) -> Endpoint:

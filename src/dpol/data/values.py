@@ -103,12 +103,12 @@ def refuse_member(file: str, member: str | None) -> None:
 
 
 class YearMonth(Settings):
-    """A period named by two columns: it starts on the first of its month."""
+    """Two columns that name a month."""
 
     year: str
     """Column with the year (2021)."""
     month: str
-    """Column with the number of the month (1 to 12)."""
+    """Column with the month (1 to 12)."""
 
 
 def _name_or_block(value: object) -> str:

@@ -8,18 +8,18 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 
 LEAST_MU, MOST_MU = 1e-3, 1e3
-"""Privacy levels outside drown every number in noise, or add next to none."""
+"""Allowed privacy levels; outside this range noise drowns every number, or is negligible."""
 
 
 def level(value: float) -> float:
-    """A mu between `LEAST_MU` and `MOST_MU`, or infinity. Raises ValueError for any other."""
+    """Return a mu in [`LEAST_MU`, `MOST_MU`], or infinity. Raises ValueError for other values."""
     if not (LEAST_MU <= value <= MOST_MU or value == math.inf):
-        raise ValueError(f"must lie from {LEAST_MU:g} to {MOST_MU:g}; .inf means no privacy noise")
+        raise ValueError(f"must be from {LEAST_MU:g} to {MOST_MU:g}, or .inf for no noise")
     return value
 
 
 def no_truth_value(value: object) -> object:
-    """Anything but true and false, which Python takes for 1 and 0. Raises ValueError for them."""
+    """Return the value. Raises ValueError for a boolean, which Python accepts as 1 or 0."""
     if isinstance(value, bool):
         raise ValueError("must not be true or false")
     return value

@@ -188,12 +188,12 @@ SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
 @pytest.mark.parametrize(
     ("block", "line"),
     [
-        ({"algorithm": "rw-meta"}, "algorithm = 'rw-meta': must know correlated noise; it"
-         " takes noise as independent over weeks"),
-        ({"algorithm": "kalman"}, "algorithm = 'kalman': must be one algorithm; kalman is one for"
-         " each learner"),
+        ({"algorithm": "rw-meta"}, "algorithm = 'rw-meta': must support correlated noise;"
+         " this algorithm assumes independent noise"),
+        ({"algorithm": "kalman"}, "algorithm = 'kalman': must be one algorithm; kalman is a family,"
+         " one for each learner"),
         ({"algorithm": "noisy-max"}, "algorithm = 'noisy-max': must be a local algorithm, which"
-         " plays noisy gains"),
+         " sees noisy gains"),
         ({"algorithm": "kalmann"}, "algorithm = 'kalmann': algorithm 'kalmann' is not one of"),
         ({"weeks": [2, 2]}, "weeks = [2, 2]: must not hold 2 twice"),
         ({"weeks": [0]}, "weeks[0] = 0: must be greater than or equal to 1"),

@@ -1,4 +1,4 @@
-"""Settings of the study of batches."""
+"""Settings of the study of batching."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpol.privacy.settings import FiniteMu
 
 
 class Batching(Settings):
-    """Privacy amplification of RW-AdaBatch, on gains that are all zero (the worst case)."""
+    """Privacy amplification of RW-AdaBatch on all-zero gains (the worst case)."""
 
     n_experts: Annotated[
         list[Annotated[int, Field(ge=2, le=10_000)]],
@@ -20,17 +20,21 @@ class Batching(Settings):
     ]
     """Numbers of experts n."""
     mus: Annotated[list[FiniteMu], Field(min_length=1), AfterValidator(all_different)]
-    """Gaussian-DP parameters mu of one round, for a change of its whole gain vector."""
+    """Gaussian-DP parameters mu for a change of one round's gain vector."""
     n_rounds: Annotated[int, Field(ge=1, le=20_000)] = 1000
     """Number of rounds T."""
     rounds: Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(all_different)] = [500]
-    """Rounds t whose protection is computed; the figure shows the first."""
+    """Rounds t whose protection is computed.
+
+    The figure shows the first."""
     alphas: Annotated[
         list[Annotated[float, Field(gt=0, le=1e6)]],
         Field(min_length=1),
         AfterValidator(all_different),
     ] = [0.1]
-    """Tolerances of RW-AdaBatch for batching; the figure shows the first."""
+    """Tolerances for batching.
+
+    The figure shows the first."""
     bounds: Annotated[
         list[Literal["borell-tis", "reflection"]],
         Field(min_length=1),
@@ -38,7 +42,7 @@ class Batching(Settings):
     ] = ["borell-tis", "reflection"]
     """Switching bounds."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 1000
-    """Runs of the Monte Carlo estimate."""
+    """Monte Carlo runs."""
 
     @model_validator(mode="after")
     def _inside(self) -> Batching:

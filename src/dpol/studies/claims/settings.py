@@ -1,4 +1,4 @@
-"""Settings of the ledger of claims."""
+"""Settings of the claims ledger."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Paper = Literal["experts", "lazy", "labels"]
 
 
 class Claims(Settings):
-    """The ledger of what the papers claim, each statement with what was computed."""
+    """The claims ledger: statements of the papers, each with a computed result."""
 
     papers: Annotated[list[Paper], Field(min_length=1), AfterValidator(all_different)] = list(
         get_args(Paper)
     )
-    """Papers whose statements are checked."""
+    """Papers to check."""

@@ -1,4 +1,4 @@
-"""Settings of the comparison: which systems, which aims, which correlated noise."""
+"""Settings of the comparison: systems, aims and correlated noise."""
 
 from __future__ import annotations
 
@@ -12,64 +12,67 @@ from dpol.studies.games.settings import BASELINE, OURS, TUNED, NoiseName
 
 
 class System(Settings):
-    """A whole private system: an algorithm, its noise, and the learners it is built from."""
+    """A private system: an algorithm, its noise and its learners."""
 
     algorithm: Label
     """Label of an algorithm that a suite plays."""
     noise: NoiseName
-    """Scaling of its noise."""
+    """Noise of the algorithm."""
     learners: LabelOrNone = ""
-    """Family of the learners that it selects from or averages. The best of them in hindsight is
-    the oracle selector, with which its own selection is compared. If all systems name theirs, the
-    losses are told apart."""
+    """Family of learners that the algorithm selects from or averages.
+
+    The best of them in hindsight is the oracle selector, which the algorithm's own selection is
+    compared with. If every system names its learners, the table of ablations splits the losses."""
 
 
 class Aim(Settings):
-    """Ours at one privacy level, compared with something at another level."""
+    """Ours at one privacy level compared with a reference at another level."""
 
     ours: Label
     """Privacy level of ours."""
     against: Literal["baseline", "best-learner"]
-    """`baseline`: the baseline. `best-learner`: the best in hindsight of the learners of all
-    systems, each under the noise of its system."""
+    """The reference: the baseline, or the best learner of all systems in hindsight.
+
+    Each learner plays under the noise of its system."""
     at: Label
-    """Privacy level of what ours is compared with."""
+    """Privacy level of the reference."""
 
 
 class NoiseMemories(Settings):
-    """Gain with designed memory compared with independent noise, for units of several weeks."""
+    """Comparison of designed correlated noise with independent noise, for units of several
+    weeks."""
 
     weeks: Annotated[
         list[Annotated[int, Field(ge=1, le=520)]],
         Field(min_length=1, max_length=6),
         AfterValidator(all_different),
     ] = [1, 2, 4, 8]
-    """Units of privacy: a person in at most so many weeks in a row. Both noises protect each."""
+    """Longest stays that are protected, in consecutive weeks; both noises protect each."""
     mus: Annotated[list[FiniteMu], Field(min_length=1), AfterValidator(all_different)]
-    """Gaussian-DP parameters mu of such a person."""
+    """Gaussian-DP parameters mu of these stays."""
     times: Annotated[float, Field(gt=1, le=10)] = 1.3
-    """An aim: as good as independent noise at so many times the mu. The other aim: at every mu,
-    not worse than independent noise for any unit."""
+    """First aim: match independent noise at `times` the mu.
+
+    Second aim: at every mu, not worse than independent noise for any unit."""
     algorithm: AlgorithmSpec = "empirical-bayes"
-    """One algorithm, as in a suite, that knows correlated noise."""
+    """One algorithm that can use correlated noise, as in a suite."""
 
 
 class Comparison(Settings):
-    """The baseline and ours side by side, and where the losses come from."""
+    """Comparison of the baseline with ours, and the sources of their losses."""
 
     baseline: System
     """The baseline."""
     tuned: Annotated[list[System], AfterValidator(all_different)] = []
-    """The baseline with other parameters, for its best: verdicts on the baseline are joined
-    by verdicts on all of these."""
+    """The baseline with other parameters; each gets the verdicts that the baseline gets."""
     ours: System
     """Ours."""
     ablations: Annotated[list[System], AfterValidator(all_different)] = []
-    """Systems between the two, with rows of their own in the table of ablations."""
+    """Systems between the two, in the table of ablations."""
     aims: Annotated[list[Aim], AfterValidator(all_different)] = []
     """Comparisons across privacy levels, each with a verdict."""
     memory: NoiseMemories | None = None
-    """Correlated noise compared with independent noise; without it, none."""
+    """Comparison of correlated with independent noise."""
 
     @property
     def roles(self) -> dict[str, list[System]]:
@@ -78,5 +81,5 @@ class Comparison(Settings):
 
     @property
     def ablated(self) -> bool:
-        """True if losses are told apart: every system names its learners."""
-        return all(it.learners for it in (self.baseline, self.ours, *self.ablations))
+        """Whether losses are split into parts: every system names its learners."""
+        return all(system.learners for system in (self.baseline, self.ours, *self.ablations))

@@ -1,4 +1,4 @@
-"""Settings of the main experiment: what plays, what is compared, what is shown."""
+"""Settings of the main experiment: which algorithms play, and what the report shows."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from dpol.noise.noises import known_memory
 Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
 PAPER_NOISE = ISOTROPIC.name
-"""The noise of the paper's numbers."""
+"""Noise behind the paper's numbers."""
 BEST_FIXED = "best-fixed-expert"
-"""Label of the best single expert in hindsight, in the curves of cumulative gain."""
+"""Label of the best fixed expert in hindsight, in the curves of cumulative gain."""
 UNIFORM = "uniform-random"
-"""Label, in the same curves, of an expert drawn uniformly in every round."""
+"""Label of an expert drawn uniformly in every round, in the same curves."""
 ORACLE = "oracle"
-"""Label, in the same curves, of the per-round best expert."""
+"""Label of the best expert of every round, in the same curves."""
 BASELINE, TUNED, OURS = "baseline", "tuned", "ours"
 ROLES = {BASELINE: "the baseline", TUNED: "the tuned baseline", OURS: "ours"}
-"""The roles of systems in a comparison, with the names that readers see."""
+"""Roles of systems in a comparison, with their names in the report."""
 
 
 def known_noise(name: object) -> object:
-    """The name of a noise. Raises ValueError for anything else."""
+    """Return the name of a noise. Raises ValueError for anything else."""
     find_noise(name)
     return name
 
@@ -37,7 +37,12 @@ def known_noise(name: object) -> object:
 NoiseName = Annotated[
     str,
     BeforeValidator(known_noise),
-    WithJsonSchema({"anyOf": [{"enum": list(NOISES)}, {"type": "string", "pattern": OF_ANOTHER}]}),
+    WithJsonSchema(
+        {
+            "format": "noise",
+            "anyOf": [{"enum": list(NOISES)}, {"type": "string", "pattern": OF_ANOTHER}],
+        }
+    ),
 ]
 
 
@@ -47,63 +52,66 @@ MemoryName = Annotated[
     BeforeValidator(known_memory),
     WithJsonSchema({"anyOf": [{"enum": ["designed", "none"], "type": "string"}, _PAIR]}),
 ]
-"""A `MemoryChoice` as a config has it."""
+"""A `MemoryChoice` as written in a config."""
 
 
 class Suite(Settings):
-    """Algorithms that run together, on the same noisy gains, in one job."""
+    """Algorithms that one job plays on the same noisy gains."""
 
     noises: Annotated[list[NoiseName], Field(min_length=1), AfterValidator(all_different)] = [
         ISOTROPIC.name
     ]
-    """Scalings of the noise, one run each; ignored by algorithms without privacy."""
+    """Noises, with one run for each; ignored by algorithms without privacy."""
     algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
-    """A registered name, or a block with the key `algorithm`, optionally `label`, and parameters.
-    All algorithms of a suite see the same data: noisy gains, raw gains, or raw without privacy."""
+    """Names, or blocks with `algorithm`, perhaps `label`, and parameters; all must have the same
+    model."""
 
 
 class Report(Settings):
-    """Rows and columns of the table and the figure; without it, of all that the suites play."""
+    """What the tables and figures show; default: everything that the suites play."""
 
     algorithms: Annotated[
         list[Label],
         BeforeValidator(lambda value: [] if value is None else value),
         AfterValidator(all_different),
     ] = []
-    """Labels of the algorithms, in the order of the columns and of the legend. A list leaves out
-    what it does not name; without one, all algorithms are shown in the order of the suites, those
-    of the family `envelope` by their best."""
+    """Labels of the algorithms to show, in this order; default: all, in the order of the suites.
+
+    The default shows the family `envelope` by its best member only."""
     envelope: LabelOrNone = "ridge"
-    """The family whose range is shaded, and whose best member has a column of its own; `null` for
-    none. Without this key none too, if no suite plays `ridge`."""
+    """Family whose range is shaded, with a column for its best member; `null` for none.
+
+    If the key is not given and no suite plays `ridge`, there is none."""
     noise: NoiseName = ISOTROPIC.name
-    """The noise that the figure of cumulative gains shows. Without this key it is `isotropic`, or
-    the first noise of a local suite where none plays with that."""
+    """Noise in the figure of cumulative gains.
+
+    If the key is not given and no local suite plays with `isotropic`, it is the first noise of a
+    local suite."""
     rivals: Annotated[list[Label], AfterValidator(all_different)] = []
-    """Labels of the algorithms, local and central, that the figure of rivals shows under every
-    noise; there is no such figure if none is named."""
+    """Labels of the algorithms in the figure of rivals; default: no such figure."""
     replay: bool = False
-    """True replays a run round by round, with every true count, although `dataset.public` is
-    false. Public and simulated data are always replayed."""
+    """Replay a run with every true count although `dataset.public` is false.
+
+    Public and simulated data are always replayed."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
-    """Confidence of the intervals, all cells of the table together (Bonferroni)."""
+    """Joint confidence of all intervals of the table (Bonferroni)."""
 
     def resolved(self, suites: Mapping[str, Suite], members: Members) -> Report:
-        """The report with what is not given: it follows from what the suites play.
+        """Return the report with keys that are not given filled in from the suites.
 
         Args:
-            suites: of the config.
+            suites: the suites of the config.
             members: the algorithms of each suite.
         """
         given = self.model_fields_set
-        found: dict[str, Any] = {}
+        update: dict[str, Any] = {}
         played = [member for made in members.values() for member in made]
         envelope = self.envelope
         if "envelope" not in given and all(member.family != envelope for member in played):
-            envelope = found["envelope"] = ""
+            envelope = update["envelope"] = ""
         if not self.algorithms:
-            own = [member.label for member in played if member.family != envelope]
-            found["algorithms"] = [*dict.fromkeys(own or [member.label for member in played])]
+            single = [member.label for member in played if member.family != envelope]
+            update["algorithms"] = [*dict.fromkeys(single or [member.label for member in played])]
         local = [
             noise
             for label, made in members.items()
@@ -111,19 +119,19 @@ class Report(Settings):
             for noise in suites[label].noises
         ]
         if "noise" not in given and local and self.noise not in local:
-            found["noise"] = local[0]
-        return self.model_copy(update=found)
+            update["noise"] = local[0]
+        return self.model_copy(update=update)
 
 
 class Games(Settings):
-    """The main experiment: the keys of a config that it depends on."""
+    """The keys of a config that the main experiment depends on."""
 
     suites: dict[Label, Suite] = {}
-    """Algorithms that are played, by label of their suite."""
+    """The suites by label."""
     block_replicates: int | None = None
-    """Replicates in one job; without it all."""
+    """Replicates in one job; default: all."""
     keep_rounds: bool = False
-    """True if every round of every run is kept."""
+    """Whether every round of every run is kept."""
     report: Report
     roles: dict[str, list[tuple[Label, NoiseName]]] = {}
-    """Algorithm and noise of the systems of each of `ROLES`, if they are compared."""
+    """Algorithm and noise of the compared systems in each of `ROLES`."""

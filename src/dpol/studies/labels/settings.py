@@ -13,7 +13,7 @@ Features = Literal["constant", "cyclic", "adversarial"]
 
 
 class LabelSweeps(Settings):
-    """Values that are tried, the other numbers being those of the base."""
+    """Values to try instead of the base, one number at a time."""
 
     rounds: Annotated[
         list[Annotated[int, Field(ge=2, le=10_000_000)]], AfterValidator(all_different)
@@ -30,10 +30,12 @@ class LabelSweeps(Settings):
     epsilons: Annotated[
         list[Annotated[float, Field(gt=0, le=100)]], AfterValidator(all_different)
     ] = []
-    """Privacy of a message; the streams are played at each of them."""
+    """Privacy epsilons of one message; also used for the streams."""
     features: Annotated[list[Features], AfterValidator(all_different)] = []
-    """Ways to choose features: `constant`, `cyclic` (in turn) or `adversarial` (by an adversary
-    that sees all messages, and shows what costs the learner most next)."""
+    """Ways to choose features.
+
+    `cyclic` takes them in turn. `adversarial` sees all messages, and shows the feature that costs
+    the learner most next."""
 
 
 class Labels(Settings):
@@ -45,30 +47,29 @@ class Labels(Settings):
     """
 
     n_hypotheses: Annotated[int, Field(ge=2, le=1024)] = 4
-    """Number of hypotheses K of the base; the hard class needs an even one."""
+    """Number of hypotheses K; even for the hard class."""
     n_labels: Annotated[int, Field(ge=2, le=100_000)] = 100
-    """Number of labels M of the base."""
+    """Number of labels M."""
     n_rounds: Annotated[int, Field(ge=2, le=10_000_000)] = 1_000_000
-    """Number of rounds T of the base."""
+    """Number of rounds T."""
     epsilon: Annotated[float, Field(gt=0, le=100)] = 4.0
-    """Privacy of one message of the base."""
+    """Privacy epsilon of one message."""
     n_features: Annotated[int, Field(ge=2, le=1000)] = 4
-    """Number of different features in the sweep of features; elsewhere all rounds show the same."""
+    """Number of features in the sweep of features; otherwise one."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    """delta of private WMA."""
+    """Privacy delta of private WMA."""
     sweeps: LabelSweeps = LabelSweeps()
-    """Values to try in place of the base, one number at a time."""
     concentration: Annotated[float, Field(ge=1e-3, le=1e6)] = 1.0
-    """Parameter of the Dirichlet distribution; below 1, hypotheses put most mass on few labels."""
+    """Dirichlet parameter; below 1, hypotheses put most mass on few labels."""
     patients_per_week: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """Labels a week on the streams: the hospital of a random patient. Without it, no streams."""
+    """Labels (hospitals of random patients) per week of the streams; default: no streams."""
     groups: Annotated[int, Field(ge=3, le=99)] = 5
-    """Independent learners, each with T / groups rounds, behind the median selector."""
+    """Independent learners of the median selector, each with T / `groups` rounds."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 8
     """Runs of every setting."""
 
     def problems(self, source: str) -> Iterator[Problem]:
-        """Streams of patients need counts."""
+        """Refuse streams of patients without counts."""
         if source == "gains" and self.patients_per_week is not None:
             allowed = "must not be given because dataset.source.kind is gains: its gains have no"
             yield Problem(("patients_per_week",), self.patients_per_week, f"{allowed} people")

@@ -11,18 +11,18 @@ from dpol.lazy.accounting import Accountant
 
 STOCHASTIC, LOWER_BOUND = "stochastic", "lower-bound"
 ADVERSARIES = (STOCHASTIC, LOWER_BOUND)
-"""Names of the adversaries that make the losses."""
+"""Adversaries that generate the losses."""
 PRESET, ONE_ROUND, WEIGHTS = "l2p-theorem-3.10", "l2p-one-round", "multiplicative-weights"
 TREE, MATRIX = "tree-ftpl-min-noise", "mf-ftpl"
 BLOCKS = "private-blocks"
 ONLY_STOCHASTIC = (BLOCKS,)
-"""Algorithms that promise nothing on losses of an adversary, and are not played there."""
+"""Algorithms without a guarantee on adversarial losses; not played there."""
 LEADERS = (TREE, MATRIX)
-"""Algorithms that hold noise for every expert and round: long games leave them out."""
+"""Algorithms that store noise for every expert and round; long games leave them out."""
 
 
 class Lazy(Settings):
-    """Regret of L2P for experts on synthetic losses, compared with its competitors."""
+    """Regret of L2P for experts and of its rivals on synthetic losses."""
 
     n_rounds: Annotated[
         list[Annotated[int, Field(ge=2, le=10_000_000)]],
@@ -41,23 +41,23 @@ class Lazy(Settings):
         Field(min_length=1),
         AfterValidator(all_different),
     ]
-    """Privacy of a change of one round's whole loss vector."""
+    """Privacy epsilon for a change of one round's loss vector."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    """delta of the guarantee."""
+    """Privacy delta."""
     gap: Annotated[float, Field(gt=0, le=0.5)] = 0.1
     """Advantage of the best expert in the stochastic losses."""
     accountants: Annotated[list[Accountant], Field(min_length=1), AfterValidator(all_different)] = [
         "sound",
         "published",
     ]
-    """Accountants by which the parameters of L2P are chosen."""
+    """Accountants that choose the parameters of L2P."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
     largest_tree: PositiveInt = 3_000_000
-    """Largest T times d at which leaders of noisy prefix sums are run for comparison."""
+    """Largest T times d at which leaders of noisy prefix sums play."""
 
 
 def algorithms_of(settings: Lazy) -> tuple[str, ...]:
-    """Names in the order of the rows; those that long games leave out are the last."""
+    """Return the algorithms in the order of the rows; `LEADERS` are last."""
     lazy = (f"l2p-{name}" for name in settings.accountants)
     return (*lazy, ONE_ROUND, PRESET, WEIGHTS, BLOCKS, *LEADERS)

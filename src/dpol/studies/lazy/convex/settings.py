@@ -19,14 +19,14 @@ GameName = Literal[
     "logistic-box",
     "logistic-simplex",
 ]
-"""Names of the games: losses, and the body in which points are played."""
+"""Games: a kind of losses and a convex body of points."""
 LINEAR: GameName = "linear-ball"
-"""The game that is the theorem's hard case."""
+"""The hard case of the theorem."""
 Dimension = Annotated[int, Field(ge=1, le=10_000)]
 
 
 class Convex(Settings):
-    """Regret of L2P for convex losses on a body, compared with its competitors."""
+    """Regret of L2P for convex losses on a body, and of its rivals."""
 
     n_rounds: Annotated[
         list[Annotated[int, Field(ge=2, le=1_000_000)]],
@@ -41,13 +41,15 @@ class Convex(Settings):
         Field(min_length=1),
         AfterValidator(all_different),
     ]
-    """Privacy of a change of one round's loss."""
+    """Privacy epsilon for a change of one round's loss."""
     games: Annotated[list[GameName], Field(min_length=1), AfterValidator(all_different)] = [LINEAR]
-    """Losses and body of each game; linear losses on a ball are the hard case."""
+    """Losses and body of each game; `linear-ball` is the hard case."""
     more_dimensions: Annotated[list[Dimension], AfterValidator(all_different)] = []
-    """Further dimensions, of linear losses on a ball in the most rounds: for the exponent in d."""
+    """Further dimensions d of `linear-ball`, with the most rounds only.
+
+    They are used for the exponent in d."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    """delta of the guarantee."""
+    """Privacy delta."""
     diameter: Annotated[float, Field(ge=1e-6, le=1e6)] = 2.0
     """Diameter D of the body."""
     lipschitz: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
