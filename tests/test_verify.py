@@ -103,7 +103,7 @@ def test_every_check_has_values_tolerances_and_a_page() -> None:
     assert list(expected) == [it["check"] for it in in_order]
     for check in checks:
         assert {"relative", "absolute"} & set().union(
-            *(verify.SPECIFIED["tolerances"][it] for it in check["values"].values())
+            *(verify.SPECIFIED["tolerances"][value] for value in check["values"].values())
         )
         columns = {column for row in expected[check["check"]].values() for column in row}
         assert columns == set(check["values"])

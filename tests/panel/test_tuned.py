@@ -37,7 +37,7 @@ def totals():
     dataset = config.dataset
     raw = read_table(ROOT / dataset.source.file, dataset.columns.needed())
     table = clean_panel(raw, dataset, config.streams).table
-    members = [it for form in FORMS for it in make_members(form)]
+    members = [member for form in FORMS for member in make_members(form)]
     found = {}
     for state in config.streams:
         stream = build_stream(table, state, 1.0, {})

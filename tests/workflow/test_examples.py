@@ -30,7 +30,7 @@ def play(folder: Path, name: str, *files: str, **changes: Any) -> Done:
     """Run a shipped config in a folder, smaller: up to some files, or to the report."""
     config = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
     write_config(folder, config, **{"replicates": 3, "privacy": {"levels": LEVELS}, **changes})
-    return snakemake(folder, *(f"results/{name}/{it}" for it in files))
+    return snakemake(folder, *(f"results/{name}/{file}" for file in files))
 
 
 def stream_of(folder: Path, run: str, label: str) -> GainStream:

@@ -155,7 +155,9 @@ def test_without_network_the_fetch_says_what_to_do_and_that_works(tmp_path: Path
     assert "place it at data/raw/table.csv.gz" in said
     remedy = "error: no endpoint delivered data/raw/table.csv.gz. Without a network, run:"
     assert said.splitlines()[-1] == f"{remedy} dpol demo"
-    assert [it for it in said.splitlines() if it.startswith("error: ")] == [f"{remedy} dpol demo"]
+    assert [line for line in said.splitlines() if line.startswith("error: ")] == [
+        f"{remedy} dpol demo"
+    ]
     placed = tmp_path / "data/raw/table.csv.gz"
     placed.parent.mkdir(parents=True, exist_ok=True)
     placed.write_bytes(gzip.compress(GOOD.encode()))

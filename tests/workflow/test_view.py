@@ -39,8 +39,8 @@ def view() -> Any:
         )
 
     yield new
-    for it in views:
-        it.close()
+    for view in views:
+        view.close()
 
 
 def plan(say: Say, done: str = "Done: page\nTables: tables", **seconds: float) -> None:
