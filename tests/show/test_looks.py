@@ -31,7 +31,7 @@ def test_a_line_has_the_colour_dashes_marker_and_width_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("section", "label", "block", "wrong"),
     [
-        ("algorithms", "rw-meta", {"colour": "blue"}, "colour 'blue' is not #RRGGBB"),
+        ("algorithms", "rw-meta", {"colour": "blue"}, "colour 'blue' must be written as #RRGGBB"),
         ("algorithms", "rw-meta", {"marker": "o"}, "'colour' is missing"),
         ("rivals", "dp-ftrl", {"colour": "grey", "dashes": "dased"}, "dashes 'dased' are none of"),
         ("rivals", "dp-ftrl", {"colour": "grey", "color": "grey"}, "argument 'color'"),
@@ -39,7 +39,7 @@ def test_a_line_has_the_colour_dashes_marker_and_width_of_the_file() -> None:
         ("label_learners", "wma", "grey", "string indices"),
         ("references", "uniform-random", {"colour": "grey", "width": 0}, "width 0 is not above 0"),
         ("references", "uniform-random", {"colour": "grey", "width": "wide"}, "not supported"),
-        ("colours", "grid", "#E3E3E", "colour '#E3E3E' is not #RRGGBB"),
+        ("colours", "grid", "#E3E3E", "colour '#E3E3E' must be written as #RRGGBB"),
         ("dashes", "short", [2.2], "dashes (2.2,) are not pairs"),
         ("dashes", "short", [2.2, 0.0], "dashes (2.2, 0.0) are not pairs"),
     ],

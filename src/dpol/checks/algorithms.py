@@ -350,7 +350,7 @@ def compare_with_alone(members: list[Member]) -> None:
             raise CheckError(f"{member.label} fails in a process without raw gains: {played}")
         if (played != game(member, source)).any():
             raise CheckError(
-                f"{member.label} plays another game in a process without raw gains; use only the"
+                f"{member.label} chooses differently in a process without raw gains; use only the"
                 " setup, the observation and the generators"
             )
 

@@ -111,7 +111,7 @@ def refuse_look_alikes(
 def garbled(texts: Texts, encoding: str) -> BadCells:
     """Return the cells that are garbled: the table was read, or once saved, in a wrong encoding.
 
-    They hold a replacement character, a control character, or UTF-8 that was read as another
+    A garbled cell holds a replacement character, a control character, or UTF-8 that was read as another
     encoding (`Ã¼` for `ü`).
 
     Args:

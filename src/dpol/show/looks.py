@@ -39,7 +39,7 @@ class Look:
 
     def __post_init__(self) -> None:
         if not re.fullmatch("#[0-9A-F]{6}", str(self.colour)):
-            raise ValueError(f"colour {self.colour!r} is not #RRGGBB")
+            raise ValueError(f"colour {self.colour!r} must be written as #RRGGBB")
         if len(self.dashes) % 2 or not all(length > 0 for length in self.dashes):
             raise ValueError(f"dashes {self.dashes!r} are not pairs of lengths above 0")
         if self.marker not in _MARKERS:

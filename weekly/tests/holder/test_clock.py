@@ -92,4 +92,4 @@ def test_rows_outside_the_dates_of_an_entity_are_left_out_and_counted():
     assert "3 rows skipped, outside the dates in which their entities take part" in text
     (text, *_) = describe(play(made, *rows[1:5], today=week(5)), made)
     assert "3 rows skipped, released before; 1 row skipped, outside the dates in which" in text
-    refuse("no row lies within the dates", made, rows[0], rows[5], today=week(5))
+    refuse("no row is within the dates", made, rows[0], rows[5], today=week(5))

@@ -139,7 +139,7 @@ def test_symbolic_links_do_not_split_a_ledger():
 def test_a_moved_folder_is_known_again_and_a_moved_output_is_asked_for():
     put(A1)
     NOISY.rename("moved")
-    refuse("in another output; go on with the entities and the output of then", A1, to="moved")
+    refuse("in another output; keep that output for these entities", A1, to="moved")
     Path("new").mkdir()
     Path("moved").rename("new/noisy")
     LEDGER.rename(f"new/{LEDGER}")

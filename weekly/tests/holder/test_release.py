@@ -95,7 +95,7 @@ def test_a_period_is_not_released_twice():
     assert put(A1, B1, sampler=Halted()).skipped == 2
     refuse(
         r"counts\.csv, line 3: this entity and period was released for the deployment d in another"
-        " output; go on with the entities and the output of then",
+        " output; keep that output for these entities",
         A2,
         A1,
         to=Path("b"),

@@ -204,7 +204,7 @@ class LinkedLosses:
         return np.asarray(slope[:, None] * self.vectors[t])
 
     def least_total(self, body: Body) -> float:
-        """See `ConvexLosses`; at most L D sqrt(T) / 1000 too large, which is certified.
+        """See `ConvexLosses`; certified to be at most L D sqrt(T) / 1000 too large.
 
         Raises:
             ArithmeticError: See `minimum.least_value`.

@@ -33,7 +33,7 @@ class Line:
 
     @property
     def algorithm(self) -> str:
-        """Label of its algorithm."""
+        """Label of the line's algorithm."""
         return str(self.rows["algorithm"].iloc[0])
 
     @property

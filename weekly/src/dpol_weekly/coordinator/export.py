@@ -28,7 +28,7 @@ def export(folder: Path, to: Path) -> int:
 
     Raises:
         DataError: as `open_log`, or the name of the table is not one of CSV.
-        OutputError: it cannot be written.
+        OutputError: the table cannot be written.
     """
     if to.suffix != ".csv":
         raise DataError(f"{to}: must end in .csv; choose another name")

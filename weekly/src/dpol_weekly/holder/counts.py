@@ -114,9 +114,8 @@ def in_time(
         kept.append(count)
     if not kept:
         raise DataError(
-            f"{counts[0].where}, and further lines: no row lies within the dates in which its"
-            f" entity takes part in the deployment {deployment.name}; check the dates, or agree on"
-            " others"
+            f"{counts[0].where}, and further lines: no row is within the dates of its entity in"
+            f" the deployment {deployment.name}; check the dates, or agree on others"
         )
     return sorted(kept, key=lambda count: count.period)
 

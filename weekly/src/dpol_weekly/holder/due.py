@@ -73,8 +73,8 @@ def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -
         if (entity, period) in released:
             raise DataError(
                 f"{count.where}: this entity and period was released for the deployment"
-                f" {deployment.name} in another output; go on with the entities and the output of"
-                " then, and give others a file of their own with the same ledger"
+                f" {deployment.name} in another output; keep that output for these entities, and give"
+                " other entities a file of their own with the same ledger"
             )
         _refuse_out_of_turn(count, last.get(entity), request)
         if period < last.get(entity, ""):
@@ -174,8 +174,8 @@ def refuse_mixed_columns(ledger: Ledger, use: ColumnUse) -> None:
         if folded(name) in with_noise:
             raise DataError(
                 f"columns.capacity: column {name} is, or was, released with noise, as a count of"
-                " people; as a capacity every cell of it would be published as it is; name the"
-                " column that holds the beds"
+                " people, and a capacity is published without noise; name the column that holds the"
+                " beds"
             )
     for name in use.counts:
         if folded(name) in in_clear:
