@@ -73,8 +73,8 @@ def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -
         if (entity, period) in released:
             raise DataError(
                 f"{count.where}: this entity and period was released for the deployment"
-                f" {deployment.name} in another output; keep that output for these entities, and give"
-                " other entities a file of their own with the same ledger"
+                f" {deployment.name} in another output; keep that output for these entities, and"
+                " give other entities a file of their own with the same ledger"
             )
         _refuse_out_of_turn(count, last.get(entity), request)
         if period < last.get(entity, ""):
