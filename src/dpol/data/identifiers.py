@@ -111,8 +111,8 @@ def refuse_look_alikes(
 def garbled(texts: Texts, encoding: str) -> BadCells:
     """Return the cells that are garbled: the table was read, or once saved, in a wrong encoding.
 
-    A garbled cell holds a replacement character, a control character, or UTF-8 that was read as another
-    encoding (`Ã¼` for `ü`).
+    A garbled cell holds a replacement character, a control character, or UTF-8 that was read as
+    another encoding (`Ã¼` for `ü`).
 
     Args:
         texts: the cells.
