@@ -146,7 +146,7 @@ def put(line):
 @pytest.mark.parametrize(
     ("base", "line"),
     [(base, line) for base, lines in REFUSED for line in lines.strip().splitlines()],
-    ids=lambda it: it if isinstance(it, str) else "",
+    ids=lambda case: case if isinstance(case, str) else "",
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(base, line):
     place, value = put(line)
