@@ -196,7 +196,7 @@ def test_picture_of_the_workflow_is_new_and_legible() -> None:
         for text, ground in (("ink", "box"), ("ink", "paper"), ("edge", "paper")):
             both = sorted((contrast(colours[text]), contrast(colours[ground])))  # each with white
             assert both[1] / both[0] >= 4.5
-    # Letters of sans serif are half of their size wide on average, those of monospace 0.602.
+    # Sans serif letters are half as wide as their size on average, monospace letters 0.602.
     for box in workflow.BOXES:
         names = ", ".join(rule for rule in box.rules if rule not in workflow.TARGETS)
         assert max(len(box.says) * 14 * 0.5, len(names) * 12 * 0.602) <= box.width - 20

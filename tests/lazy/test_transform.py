@@ -62,7 +62,7 @@ def measures(eta=0.7):
 
 
 def shadow_laws(p, eta=0.7):
-    """Return the distribution of y_s: with probability p it is nu_s, otherwise that of y_{s-1}."""
+    """Return the distribution of y_s: nu_s with probability p, else the one of y_{s-1}."""
     laws = measures(eta)[:1]
     for nu in measures(eta)[1:]:
         laws.append([(1 - p) * old + p * new for old, new in zip(laws[-1], nu, strict=True)])

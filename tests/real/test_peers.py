@@ -1,4 +1,4 @@
-"""Factorisations and audits beside those of jax-privacy, and beside published counters.
+"""Compare factorisations and audits with jax-privacy, and with published counters.
 
 jax-privacy is not in the development environment, but in a folder of its own (400 MB), which
 CONTRIBUTING.md tells how to fill from `requirements/peers.txt`.

@@ -192,7 +192,7 @@ NAMES = "outside", "outside-medians", "twice", "outside.leader:Named"
 
 
 def add(commands: Path, package: Path) -> None:
-    """Build the package here, and install its wheel next to that of dpol."""
+    """Build the package here, and install its wheel next to dpol's."""
     build = sys.executable, "-m", "hatchling", "build", "--target", "wheel"
     succeed(run(*build, folder=package))
     (wheel,) = package.glob("dist/*.whl")

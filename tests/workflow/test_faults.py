@@ -167,7 +167,7 @@ def test_without_network_the_fetch_says_what_to_do_and_that_works(tmp_path: Path
 
 
 def test_a_checkout_without_network_ends_with_the_command_of_the_demo(tmp_path: Path) -> None:
-    """A bare run and that of dpol, whose table no endpoint of this machine delivers."""
+    """Start a run with plain snakemake and one with dpol; no endpoint here delivers the table."""
     source = {**WEB, "endpoints": [{"kind": "file", "url": NOWHERE}]}
     local_table(tmp_path, GOOD, source)
     (tmp_path / "config").mkdir()

@@ -63,7 +63,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_rule_of_the_importer_takes_a_result(imported: Path) -> None:
-    """The jobs are those of the workflow run by itself, to the hash of their code."""
+    """The jobs equal the jobs of the workflow run by itself, down to the hash of their code."""
     assert "rw-meta" in (imported / "results/best.csv").read_text().splitlines()[1]
     page = (imported / "results/test/report/index.html").read_text()
     assert "Config: module dpol" in page

@@ -63,7 +63,7 @@ class Seen:
     """The release of one table, and the two tables that it may be of.
 
     Args:
-        draws: (2, T, n) noise, in people, if the table was that of world 0 or 1.
+        draws: (2, T, n) noise, in people, if the table was from world 0 or 1.
         worlds: (n / 2,) the true world of each pair.
         mu: as the agreement says.
     """

@@ -80,7 +80,7 @@ def public(name):
 def report(path, deployment, rows, *, ledger="L", output="O", key=None, heads=None, **facts):
     """A report by hand: rows are (entity, number of the period, noisy count[, capacity]).
 
-    Facts replace those of the record. The key is that of the ledger if none is named.
+    Facts replace the record's. Without a key, the ledger's key signs.
     """
     made = read_deployment(deployment)
     noise, lines = made.count_noise(), [HEADER]

@@ -111,7 +111,7 @@ class FigureSpec(Settings):
             whose label is its finding in a sentence; `narrow` asks for panels below each other.
         place: whether the page shows it, folds it, or shows only its finding; its files are always
             made.
-        results: names of result tables that it needs besides those of its section; the figure is
+        results: names of result tables that it needs besides its section's; the figure is
             left out if they are.
     """
 

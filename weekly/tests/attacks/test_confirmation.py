@@ -34,7 +34,7 @@ BAD = deployment(mu=35, budget_mu=100, corrections=False)
 
 
 def offer(made, *rows):
-    """The file of a deployment, that of the holder, and a table."""
+    """Return the file of an agreement, the holder's file, and a table."""
     Path("d.yaml").write_text(made.agreement())
     own_file(columns=COLUMNS, entities=list("ABC"))
     lines = [",".join((*row, "20")) for row in rows]

@@ -152,7 +152,7 @@ def test_a_new_file_is_filled_in_and_checked():
     assert whole == made.sha256()
     assert budget == "Its budget_mu is 1.42; the least that works is 1.415."
     assert unbound.startswith("No key is agreed for A: ")
-    # All keys are there, and those that need not be filled in are as without them.
+    # All keys are there; optional keys have their defaults.
     whole, usual = yaml.safe_load(Path("new.yaml").read_text()), {}
     assert {*whole, "amends"} == {*Deployment.model_fields}
     for key in ("name", "periods", "entities", "mu", "budget_mu", "disjoint"):

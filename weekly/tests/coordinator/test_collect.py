@@ -1,4 +1,4 @@
-"""Reports that the log takes in, and those that it refuses."""
+"""Reports that the log accepts, and reports that it refuses."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def world(tmp_path):
 
 
 class Sizes(Weeks):
-    """Hospitals of other sizes: the largest share is that of the smallest."""
+    """Hospitals of other sizes: the smallest has the largest share."""
 
     beds: ClassVar = {"A": 200, "B": 1000, "C": 4000}
 

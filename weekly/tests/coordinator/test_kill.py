@@ -80,7 +80,7 @@ def killed(arguments, template, after, how, k):
 
 
 def put(folder, to):
-    """Make a folder's content that of another one."""
+    """Copy the content of a folder into another one."""
     for path in to.iterdir() if to.exists() else ():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.copytree(folder, to, dirs_exist_ok=True)
@@ -115,7 +115,7 @@ def world(work, monkeypatch):
 
 
 def wrong_after_kills(work, monkeypatch, times, unsafe=()):
-    """Faults after so many kills of each command, at moments drawn from a fixed seed."""
+    """Return the faults after `times` kills of each command, at moments drawn from a fixed seed."""
     whole = list(world(work, monkeypatch))
     for name, by in unsafe:
         monkeypatch.setattr(name, by)

@@ -1,4 +1,4 @@
-"""Decisions of the commands are those of the pipeline, from the same noisy numbers."""
+"""The commands decide as the pipeline does, from the same noisy numbers."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def unranked(folder):
 
 
 class Seen(HTMLParser):
-    """The elements of a page, and those that are open."""
+    """Return the elements of a page, and the open ones."""
 
     def __init__(self):
         super().__init__()

@@ -84,7 +84,7 @@ def wrong_files():
     if [(row["entity"], row["period"], row["noisy_count"]) for row in output()] != ledger:
         wrong.append("table and ledger differ")
     if record()["sha256"] != checksum(table(), record()):
-        wrong.append("the record is that of another table")
+        wrong.append("the record belongs to another table")
     return wrong
 
 

@@ -1,4 +1,4 @@
-"""Decisions of the commands on the real hospitals are those of the pipeline."""
+"""The commands decide on the real hospitals as the pipeline does."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ CREATE TABLE report (
 
 CREATE INDEX report_output ON report (ledger, output);
 
--- Heads of the hash chain of a holder's ledger after its runs: those that a report was first to
--- state. A report that begins with an earlier run again takes the place of what came from there on.
+-- Heads of the hash chain of a holder's ledger after its runs, under the report that was first to
+-- state each. A report that begins with an earlier run again takes the place of what came from there on.
 CREATE TABLE ledger_head (
     report INTEGER NOT NULL REFERENCES report, run INTEGER NOT NULL, head TEXT NOT NULL,
     PRIMARY KEY (report, run)
