@@ -42,7 +42,7 @@ def test_a_run_believes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:
     assert differences(run) == ["changed: summary.parquet", "new: tables/mine.csv"]
     with pytest.warns(UserWarning, match="was changed after the run: summary.parquet; see dpol v"):
         dpol.open_run(run)
-    wanted = "results/test/summary.parquet was changed after the job that made it; delete it to"
+    wanted = "results/test/summary.parquet was changed after the job that made it; delete it and"
     assert wanted in fail(snakemake(tmp_path))
 
     # Another config, and a part of its run before the whole.

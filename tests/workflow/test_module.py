@@ -101,7 +101,7 @@ def test_two_configs_share_a_workflow_and_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("configs", "message"),
     [
-        ({"a": CONFIG, "b": CONFIG}, "config of module b: run = test: module a has a run of"),
+        ({"a": CONFIG, "b": CONFIG}, "config of module b: run = test: module a writes to results/test too"),
         (
             {"a": on_the_web("x", "A"), "b": on_the_web("y", "B")},
             "module a fetches other groups, columns or periods into it",
