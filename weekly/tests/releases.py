@@ -187,7 +187,7 @@ def record(to=NOISY):
 
 def files():
     """All files but the raw counts."""
-    paths = (it for it in Path().rglob("*") if it.is_file() and it.name != "counts.csv")
+    paths = (file for file in Path().rglob("*") if file.is_file() and file.name != "counts.csv")
     return {str(path): path.read_bytes() for path in paths}
 
 

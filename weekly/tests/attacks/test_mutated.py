@@ -224,7 +224,7 @@ def table(rng):
 
 def held(folder):
     """The releases in a folder, and the rows of its ledger."""
-    files = {it.name: it.read_bytes() for it in folder.glob("*.zip")}
+    files = {file.name: file.read_bytes() for file in folder.glob("*.zip")}
     return files, ask("SELECT * FROM release ORDER BY number", folder / "dpol-ledger.sqlite")
 
 

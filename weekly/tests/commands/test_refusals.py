@@ -124,7 +124,7 @@ ONE_LINE = [
 @pytest.mark.parametrize(("code", "command", "message"), ONE_LINE)
 def test_a_mistake_is_told_in_one_line(code, command, message):
     before = sorted(Path().rglob("*"))
-    found, out, err = run(*[it.strip("'") for it in command.split()])
+    found, out, err = run(*[word.strip("'") for word in command.split()])
     assert (found, out, err.count("\n"), err[:7]) == (code, "", 1, "error: ")
     assert message in err
     assert sorted(Path().rglob("*")) == before

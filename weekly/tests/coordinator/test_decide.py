@@ -65,7 +65,11 @@ class Sizes(Weeks):
 
     def report(self, *weeks):
         counts = {"A": 140, "B": 500, "C": 1200}
-        rows = [(it, week, str(counts[it]), str(self.beds[it])) for it in "ABC" for week in weeks]
+        rows = [
+            (name, week, str(counts[name]), str(self.beds[name]))
+            for name in "ABC"
+            for week in weeks
+        ]
         assert self.put(*rows).taken == len(rows)
 
 
@@ -218,13 +222,13 @@ def test_a_strange_file_among_decisions_disturbs_nothing(world):
     for name in ("notes.json", "2021-01-17-copy.json", f".{day(1)}-killed.json"):
         (folder / name).write_text('{"named')
     assert decide(world.folder).period == day(2)
-    before = {it.name: it.read_bytes() for it in folder.iterdir()}
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
     (folder / "2021-02-07.json").write_text("{}")
     world.report(2, seed=1)
     with pytest.raises(DataError, match="2021-02-07.json: is not a decision of dpol"):
         decide(world.folder)
     (folder / "2021-02-07.json").unlink()
-    assert {it.name: it.read_bytes() for it in folder.iterdir()} == before
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
 # ---- the log is verified whenever it is opened ---------------------------------------------------

@@ -27,7 +27,7 @@ from dpol_weekly.released.format import RECORD, TABLE, pack
 from dpol_weekly.released.row import released_row
 from weekly import MU, Coordinator, date, day, identity, parts, public, signed
 
-V0, V1, V2 = (("V", it, "6") for it in range(3))
+V0, V1, V2 = (("V", k, "6") for k in range(3))
 X0, X1 = ("X", 0, "5"), ("X", 1, "4")
 TODAY = datetime.date(2026, 1, 2)
 
@@ -308,7 +308,7 @@ def test_a_lost_ledger_is_accepted_by_name_and_once(world):
     assert identity("W") in act["reason"]
     # One new ledger is accepted, not any number of them.
     files = world.file(("V", 3, "7"), ledger="Y"), world.file(("V", 4, "7"), ledger="Z")
-    assert [it.taken for it in world.collect(*files, new_ledgers=["V"])] == [1, 0]
+    assert [report.taken for report in world.collect(*files, new_ledgers=["V"])] == [1, 0]
     with pytest.raises(DataError, match="Y is not an entity of the deployment"):
         world.collect(*files, new_ledgers=["Y"])
 
@@ -318,7 +318,7 @@ def test_a_lost_ledger_is_accepted_by_name_and_once(world):
 
 def test_what_is_set_aside_is_ignored_named_and_paid_for(world):
     for entity in "VXC":
-        world.put(*((entity, it, str(ord(entity) % 7 + it)) for it in range(4)), ledger=entity)
+        world.put(*((entity, k, str(ord(entity) % 7 + k)) for k in range(4)), ledger=entity)
     before = decide(world.folder, date(3))
     set_aside(world.folder, "X", "counted <twice>", date(1))
     after = decide(world.folder)

@@ -43,7 +43,7 @@ def seen(path):
 def visible(path=Path()):
     """Files in a folder and their bytes; of the log the rows, without the time of day and the heads
     of its chain. Hidden ones are left by kills, and nobody reads them."""
-    found = {str(it): seen(it) for it in path.rglob("[!.]*") if it.is_file()}
+    found = {str(file): seen(file) for file in path.rglob("[!.]*") if file.is_file()}
     for name in found:
         if name.endswith(".sqlite"):
             with closing(sqlite3.connect(name)) as base:
@@ -64,11 +64,11 @@ def killed(arguments, template, after, how, k):
     if in_child(lambda: run(arguments), how, k)[0] != "killed":
         return []
     wrong = [  # A database is not opened: that would repair it.
-        f"{it} is half written"
-        for it in Path().rglob("[!.]*")
-        if it.is_file()
-        and ".sqlite" not in it.name
-        and seen(it) not in (before.get(str(it)), after.get(str(it)))
+        f"{file} is half written"
+        for file in Path().rglob("[!.]*")
+        if file.is_file()
+        and ".sqlite" not in file.name
+        and seen(file) not in (before.get(str(file)), after.get(str(file)))
     ]
     code, told = run(arguments)
     if code:
@@ -101,7 +101,7 @@ def world(work, monkeypatch):
     for week in range(WEEKS):
         tables = [Path(f"{name}.zip") for name in HOLDERS]
         for name, table in zip(HOLDERS, tables, strict=True):
-            rows = [(name, it, str(10 + it)) for it in range(week + 1)]
+            rows = [(name, k, str(10 + k)) for k in range(week + 1)]
             report(table, deployment, rows, ledger=name, output=name)
         into = "--into", "state", "--deployment", "agreed.yaml"
         for command in (

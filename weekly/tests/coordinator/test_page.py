@@ -91,14 +91,14 @@ def test_the_number_that_decides_is_the_order_of_the_list():
 
 
 def test_several_are_named_with_the_number_of_each():
-    outlooks = [outlook(it, named=it < 3, chance=0.9 - 0.1 * it) for it in range(4)]
+    outlooks = [outlook(k, named=k < 3, chance=0.9 - 0.1 * k) for k in range(4)]
     page = shown(*outlooks)
     assert "Send help to Hospital 0, Hospital 1 and Hospital 2" in page
     assert "They are predicted to have the 3 largest shares of beds taken: Hospital 0 40.0%" in page
     assert "Hospital 1 39.0%, Hospital 2 38.0%." in page
     assert "Next: Hospital 3, 37.0%." in page
     assert "Every hospital that may be chosen" not in page
-    page = shown(*[outlook(it, named=True, chance=1.0) for it in range(4)])
+    page = shown(*[outlook(k, named=True, chance=1.0) for k in range(4)])
     assert "Every hospital that may be chosen this week is named." in page
     assert "Next" not in page
 
@@ -130,7 +130,7 @@ def test_an_algorithm_without_a_prediction_names_its_choice():
 
 
 def test_a_chance_is_one_among_those_that_may_be_chosen():
-    others = [outlook(it, rank=None, chance=None) for it in (1, 2)]
+    others = [outlook(k, rank=None, chance=None) for k in (1, 2)]
     asked = Coordination(cannot_be_chosen=["e1", "e2"])
     page = shown(outlook(0), *others, outlook(3), coordination=asked)
     assert "have the largest share of beds taken of those that may be chosen: 40.0%." in page
@@ -168,7 +168,7 @@ def test_bars_are_on_one_scale():
 
 def test_what_is_above_the_budget_and_set_aside_is_listed_up_to_a_length():
     above = [
-        AboveBudget(entity="e1", period=f"2026-01-{it:02}", mu_of_stay=2.0) for it in range(1, 26)
+        AboveBudget(entity="e1", period=f"2026-01-{k:02}", mu_of_stay=2.0) for k in range(1, 26)
     ]
     aside = tuple(
         SetAside(entity="e2", period=it.period, version=1, reason="wrong") for it in above
@@ -188,4 +188,4 @@ def test_it_is_replaced_as_a_whole(tmp_path, days):
     assert write_page(tmp_path, decision(period=start), decision()) == path
     word = "week" if days == 7 else "period"
     assert f"{word} of {16 + days} January 2026" in path.read_text()
-    assert [it.name for it in tmp_path.iterdir()] == ["index.html"]
+    assert [file.name for file in tmp_path.iterdir()] == ["index.html"]

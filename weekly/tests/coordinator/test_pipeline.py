@@ -48,7 +48,7 @@ def noisy_gains(noisy, capacity):
     )
 
 
-NAMES = [f"H{it:03}" for it in range(400)]
+NAMES = [f"H{k:03}" for k in range(400)]
 
 
 def collected(folder, counts, capacity, **options):

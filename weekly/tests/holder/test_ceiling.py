@@ -123,7 +123,7 @@ def test_the_least_budget_pays_for_each_period_and_no_more(corrections, times):
     made = deployment(corrections=corrections, budget_mu=least)
     assert play(made, *both(*range(5))).worst.kept
     if corrections:
-        assert play(made, *both(*range(5)), correct=[week(it) for it in range(5)]).worst.kept
+        assert play(made, *both(*range(5)), correct=[week(k) for k in range(5)]).worst.kept
     with pytest.raises(DataError, match="leave such rows out"):
         play(another(mu=0.05), ("A", week(3), "3"))
 

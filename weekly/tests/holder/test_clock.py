@@ -86,7 +86,7 @@ def test_rows_outside_the_dates_of_an_entity_are_left_out_and_counted():
     made = deployment()
     rows = [("north", week(number)) for number in (0, 1, 2, 3, 4, 5)]
     done = play(made, *rows, ("east", week(0)), today=week(5))  # week 5 has just begun
-    assert [row["period"] for row in output()] == [str(week(it)) for it in (0, 1, 2, 3)]
+    assert [row["period"] for row in output()] == [str(week(k)) for k in (0, 1, 2, 3)]
     assert [row["entity"] for row in output()] == ["east", "north", "north", "north"]
     text = describe(done, made)[0]
     assert "3 rows skipped, outside the dates in which their entities take part" in text

@@ -301,7 +301,8 @@ def test_a_file_as_hospitals_export_it_is_read_or_told_in_one_line(tmp_path, kin
         plain |= {"format": form, "drop_where": drop}
         read = read_counts(Hospital.model_validate(plain), AGREED)
         found = [
-            (it.entity, datetime.date.fromisoformat(it.period), Decimal(it.count)) for it in read
+            (count.entity, datetime.date.fromisoformat(count.period), Decimal(count.count))
+            for count in read
         ]
         assert found == TRUE
 
@@ -317,7 +318,7 @@ def test_a_number_that_could_mean_two_things_is_not_guessed(tmp_path):
         ({"thousands": "."}, ["1230", "1017"]),
     ):
         read = read_counts(Hospital.model_validate(own | {"format": keys}), AGREED)
-        assert [it.count for it in read] == counts
+        assert [count.count for count in read] == counts
 
 
 @pytest.mark.parametrize(
@@ -360,7 +361,9 @@ def test_a_first_file_reads_the_table_or_says_what_to_set(folder, kind):
     told = begin(file, Path(name), Path("d.yaml"), AGREED, ask=lambda *_: next(answers, None))
     assert told == "h.yaml: read it, and run dpol privatize h.yaml"
     read = read_counts(read_hospital(file), AGREED)
-    assert [(it.entity, Decimal(it.count)) for it in read] == [(it, n) for it, _, n in TRUE]
+    assert [(count.entity, Decimal(count.count)) for count in read] == [
+        (it, n) for it, _, n in TRUE
+    ]
 
 
 def test_a_first_file_asks_for_capacities_only_where_this_holder_reports_them(folder):
@@ -431,7 +434,7 @@ def test_the_commonest_sheet_is_read_with_one_question(folder, end, dropped):
     assert (dropped in text) if dropped else ("drop_where" not in text)
     Path("h.yaml").write_text(text.replace('"Woche"}', '"Woche", count: "Belegt"}'))
     read = read_counts(read_hospital(Path("h.yaml")), AGREED)
-    assert [(it.entity, it.period, it.count) for it in read] == [
+    assert [(count.entity, count.period, count.count) for count in read] == [
         ("north", "2024-03-04", "12"),
         ("north", "2024-03-11", "14"),
     ]

@@ -53,13 +53,15 @@ def release_week(week):
 
 
 def files():
-    return [it for it in Path().rglob("*") if it.is_file()]
+    return [file for file in Path().rglob("*") if file.is_file()]
 
 
 def wrong_after(said, before):
     """Faults of the files and answers after a faulty run, and after two undisturbed ones."""
     wrong = [
-        it.name for it in Path().rglob("*.*") if it.is_file() and CANARY.encode() in it.read_bytes()
+        file.name
+        for file in Path().rglob("*.*")
+        if file.is_file() and CANARY.encode() in file.read_bytes()
     ]
     again = release_week(WEEKS[1])
     if again not in ("released", HELD):

@@ -103,7 +103,7 @@ def test_rounding_half_to_even_would_break_that_step():
 
 def test_rows_by_hand():
     noise = CountNoise(Decimal("0.50"), Decimal("1.0"))
-    rows = [row(it, "8.0", noise, -500_001) for it in ("3.4", "0", "12.")]
+    rows = [row(text, "8.0", noise, -500_001) for text in ("3.4", "0", "12.")]
     assert [(it.noisy_count, it.noisy_share) for it in rows] == [
         ("2.899999", "0.362499875"),
         ("-0.500001", "-0.062500125"),

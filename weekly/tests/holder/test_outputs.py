@@ -93,7 +93,10 @@ def test_each_run_leaves_a_file_with_all_rows_and_equal_bytes():
     put(A1, B1)
     first = newest()
     put(A2)
-    assert [it.name for it in sorted(NOISY.iterdir())] == ["d-2021-01-01.zip", "d-2021-01-08.zip"]
+    assert [file.name for file in sorted(NOISY.iterdir())] == [
+        "d-2021-01-01.zip",
+        "d-2021-01-08.zip",
+    ]
     assert table().startswith(table(first))
     assert list(parts(newest())) == ["table.csv", "record.json", "statement.txt"]
     whole = newest().read_bytes()

@@ -112,6 +112,8 @@ def test_a_changed_table_and_other_files_are_refused():
 
 def test_the_check_needs_python_alone():
     tree = ast.parse(Path(records.__file__).read_text())
-    modules = {it.module for it in ast.walk(tree) if isinstance(it, ast.ImportFrom)}
-    modules |= {a.name for it in ast.walk(tree) if isinstance(it, ast.Import) for a in it.names}
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    modules |= {
+        a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names
+    }
     assert {name.partition(".")[0] for name in modules} <= sys.stdlib_module_names

@@ -197,7 +197,7 @@ def test_two_deployments_of_one_hospital_have_an_output_each():
     for number, name in enumerate(("d", "e", "d", "e")):
         rows = A1, A2, ("A", "2021-01-15", "4")
         put(*rows[: 1 + number // 2], made=deployment(name=name), own=own)
-    found = sorted(it.name for it in NOISY.iterdir())
+    found = sorted(file.name for file in NOISY.iterdir())
     days = "2021-01-01.zip", "2021-01-08.zip"
     assert found == [f"{name}-{day}" for name in ("A-2", "A") for day in days]
     assert record(NOISY / "A-2-2021-01-08.zip")["deployment"]["name"] == "e"

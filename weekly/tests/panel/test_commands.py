@@ -19,8 +19,10 @@ def real_panel(state):
     """(T, n) counts and beds of a state, holes repeated; suppressed counts are taken as 2."""
     table = pd.read_parquet(TABLE).query("state == @state")
     found = [
-        table.pivot_table(index="collection_week", columns="hospital_pk", values=it, dropna=False)
-        for it in (COUNT, BEDS)
+        table.pivot_table(
+            index="collection_week", columns="hospital_pk", values=column, dropna=False
+        )
+        for column in (COUNT, BEDS)
     ]
     counts, beds = (it.ffill().bfill() for it in (found[0].replace(-999999, 2), found[1]))
     there = (beds > 1).all() & counts.notna().all()

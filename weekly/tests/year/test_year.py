@@ -67,7 +67,7 @@ class Book:
         """The squared mu of the worst stay at one entity."""
         times = Counter(week for week, _ in self.rows) + self.marked
         starts = range(min(times) - STAY, max(times) + 1)
-        worst = max(sum(times[it] for it in range(start, start + STAY)) for start in starts)
+        worst = max(sum(times[k] for k in range(start, start + STAY)) for start in starts)
         return worst * MU**2 / 2
 
 
@@ -175,7 +175,7 @@ class Year:
         lines = ["week,ill", *(f"{day(it)},{count}" for it, count in sorted(holder.table.items()))]
         raw.write_text("\n".join([*lines, ""]))
         self.seed += 2
-        samplers = [SeededNoise(np.random.default_rng(self.seed + it)) for it in (0, 1)]
+        samplers = [SeededNoise(np.random.default_rng(self.seed + k)) for k in (0, 1)]
         request = Request(
             hospital=Hospital(
                 deployment=self.agreements[holder.book.agreed],
@@ -357,7 +357,7 @@ class Year:
     def deliver(self, entity: str, week: int) -> None:
         """All mail of a hospital arrives now."""
         own = [mail for _, mail in self.post if mail.entity == entity]
-        self.post = [it for it in self.post if it[1].entity != entity]
+        self.post = [letter for letter in self.post if letter[1].entity != entity]
         self.take(week, own)
 
     def refuses(self, mail: Mail) -> bool:
@@ -368,7 +368,7 @@ class Year:
         lacks = any(it not in mail.rows for it in own if (entity, it) not in self.aside)
         other = self.bound.get(entity, mail.ledger) != mail.ledger and entity not in self.renewed
         if not mail.whole or (fresh and (lacks or other)):
-            holder = next(it for it in self.holders if it.name == entity)
+            holder = next(holder for holder in self.holders if holder.name == entity)
             holder.told |= mail.whole and lacks and {*mail.rows} <= {*holder.book.rows}
             return True
         if fresh:
@@ -390,7 +390,9 @@ class Year:
         if not self.renewed and self.happens("killed collection", 0.1):
             k = self.chance.randint(1, 12)
             in_child(lambda: collect(paths, self.state, file, **options) and None, "kill", k)
-        done = {it.file: it.refused for it in collect(paths, self.state, file, **options)}
+        done = {
+            report.file: report.refused for report in collect(paths, self.state, file, **options)
+        }
         for mail in mails:
             refused = self.refuses(mail)
             assert bool(done.get(mail.file)) == refused, (mail, done)
@@ -408,7 +410,7 @@ class Year:
     def at_coordinator(self, week: int) -> None:
         """Mail arrives, rows are set aside, and a decision is made."""
         mails = [mail for arrives, mail in self.post if arrives <= week]
-        self.post = [it for it in self.post if it[0] > week]
+        self.post = [letter for letter in self.post if letter[0] > week]
         self.take(week, mails)
         counting = {
             name: {row[0] for row in rows if (name, row) not in self.aside}
@@ -429,16 +431,16 @@ class Year:
             k = self.chance.randint(1, 15)
             in_child(lambda: decide(self.state, period) and None, "kill", k)
         decision = decide(self.state, period)
-        for it in decision.outlooks:
-            weeks = {number for number in counting.get(it.entity, ()) if number <= week}
-            assert it.reports == len(weeks)
-            assert it.last_report == (day(max(weeks)) if weeks else None)
+        for outlook in decision.outlooks:
+            weeks = {number for number in counting.get(outlook.entity, ()) if number <= week}
+            assert outlook.reports == len(weeks)
+            assert outlook.last_report == (day(max(weeks)) if weeks else None)
         times = defaultdict(Counter)
         for name, rows in self.log.items():
             for number, _ in rows:
                 times[number][name] += number <= week
         pairs = [sum(sorted(times[number].values())[-2:]) for number in range(week + 1)]
-        worst = max(sum(pairs[it : it + STAY]) for it in range(week + 1))
+        worst = max(sum(pairs[k : k + STAY]) for k in range(week + 1))
         assert decision.spent.mu_of_stay**2 == pytest.approx(worst * MU**2 / 2)
         self.decided.append(period)
         check(self.state, period)
