@@ -56,7 +56,7 @@ class ReplicateGenerators:
         return len(self.generators)
 
     def standard_normal(self, *shape: int) -> Floats:
-        """Draw standard normal numbers, shape (R, *shape)."""
+        """Draw standard normal numbers of shape `(R, *shape)`."""
         out = np.empty((self.n_replicates, *shape))
         for row, generator in zip(out, self.generators, strict=True):
             generator.standard_normal(out=row)

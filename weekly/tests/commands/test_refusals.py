@@ -83,7 +83,7 @@ ONE_LINE = [
     (1, "privatize empty-deployment.yaml", "`dpol deployment new` writes a whole file"),
     (1, "privatize list-deployment.yaml", "`dpol deployment new` writes a whole file"),
     (1, "privatize list.json", "`dpol privatize --init TABLE` writes a file"),
-    (1, "privatize latin-deployment.yaml", "not UTF-8 text; save it in UTF-8"),
+    (1, "privatize latin-deployment.yaml", "not UTF-8 text; save it as UTF-8"),
     (1, "privatize other.yaml", "has no entity 'N'; "),
     (1, f"{AGREED} 12345678", "--agree"),
     (1, "recompute nope --deployment d.yaml", "cannot be read as the .zip of a release"),
