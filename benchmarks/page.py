@@ -98,7 +98,7 @@ def _meta(rows: Mapping[str, Any]) -> list[str]:
         "RW-Meta, n = 293, T = 148, m = 13, 100 replicates at once, CPU time per replicate and"
         " round:",
         "",
-        "| μ | noise alone | ours | plain implementation | ours is faster by | ours / noise alone |",
+        "| μ | noise alone | ours | plain | ours is faster by | ours / noise alone |",
         "|---|---:|---:|---:|---:|---:|",
         *(
             f"| {mu} | {row['noise_us']:.1f} μs | {row['ours_us']:.1f} μs"

@@ -100,7 +100,7 @@ def test_every_check_has_values_tolerances_and_a_page() -> None:
     expected = verify.read_expected()
     checks = verify.SPECIFIED["checks"]
     in_order = sorted(checks, key=lambda check: verify.CONFIGS.index(check["run"]))
-    assert list(expected) == [it["check"] for it in in_order]
+    assert list(expected) == [check["check"] for check in in_order]
     for check in checks:
         assert {"relative", "absolute"} & set().union(
             *(verify.SPECIFIED["tolerances"][value] for value in check["values"].values())

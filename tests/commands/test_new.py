@@ -52,4 +52,4 @@ def test_a_name_that_cannot_be_taken(empty, capsys, name, code, said) -> None:
     (empty / "here").mkdir()
     assert main(["new", "algorithm", name]) == code
     assert said in capsys.readouterr().err
-    assert [it.name for it in empty.iterdir()] == ["here"]
+    assert [file.name for file in empty.iterdir()] == ["here"]

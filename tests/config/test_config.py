@@ -57,8 +57,8 @@ def test_streams_without_a_group_column_have_the_one_group_all():
     [
         (SMALL["dataset"]["source"], True),
         (WEB, False),
-        *(({**it, "simulated": made_up}, made_up)
-          for it in (LOCAL, GAINS["dataset"]["source"]) for made_up in (False, True)),
+        *(({**source, "simulated": made_up}, made_up)
+          for source in (LOCAL, GAINS["dataset"]["source"]) for made_up in (False, True)),
     ],
 )  # fmt: skip
 def test_a_made_up_table_may_be_declared(source, simulated):
@@ -81,7 +81,7 @@ def test_parsing_leaves_the_raw_config_alone():
 @pytest.mark.parametrize(
     "model",
     # The words of figures and tables are not in a config.
-    [it for it in Settings.__subclasses__() if it.__module__ != "dpol.studies.study"],
+    [model for model in Settings.__subclasses__() if model.__module__ != "dpol.studies.study"],
     ids=lambda model: model.__name__,
 )
 def test_every_model_is_frozen_refuses_unknown_keys_and_describes_each_key(

@@ -92,7 +92,7 @@ def test_a_job_holds_just_what_it_depends_on():
 
 def test_each_stream_is_played_under_each_question():
     questions = {"share": {}, "large": {"min_capacity": 50, "title": "of the large"}}
-    streams = {it: {"groups": [it], "reported_as": it} for it in ("NM", "PA")}
+    streams = {state: {"groups": [state], "reported_as": state} for state in ("NM", "PA")}
     made = tiny(streams=streams, questions=questions)
     config = made.config
     assert list(config.played) == ["NM-share", "NM-large", "PA-share", "PA-large"]

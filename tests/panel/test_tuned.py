@@ -45,7 +45,7 @@ def totals():
             block = play_suite(
                 stream, members, noise="isotropic", mu=mu, seed=40, replicates=range(40)
             )
-            found |= {(state, mu, it.label): it.totals for it in block.played}
+            found |= {(state, mu, played.label): played.totals for played in block.played}
     return found
 
 

@@ -161,7 +161,7 @@ def test_the_bound_of_an_event_is_the_same(epsilon: float, delta: float) -> None
     reverse = CanaryScoreAuditor(-yes[10_000:], -no[10_000:]).epsilon_clopper_pearson(
         0.05, delta, one_sided=False, threshold_strategy=Explicit(-0.5)
     )
-    assert min(abs(ours.lower_bound - it) for it in (theirs, reverse)) < 1e-9
+    assert min(abs(ours.lower_bound - bound) for bound in (theirs, reverse)) < 1e-9
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])

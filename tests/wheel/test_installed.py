@@ -85,7 +85,7 @@ MOST_MB = 350
 def test_a_light_install_is_small_and_holds_the_library_alone(light: Path) -> None:
     (packages,) = light.parent.glob("lib/python*/site-packages")
     assert not [name for name in (*PIPELINE, *WEEKLY) if (packages / name).exists()]
-    size = sum(it.stat().st_blocks for it in packages.rglob("*") if not it.is_symlink()) * 512
+    size = sum(file.stat().st_blocks for file in packages.rglob("*") if not file.is_symlink()) * 512
     assert size < MOST_MB * 1e6, f"{size / 1e6:.0f} MB"
 
 
@@ -230,9 +230,9 @@ def test_all_that_it_brings_is_in_the_results(folder: Path) -> None:
     heads = (results / "tables/average-gain.md").read_text()
     assert "| outside-leader | named |" in heads, "a stranger's algorithm is not ours (†)"
     page = (results / "report/index.html").read_text()
-    assert all(it in page for it in ("outside-leader", "twice", "Heads of each coin"))
+    assert all(text in page for text in ("outside-leader", "twice", "Heads of each coin"))
     crate = json.loads((results / "ro-crate-metadata.json").read_text())
-    assert "outside" in {it.get("name") for it in crate["@graph"]}
+    assert "outside" in {node.get("name") for node in crate["@graph"]}
 
 
 def test_it_stands_in_the_league(commands: Path, folder: Path) -> None:

@@ -24,7 +24,7 @@ PLAIN = {key: value for key, value in WHOLE.items() if key not in STUDIES}
 STUDY_TITLES = [load_study(name).title for name in STUDIES]
 # test_examples.py plays the others.
 PLAYED = {"admissions", "clicks", "icu", "shelters"}
-UNPLAYED = [it for it in sorted((ROOT / "config").glob("*.yaml")) if it.stem not in PLAYED]
+UNPLAYED = [file for file in sorted((ROOT / "config").glob("*.yaml")) if file.stem not in PLAYED]
 
 pytestmark = pytest.mark.workflow
 
@@ -124,7 +124,7 @@ def test_a_run_on_a_table_that_is_not_public_warns_and_keeps_no_replay(tmp_path:
     assert f"results/verify-small: {warning}" in succeed(snakemake(tmp_path))
     base = tmp_path / "results/verify-small"
     assert warning in (base / "report/index.html").read_text()
-    described = {it["@id"]: it for it in checked_crate(base)}["./"]["description"]
+    described = {node["@id"]: node for node in checked_crate(base)}["./"]["description"]
     assert described.endswith(warning)
     assert not (base / "replay.parquet").exists()
 

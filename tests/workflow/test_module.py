@@ -101,7 +101,10 @@ def test_two_configs_share_a_workflow_and_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("configs", "message"),
     [
-        ({"a": CONFIG, "b": CONFIG}, "config of module b: run = test: module a writes to results/test too"),
+        (
+            {"a": CONFIG, "b": CONFIG},
+            "config of module b: run = test: module a writes to results/test too",
+        ),
         (
             {"a": on_the_web("x", "A"), "b": on_the_web("y", "B")},
             "module a fetches other groups, columns or periods into it",
@@ -226,9 +229,9 @@ def test_results_may_be_in_a_bucket(imported: Path, bucket: Any, tmp_path: Path)
     write_config(tmp_path, CONFIG, dataset={**CONFIG["dataset"], "source": source})
     flags = ["--default-storage-provider=s3", "--default-storage-prefix=s3://dpol"]
     flags += ["--storage-s3-endpoint-url", bucket.meta.client.meta.endpoint_url]
-    keys = {f"SNAKEMAKE_STORAGE_S3_{it}_KEY": "key" for it in ("ACCESS", "SECRET")}
+    keys = {f"SNAKEMAKE_STORAGE_S3_{kind}_KEY": "key" for kind in ("ACCESS", "SECRET")}
     flags += ["--configfile", str(tmp_path / "config.yaml")]
     succeed(start(tmp_path, "average_gain_shown", *flags, **keys))
-    objects = {it.key: it.get()["Body"].read() for it in bucket.objects.all()}
+    objects = {file.key: file.get()["Body"].read() for file in bucket.objects.all()}
     assert {"results/test/summary.parquet", "results/test/tables/average-gain.csv"} <= {*objects}
     assert objects == {key: (imported / key).read_bytes() for key in objects}

@@ -87,7 +87,7 @@ def test_ctrl_c_ends_a_run_in_one_line_at_any_moment(moment: str) -> None:
     assert (code, "Traceback" in said, "rror" in said) == (130, False, False)
     assert said.endswith(f"\n{STOPPED}\n")
     assert [*Path().glob(f"{LOCKS}/*"), *Path().glob(f"{RECORDS}/*")] == []
-    assert [it for it in Path().glob("results/**/.*") if it.is_file()] == []
+    assert [file for file in Path().glob("results/**/.*") if file.is_file()] == []
 
 
 @pytest.mark.workflow

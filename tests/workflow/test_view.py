@@ -110,8 +110,8 @@ def test_where_nothing_is_to_be_done_the_report_is_named(
     view: Any, capsys: pytest.CaptureFixture[str], plans: list[str], said: list[str]
 ) -> None:
     shown, say = view()
-    for it in plans:
-        plan(say, it)
+    for wanted in plans:
+        plan(say, wanted)
     say(text="Nothing to be done (all requested files are present and up to date).")
     shown.close()
     assert capsys.readouterr() == ("\n".join(said) + "\n", "")

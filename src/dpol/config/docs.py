@@ -132,7 +132,7 @@ def _referred(path: str, part: JsonSchema, models: JsonSchema) -> Iterator[tuple
         kind = models[name]["properties"].get("kind", {}).get("const")
         yield f"{path} (kind: {kind})" if kind else path, name
     inner = [(path, option) for option in (*part.get("anyOf", ()), *part.get("oneOf", ()))]
-    inner += [(f"{path}.LABEL", it) for it in part.get("patternProperties", {}).values()]
+    inner += [(f"{path}.LABEL", option) for option in part.get("patternProperties", {}).values()]
     inner += [(f"{path}[]", part["items"])] if "items" in part else []
     for place, option in inner:
         yield from _referred(place, option, models)

@@ -123,7 +123,7 @@ def joined(answers: Sequence[Answer]) -> list[Answer]:
 
     >>> added = Answer(question=PAPERS, more=("b",))
     >>> leading = Answer(question=PAPERS, finding="a")
-    >>> [(it.finding, it.more) for it in joined([leading, added])], joined([added])
+    >>> [(each.finding, each.more) for each in joined([leading, added])], joined([added])
     ([('a', ('b',))], [])
     """
     whole = []
