@@ -269,7 +269,7 @@ FILES = {
         *(GERMAN | {"drop": True}, '{delimiter: ";", decimal'),
     ),
     "workbook": ("a.xlsx", workbook(TYPED), {}, None),
-    "workbook as CSV": ("a.csv", workbook(TYPED), None, "is a workbook, not CSV; save it as a file that ends in .xlsx"),
+    "workbook as CSV": ("a.csv", workbook(TYPED), None, "is a workbook, not CSV; save it as a file"),
     "parquet": ("a.parquet", packed_parquet(), {}, None),
     "gz": ("a.csv.gz", gzip.compress(exported().encode()), {}, None),
     "wide": (
