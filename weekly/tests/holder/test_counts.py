@@ -269,7 +269,7 @@ FILES = {
         *(GERMAN | {"drop": True}, '{delimiter: ";", decimal'),
     ),
     "workbook": ("a.xlsx", workbook(TYPED), {}, None),
-    "workbook as CSV": ("a.csv", workbook(TYPED), None, "is a workbook, not CSV; save it as a file"),
+    "workbook as CSV": ("a.csv", workbook(TYPED), None, "is a workbook, not CSV; save it as a"),
     "parquet": ("a.parquet", packed_parquet(), {}, None),
     "gz": ("a.csv.gz", gzip.compress(exported().encode()), {}, None),
     "wide": (
