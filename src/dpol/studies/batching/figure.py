@@ -36,7 +36,7 @@ def draw(frames: Frames, settings: Batching, facts: Facts) -> Figure:
     with panels.panels(1, 1, (5.4, 1.9)) as drawn:
         (ax,) = drawn.axes
         shares = _draw_epsilons(drawn, ax, shown, colours)
-        ax.set_ylabel(f"ε at δ = {power(first['delta_reported'])}, share of ε not amplified")
+        ax.set_ylabel(f"amplified ε over ε, δ = {power(first['delta_reported'])}")
         keys = [panels.key(name_of("un-amplified").short, **_PLAIN.line)]
         keys += [panels.key(name_of(bound).full, color=colour) for bound, colour in colours.items()]
         open_marker: Any = {"ls": "none", "marker": "o", "mfc": "white"}
