@@ -7,11 +7,11 @@ import re
 import shutil
 import site
 import subprocess
-import sys
 import tomllib
 import venv
 from pathlib import Path
 
+import conda_env
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -22,10 +22,6 @@ from dpol.config.docs import generated
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.data.stream import STREAM_COLUMNS
 from dpol.studies.games.runs import RUN_COLUMNS
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
-
-import conda_env
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -9,11 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from PIL import Image
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import workflow_picture as workflow
+from PIL import Image
 
 IMAGES = workflow.PICTURE.parent
 FIGURES = {

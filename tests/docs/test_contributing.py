@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
-
-from code_blocks import ROOT
-
-sys.path.insert(0, str(ROOT / "tools"))
 
 import contributing
+
+from code_blocks import ROOT
 
 PAGE = contributing.PAGE.read_text(encoding="utf-8")
 

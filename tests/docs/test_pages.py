@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pictures
 import pytest
+import workflow_picture as workflow
 import yaml
 from PIL import Image
 
@@ -23,11 +25,6 @@ from dpol.privacy.account import protection
 from dpol.privacy.chains import chain_norm
 from dpol.show.style import contrast
 from pipeline import run, succeed
-
-sys.path.insert(0, str(ROOT / "tools"))
-
-import pictures
-import workflow_picture as workflow
 
 DOCS = ROOT / "docs"
 PROSE = re.compile(r"^```.*?^```", re.M | re.S)
