@@ -20,7 +20,7 @@ from dpol.core.shipped import place_of
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.privacy.settings import Mu
-from dpol.studies.games.settings import Games, MemoryName, Report, Suite
+from dpol.studies.games.settings import Allocation, Games, MemoryName, Report, Suite
 from dpol.studies.registry import find_study, load_studies
 from dpol.studies.study import Facts, Study
 
@@ -108,6 +108,7 @@ class Config(Settings):
     """Memory of a job that plays a suite, in MB.
 
     A job plays as many replicates at a time as fit (at least one). Results do not depend on it."""
+    allocation: Allocation | None = None
     report: Report = Report()
     _others: tuple[Study, ...] = ()
 
@@ -194,6 +195,12 @@ class Config(Settings):
                 role: [(system.algorithm, system.noise) for system in systems]
                 for role, systems in (compared.roles if compared else {}).items()
             },
+            allocation=self.allocation,
+            divided=[
+                label
+                for label, asked in self.played.items()
+                if self.allocation and asked.gain.untitled == THE_PAPERS
+            ],
         )
 
 

@@ -13,7 +13,7 @@ from dpol.config.models import Config
 from dpol.core.near import did_you_mean, nearest
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol.data.question import THE_PAPERS
-from dpol.experts.interface import CentralAlgorithm, Member, can_read
+from dpol.experts.interface import CentralAlgorithm, Member, can_read, forecasts_gains
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
 from dpol.studies.comparison.settings import Comparison, System
@@ -109,6 +109,21 @@ def questions(config: Config, members: Members) -> Iterator[Problem]:
             asked = f"questions.{label}" if several else "gain"
             allowed = f"is missing: name the column, or set {asked} to of: count with a bound"
             yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
+
+
+def allocation(config: Config, members: Members) -> Iterator[Problem]:
+    """Require shares of all entities, and an algorithm that forecasts them, to divide help."""
+    if config.allocation is None:
+        return
+    every = (member for made in members.values() for member in made if not member.foreign)
+    if config.dataset.source.kind == "gains":
+        yield Problem(("allocation",), "a block", "must not be given because gains have no counts")
+    elif not config.games.divided:
+        allowed = "needs the question of: share, without at_most and min_capacity"
+        yield Problem(("allocation",), "a block", allowed)
+    elif not any(forecasts_gains(member.algorithm) for member in every):
+        allowed = "needs an algorithm of dpol that forecasts gains, such as random-effects"
+        yield Problem(("allocation",), "a block", allowed)
 
 
 def memory(config: Config, members: Members) -> Iterator[Problem]:
@@ -317,5 +332,5 @@ OF_KEYS: tuple[Rule, ...] = (
     noise_memories,
 )
 """Rules that do not need the algorithms."""
-OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
+OF_ALGORITHMS: tuple[Rule, ...] = (allocation, jobs, suites, labels, report, systems)
 """Rules that need every algorithm."""

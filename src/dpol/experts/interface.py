@@ -176,18 +176,24 @@ class Forecast:
 
     Args:
         scores: (R, n) scores; the action is their argmax.
-        level: for live games, (R, 1) level of the last round, if scores predict how far the next
-            gains will lie above it.
-        variance: for live games, (R, n) variance of the gains, without noise, around that
-            prediction; None if there is no level.
+        level: (R, 1) level of the last round, if scores predict how far the next gains will lie
+            above it.
+        variance: (R, n) variance of the gains, without noise, around that prediction, if the level
+            stays; None if there is no level.
     """
 
     scores: Floats
-    # For live games:
     level: Floats | None = None
     variance: Floats | None = None
 
     __repr__ = one_line
+
+    @property
+    def gains(self) -> tuple[Floats, Floats] | None:
+        """Means and variances of the next gains, (R, n) each, for a level that stays; or None."""
+        if self.level is None or self.variance is None:
+            return None
+        return self.level + self.scores, self.variance
 
 
 ReadsNoise = Literal["independent", "chains", "any"]
@@ -277,6 +283,17 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
     # For live games:
     needs_all_rounds: ClassVar[bool] = False
     """True if `init` reads the number of rounds, or the noise of rounds after the first."""
+
+
+def forecasts_gains(algorithm: object) -> bool:
+    """Return True if an algorithm forecasts gains with their variances (`Forecast.gains`)."""
+    if not isinstance(algorithm, LocalAlgorithm):
+        return False
+    one = np.ones((2, 2))
+    size: Any = {"n_replicates": 2, "n_rounds": 2, "n_experts": 2, "gain_range": 1.0}
+    setup = LocalSetup(**size, initial=one, noise_scale=one, capacity=one)
+    forecast = algorithm.forecast(algorithm.init(setup))
+    return forecast is not None and forecast.gains is not None
 
 
 class BatchedAlgorithm(LocalAlgorithm[State]):

@@ -20,11 +20,12 @@ from dpol.data.settings import Columns
 from dpol.studies.study import Facts
 
 COST = "What does privacy cost?"
+DIVIDED = "What does it cost if help is divided?"
 RIGHT = "How often is the right one named?"
 PRIVACY = "How private is it?"
 PAPERS = "Do the published results hold up?"
 SETTING = "Question and setting"
-QUESTIONS = COST, RIGHT, PRIVACY, PAPERS, SETTING
+QUESTIONS = COST, DIVIDED, RIGHT, PRIVACY, PAPERS, SETTING
 """Questions of a reader, in the order of the page."""
 
 

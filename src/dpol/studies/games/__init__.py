@@ -19,6 +19,7 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
         "privacy-utility": not facts.asks_several,
         # The comparison has such a table, with intervals of the means.
         "answer": not (settings.roles and facts.asks_several),
+        "allocation": settings.allocation is not None,
         "rivals": bool(settings.report.rivals) and not facts.asks_several,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
@@ -26,7 +27,8 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
 
 def parts(settings: Games) -> tuple[str, ...]:
     """Return the names of the tables that a point makes."""
-    return ("scores", "rounds") if settings.keep_rounds else ("scores",)
+    asked = {"scores": True, "divided": bool(settings.allocation), "rounds": settings.keep_rounds}
+    return tuple(name for name, is_asked in asked.items() if is_asked)
 
 
 STUDY = Study(
@@ -35,7 +37,7 @@ STUDY = Study(
     about="Plays algorithms side by side on the gain streams.",
     settings=Games,
     module=__name__,
-    results=("summary", "totals", "ranking", "cumulative", "replay"),
+    results=("summary", "totals", "ranking", "cumulative", "replay", "allocation"),
     optional=not_asked,
     points=points,
     run=f"{_HERE}.jobs:run",

@@ -16,6 +16,7 @@ from dpol.privacy.stays import STAYS
 from dpol.show.footers import MODELS, SAMPLERS, describe_public
 from dpol.show.names import name_of
 from dpol.show.words import each, mu_title, power
+from dpol.studies.games.allocation_answer import answer_on_allocation
 from dpol.studies.games.setting import setting_answer
 from dpol.studies.games.settings import PAPER_NOISE, ROLES, TUNED, Games
 from dpol.studies.games.systems import (
@@ -45,6 +46,8 @@ def answers(frames: Frames, settings: Games, facts: PageFacts) -> list[Answer]:
     ]
     lines = lines_of(summary, settings, facts)
     given.append(answer_on_names(lines, frames.get("replay"), facts, compared=bool(settings.roles)))
+    if "allocation" in frames:
+        given.append(answer_on_allocation(frames["allocation"], settings, facts))
     if not settings.roles:
         given.append(answer_on_choice(lines, facts))
     elif not facts.asks_several:  # otherwise the comparison answers for each question

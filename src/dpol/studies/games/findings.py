@@ -20,6 +20,7 @@ from dpol.show.reported import (
     has_papers_periods,
     load_reported,
 )
+from dpol.studies.games.allocation_table import allocation_rows
 from dpol.studies.games.replay import replay_rows
 from dpol.studies.games.scores import Scores, collect_cells, read_scores
 from dpol.studies.games.settings import PAPER_NOISE, Games
@@ -29,6 +30,7 @@ from dpol.studies.games.summary import (
     totals_of,
 )
 from dpol.studies.games.verdicts import verdict_on
+from dpol.studies.jobs import read_rows
 from dpol.studies.study import Facts
 
 META = "rw-meta"
@@ -41,6 +43,8 @@ class Parts(TypedDict):
     """Scores of all games."""
     streams: Mapping[str, GainStream]
     """Gain streams by label."""
+    divided: pd.DataFrame
+    """Need left unmet by dividing help; empty if the run divides none."""
 
 
 def read(files: Mapping[str, Sequence[str]]) -> Parts:
@@ -52,7 +56,8 @@ def read(files: Mapping[str, Sequence[str]]) -> Parts:
     """
     streams = {stream.label: stream for stream in map(read_stream, files["streams"])}
     scores = (score for path in files["scores"] for score in read_scores(path))
-    return {"cells": collect_cells(scores), "streams": streams}
+    divided = read_rows({"divided": files.get("divided", ())})["divided"]
+    return {"cells": collect_cells(scores), "streams": streams, "divided": divided}
 
 
 def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:
@@ -68,6 +73,8 @@ def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFra
         tables["cumulative"] = cumulative_curves(cells, streams, settings, facts)
     if facts.replayed:
         tables["replay"] = replay_rows(cells, streams, settings, facts)
+    if settings.allocation:
+        tables["allocation"] = allocation_rows(parts["divided"], streams, settings, facts)
     return tables
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from typing import Any
 
 from dpol.experts.registry import make_members
 from dpol.noise import NO_NOISE
@@ -14,14 +16,15 @@ _SECONDS_OF_REPLICATE = 0.002
 times as long (benchmarks/README.md)."""
 
 
-def points(settings: Games, facts: Facts) -> dict[str, Point]:
+def points(settings: Games, facts: Facts) -> Mapping[str, Point]:
     """Return a point for each stream, suite, noise, level and block of replicates."""
-    jobs: dict[str, Point] = {}
+    jobs: dict[str, dict[str, Any]] = {}
     blocks = range(n_blocks(settings, facts))
     for stream, run, block in itertools.product(facts.streams, runs_of(settings, facts), blocks):
         suite, noise, level = run
         algorithms, numbers = settings.suites[suite].algorithms, replicates(settings, facts, block)
-        jobs[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = {
+        label = f"{stream}/{suite}/{noise}/{level}/block-{block}"
+        jobs[label] = {
             "inputs": {"stream": f"streams/{stream}.parquet"},
             "suite": algorithms,
             "games": [[noise, facts.levels[level]]],
@@ -30,6 +33,8 @@ def points(settings: Games, facts: Facts) -> dict[str, Point]:
             "keep_rounds": settings.keep_rounds,
             "seconds": 0.3 + _SECONDS_OF_REPLICATE * len(algorithms) * len(numbers),
         }
+        if settings.allocation and stream in settings.divided:
+            jobs[label]["allocation"] = settings.allocation.model_dump(mode="json")
     return jobs
 
 

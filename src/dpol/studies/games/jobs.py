@@ -8,6 +8,8 @@ from dpol.data.stream import read_stream
 from dpol.experts.registry import make_members
 from dpol.noise.noises import known_memory
 from dpol.studies.games import runs, scores
+from dpol.studies.games.allocation import SCHEMA, demand_of
+from dpol.studies.games.settings import Allocation
 from dpol.studies.study import Inputs, Point
 
 
@@ -25,8 +27,15 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
         replicates=point["replicates"],
         memory_mb=inputs.memory_mb,
         noise_memory=known_memory(point["memory"]),
+        demand=demand_of(stream, Allocation(**asked))
+        if (asked := point.get("allocation"))
+        else None,
     )
-    tables = {"scores": scores.table_of(block)}
+    divided = [row for played in block.played for row in played.divided]
+    tables = {
+        "scores": scores.table_of(block),
+        "divided": pa.Table.from_pylist(divided, schema=SCHEMA),
+    }
     if point["keep_rounds"]:
         tables["rounds"] = runs.table_of(block)
     return tables

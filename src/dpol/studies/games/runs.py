@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from dpol.core.randomness import Floats
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream
 from dpol.experts.alone import play_alone
-from dpol.experts.interface import Actions, Member
+from dpol.experts.interface import Actions, Member, forecasts_gains
 from dpol.experts.play import (
     RawGains,
     Source,
@@ -27,6 +28,7 @@ from dpol.noise import MemoryChoice, NoisyGains, privatize
 from dpol.noise.seeds import Seeds
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
+from dpol.studies.games.allocation import Demand, Row, play_and_divide
 from dpol.studies.games.ram import parts
 
 RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "action", "gain")
@@ -48,6 +50,7 @@ class Played:
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
         amplification: Batch sizes behind an amplified central guarantee, if any.
+        divided: Need left unmet by dividing help; empty if the run divides none.
     """
 
     stream: str
@@ -60,6 +63,7 @@ class Played:
     actions: Actions
     gains: Floats
     amplification: BatchMixture | None = None
+    divided: tuple[Row, ...] = ()
 
     @property
     def totals(self) -> Floats:
@@ -92,12 +96,14 @@ def play_suite(
     replicates: Sequence[int],
     memory_mb: float = math.inf,
     noise_memory: MemoryChoice = "designed",
+    demand: Demand | None = None,
 ) -> RunBlock:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
     Local algorithms share one draw of noisy gains; other algorithms get the raw stream. Local
     algorithms from other packages play in a process without raw gains (`dpol.experts.alone`).
     `memory_mb` limits the RAM and does not change the result. For `noise_memory` see `privatize`.
+    If a `demand` is given, local algorithms of dpol that forecast gains also divide help.
 
     Raises:
         AlgorithmError: As `play_alone`.
@@ -125,10 +131,16 @@ def play_suite(
         )
         played = []
         for member in members:
+            divided = list[Row]()
+            generators = seeds.algorithm(member.label)
             if member.foreign and isinstance(source, NoisyGains):
                 actions = play_alone(member, source)
+            elif demand and isinstance(source, NoisyGains) and forecasts_gains(member.algorithm):
+                facts: Any = {"stream": stream.label, "algorithm": member.label, "noise": noise}
+                facts |= {"mu": float(mu), "first": part[0]}
+                algorithm: Any = member.algorithm
+                actions, divided = play_and_divide(algorithm, source, generators, demand, facts)
             else:
-                generators = seeds.algorithm(member.label)
                 actions = play_rounds(member.algorithm, source, generators, name=member.label)
             played.append(
                 Played(
@@ -142,6 +154,7 @@ def play_suite(
                     actions=actions,
                     gains=stream.gains[np.arange(stream.n_rounds), actions],
                     amplification=amplification_of(member.algorithm, source),
+                    divided=tuple(divided),
                 )
             )
         return played
@@ -160,6 +173,7 @@ def joined(parts: Sequence[Played]) -> Played:
         parts[0],
         actions=np.concatenate([part.actions for part in parts]),
         gains=np.concatenate([part.gains for part in parts]),
+        divided=tuple(row for part in parts for row in part.divided),
     )
 
 

@@ -55,6 +55,11 @@ MemoryName = Annotated[
 """A `MemoryChoice` as written in a config."""
 
 
+def _apart(needs: dict[str, float]) -> dict[str, float]:
+    all_different(list(needs.values()))
+    return needs
+
+
 class Suite(Settings):
     """Algorithms that one job plays on the same noisy gains."""
 
@@ -123,6 +128,26 @@ class Report(Settings):
         return self.model_copy(update=update)
 
 
+class Allocation(Settings):
+    """Division of help among all entities, from the same noisy counts."""
+
+    needs: Annotated[
+        dict[Label, Annotated[float, Field(ge=0, lt=1)]],
+        Field(min_length=1),
+        AfterValidator(_apart),
+    ] = {"patients": 0.0, "surge": 0.1}
+    """Kinds of need: the share of its capacity that an entity serves itself; only counts above it
+    need help."""
+    shares: Annotated[
+        list[Annotated[float, Field(gt=0, le=100)]],
+        Field(min_length=1),
+        AfterValidator(all_different),
+    ] = [0.5, 1.0]
+    """Units of help in every period, as shares of the mean total need."""
+    guarantee: Annotated[float, Field(ge=0, le=1)] = 0.75
+    """Share of the units that the rule `guarantee` divides in proportion to the predicted need."""
+
+
 class Games(Settings):
     """The keys of a config that the main experiment depends on."""
 
@@ -135,3 +160,7 @@ class Games(Settings):
     report: Report
     roles: dict[str, list[tuple[Label, NoiseName]]] = {}
     """Algorithm and noise of the compared systems in each of `ROLES`."""
+    allocation: Allocation | None = None
+    """Help to divide; None for none."""
+    divided: list[Label] = []
+    """Streams on which help is divided."""

@@ -1,0 +1,72 @@
+"""Figure of divided help: the avoidable unmet need that each rule avoids, against privacy."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from dpol.core.rounding import percent
+from dpol.privacy.account import best_guess
+from dpol.show import panels
+from dpol.show.looks import DASHED, REFERENCES, SHORT, SOLID, looks_of
+from dpol.studies.games.allocation import EQUAL, EXACT, FIXED, FLOOR, FORECAST, GUARANTEE, LAST
+from dpol.studies.games.allocation_answer import finding_of
+from dpol.studies.games.allocation_table import NAMES, shown_rows
+from dpol.studies.games.settings import BEST_FIXED, ORACLE, UNIFORM, Games
+from dpol.studies.games.systems import THIN, ordered_levels
+from dpol.studies.study import Facts, Frames
+
+_LOWEST = -0.5
+"""Lower end of the vertical axis; worse shares are outside."""
+
+
+def draw_allocation(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> Figure:
+    """Draw a panel per need and number of units, with a line per rule and the floor at 0.
+
+    Args:
+        frames: The table of `dpol.studies.games.allocation_table.allocation_rows`.
+        main: The systems compared.
+        facts: The levels, and whether the streams are simulated.
+        narrow: Whether to lay it out for a phone.
+    """
+    rows, mus = shown_rows(frames["allocation"], main), ordered_levels(facts.levels)
+    forecast = rows[rows["algorithm"] != ""].iloc[0]
+    own, last = looks_of([forecast["algorithm"], "persistence"]).values()
+    looks = {
+        EXACT: REFERENCES[ORACLE],
+        FIXED: REFERENCES[BEST_FIXED],
+        FLOOR: REFERENCES[UNIFORM],
+        LAST: last,
+        FORECAST: replace(own, dashes=SHORT, marker="v", width=THIN),
+        GUARANTEE: replace(own, dashes=DASHED, marker="s"),
+        EQUAL: replace(own, dashes=SOLID),
+    }
+    cells: Any = rows.groupby(["need", "units_share"], sort=False)
+    size, label = (panels.WIDTH / 2, 2.6), "share of the avoidable unmet need that is avoided"
+    with panels.panels(len(cells), 2, size, label, narrow=narrow, sharey=True) as drawn:
+        for ax, ((need, share), cell) in zip(drawn.axes, cells, strict=True):
+            panels.name_panel(ax, f"{need}, units: {percent(share)} of the mean need")
+            panels.set_guesses(ax, [best_guess(mu) for mu in mus])
+            for rule, look in looks.items():
+                line = cell[cell["rule"] == rule]
+                end = len(mus) - 0.5, float(line["avoided"].iloc[0])
+                if line["mu"].isna().all():
+                    ax.axhline(end[1], **look.line)
+                else:
+                    line = line.assign(x=line["mu"].map(mus.index)).sort_values("x")
+                    points = line[["x", "avoided", "avoided_half_width"]]
+                    panels.add_bars(ax, points, look, rule)
+                    end = points["x"].iloc[-1], max(points["avoided"].iloc[-1], _LOWEST)
+                name = textwrap.fill(NAMES[rule], 11, break_long_words=False)
+                drawn.name_line(ax, end, name, look.colour)
+        drawn.axes[0].set_ylim(max(_LOWEST, min(-0.05, rows["avoided"].min())), 1.0)
+        panels.set_percent(drawn.axes[0].yaxis)
+        drawn.name_x(panels.GUESSES)
+        data, bars = panels.describe_runs(forecast, facts.simulated, "bars")
+        system = f"forecasts: {forecast['algorithm']}, {forecast['noise']} noise"
+        drawn.title(data, "0%: units by capacity; 100%: the next need is known", bars, system)
+        drawn.find(finding_of(rows, facts))
+    return drawn.figure
