@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import dividing_picture as dividing
 import numpy as np
 import pictures
 import pytest
@@ -24,6 +25,7 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.privacy.account import protection
 from dpol.privacy.chains import chain_norm
 from dpol.show.style import contrast
+from legible import assert_legible, lines, points
 from pipeline import run, succeed
 
 DOCS = ROOT / "docs"
@@ -114,7 +116,8 @@ def test_gallery_shows_the_chosen_figures() -> None:
     found = set(re.findall(r"\]\(images/([\w-]+\.png)\)", (DOCS / "gallery.md").read_text()))
     wanted = {f"{run}-{name}.png" for run, names in chosen.items() for name in names}
     assert found == wanted
-    assert {path.name for path in pictures.IMAGES.iterdir()} == wanted | {workflow.PICTURE.name}
+    drawn = {workflow.PICTURE.name, dividing.PICTURE}
+    assert {path.name for path in pictures.IMAGES.iterdir()} == wanted | drawn
 
 
 def test_results_that_pages_name_are_made() -> None:
@@ -140,6 +143,20 @@ def test_pictures_fit_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "demo/figures/rivals.png" in capsys.readouterr().err
     assert pictures.main([tmp_path / "other"]) == 1
     assert "known are demo, states, panel, beyond" in capsys.readouterr().err
+
+
+def test_picture_of_dividing_help_is_right_and_legible() -> None:
+    """At 20 units the curves have the values of the example in `dpol.divide`."""
+    figure = dividing.drawn()
+    assert_legible(figure)
+    received, chance = (lines(ax) for ax in figure.axes)
+    for name, units in zip("ABC", (65 / 6, 17 / 3, 7 / 2), strict=True):
+        assert dict(points(received[name]))[20] == pytest.approx(units)
+        assert dict(points(chance[name]))[20] == pytest.approx(0.202328, abs=1e-6)
+    # B gets help from 8 units on, C from 13.
+    at_8, at_13 = ([dict(points(received[name]))[units] for name in "ABC"] for units in (8, 13))
+    assert at_8 == pytest.approx([8, 0, 0])
+    assert at_13 == pytest.approx([29 / 3, 10 / 3, 0])
 
 
 def condensed(graph: str) -> set[tuple[str, str]]:
