@@ -84,7 +84,7 @@ def equal_chances(
     m, s, b = _law(mean, deviation, own)
     check_number("guaranteed", guaranteed, "[0, 1]")
     floor = guaranteed * proportional(np.maximum(m - b, 0.0), units)
-    above = m - b - floor
+    above, s = np.broadcast_arrays(m - b - floor, s)
     # The division is max(0, above + z s) for one z. Its sum rises in z, with a kink where an entity
     # begins to get more than its floor.
     order = np.argsort(-above / s, axis=-1)
@@ -143,6 +143,7 @@ def whole_units(
             value = weights / (given + 1)
         else:
             value = expected_unmet(m, s, b + given) - expected_unmet(m, s, b + given + 1)
+            value = value.round(9)  # without their rounding errors, equal values are ties
         best = value.argmax(axis=-1)[..., None]
         np.put_along_axis(given, best, np.take_along_axis(given, best, axis=-1) + 1, axis=-1)
     return given
@@ -177,13 +178,13 @@ def best_fixed(needs: ArrayLike, units: ArrayLike) -> Floats:
 
 def short_chance(mean: ArrayLike, deviation: ArrayLike, held: ArrayLike) -> Floats:
     """Return the probability (..., n) that more people come than `held` (..., n) can serve."""
-    m, s, held = _law(mean, deviation, held)
+    m, s, held = _law(mean, deviation, held, "held")
     return np.asarray(ndtr((m - held) / s))
 
 
 def expected_unmet(mean: ArrayLike, deviation: ArrayLike, held: ArrayLike) -> Floats:
     """Return the expected number (..., n) of people above what `held` (..., n) can serve."""
-    m, s, held = _law(mean, deviation, held)
+    m, s, held = _law(mean, deviation, held, "held")
     u = (m - held) / s
     return np.asarray(s * (np.exp(-(u**2) / 2) / math.sqrt(2 * math.pi) + u * ndtr(u)))
 
@@ -198,20 +199,24 @@ def level_variance(totals: ArrayLike) -> Floats:
         totals: (..., t) totals over all entities, above 0, as predicted after rounds 1 to t.
 
     Raises:
-        ValueError: a total is not above 0, or not finite.
+        ValueError: there is no total, or one is not above 0 or not finite.
 
     >>> round(float(level_variance([100.0, 110.0])), 6) == round((0.04 + math.log(1.1) ** 2) / 2, 6)
     True
     """
-    changes = np.diff(np.log(_at_least_0("totals", totals, above=True)), axis=-1)
-    return np.asarray((LEVEL_DEVIATION**2 + (changes**2).sum(axis=-1)) / np.shape(totals)[-1])
+    known = _at_least_0("totals", totals, above=True)
+    check_whole("the number of totals", known.shape[-1])
+    changes = np.diff(np.log(known), axis=-1)
+    return np.asarray((LEVEL_DEVIATION**2 + (changes**2).sum(axis=-1)) / known.shape[-1])
 
 
-def _law(mean: ArrayLike, deviation: ArrayLike, held: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """Return means, deviations and served people with the same shape."""
+def _law(
+    mean: ArrayLike, deviation: ArrayLike, served: ArrayLike, name: str = "own"
+) -> tuple[Floats, Floats, Floats]:
+    """Return means, deviations and people that can be served, with the same shape."""
     if not np.isfinite(m := np.asarray(mean, dtype=float)).all():
         raise ValueError("mean must be finite numbers; an entity without a forecast gets no help")
-    s, b = _at_least_0("deviation", deviation, above=True), _at_least_0("own", held)
+    s, b = _at_least_0("deviation", deviation, above=True), _at_least_0(name, served)
     m, s, b = np.broadcast_arrays(m, s, b)
     return m, s, b
 

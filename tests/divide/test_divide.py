@@ -491,15 +491,11 @@ def somebody_loses(case: Case, divide: Callable[[Case, int], np.ndarray], most: 
 
 @given(cases())
 def test_nobody_loses_if_there_is_one_unit_more(case: Case) -> None:
-    """Needs that are sure are in the next test: here a unit serves with at most 1 - 1e-9."""
-    wide = replace(case, deviation=np.maximum(case.deviation, np.abs(case.mean - case.own) / 6))
-    assert not somebody_loses(wide, whole)
+    assert not somebody_loses(case, whole)
 
 
-@pytest.mark.xfail(
-    reason="units that are sure to serve differ by rounding errors only, which choose the entity"
-)
 def test_nobody_loses_if_needs_are_sure() -> None:
+    """Units that are sure to serve differ by rounding errors, which must not choose the entity."""
     rng = np.random.default_rng(0)
     laws = [
         Case(

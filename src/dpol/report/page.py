@@ -77,19 +77,23 @@ def build_page(
     """
     facts, studies = page_facts(config), config.studies()
     answers, parts, widgets = list[Answer](), list[Part](), list[str]()
-    numbers = count(1)
+    sections = list[tuple[Section, Any, Frames]]()
     for study, settings in studies:
         results = _read_results(folder, study, settings, facts)
         if study.answers:
             answers += load(study.answers)(results, settings, facts)
         for section in study.sections_of(settings, facts):
-            part = _part(folder, section, numbers)
-            if section.widget:
-                widget = load(section.widget)(results, settings, facts)
-                part = _with_widget(part, widget)
-                widgets.append(widget.name)
             # First on the page, or after the previous sections.
-            parts.insert(0 if section.leads else len(parts), part)
+            place = 0 if section.leads else len(sections)
+            sections.insert(place, (section, settings, results))
+    numbers = count(1)
+    for section, settings, results in sections:
+        part = _part(folder, section, numbers)
+        if section.widget:
+            widget = load(section.widget)(results, settings, facts)
+            part = _with_widget(part, widget)
+            widgets.append(widget.name)
+        parts.append(part)
     for name, study in load_studies().items():
         if study.answers and config.block(name) is None:
             answers += load(study.answers)({}, None, facts)

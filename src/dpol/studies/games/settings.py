@@ -136,16 +136,17 @@ class Allocation(Settings):
         Field(min_length=1),
         AfterValidator(_apart),
     ] = {"patients": 0.0, "surge": 0.1}
-    """Kinds of need: the share of its capacity that an entity serves itself; only counts above it
-    need help."""
+    """Kinds of need: the share of its capacity that an entity serves itself.
+
+    Only counts above it need help."""
     shares: Annotated[
         list[Annotated[float, Field(gt=0, le=100)]],
         Field(min_length=1),
         AfterValidator(all_different),
     ] = [0.5, 1.0]
-    """Units of help in every period, as shares of the mean total need."""
+    """Units of help, as shares of the mean total need."""
     guarantee: Annotated[float, Field(ge=0, le=1)] = 0.75
-    """Share of the units that the rule `guarantee` divides in proportion to the predicted need."""
+    """Share of the units that is guaranteed in proportion to the forecast."""
 
 
 class Games(Settings):
