@@ -112,9 +112,9 @@ def whole_units(
     The division has the smallest expected number of people not served among all divisions into
     whole units that keep the guarantee, and no entity loses if there is one unit more. The first
     floor(guaranteed * units) units are guaranteed: they go out in proportion to max(mean - own, 0)
-    by D'Hondt's method, which gives each entity at least its share of them, rounded down. Ties go
-    to the first entity. Source of the greedy method: Gross, "A class of discrete type minimization
-    problems" (1956).
+    by D'Hondt's method, which gives each entity at least its share of them, rounded down. Of units
+    that serve equally (up to 1e-9), the one for the largest standardised need goes first. Source of
+    the greedy method: Gross, "A class of discrete type minimization problems" (1956).
 
     Args:
         mean: as in `equal_chances`.
@@ -137,14 +137,17 @@ def whole_units(
     check_number("guaranteed", guaranteed, "[0, 1]")
     weights = np.maximum(m - b, 0.0)
     weights = np.where(weights.sum(axis=-1, keepdims=True) > 0, weights, 1.0)
-    given = np.zeros(m.shape, dtype=np.int64)
+    given, fixed = np.zeros(m.shape, dtype=np.int64), math.floor(guaranteed * units + 1e-9)
     for unit in range(units):
-        if unit < math.floor(guaranteed * units):
-            value = weights / (given + 1)
+        if unit < fixed:
+            order = weights / (given + 1)
         else:
             value = expected_unmet(m, s, b + given) - expected_unmet(m, s, b + given + 1)
-            value = value.round(9)  # without their rounding errors, equal values are ties
-        best = value.argmax(axis=-1)[..., None]
+            # Many units are sure to serve, or not to: their values differ by rounding errors only.
+            value = value.round(9)
+            ties = value == value.max(axis=-1, keepdims=True)
+            order = np.where(ties, (m - b - given) / s, -np.inf)
+        best = order.argmax(axis=-1)[..., None]
         np.put_along_axis(given, best, np.take_along_axis(given, best, axis=-1) + 1, axis=-1)
     return given
 
