@@ -91,6 +91,12 @@ def add(commands: Commands) -> None:
     parser.add_argument("--names", type=int, metavar="NUMBER", help=words)
     words = "a further entity that cannot be chosen, this time"
     parser.add_argument("--without", action="append", default=[], metavar="ENTITY", help=words)
+    words = "divide this many whole units of help; one unit serves one patient"
+    parser.add_argument("--units", type=int, metavar="NUMBER", help=words)
+    words = "the share of the units that goes out in proportion to the predicted need"
+    parser.add_argument("--guaranteed", type=between(0, 1), metavar="SHARE", help=words)
+    words = "the share of its beds that a hospital serves with its own staff"
+    parser.add_argument("--own-staff", type=between(0, 1), metavar="SHARE", help=words)
     words = "exit with 1, after all is written, if an entity is silent for N periods or more"
     parser.add_argument("--fail-on-missing", type=between(1, 10_000), metavar="N", help=words)
     words = "write nothing: make a decision again and compare it with the written one"
@@ -185,9 +191,12 @@ def _set_aside(options: argparse.Namespace) -> None:
 def _decide(options: argparse.Namespace) -> None:
     from dpol.data.question import THE_PAPERS
     from dpol_weekly.coordinator.decide import check, decide
+    from dpol_weekly.coordinator.words import listed
 
     # What the command says goes before what coordinator.yaml says.
-    asked: dict[str, Any] = {"names": options.names, "without": options.without or None}
+    keys = "names", "units", "guaranteed", "own_staff"
+    asked: dict[str, Any] = {key: getattr(options, key) for key in keys}
+    asked["without"] = options.without or None
     if options.by_count is not None or options.min_capacity is not None:
         asked["question"] = {
             "of": "share" if options.by_count is None else "count",
@@ -199,7 +208,7 @@ def _decide(options: argparse.Namespace) -> None:
         if changes:
             raise UsageError(
                 "--check makes a written decision again from what it states; leave out what"
-                " changes it (--names, --without, --by-count, --min-capacity)"
+                " changes it, such as --names, --by-count or --units"
             )
         decision = check(options.folder, options.period)
         line = f"{decision.period}: the same decision again: {', '.join(decision.named)}"
@@ -210,6 +219,9 @@ def _decide(options: argparse.Namespace) -> None:
     lines.append(f"{decision.period}: {', '.join(decision.named)}")
     if decision.all_named:
         lines.append("Every entity that may be chosen is named.")
+    if decision.division:
+        helped = listed([f"{one.entity} {one.units}" for one in decision.helped])
+        lines.append(f"units of help: {helped or 'none'}")
     if decision.missing:
         lines.append(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
     lines.append(f"The ranking, on a page: {options.folder / 'index.html'}")

@@ -16,6 +16,7 @@ from dpol.core.files import locked, write_text
 from dpol_weekly.coordinator.chances import chances_of
 from dpol_weekly.coordinator.choices import Choice, choose
 from dpol_weekly.coordinator.decision import Decision, Outlook, read_decision
+from dpol_weekly.coordinator.division import divide
 from dpol_weekly.coordinator.evidence import Reports, read_evidence
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
@@ -219,19 +220,22 @@ def _since(log: Log, then: Log, number: int) -> str:
 def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
     """Return the decision for a period, from the reports before it."""
     deployment, evidence = log.deployment, read_evidence(log, number)
-    reports = evidence.reports
+    reports, day = evidence.reports, deployment.period_of(number)
+    names = list(deployment.entities)
+    taking_part = {name for name, it in deployment.entities.items() if it.takes_part(day)}
     try:
         choice = choose(deployment, coordination, reports, number)
+        outlooks = _outlooks(deployment, coordination, reports, choice)
+        outlooks, division = divide(outlooks, coordination, taking_part)
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
-    names = list(deployment.entities)
     return Decision(
         deployment=deployment.name,
         deployment_sha256=deployment.sha256(),
-        period=deployment.period_of(number).isoformat(),
+        period=day.isoformat(),
         last_period=deployment.period_of(number - 1).isoformat(),
         named=tuple(names[place] for place in choice.ranked[: coordination.names]),
-        outlooks=_outlooks(deployment, coordination, reports, choice),
+        outlooks=outlooks,
         coverage=choice.coverage,
         spent=evidence.spent,
         coordination=coordination,
@@ -239,6 +243,7 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
         releases=evidence.releases,
         set_aside=evidence.set_aside,
         log_head=log.head,
+        division=division,
     )
 
 

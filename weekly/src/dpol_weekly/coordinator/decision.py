@@ -41,6 +41,10 @@ class Outlook:
         last_report: start of the last reported period, YYYY-MM-DD.
         reports: number of reported periods.
         silent: number of periods in a row, up to the last one, with a missing report.
+        units: units of help; 0 outside the division, None if nothing is divided.
+        short_chance: probability that more people come than its own staff and its units serve;
+            None outside the division.
+        units_without_guarantee: units of help if none were guaranteed.
     """
 
     entity: str
@@ -57,6 +61,24 @@ class Outlook:
     last_report: str | None
     reports: int
     silent: int
+    units: int | None = None
+    short_chance: float | None = None
+    units_without_guarantee: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Division:
+    """The sums of a division of help over the entities in it.
+
+    Args:
+        need: expected number of people whom own staff does not serve.
+        unmet: expected number of people whom neither own staff nor a unit serves.
+        unmet_without_guarantee: this number if no units were guaranteed.
+    """
+
+    need: float
+    unmet: float
+    unmet_without_guarantee: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +112,7 @@ class Decision:
         releases: number of releases that counted, superseded ones included.
         set_aside: releases that did not count.
         log_head: head of the log's hash chain: it fixes what was read.
+        division: sums of the division of help; None if nothing is divided.
     """
 
     deployment: str
@@ -105,6 +128,7 @@ class Decision:
     releases: int
     set_aside: tuple[SetAside, ...]
     log_head: str
+    division: Division | None = None
 
     @property
     def gain(self) -> Gain:
@@ -115,6 +139,11 @@ class Decision:
     def missing(self) -> tuple[str, ...]:
         """Identifiers of the entities whose report for the last period is missing."""
         return tuple(outlook.entity for outlook in self.outlooks if outlook.silent)
+
+    @property
+    def helped(self) -> list[Outlook]:
+        """Outlooks of the entities that get units of help, those with the most units first."""
+        return sorted((it for it in self.outlooks if it.units), key=lambda it: -(it.units or 0))
 
     @property
     def all_named(self) -> bool:
@@ -133,7 +162,9 @@ class Decision:
     def facts(self) -> dict[str, Any]:
         """The contents of the decision as plain values."""
         chosen = self.coordination.model_dump(exclude_none=True)
-        return dataclasses.asdict(self) | {"coordination": chosen, "missing": self.missing}
+        facts = dataclasses.asdict(self) | {"coordination": chosen, "missing": self.missing}
+        facts["outlooks"] = [*map(self._stated, facts["outlooks"])]
+        return self._stated(facts)
 
     def as_json(self) -> str:
         """The decision as text; equal decisions give equal bytes."""
@@ -142,14 +173,17 @@ class Decision:
     def as_csv(self) -> str:
         """A table with a row for each entity; no title is a formula for a spreadsheet."""
         text = io.StringIO(newline="")
-        fields = [field.name for field in dataclasses.fields(Outlook)]
-        writer = csv.DictWriter(text, ["period", *fields], lineterminator="\n")
+        rows = [{"period": self.period, **self._stated(vars(it))} for it in self.outlooks]
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        for outlook in self.outlooks:
-            cells = {"period": self.period, **vars(outlook)}
+        for cells in rows:
             texts = {key: spreadsheet_text(cells[key]) for key in ("entity", "title")}
             writer.writerow(cells | texts)
         return text.getvalue()
+
+    def _stated(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Return facts without help if nothing is divided: older tables have no columns for it."""
+        return {key: it for key, it in facts.items() if self.division or key not in _HELP}
 
 
 def read_decision(path: Path) -> Decision:
@@ -172,3 +206,4 @@ def read_decision(path: Path) -> Decision:
 
 
 _DECISION = TypeAdapter(Decision)
+_HELP = {"division", "units", "short_chance", "units_without_guarantee"}

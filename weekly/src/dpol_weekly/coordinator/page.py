@@ -10,18 +10,22 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from dpol.core.files import write_text
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted
 from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
-from dpol_weekly.coordinator.decision import Decision, Outlook
+from dpol_weekly.coordinator.decision import Decision, Division, Outlook
 from dpol_weekly.coordinator.words import LISTED, listed
 
 SHOWN = 50
 """Number of entities that the page shows; the CSV file of the decision has all."""
 EARLIER = 26
 """Number of earlier decisions that are shown."""
+SMALL = 50
+"""A hospital with fewer beds is small."""
 
 
 def likely(chance: float) -> str:
@@ -86,6 +90,27 @@ def of_those(decision: Decision) -> str:
     return " of those that may be chosen" if decision.coordination.cannot_be_chosen else ""
 
 
+def guarantee(outlooks: Sequence[Outlook], division: Division) -> str:
+    """What the guarantee gives to hospitals with fewer than `SMALL` beds, and its price in people.
+
+    If these are all hospitals or none, the limit is the median size.
+    """
+    there = [one for one in outlooks if one.short_chance is not None]
+    beds = np.array([one.capacity for one in there])
+    units, free = np.array([(one.units, one.units_without_guarantee) for one in there]).T
+    if (units == free).all():
+        return "The guarantee moves no unit."
+    told = f"The guarantee moves {counted(np.abs(units - free).sum() // 2, 'unit')}"
+    few = SMALL if 0 < (beds < SMALL).sum() < len(beds) else np.median(np.unique(beds))
+    if (small := beds < few).any():
+        given, other = units[small].sum(), free[small].sum()
+        rather = "as without it" if given == other else f"not {other:,}"
+        told += f": it gives {given:,}, {rather}, to hospitals with fewer than {few:g} beds"
+    price = division.unmet - division.unmet_without_guarantee
+    costs = "fewer than 0.1" if price < 0.05 else f"{price:,.1f}"
+    return f"{told}. With it, {costs} more people are expected to go without help."
+
+
 def silence(one: Outlook, unit: str) -> str:
     """The silence of an entity in words."""
     if not one.reports:
@@ -128,6 +153,7 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
         ranked=ranked,
         silent=[outlook for outlook in silent if outlook.silent > 1 or not outlook.reports],
         missed=[outlook.title for outlook in silent if outlook.silent == 1 and outlook.reports],
+        guarantee=decision.division and guarantee(decision.outlooks, decision.division),
         earlier=earlier[:EARLIER],
         shown=SHOWN,
         most_listed=LISTED,

@@ -1,0 +1,67 @@
+"""Divide a coordinator's units of help by the predictions that the page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dpol.core.intervals import NORMAL_90
+from dpol.divide import expected_unmet, short_chance, whole_units
+from dpol.experts.registry import label_of
+from dpol_weekly.coordinator.decision import Division, Outlook
+from dpol_weekly.coordinator.settings import Coordination, algorithm_of
+
+
+def divide(
+    outlooks: Sequence[Outlook], coordination: Coordination, taking_part: Collection[str]
+) -> tuple[tuple[Outlook, ...], Division | None]:
+    """Return the outlooks with their units of help, and the sums of the division.
+
+    An entity can get help if it takes part, has reported and has a prediction, whether it may be
+    named or not. The people who come to it are normal, with the mean and the 90% interval of its
+    outlook. Source: `dpol.divide`.
+
+    Args:
+        outlooks: of all entities, without units.
+        coordination: the number of units, the guaranteed share and the own staff. If the number is
+            None, nothing is divided and the outlooks stay as they are.
+        taking_part: identifiers of the entities that take part in the period.
+
+    Raises:
+        ValueError: the algorithm predicts no intervals.
+    """
+    if coordination.units is None:
+        return tuple(outlooks), None
+    laws = {
+        place: (one.capacity, one.share, one.high)
+        for place, one in enumerate(outlooks)
+        if one.entity in taking_part and None not in (one.capacity, one.share, one.high)
+    }
+    if not laws:
+        raise ValueError(
+            f"units = {coordination.units}: {label_of(algorithm_of(coordination.algorithm))}"
+            " predicts no intervals to divide by; take empirical-bayes, or leave out units"
+        )
+    beds, share, high = np.array([*laws.values()], dtype=float).T
+    mean, deviation = beds * share, beds * (high - share) / NORMAL_90
+    own = coordination.own_staff * beds
+    units, unguaranteed = (
+        whole_units(mean, deviation, coordination.units, own=own, guaranteed=guaranteed)
+        for guaranteed in (coordination.guaranteed, 0.0)
+    )
+    need, unmet, least = (
+        float(expected_unmet(mean, deviation, own + given).sum())
+        for given in (np.zeros_like(units), units, unguaranteed)
+    )
+    chances = short_chance(mean, deviation, own + units)
+    helped = [replace(one, units=0, units_without_guarantee=0) for one in outlooks]
+    for row, place in enumerate(laws):
+        helped[place] = replace(
+            outlooks[place],
+            units=int(units[row]),
+            short_chance=float(chances[row]),
+            units_without_guarantee=int(unguaranteed[row]),
+        )
+    return tuple(helped), Division(need=need, unmet=unmet, unmet_without_guarantee=least)
