@@ -429,6 +429,11 @@ def test_a_point_has_the_rows_of_its_paper(study, findings, monkeypatch):
         ("groups conditional-composition-both switch-budget-blind", 0.95, {FAILS}),
         ("coupling", 0.95, {NOT_PROVED}),
         ("adaptive-games", 0.42, {FAILS}),
+        ("extra-of-draw", 0.99, {FAILS}),
+        ("extra-of-mean", 0.9, {FAILS}),
+        ("extra-of-draw extra-of-mean", 0.5, {FAILS}),  # 0.282 for 0.564
+        ("unmet-of-any-release", 1.01, {FAILS}),
+        ("bounds-apart", 3.3 / 3.6, {FAILS}),
     ],
 )
 def test_another_claim_gets_another_verdict(findings, names, factor, expected):
@@ -528,6 +533,12 @@ def absolute(losses: Any) -> Any:
     return {name: (lambda y, p: np.abs(y - p), gradient) for name, (_, gradient) in losses.items()}
 
 
+def isotropic(noises: Any) -> Any:
+    """Put the noise of the smallest on every share, at capacities of up to 20 times the least."""
+    capacity = {n: np.linspace(1, 20, n) for n in (2, 20, 400)}
+    return {"normal": lambda rng, size: noises["normal"](rng, size) * capacity[size[1]]}
+
+
 def each_at_one_level(mixture: BatchMixture, thresholds: Any) -> Any:
     """Test components at the same false positive rate, not at the same likelihood ratio."""
     rate = stats.norm.sf(thresholds)
@@ -612,6 +623,13 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("switch-budget", "RESAMPLES", to((0.5, 0.5)), HELD),
         ("switch-budget-blind", "two_draws", argument(2, lambda more: (more[0], 0.0)), {FAILS}),
         ("adaptive-games", "ACCOUNTANTS", each(third(0.1)), {FAILS}),
+        ("extra-of-draw", "one_side", to(lambda noise: np.abs(noise.sum(axis=-1))), {FAILS}),
+        ("extra-of-draw", "proportional", argument(0, np.square), {FAILS}),
+        ("extra-of-mean", "NOISES", isotropic, {FAILS}),
+        ("extra-of-mean", "noise_deviation", times(1.2), {FAILS}),
+        ("extra-of-draw", "noise_deviation", times(1.2), HELD),  # for every noise
+        ("unmet-of-any-release", "noise_deviation", times(1 / 2), {FAILS}),
+        ("unmet-of-any-release", "noise_deviation", times(0.98), {FAILS}),
         ("once-a-stay-slow", "SLOW", lambda _: limit.FAST, {FAILS}),
         ("once-a-stay-fast", "FAST", lambda _: limit.SLOW, {FAILS}),
     ],

@@ -15,7 +15,7 @@ from dpol.core.logs import progress
 from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
-from dpol.studies.claims import adabatch, experts, gains, labels, lazy, lemmas, limit
+from dpol.studies.claims import adabatch, division, experts, gains, labels, lazy, lemmas, limit
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, decided
 from dpol.studies.claims.settings import Claims
 from dpol.studies.games import schema
@@ -30,6 +30,7 @@ _MODULES = {
     "adabatch": adabatch,
     "gains": gains,
     "limit": limit,
+    "division": division,
     "lazy": lazy,
     "lemmas": lemmas,
     "labels": labels,
