@@ -50,6 +50,7 @@ NAMES = {
 """Names of the rules, in the order of the table."""
 BLOCK, RESAMPLES = 8, 1000
 """Length of a block of rounds, and number of resamples, of the bootstrap over rounds."""
+_LEAST = 1e-6
 _SETTING = "need", "units_share", "rule", "algorithm", "noise", "level"
 _SUMS = "units", "total_need", "unmet"
 _SAMPLED = "unmet", "avoided", "served_small", "served_others"
@@ -136,19 +137,23 @@ def _scores(
         for name in ("by_round", "by_entity")
     )
     n_rounds, draws = len(by_round), _resamples(len(by_round), seed)
+    avoided, avoidable = floor["by_round"] - by_round, floor["by_round"] - oracle["by_round"]
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
             "units": demand.units[place][None],
             "total_need": need.sum(keepdims=True) / n_rounds,
             "unmet": unmet / n_rounds,
-            "avoided": (floor["unmet"] - unmet) / (floor["unmet"] - oracle["unmet"]),
+            "avoided": (floor["unmet"] - unmet) / _known(avoidable.sum()),
             "served_small": 1 - small / need[demand.small].sum(),
             "served_others": 1 - (unmet - small) / need[~demand.small].sum(),
             "served_worst": (1 - by_entity / need)[need > 0].min(keepdims=True, initial=1.0),
-            "resampled": draws
-            @ (floor["by_round"] - by_round)
-            / (draws @ (floor["by_round"] - oracle["by_round"])),
+            "resampled": draws @ avoided / _known(draws @ avoidable),
         }
+
+
+def _known(avoidable: Floats) -> Floats:
+    """Return the need that can be avoided; NaN where it is only a rounding error."""
+    return np.where(avoidable > _LEAST, avoidable, math.nan)
 
 
 @cache
@@ -172,8 +177,9 @@ def _mean(lists: Sequence[Floats]) -> Floats:
 
 
 def _spread(resampled: Floats) -> float:
-    """Return half the range of the middle 95% of the resamples."""
-    low, high = np.quantile(resampled, (0.025, 0.975))
+    """Return half the range of the middle 95% of the resamples in which need can be avoided."""
+    known = resampled[~np.isnan(resampled)]
+    low, high = np.quantile(known, (0.025, 0.975)) if len(known) else (math.nan, math.nan)
     return float(high - low) / 2
 
 
