@@ -90,8 +90,8 @@ def test_every_model_is_frozen_refuses_unknown_keys_and_describes_each_key(
     assert model.model_config["extra"] == "forbid"
     assert model.model_config["frozen"]
     bare = [name for name, field in model.model_fields.items() if not field.description]
-    blocks = {"dataset", "columns", "format", "periods", "cleaning", "privacy", "report"}
-    assert not set(bare) - blocks - {"titles", "sweeps"}  # their models describe them
+    blocks = {"dataset", "columns", "format", "periods", "cleaning", "privacy", "allocation"}
+    assert not set(bare) - blocks - {"report", "titles", "sweeps"}  # their models describe them
     with pytest.raises(pydantic.ValidationError, match="Extra inputs are not permitted"):
         model.model_validate({"no_such_key": 1})
 

@@ -28,6 +28,7 @@ BASES: dict[str, dict[str, Any]] = {
         "convex": {"n_rounds": [10], "dimensions": [2], "epsilons": [1]},
         "labels": {"sweeps": {"rounds": [5]}},
         "audits": {},
+        "allocation": {},
         "claims": {},
         "comparison.tuned": [{"algorithm": "careful", "noise": "capacity"}],
         "comparison.memory": {"mus": [0.5]},

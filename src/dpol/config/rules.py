@@ -117,12 +117,14 @@ def allocation(config: Config, members: Members) -> Iterator[Problem]:
         return
     every = (member for made in members.values() for member in made if not member.foreign)
     if config.dataset.source.kind == "gains":
-        yield Problem(("allocation",), "a block", "must not be given because gains have no counts")
+        yield Problem(
+            ("allocation",), "a block", "must not be given because dataset.source.kind is gains"
+        )
     elif not config.games.divided:
-        allowed = "needs the question of: share, without at_most and min_capacity"
+        allowed = "must come with a question of: share, without at_most and min_capacity"
         yield Problem(("allocation",), "a block", allowed)
     elif not any(forecasts_gains(member.algorithm) for member in every):
-        allowed = "needs an algorithm of dpol that forecasts gains, such as random-effects"
+        allowed = "must come with an algorithm that forecasts gains, such as random-effects"
         yield Problem(("allocation",), "a block", allowed)
 
 
