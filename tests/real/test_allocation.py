@@ -115,7 +115,7 @@ def table(config: Any, streams: dict[str, GainStream]) -> pd.DataFrame:
                 block = play_suite(stream, MEMBERS, demand=demand, **facts)
                 rows += [row for played in block.played for row in played.divided]
     divided = pa.Table.from_pylist(rows, schema=SCHEMA).to_pandas()
-    return allocation_rows(divided, streams, main, replace(config.facts, levels=levels))
+    return allocation_rows(divided, replace(config.facts, levels=levels))
 
 
 def cell(table: pd.DataFrame, need: str, share: float, rule: str, noise: str, mu: float) -> Any:

@@ -76,11 +76,12 @@ def frame_of(rows: Sequence[Any]) -> pd.DataFrame:
     return pa.Table.from_pylist(rows, schema=SCHEMA).to_pandas()
 
 
-def games_of(*streams: GainStream) -> tuple[dict[str, GainStream], Games, Facts]:
-    labels = [stream.label for stream in streams]
-    main = Games(report=Report(noise="capacity"), allocation=ALLOCATION, divided=labels)
-    facts = Facts({label: label for label in labels}, True, 0.95, levels=LEVELS, seed=SEED)
-    return dict(zip(labels, streams, strict=True)), main, facts
+def facts_of(*streams: GainStream) -> Facts:
+    labels = {stream.label: stream.label for stream in streams}
+    return Facts(labels, True, 0.95, levels=LEVELS, seed=SEED)
+
+
+MAIN = Games(report=Report(noise="capacity"), allocation=ALLOCATION)
 
 
 # ---- against a plain version ---------------------------------------------------------------------
@@ -254,7 +255,7 @@ def test_the_forecast_without_noise_is_not_exact() -> None:
 def table() -> pd.DataFrame:
     streams = STREAM, stream_of("B", n=6, seed=3)
     rows = [row for stream in streams for row in played(stream, replicates=range(4))]
-    return schema("allocation").check(allocation_rows(frame_of(rows), *games_of(*streams)), "x")
+    return schema("allocation").check(allocation_rows(frame_of(rows), facts_of(*streams)), "x")
 
 
 def test_blocks_of_replicates_give_the_same_table(table: pd.DataFrame) -> None:
@@ -265,7 +266,7 @@ def test_blocks_of_replicates_give_the_same_table(table: pd.DataFrame) -> None:
         for block in ([2, 3], [0, 1])
         for row in played(stream, replicates=block)
     ]
-    again = allocation_rows(frame_of(rows), *games_of(*streams))
+    again = allocation_rows(frame_of(rows), facts_of(*streams))
     order = ["stream", "need", "units_share", "rule", "noise", "level"]
     one, other = (
         each[table.columns].sort_values(order, ignore_index=True) for each in (table, again)
@@ -288,7 +289,7 @@ def test_a_share_is_a_ratio_of_sums_over_the_rounds() -> None:
     """A mean of the ratios of rounds is another number, as the second assertion shows."""
     stream = stream_of("A")
     rows = played(stream, levels=[0.5])
-    table = allocation_rows(frame_of(rows), *games_of(stream))
+    table = allocation_rows(frame_of(rows), facts_of(stream))
     got = table[(table["stream"] == "A") & (table["rule"] == "last")].iloc[0]
     ends = {row["rule"]: row for row in references("A", demand_of(stream, ALLOCATION))
             if (row["need"], row["units_share"]) == (got["need"], got["units_share"])}  # fmt: skip
@@ -320,7 +321,7 @@ def test_the_floor_avoids_nothing_and_the_oracle_everything(table: pd.DataFrame)
 
 def test_two_algorithms_share_the_rows_of_the_last_counts() -> None:
     rows = played(algorithms=["random-effects", "empirical-bayes"])
-    table = allocation_rows(frame_of(rows), *games_of(STREAM))
+    table = allocation_rows(frame_of(rows), facts_of(STREAM))
     own = table[(table["stream"] == "A") & (table["level"] == "low")]
     assert own.groupby("rule")["algorithm"].nunique().to_dict() == {
         "equal-chances": 2,
@@ -343,8 +344,7 @@ def test_blocks_of_rounds_are_resampled_together() -> None:
 
 
 def test_the_table_shows_who_is_served(table: pd.DataFrame) -> None:
-    _, main, facts = games_of(STREAM, stream_of("B"))
-    shown = allocation_table({"allocation": table}, main, facts)
+    shown = allocation_table({"allocation": table}, MAIN, facts_of(STREAM))
     headers = [column.title for column in shown.columns]
     assert headers[-4:] == [
         "unmet at μ = 0.5",
@@ -376,4 +376,4 @@ def test_only_algorithms_that_forecast_gains_divide() -> None:
     with pytest.raises(
         DataError, match="nothing was divided; play random-effects in a local suite"
     ):
-        allocation_rows(pd.DataFrame(), *games_of(STREAM))
+        allocation_rows(pd.DataFrame(), facts_of(STREAM))

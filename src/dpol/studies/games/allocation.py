@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.data.stream import GainStream
@@ -25,6 +24,16 @@ from dpol.studies.games.settings import Allocation
 
 FLOOR, LAST, FORECAST, GUARANTEE = "floor", "last", "forecast", "guarantee"
 EQUAL, EXACT, FIXED, ORACLE = "equal-chances", "exact", "best-fixed", "oracle"
+NAMES = {
+    FLOOR: "floor",
+    LAST: "last noisy counts",
+    FORECAST: "forecast",
+    GUARANTEE: "with a guarantee",
+    EQUAL: "equal chances",
+    EXACT: "last exact counts",
+    FIXED: "best fixed",
+}
+"""Names that readers see of the rules that are shown."""
 SMALL = 50.0
 """Entities with a smaller median capacity are small."""
 _LEAST = 1e-9
@@ -34,13 +43,15 @@ Row = Mapping[str, Any]
 SCHEMA = pa.schema(
     {
         **dict.fromkeys(("stream", "need", "rule", "algorithm", "noise"), pa.string()),
-        **dict.fromkeys(("units_share", "mu"), pa.float64()),
         "first": pa.int64(),
+        **dict.fromkeys(("units_share", "mu", "units"), pa.float64()),
         **dict.fromkeys(("unmet", "unmet_small", "by_round", "by_entity"), pa.list_(pa.float64())),
+        **dict.fromkeys(("needed", "needed_small"), pa.list_(pa.float64())),
     }
 )
-"""Columns of a point's table: `first` replicate, (R,) `unmet` need and its part at small entities;
-`by_round` (T - 1,) and `by_entity` (n,) are summed over replicates."""
+"""Columns of a point's table: `first` replicate; (R,) `unmet` need and its part at small entities;
+`by_round` (T - 1,) and `by_entity` (n,), summed over replicates; need by entity, (n,), and its sum
+over small entities, (1,)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +65,6 @@ class Demand:
         need: (N, T, n) counts above them.
         units: (N, Q) units to divide in each round.
         guarantee: share of the units that is guaranteed.
-        small: (n,) mask of the small entities.
         labels: kind of need and share of the mean total need, in the order of N and Q.
     """
 
@@ -64,7 +74,6 @@ class Demand:
     need: Floats
     units: Floats
     guarantee: float
-    small: NDArray[np.bool_]
     labels: tuple[tuple[str, float], ...]
 
 
@@ -80,7 +89,6 @@ def demand_of(stream: GainStream, allocation: Allocation) -> Demand:
         need=need,
         units=np.multiply.outer(need.sum(axis=2).mean(axis=1), allocation.shares),
         guarantee=allocation.guarantee,
-        small=np.median(capacity, axis=0) < SMALL,
         labels=tuple(product(allocation.needs, allocation.shares)),
     )
 
@@ -102,7 +110,7 @@ def play_and_divide(
         facts: `stream`, `algorithm`, `noise`, `mu` and `first` of the rows.
 
     Returns:
-        The (R, T) actions, and the rows of every rule.
+        The (R, T) actions, and the rows of every rule, also of those that see no noisy counts.
     """
     actions, totals = [], list[Floats]()
     by_round, by_entity = dict[str, list[Floats]](), dict[str, Floats]()
@@ -116,7 +124,7 @@ def play_and_divide(
             short = np.maximum(demand.need[:, None, None, t] - division, 0.0)
             by_round.setdefault(rule, []).append(short.sum(axis=-1))
             by_entity[rule] = short + by_entity.get(rule, 0.0)
-    rows = list[Row]()
+    rows = [*references(facts["stream"], demand)]
     for rule, unmet in by_round.items():
         own = {**facts, "rule": rule} | ({"algorithm": ""} if rule == LAST else {})
         rows += _rows(demand, np.stack(unmet, axis=-1), by_entity[rule], own)
@@ -159,19 +167,24 @@ def references(stream: str, demand: Demand) -> Iterator[Row]:
         yield from _rows(demand, short.sum(-1), short.sum(-2), {**facts, "rule": rule})
     # The oracle divides as it likes among the needy, so nobody in particular falls short.
     least = np.maximum(need.sum(-1) - units, 0.0)[:, :, None]
-    nobody = np.full((*least.shape[:3], len(demand.small)), np.nan)
+    nobody = np.full((*least.shape[:3], need.shape[-1]), np.nan)
     yield from _rows(demand, least, nobody, {**facts, "rule": ORACLE})
 
 
 def _rows(demand: Demand, by_round: Floats, by_entity: Floats, facts: Row) -> Iterator[Row]:
     """Yield a row for each need and number of units, from unmet (N, Q, R, T - 1), (N, Q, R, n)."""
+    small = np.median(demand.capacity, axis=0) < SMALL
     for place, (need, share) in zip(np.ndindex(demand.units.shape), demand.labels, strict=True):
+        needed = demand.need[place[0], 1:].sum(axis=0)
         yield {
             **facts,
             "need": need,
             "units_share": share,
+            "units": demand.units[place],
             "unmet": by_round[place].sum(axis=1),
-            "unmet_small": by_entity[place][:, demand.small].sum(axis=1),
+            "unmet_small": by_entity[place][:, small].sum(axis=1),
             "by_round": by_round[place].sum(axis=0),
             "by_entity": by_entity[place].sum(axis=0),
+            "needed": needed,
+            "needed_small": [needed[small].sum()],
         }

@@ -12,9 +12,9 @@ from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import DASHED, REFERENCES, SHORT, SOLID, looks_of
-from dpol.studies.games.allocation import EQUAL, EXACT, FIXED, FLOOR, FORECAST, GUARANTEE, LAST
+from dpol.studies.games import allocation as rules
 from dpol.studies.games.allocation_answer import finding_of
-from dpol.studies.games.allocation_table import NAMES, shown_rows
+from dpol.studies.games.allocation_table import shown_rows
 from dpol.studies.games.settings import BEST_FIXED, ORACLE, UNIFORM, Games
 from dpol.studies.games.systems import THIN, ordered_levels
 from dpol.studies.study import Facts, Frames
@@ -36,13 +36,13 @@ def draw_allocation(frames: Frames, main: Games, facts: Facts, *, narrow: bool =
     forecast = rows[rows["algorithm"] != ""].iloc[0]
     own, last = looks_of([forecast["algorithm"], "persistence"]).values()
     looks = {
-        EXACT: REFERENCES[ORACLE],
-        FIXED: REFERENCES[BEST_FIXED],
-        FLOOR: REFERENCES[UNIFORM],
-        LAST: last,
-        FORECAST: replace(own, dashes=SHORT, marker="v", width=THIN),
-        GUARANTEE: replace(own, dashes=DASHED, marker="s"),
-        EQUAL: replace(own, dashes=SOLID),
+        rules.EXACT: REFERENCES[ORACLE],
+        rules.FIXED: REFERENCES[BEST_FIXED],
+        rules.FLOOR: REFERENCES[UNIFORM],
+        rules.LAST: last,
+        rules.FORECAST: replace(own, dashes=SHORT, marker="v", width=THIN),
+        rules.GUARANTEE: replace(own, dashes=DASHED, marker="s"),
+        rules.EQUAL: replace(own, dashes=SOLID),
     }
     cells: Any = rows.groupby(["need", "units_share"], sort=False)
     size, label = (panels.WIDTH / 2, 2.6), "share of the avoidable unmet need that is avoided"
@@ -60,7 +60,7 @@ def draw_allocation(frames: Frames, main: Games, facts: Facts, *, narrow: bool =
                     points = line[["x", "avoided", "avoided_half_width"]]
                     panels.add_bars(ax, points, look, rule)
                     end = points["x"].iloc[-1], max(points["avoided"].iloc[-1], _LOWEST)
-                name = textwrap.fill(NAMES[rule], 11, break_long_words=False)
+                name = textwrap.fill(rules.NAMES[rule], 11, break_long_words=False)
                 drawn.name_line(ax, end, name, look.colour)
         drawn.axes[0].set_ylim(max(_LOWEST, min(-0.05, rows["avoided"].min())), 1.0)
         panels.set_percent(drawn.axes[0].yaxis)

@@ -14,52 +14,26 @@ from dpol.core.errors import DataError
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.rounding import percent
-from dpol.data.stream import GainStream
 from dpol.noise import NO_NOISE
 from dpol.show.footers import plus_minus
 from dpol.show.table import Entry, Line, Table, number, one_section
 from dpol.show.words import mu_title
-from dpol.studies.games.allocation import (
-    EQUAL,
-    EXACT,
-    FIXED,
-    FLOOR,
-    FORECAST,
-    GUARANTEE,
-    LAST,
-    ORACLE,
-    SMALL,
-    Demand,
-    Row,
-    demand_of,
-    references,
-)
-from dpol.studies.games.settings import OURS, Games
+from dpol.studies.games.allocation import FLOOR, LAST, NAMES, ORACLE, SMALL, Row
+from dpol.studies.games.settings import Games
 from dpol.studies.games.systems import headline_levels, ordered_levels
 from dpol.studies.study import Facts, Frames
 
-NAMES = {
-    FLOOR: "floor",
-    LAST: "last noisy counts",
-    FORECAST: "forecast",
-    GUARANTEE: "with a guarantee",
-    EQUAL: "equal chances",
-    EXACT: "last exact counts",
-    FIXED: "best fixed",
-}
-"""Names of the rules, in the order of the table."""
 BLOCK, RESAMPLES = 8, 1000
 """Length of a block of rounds, and number of resamples, of the bootstrap over rounds."""
 _LEAST = 1e-6
+"""Need that can be avoided above rounding errors."""
 _SETTING = "need", "units_share", "rule", "algorithm", "noise", "level"
 _SUMS = "units", "total_need", "unmet"
 _SAMPLED = "unmet", "avoided", "served_small", "served_others"
 """Scores that are added over streams, and scores with intervals for the noise."""
 
 
-def allocation_rows(
-    divided: pd.DataFrame, streams: Mapping[str, GainStream], main: Games, facts: Facts
-) -> pd.DataFrame:
+def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     """Build one row per stream, kind of need, number of units, rule, noise and level.
 
     Rows without a stream are sums of counts, and means of shares, over the streams. Columns:
@@ -67,30 +41,25 @@ def allocation_rows(
 
     Args:
         divided: rows of all games (`dpol.studies.games.allocation.SCHEMA`).
-        streams: streams they were played on, by label.
-        main: the allocation, and the streams on which help is divided.
         facts: privacy levels, confidence and seed.
 
     Raises:
-        DataError: no algorithm of the run forecasts gains.
+        DataError: no game divided help.
     """
-    if main.allocation is None or divided.empty:
-        raise DataError("allocation: nothing was divided; play random-effects in a local suite")
-    demands = {label: demand_of(streams[label], main.allocation) for label in main.divided}
-    fixed = [row for label, demand in demands.items() for row in references(label, demand)]
     blocks: dict[tuple[Any, ...], dict[int, Row]] = {}
     records: Any = divided.to_dict("records")
-    for row in (*fixed, *records):
-        level = facts.labels.get(row["mu"], "")
-        key = *(row[name] for name in ("stream", *_SETTING[:-1])), level
-        blocks.setdefault(key, {})[row["first"]] = row  # two algorithms both make rows of `last`
+    for row in records:  # several games have the same rows of rules without a forecast
+        setting = (row[name] for name in ("stream", *_SETTING[:-1]))
+        blocks.setdefault((*setting, facts.labels.get(row["mu"], "")), {})[row["first"]] = row
+    if not blocks:
+        raise DataError("allocation: nothing was divided; play random-effects in a local suite")
     cells: dict[tuple[Any, ...], dict[str, dict[str, Floats]]] = {}
-    for (stream, *setting), parts in blocks.items():
+    for (stream, *cell), parts in blocks.items():
         floor, oracle = (
-            blocks[stream, *setting[:2], end, "", NO_NOISE, ""][0] for end in (FLOOR, ORACLE)
+            blocks[stream, *cell[:2], rule, "", NO_NOISE, ""][0] for rule in (FLOOR, ORACLE)
         )
-        scores = _scores([*parts.values()], floor, oracle, demands[stream], facts.seed)
-        cells.setdefault(tuple(setting), {})[stream] = scores
+        scores = _scores([*parts.values()], floor, oracle, facts.seed)
+        cells.setdefault(tuple(cell), {})[stream] = scores
     for own in cells.values():
         every = {name: [scores[name] for scores in own.values()] for name in scores}
         own[""] = {
@@ -98,54 +67,49 @@ def allocation_rows(
             for name, lists in every.items()
         }
     rows = []
-    for of_cell, own in cells.items():
-        last = cells.get((*of_cell[:2], LAST, "", *of_cell[4:]), own)
+    for place, own in cells.items():
+        need, share, _, _, noise, level = place
+        last = cells.get((need, share, LAST, "", noise, level), own)
         for stream, scores in own.items():
-            comparisons = len(_SAMPLED) * (len(cells) if stream == "" else len(blocks))
-            half = {
-                name: half_width(scores[name], facts.confidence, comparisons) for name in _SAMPLED
-            }
-            compared = {
-                name: scores[name] - last[stream][name] for name in ("avoided", "resampled")
-            }
-            row = {"stream": stream, **dict(zip(_SETTING, of_cell, strict=True))}
-            row |= {
-                "mu": facts.levels.get(row["level"], math.nan),
-                "replicates": len(scores["unmet"]),
-            }
+            over = {name: scores[name] - last[stream][name] for name in ("avoided", "resampled")}
+            row = {"stream": stream, **dict(zip(_SETTING, place, strict=True))}
             row |= {name: float(values.mean()) for name, values in scores.items()}
+            count = len(_SAMPLED) * (len(blocks) if stream else len(cells))
             for name in _SAMPLED:
-                row[f"{name}_half_width"] = 0.0 if row["noise"] == NO_NOISE else float(half[name])
-            row["over_last"] = float(compared["avoided"].mean())
-            row["avoided_rounds_half_width"] = _spread(scores["resampled"])
-            row["over_last_rounds_half_width"] = _spread(compared["resampled"])
-            rows.append({**row, "confidence": facts.confidence, "ci_comparisons": comparisons})
+                half = float(half_width(scores[name], facts.confidence, count))
+                row[f"{name}_half_width"] = 0.0 if noise == NO_NOISE else half
+            rows.append(
+                row
+                | {
+                    "mu": facts.levels.get(level, math.nan),
+                    "replicates": len(scores["unmet"]),
+                    "avoided_rounds_half_width": _spread(scores["resampled"]),
+                    "over_last": float(over["avoided"].mean()),
+                    "over_last_rounds_half_width": _spread(over["resampled"]),
+                    "confidence": facts.confidence,
+                    "ci_comparisons": count,
+                }
+            )
     return pd.DataFrame(rows).drop(columns="resampled")
 
 
-def _scores(
-    parts: Sequence[Row], floor: Row, oracle: Row, demand: Demand, seed: int
-) -> dict[str, Floats]:
+def _scores(parts: Sequence[Row], floor: Row, oracle: Row, seed: int) -> dict[str, Floats]:
     """Score a rule on a stream, from its blocks of replicates; counts are means over the rounds."""
-    place = np.unravel_index(
-        demand.labels.index((floor["need"], floor["units_share"])), demand.units.shape
-    )
-    need = demand.need[place[0], 1:].sum(axis=0)
     unmet, small = (np.concatenate([part[x] for part in parts]) for x in ("unmet", "unmet_small"))
     by_round, by_entity = (
-        np.sum([part[name] for part in parts], axis=0) / len(unmet)
-        for name in ("by_round", "by_entity")
+        sum(part[name] for part in parts) / len(unmet) for name in ("by_round", "by_entity")
     )
-    n_rounds, draws = len(by_round), _resamples(len(by_round), seed)
+    need, needed_small, n_rounds = floor["needed"], floor["needed_small"], len(by_round)
     avoided, avoidable = floor["by_round"] - by_round, floor["by_round"] - oracle["by_round"]
+    draws = _resamples(n_rounds, seed)
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
-            "units": demand.units[place][None],
+            "units": np.array([floor["units"]]),
             "total_need": need.sum(keepdims=True) / n_rounds,
             "unmet": unmet / n_rounds,
             "avoided": (floor["unmet"] - unmet) / _known(avoidable.sum()),
-            "served_small": 1 - small / need[demand.small].sum(),
-            "served_others": 1 - (unmet - small) / need[~demand.small].sum(),
+            "served_small": 1 - small / needed_small,
+            "served_others": 1 - (unmet - small) / (need.sum() - needed_small),
             "served_worst": (1 - by_entity / need)[need > 0].min(keepdims=True, initial=1.0),
             "resampled": draws @ avoided / _known(draws @ avoidable),
         }
@@ -183,24 +147,17 @@ def _spread(resampled: Floats) -> float:
     return float(high - low) / 2
 
 
-def middle_level(facts: Facts) -> float:
-    """Return the level that texts name: the middle one with noise, if there is one."""
-    noisy = any(mu < math.inf for mu in facts.levels.values())
-    return headline_levels(facts.levels, several=False)[-1] if noisy else math.inf
+# ---- what is shown -------------------------------------------------------------------------------
 
 
 def shown_rows(allocation: pd.DataFrame, main: Games) -> pd.DataFrame:
-    """Keep the means over the streams that are shown: one algorithm and one noise.
-
-    They are those compared as ours, else the first algorithm with the noise of the report.
-    """
-    means = allocation[(allocation["stream"] == "") & (allocation["rule"] != ORACLE)]
-    algorithms = [name for name in means["algorithm"].unique() if name]
-    noises = [name for name in means["noise"].unique() if name != NO_NOISE]
-    ours = dict(main.roles.get(OURS, ()))
-    algorithm = next((name for name in ours if name in algorithms), algorithms[0])
-    noise = next((x for x in (ours.get(algorithm), main.report.noise) if x in noises), noises[0])
-    return means[means["algorithm"].isin(["", algorithm]) & means["noise"].isin([NO_NOISE, noise])]
+    """Keep the means over the streams of the first algorithm, with the noise of the report."""
+    means = allocation[(allocation["stream"] == "") & allocation["rule"].isin(NAMES)]
+    forecasts = means[means["algorithm"] != ""]
+    at_report = forecasts[forecasts["noise"] == main.report.noise]
+    first = (forecasts if at_report.empty else at_report).iloc[0]
+    shown = means["algorithm"].isin(["", first["algorithm"]])
+    return means[shown & means["noise"].isin([NO_NOISE, first["noise"]])]
 
 
 def allocation_table(frames: Frames, main: Games, facts: Facts) -> Table:
@@ -208,26 +165,23 @@ def allocation_table(frames: Frames, main: Games, facts: Facts) -> Table:
 
     Args:
         frames: The table of `allocation_rows`.
-        main: The systems compared, and the guarantee.
+        main: The noise of the report, and the guarantee.
         facts: The levels.
     """
     rows, mus = shown_rows(frames["allocation"], main), ordered_levels(facts.levels)
-    middle = middle_level(facts)
+    (middle,) = headline_levels(facts.levels, several=False)
     sections = []
-    for (need, _), own in rows.groupby(["need", "units_share"], sort=False):
-        first = own.iloc[0]
-        title = f"{need}: {first['units']:,.0f} units for a mean need of {first['total_need']:,.0f}"
-        lines = [_line(rule, own[own["rule"] == rule], mus, middle) for rule in NAMES]
+    for _, own in rows.groupby(["need", "units_share"], sort=False):
+        need, units, total = own.iloc[0][["need", "units", "total_need"]]
+        title = f"{need}: {units:,.0f} units for a mean need of {total:,.0f}"
+        lines = (_line(rule, own[own["rule"] == rule], mus, middle) for rule in NAMES)
         sections.append(one_section(lines, title))
+    served = (f"{who}, need met" for who in ("small", "others", "worst off"))
     return Table(
         caption="Share of the avoidable unmet need that is avoided, and who is served",
         name="allocation",
         corner=("units", "rule"),
-        headers=(
-            *map(mu_title, mus),
-            f"unmet at {mu_title(middle)}",
-            *(f"{who}, need met" for who in ("small", "others", "worst off")),
-        ),
+        headers=(*map(mu_title, mus), f"unmet at {mu_title(middle)}", *served),
         sections=tuple(sections),
         footers=tuple(_footers(rows, middle, main)),
         numbers=frames["allocation"],
@@ -236,26 +190,19 @@ def allocation_table(frames: Frames, main: Games, facts: Facts) -> Table:
 
 def _line(rule: str, rows: pd.DataFrame, mus: Sequence[float], middle: float) -> Line:
     of_level = {row["mu"]: row for row in rows.to_dict("records")}
-    fixed = rows.iloc[0].to_dict()
-    cells = [of_level.get(mu, fixed) for mu in mus]
-    at = of_level.get(middle, fixed)
+    cells = [of_level.get(mu, rows.iloc[0].to_dict()) for mu in (*mus, middle)]
+    unmet = cells[-1]["unmet"], cells[-1]["unmet_half_width"]
     return NAMES[rule], (
-        *(_percent(cell, "avoided") for cell in cells),
-        number(at["unmet"], f"{at['unmet']:,.0f}{_half(at['unmet_half_width'], 0)}"),
-        *(_percent(at, name) for name in ("served_small", "served_others", "served_worst")),
+        *(_percent(cell, "avoided") for cell in cells[:-1]),
+        number(unmet[0], f"{unmet[0]:,.0f}{plus_minus(unmet[1], 0) if unmet[1] else ''}"),
+        *(_percent(cells[-1], f"served_{who}") for who in ("small", "others", "worst")),
     )
 
 
 def _percent(row: Mapping[Any, Any], name: str) -> Entry:
-    if math.isnan(row[name]):
-        return Entry("—")
-    return number(
-        row[name], percent(row[name]) + _half(100 * row.get(f"{name}_half_width", 0.0), 1)
-    )
-
-
-def _half(half: float, digits: int) -> str:
-    return plus_minus(half, digits) if half > 0 else ""
+    half = 100 * row.get(f"{name}_half_width", 0.0)
+    text = percent(row[name]) + (plus_minus(half, 1) if half else "")
+    return Entry("—") if math.isnan(row[name]) else number(row[name], text)
 
 
 def _footers(rows: pd.DataFrame, middle: float, main: Games) -> Iterator[str]:

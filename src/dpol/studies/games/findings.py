@@ -74,7 +74,7 @@ def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFra
     if facts.replayed:
         tables["replay"] = replay_rows(cells, streams, settings, facts)
     if settings.allocation:
-        tables["allocation"] = allocation_rows(parts["divided"], streams, settings, facts)
+        tables["allocation"] = allocation_rows(parts["divided"], facts)
     return tables
 
 

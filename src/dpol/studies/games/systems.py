@@ -61,9 +61,10 @@ def ordered_levels(levels: Mapping[str, float]) -> list[float]:
 def headline_levels(levels: Mapping[str, float], *, several: bool) -> list[float]:
     """Return the levels that the headline of a comparison names: the middle one with noise.
 
-    If the run asks several questions, the weakest level with noise comes before it.
+    If the run asks several questions, the weakest level with noise comes before it. Without noise
+    there is only the level `inf`.
     """
-    noisy = [mu for mu in ordered_levels(levels) if mu < math.inf]
+    noisy = [mu for mu in ordered_levels(levels) if mu < math.inf] or [math.inf]
     middle = noisy[len(noisy) // 2]
     return list(dict.fromkeys((noisy[0], middle))) if several else [middle]
 
