@@ -32,6 +32,12 @@ RECORDED = {
         "stream", "weeks", "level", "times", "noise", "difference", "difference_half_width",
         "verdict", "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
     ],
+    "allocation": [
+        *("stream", "need", "units_share", "rule", "algorithm", "noise", "mu", "units"),
+        *("total_need", "unmet", "unmet_half_width", "avoided", "avoided_half_width"),
+        *("avoided_rounds_half_width", "over_last", "over_last_rounds_half_width"),
+        *("served_small", "served_others", "served_worst"),
+    ],
     "lazy": [
         *("adversary", "T", "d", "epsilon", "algorithm"),
         *("mean_regret", "ci_half_width", "uniform_regret"),
@@ -50,6 +56,7 @@ KEPT = {
     " other_algorithm == 'random-effects' and other_noise == 'capacity-memory'",
     "questions": EVERY,
     "memory": EVERY,
+    "allocation": EVERY,
     "lazy": EVERY,
     "claims": EVERY,
 }
@@ -62,6 +69,7 @@ OF_RUN = {
         "comparison": "aim_verdict != '' or stream.str.endswith('-share') and"
         f" (kind in ['baseline', 'tuned'] or other_algorithm in {_NAMED})",
         "questions": "stream == ''",
+        "allocation": "stream == ''",
     },
     "held-out": {name: KEPT[name] for name in ("summary", "comparison")},
 }
