@@ -163,5 +163,5 @@ class Games(Settings):
     """Algorithm and noise of the compared systems in each of `ROLES`."""
     allocation: Allocation | None = None
     """Help to divide; None for none."""
-    divided: list[Label] = []
+    divided: Annotated[list[Label], AfterValidator(all_different)] = []
     """Streams on which help is divided."""
