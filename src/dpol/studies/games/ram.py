@@ -16,19 +16,21 @@ _ROW = 80
 # anything is played.
 _READ = 12
 
-# (experts,) arrays per replicate for learners with their temporaries, and (learners, learners)
-# arrays for RW-Meta. Both are upper bounds; the tests measure them.
-_PER_EXPERT = 320
+# (experts,) arrays per replicate for learners with their temporaries, and for each need and number
+# of units that is divided; (learners, learners) arrays for RW-Meta. All are upper bounds; the tests
+# measure them.
+_PER_EXPERT = 400
+_PER_DIVISION = 10
 _PER_PAIR = 8
 
 
-def bytes_per_replicate(stream: GainStream, members: Sequence[Member]) -> int:
+def bytes_per_replicate(stream: GainStream, members: Sequence[Member], divisions: int = 0) -> int:
     """Return an upper bound on the memory of one more replicate while a suite is played.
 
     Noise is held for all rounds, and once more by windows as long as the game.
     """
     noisy = members[0].algorithm.model != "none"
-    held = _PER_EXPERT + (2 * stream.n_rounds if noisy else 0)
+    held = _PER_EXPERT + _PER_DIVISION * divisions + (2 * stream.n_rounds if noisy else 0)
     learners = max(member.algorithm.n_learners for member in members)
     return _FLOAT * (held * stream.n_experts + _PER_PAIR * learners**2)
 
@@ -39,7 +41,11 @@ def results_mb(stream: GainStream, members: Sequence[Member], replicates: Sequen
 
 
 def parts(
-    stream: GainStream, members: Sequence[Member], replicates: Sequence[int], memory_mb: float
+    stream: GainStream,
+    members: Sequence[Member],
+    replicates: Sequence[int],
+    memory_mb: float,
+    divisions: int = 0,
 ) -> Iterator[Sequence[int]]:
     """Split the replicates of a job into parts of nearly equal size, to be played one by one.
 
@@ -55,7 +61,7 @@ def parts(
         raise ValueError(f"memory_mb must be above 0, got {memory_mb}")
     fixed = _PROCESS + _READ * _FLOAT * stream.gains.size
     memory_mb -= results_mb(stream, members, replicates)
-    fitting = (memory_mb * 2**20 - fixed) / bytes_per_replicate(stream, members)
+    fitting = (memory_mb * 2**20 - fixed) / bytes_per_replicate(stream, members, divisions)
     most = max(1, int(min(fitting, len(replicates))))
     count = -(-len(replicates) // most)
     for part in range(count):

@@ -159,7 +159,8 @@ def play_suite(
             )
         return played
 
-    played = [play(part) for part in parts(stream, members, replicates, memory_mb)]
+    divisions = demand.units.size if demand else 0
+    played = [play(part) for part in parts(stream, members, replicates, memory_mb, divisions)]
     return RunBlock(
         replicates=tuple(replicates),
         played=tuple(joined(own) for own in zip(*played, strict=True)),
