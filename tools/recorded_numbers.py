@@ -189,7 +189,7 @@ def dividing() -> str:
     return (
         "- **How noisy counts are read matters more than the level.** If help is divided by them at"
         f" μ = 0.25, the last counts avoid {last} of the avoidable unmet need, a filter with equal"
-        f" chances {equal}, exact counts {exact}"
+        f" chances {equal} (small hospitals pay), exact counts {exact}"
         " ([Dividing help](docs/explanation/dividing-help.md)).\n"
     )
 
