@@ -22,8 +22,13 @@ from dpol.experts.registry import make_members
 from dpol.noise import NoisyGains, privatize
 from dpol.noise.seeds import Seeds
 from dpol.studies.games import schema
-from dpol.studies.games.allocation import SCHEMA, demand_of, play_and_divide, references
-from dpol.studies.games.allocation_table import _resamples, allocation_rows, allocation_table
+from dpol.studies.games.allocation import NAMES, SCHEMA, demand_of, play_and_divide, references
+from dpol.studies.games.allocation_table import (
+    _resamples,
+    allocation_rows,
+    allocation_table,
+    shown_rows,
+)
 from dpol.studies.games.runs import play_suite
 from dpol.studies.games.settings import Allocation, Games, Report
 from dpol.studies.study import Facts
@@ -361,6 +366,24 @@ def test_the_table_shows_who_is_served(table: pd.DataFrame) -> None:
             *("last exact counts", "best fixed"),
         ]
         assert all(len(cells) == 6 for _, cells in section.groups[0].lines)
+
+
+def test_the_report_chooses_what_is_shown() -> None:
+    two = ["random-effects", "empirical-bayes"]
+    rows = [
+        row for noise in ("capacity", "isotropic") for row in played(algorithms=two, noise=noise)
+    ]
+    table = allocation_rows(frame_of(rows), facts_of(STREAM))
+
+    def shown(**report: Any) -> set[tuple[str, str]]:
+        kept = shown_rows(table, Games(report=Report(**report), allocation=ALLOCATION))
+        assert set(kept["rule"]) == set(NAMES)
+        own = kept[kept["algorithm"] != ""]
+        return set(zip(own["algorithm"], own["noise"], strict=True))
+
+    assert shown(algorithms=two[::-1], noise="isotropic") == {("empirical-bayes", "isotropic")}
+    assert shown(algorithms=["rw-meta", *two]) == {("random-effects", "isotropic")}
+    assert shown(noise="capacity-memory") == {("random-effects", "capacity")}
 
 
 # ---- refusals ------------------------------------------------------------------------------------

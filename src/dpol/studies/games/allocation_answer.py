@@ -59,17 +59,16 @@ def finding_of(rows: pd.DataFrame, facts: Facts) -> str:
     """
     at, free = _headlines(rows, facts)
     equal, share = at.to_dict("index")[EQUAL], at["avoided"]
-    text = (
-        f"{equal['need']}, units: {percent(equal['units_share'])} of the mean need. At"
-        f" {mu_title(equal['mu'])}, equal chances avoid {percent(share[EQUAL])} of the avoidable"
+    return (
+        f"With units for {percent(equal['units_share'])} of the mean need ({equal['need']}), at"
+        f" {mu_title(equal['mu'])}: equal chances avoid {percent(share[EQUAL])} of the avoidable"
         f" unmet need, the last noisy counts {percent(share[LAST])} (0%: units by capacity alone;"
-        f" 100%: the next need is known). The reading of the counts changes"
+        " 100%: the next need is known). The reading of the counts changes"
         f" {100 * equal['over_last']:.0f} points (±{100 * equal['over_last_rounds_half_width']:.0f}"
         f" if rounds are resampled in blocks of {BLOCK}); noise costs equal chances"
         f" {100 * (free['avoided'][EQUAL] - share[EQUAL]):.0f}, from"
         f" {mu_title(max(facts.levels.values()))} on."
     )
-    return text[0].upper() + text[1:]
 
 
 def _headlines(rows: pd.DataFrame, facts: Facts) -> tuple[pd.DataFrame, pd.DataFrame]:

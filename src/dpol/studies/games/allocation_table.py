@@ -151,13 +151,21 @@ def _spread(resampled: Floats) -> float:
 
 
 def shown_rows(allocation: pd.DataFrame, main: Games) -> pd.DataFrame:
-    """Keep the means over the streams of the first algorithm, with the noise of the report."""
+    """Keep the means over the streams of one forecasting algorithm and one noise.
+
+    They are the first algorithm and the noise of the report that the table has, else its first.
+    """
     means = allocation[(allocation["stream"] == "") & allocation["rule"].isin(NAMES)]
     forecasts = means[means["algorithm"] != ""]
-    at_report = forecasts[forecasts["noise"] == main.report.noise]
-    first = (forecasts if at_report.empty else at_report).iloc[0]
-    shown = means["algorithm"].isin(["", first["algorithm"]])
-    return means[shown & means["noise"].isin([NO_NOISE, first["noise"]])]
+    for name, wanted in (
+        ("algorithm", main.report.algorithms),
+        ("noise", [main.report.noise]),
+    ):
+        there = forecasts[name].tolist()
+        chosen = next(value for value in (*wanted, *there) if value in there)
+        forecasts = forecasts[forecasts[name] == chosen]
+    algorithm, noise = forecasts[["algorithm", "noise"]].iloc[0]
+    return means[means["algorithm"].isin(["", algorithm]) & means["noise"].isin([NO_NOISE, noise])]
 
 
 def allocation_table(frames: Frames, main: Games, facts: Facts) -> Table:
