@@ -94,7 +94,7 @@ class Config(Settings):
     block_replicates: PositiveInt | None = None
     """Replicates in one job; default: all.
 
-    Results do not depend on it, except the last digits of the curves of cumulative gain."""
+    Results do not depend on it, except the last digits of cumulative gains and divided help."""
     points_per_job: PositiveInt = 1
     """Most points of one job; a larger number saves time if games are short.
 

@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from inspect import isabstract
-from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeGuard, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -285,7 +285,7 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
     """True if `init` reads the number of rounds, or the noise of rounds after the first."""
 
 
-def forecasts_gains(algorithm: object) -> bool:
+def forecasts_gains(algorithm: object) -> TypeGuard[LocalAlgorithm[Any]]:
     """Return True if an algorithm forecasts gains with their variances (`Forecast.gains`)."""
     if not isinstance(algorithm, LocalAlgorithm):
         return False

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dpol.core.logs import progress
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.data.stream import GainStream
 from dpol.divide import best_fixed, equal_chances, level_variance, proportional
@@ -114,7 +115,9 @@ def play_and_divide(
     """
     actions, totals = [], list[Floats]()
     by_round, by_entity = dict[str, list[Floats]](), dict[str, Floats]()
-    for t, (state, chosen) in enumerate(rounds(algorithm, source, generators)):
+    played = rounds(algorithm, source, generators)
+    named = f"{facts['algorithm']}, rounds"
+    for t, (state, chosen) in enumerate(progress(played, named, source.n_rounds)):
         actions.append(chosen)
         if t == 0:
             continue

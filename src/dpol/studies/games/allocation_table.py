@@ -237,3 +237,7 @@ def _footers(rows: pd.DataFrame, middle: float, main: Games) -> Iterator[str]:
         f" share, ±{100 * over.min():.0f} to {100 * over.max():.0f} for its difference to the last"
         " noisy counts."
     )
+    yield (
+        "A division of noisy counts and public numbers is post-processing: it has the guarantee of"
+        " the counts, which the table of mechanisms has for each noise and level."
+    )

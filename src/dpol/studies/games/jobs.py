@@ -17,7 +17,7 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
     """Play the game of a point; return its scores, and every round if rounds are kept."""
     stream = read_stream(inputs.files["stream"])
     members = [member for entry in point["suite"] for member in make_members(entry)]
-    ((noise, mu),) = point["games"]
+    ((noise, mu),), asked = point["games"], point.get("allocation")
     block = runs.play_suite(
         stream,
         members,
@@ -27,9 +27,7 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
         replicates=point["replicates"],
         memory_mb=inputs.memory_mb,
         noise_memory=known_memory(point["memory"]),
-        demand=demand_of(stream, Allocation(**asked))
-        if (asked := point.get("allocation"))
-        else None,
+        demand=demand_of(stream, Allocation(**asked)) if asked else None,
     )
     divided = [row for played in block.played for row in played.divided]
     tables = {

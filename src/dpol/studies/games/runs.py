@@ -138,8 +138,9 @@ def play_suite(
             elif demand and isinstance(source, NoisyGains) and forecasts_gains(member.algorithm):
                 facts: Any = {"stream": stream.label, "algorithm": member.label, "noise": noise}
                 facts |= {"mu": float(mu), "first": part[0]}
-                algorithm: Any = member.algorithm
-                actions, divided = play_and_divide(algorithm, source, generators, demand, facts)
+                actions, divided = play_and_divide(
+                    member.algorithm, source, generators, demand, facts
+                )
             else:
                 actions = play_rounds(member.algorithm, source, generators, name=member.label)
             played.append(
