@@ -22,7 +22,7 @@ FIGURES = {
         "privacy-utility", "cumulative-gain", "rivals", "amplification", "lazy-regret",
         "labels-risk", "audits",
     ),
-    "states": ("questions",),
+    "states": ("questions", "allocation"),
     "panel": ("rivals",),
     "beyond": ("memory",),
 }  # fmt: skip
