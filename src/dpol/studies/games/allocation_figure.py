@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import percent
@@ -32,7 +33,8 @@ def draw_allocation(frames: Frames, main: Games, facts: Facts, *, narrow: bool =
         facts: The levels, and whether the streams are simulated.
         narrow: Whether to lay it out for a phone.
     """
-    rows, mus = shown_rows(frames["allocation"], main), ordered_levels(facts.levels)
+    rows: pd.DataFrame = shown_rows(frames["allocation"], main)
+    mus = ordered_levels(facts.levels)
     forecast = rows[rows["algorithm"] != ""].iloc[0]
     own, last = looks_of([forecast["algorithm"], "persistence"]).values()
     looks = {
