@@ -230,6 +230,11 @@ def least_on_grid(case: Case, steps: int = 60) -> float:
     return float(case.loss(case.floor + free).min())
 
 
+def test_one_law_divides_several_numbers_of_units() -> None:
+    several = equal_chances(*THREE, [6.0, 10.0, 20.0])
+    assert_allclose(several, [equal_chances(*THREE, units) for units in (6, 10, 20)])
+
+
 @pytest.mark.parametrize("guaranteed", [0.0, 0.25, 0.5, 0.75])
 @pytest.mark.parametrize("units", [3.0, 8.5, 16.0, 24.0])
 def test_no_division_on_a_grid_has_a_smaller_expected_loss(units: float, guaranteed: float) -> None:
@@ -508,6 +513,22 @@ def test_nobody_loses_if_needs_are_sure() -> None:
         for _ in range(30)
     ]
     assert not any(somebody_loses(law, whole) for law in laws)
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "units"),
+    [
+        ([200.0, 300.0], [5.0, 5.0], 50),
+        ([80.1, 79.3, 83.2], [4.0, 4.0, 4.0], 60),
+        ([10.0, 4.0, 1.0], [1.0, 2.0, 3.0], 1000),
+    ],
+)
+def test_units_that_serve_equally_follow_the_optimum(
+    mean: list[float], deviation: list[float], units: int
+) -> None:
+    """All these units are sure to serve, or most are sure not to: only the order tells."""
+    division = equal_chances(mean, deviation, units)
+    assert np.abs(whole_units(mean, deviation, units) - division).max() < 1
 
 
 def test_somebody_loses_by_largest_remainders() -> None:
