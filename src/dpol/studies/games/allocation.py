@@ -149,7 +149,7 @@ def _divisions(
     units = demand.units[..., None]
     return {
         LAST: proportional(np.maximum(noisy - law["own"], 0.0), units),
-        FORECAST: equal_chances(**law, units=units, guaranteed=1.0),
+        FORECAST: proportional(np.maximum(mean - law["own"], 0.0), units),
         GUARANTEE: equal_chances(**law, units=units, guaranteed=demand.guarantee),
         EQUAL: equal_chances(**law, units=units),
     }
