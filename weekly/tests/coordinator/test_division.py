@@ -179,7 +179,7 @@ def test_units_are_divided_stated_and_checked(world, capsys, question):
 
 
 def test_the_law_is_the_games(world):
-    """The deviation is that of people: it includes the level's change."""
+    """The deviation of the people who come includes the change of the level."""
     made = decide(world.folder, units=25)
     with open_log(world.folder) as log:
         reports = read_evidence(log, 8).reports
@@ -252,7 +252,7 @@ def test_who_is_silent_for_weeks_gets_units_by_a_wider_interval(world):
     first = decide(world.folder, units=60)
     world.report(*range(8, 12), entities="AB")
     made = decide(world.folder, units=60)
-    near, far = (it.outlooks[2] for it in (first, made))
+    near, far = (each.outlooks[2] for each in (first, made))
     assert (far.silent, far.units > 0) == (4, True)
     assert far.high - far.low > near.high - near.low
     page = world.page()

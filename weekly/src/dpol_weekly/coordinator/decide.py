@@ -222,7 +222,8 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
     deployment, evidence = log.deployment, read_evidence(log, number)
     reports, day = evidence.reports, deployment.period_of(number)
     names = list(deployment.entities)
-    taking_part = {name for name, it in deployment.entities.items() if it.takes_part(day)}
+    entities = deployment.entities.items()
+    taking_part = {name for name, entity in entities if entity.takes_part(day)}
     try:
         choice = choose(deployment, coordination, reports, number)
         outlooks = _outlooks(deployment, coordination, reports, choice)

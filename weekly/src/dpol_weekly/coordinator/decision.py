@@ -143,7 +143,9 @@ class Decision:
     @property
     def helped(self) -> list[Outlook]:
         """Outlooks of the entities that get units of help, those with the most units first."""
-        return sorted((it for it in self.outlooks if it.units), key=lambda it: -(it.units or 0))
+        return sorted(
+            (one for one in self.outlooks if one.units), key=lambda one: -(one.units or 0)
+        )
 
     @property
     def all_named(self) -> bool:
@@ -173,7 +175,7 @@ class Decision:
     def as_csv(self) -> str:
         """A table with a row for each entity; no title is a formula for a spreadsheet."""
         text = io.StringIO(newline="")
-        rows = [{"period": self.period, **self._stated(vars(it))} for it in self.outlooks]
+        rows = [{"period": self.period, **self._stated(vars(one))} for one in self.outlooks]
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         for cells in rows:
@@ -183,7 +185,7 @@ class Decision:
 
     def _stated(self, facts: dict[str, Any]) -> dict[str, Any]:
         """Return facts without help if nothing is divided: older tables have no columns for it."""
-        return {key: it for key, it in facts.items() if self.division or key not in _HELP}
+        return {key: fact for key, fact in facts.items() if self.division or key not in _HELP}
 
 
 def read_decision(path: Path) -> Decision:
