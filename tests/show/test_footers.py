@@ -136,11 +136,11 @@ def test_factors_for_longer_stays_and_carried_counts_are_rounded_up() -> None:
     assert [line[-1] for line in lines] == ["× 1.42, 2", "× 1.9, 3.5", "—"]
     table = mechanisms_table({"a": two}, list(EPSILON), name="mechanisms")
     assert table is not None
-    assert table.titles[-1] == "2, 4 weeks"
-    assert "counted in 2, 4 weeks, in a row or not" in table.footers[1]
+    assert table.titles[-1] == "2, 4 rounds"
+    assert "counted in 2, 4 rounds, in a row or not" in table.footers[1]
     carried = mechanisms_table(
         {"a": stays(carried_weeks=3, mu_carried=2.0)}, list(EPSILON), name="mechanisms"
     )
     assert carried is not None
     assert carried.titles[-1] == "carried"
-    assert "counted in up to 3 further weeks" in carried.footers[1]
+    assert "counted in up to 3 further rounds" in carried.footers[1]

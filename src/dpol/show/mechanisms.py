@@ -38,11 +38,11 @@ def mechanisms_table(
         return None
     shown = [mu for mu in levels if (private["mu"] == mu).any()]
     names = map(str, runs.columns)
-    weeks = [name for name in names if name.startswith("mu_") and name.endswith("_weeks")]
+    rounds = [name for name in names if name.startswith("mu_") and name.endswith("_weeks")]
     # Columns of the summary may be empty: for a table of gains, or without stays.
-    longer = weeks if noisy[weeks].notna().all(axis=1).any() else []
+    longer = rounds if noisy[rounds].notna().all(axis=1).any() else []
     carried = ["mu_carried"] if noisy["mu_carried"].notna().any() else []
-    stays = ", ".join(column.split("_")[1] for column in weeks)
+    stays = ", ".join(column.split("_")[1] for column in rounds)
     lines: list[Line] = []
     for (mechanism, model), own in noisy.groupby(["mechanism", "model"], sort=False):
         # A mechanism has several lines if its guarantees differ between columns of the table.
@@ -61,10 +61,11 @@ def mechanisms_table(
     ]
     if longer:
         footers.append(
-            f"Weeks: factor on μ, at most, for a person counted in {stays} weeks, in a row or not."
+            f"Rounds: factor on μ, at most, for a person counted in {stays} rounds, in a row or"
+            " not."
         )
     if carried:
-        further = counted(int(noisy["carried_weeks"].max()), "further week")
+        further = counted(int(noisy["carried_weeks"].max()), "further round")
         footers.append(
             "Carried: the guarantee takes the counts as true. If missing counts repeat the last"
             f" one, a person is counted in up to {further}, and this is the factor on μ at most."
@@ -78,7 +79,7 @@ def mechanisms_table(
             Column("algorithms", prose=True),
             *map(mu_title, shown),
             Column("sensitivity", prose=True),
-            *([Column(f"{stays} weeks", prose=True)] if longer else []),
+            *([Column(f"{stays} rounds", prose=True)] if longer else []),
             *(["carried"] if carried else []),
         ),
         sections=(one_section(lines),),

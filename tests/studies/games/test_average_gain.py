@@ -55,14 +55,14 @@ KNOWN = r"""**Average total gain, isotropic noise**
 
 **Guarantees of each mechanism: ε at δ = 1e-06**
 
-| mechanism | model | algorithms | μ = 1 | sensitivity | 2, 4, 8 weeks | carried |
+| mechanism | model | algorithms | μ = 1 | sensitivity | 2, 4, 8 rounds | carried |
 | --- | --- | --- | ---: | --- | --- | ---: |
 | Gaussian noise | local | rw-meta, best linear model | 4.89 | 0.07 (L2, gain) | × 1.42, 2, 2.83 | × 2.24 |
 | Gaussian noise | central | tree-ftpl-min-noise | 4.89 | 0.07 (L2, gain) | × 1.42, 2, 2.83 | × 2.24 |
 
 - μ: the requested level. Sensitivity: the largest change of the release between adjacent inputs. Each number is the largest of all runs, rounded up. Local: each site adds noise to its own gains. Central: a trusted curator sees the raw gains.
-- Weeks: factor on μ, at most, for a person counted in 2, 4, 8 weeks, in a row or not.
-- Carried: the guarantee takes the counts as true. If missing counts repeat the last one, a person is counted in up to 4 further weeks, and this is the factor on μ at most.
+- Rounds: factor on μ, at most, for a person counted in 2, 4, 8 rounds, in a row or not.
+- Carried: the guarantee takes the counts as true. If missing counts repeat the last one, a person is counted in up to 4 further rounds, and this is the factor on μ at most.
 """  # noqa: E501
 
 
@@ -94,8 +94,8 @@ def test_a_gain_with_correlated_noise_has_the_mu_for_stays() -> None:
     stays = dict(zip(MU_OF_STAYS, (1.0, 1.9, 3.52, 6.234), strict=True))
     paid = run("rw-meta", 1.0, 30.0, noise="capacity-memory", noise_memory="b = 0.8", **stays)
     *others, cell = column(build([*rows(), paid]), "rw-meta")
-    assert cell.notes[-1] == "μ for 1, 2, 4, 8 weeks: 1, 1.9, 3.52, 6.24"
-    assert not any("weeks" in note for other in others for note in other.notes)
+    assert cell.notes[-1] == "μ for 1, 2, 4, 8 rounds: 1, 1.9, 3.52, 6.24"
+    assert not any("rounds" in note for other in others for note in other.notes)
 
 
 def test_levels_and_algorithms_have_the_order_of_the_config() -> None:

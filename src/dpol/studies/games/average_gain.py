@@ -287,7 +287,7 @@ def _entry(cell: Cell, title: str) -> Entry:
         notes.append(UNMOVED)
     if run["noise_memory"]:
         mus = ", ".join(rounded_up(run[name], 3) for name in MU_OF_STAYS)
-        notes.append(f"μ for {', '.join(map(str, STAYS))} weeks: {mus}")
+        notes.append(f"μ for {', '.join(map(str, STAYS))} rounds: {mus}")
     gain = run["mean_gain"]
     member = run["algorithm"] if cell.column.best_of else ""
     return Entry(footers.amount(gain, run["ci_half_width"]), tuple(notes), order=gain, hint=member)
