@@ -47,7 +47,8 @@ def add(commands: Commands) -> None:
         parser.set_defaults(run=run, parser=parser, readers="Experiments")
 
     words = (
-        "check a part of the experiments (3 minutes), or the files of a run against its RO-Crate"
+        "check a part of the experiments (4 minutes on two cores), or the files of a run against"
+        " its RO-Crate"
     )
     parser = add_command(
         commands, "verify", readers="Experiments", words=words, description=_VERIFY
