@@ -1,12 +1,9 @@
-"""How far a run goes: the memory of the collecting job and the time of planning.
-
-python far.py collect REPLICATES    # peak of one collection, in a process of its own
-"""
+"""How far a run goes: the memory of the collecting job and the time of planning."""
 
 from __future__ import annotations
 
 import itertools
-import subprocess
+import re
 import sys
 import tempfile
 import time
@@ -19,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import yaml
 from machine import ROOT, children_seconds, in_own_process
+from whole import SNAKEMAKE, config_of, run
 
 from dpol.config.experiment import load_experiment
 from dpol.core.schemas import write_frame
@@ -120,9 +118,7 @@ def time_collecting() -> list[dict[str, float]]:
 
 
 def time_planning() -> list[dict[str, Any]]:
-    """Time `snakemake --dry-run` for growing numbers of points and of runs in a sweep."""
-    snakemake = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    sweep = [sys.executable, "-m", "dpol", "run", "config.yaml", "--sweep", f"seed=1..{RUNS}"]
+    """Time `snakemake --dry-run` for growing numbers of points, all of states, and a sweep."""
     found = []
     for points, together in itertools.product(POINTS, (1, 10)):
         config = SMALL | {
@@ -132,15 +128,19 @@ def time_planning() -> list[dict[str, Any]]:
             "block_replicates": 1,
             "points_per_job": together,
         }
-        asked = {"points": points, "points_per_job": together}
-        found.append(asked | _dry_run(config, [*snakemake, "--configfile", "config.yaml"]))
-    return [*found, {"runs": RUNS} | _dry_run(SMALL, sweep)]
+        asked = {"what": f"{points:,} points, {together} a job"}
+        found.append(asked | _dry_run(config, SNAKEMAKE))
+    states = config_of("states") | {"replicates": 1_000}
+    found.append({"what": "`config/states.yaml`, 1,000 replicates"} | _dry_run(states, SNAKEMAKE))
+    sweep = [sys.executable, "-m", "dpol", "run", "config.yaml", "--sweep", f"seed=1..{RUNS}"]
+    return [*found, {"what": f"`--sweep` of {RUNS} runs"} | _dry_run(SMALL, sweep)]
 
 
 def _dry_run(config: Mapping[str, Any], command: Sequence[str]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-        command = [*command, "--dry-run", "--quiet", "all"]
         spent, began = children_seconds(), time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, cwd=folder)
-        return {"cpu_s": children_seconds() - spent, "wall_s": time.perf_counter() - began}
+        printed = run(folder, config, [*command, "--dry-run", "--quiet", "rules"])
+        cpu, wall = children_seconds() - spent, time.perf_counter() - began
+        jobs = re.search(r"^total +(\d+)$", printed, re.MULTILINE)
+        assert jobs is not None
+        return {"jobs": int(jobs[1]), "cpu_s": cpu, "wall_s": wall}

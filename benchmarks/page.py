@@ -1,4 +1,4 @@
-"""Write results.md, the page of the measurements of `make bench` and `benchmarks/full.py`."""
+"""Write results.md, the page of the measurements of benchmarks/run.py."""
 
 from __future__ import annotations
 
@@ -12,72 +12,21 @@ from dpol.core.files import write_text
 
 SHORT = 3.0
 """Rules of fewer seconds are left out of the page."""
-LONGEST = 5
-"""Number of the longest points of a rule that the page names; full.json holds all."""
 
 
 def renew_page() -> str:
-    """Write results.md from results.json and full.json, and return it."""
-    text = as_page(_read("results"), _read("full"))
+    """Write results.md from results.json, and return it."""
+    found = json.loads((ROOT / "benchmarks/results.json").read_text(encoding="utf-8"))
+    text = as_page(found)
     write_text(ROOT / "benchmarks" / "results.md", text)
     return text
 
 
-def _read(name: str) -> Mapping[str, Any]:
-    path = ROOT / "benchmarks" / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-
-def as_page(found: Mapping[str, Any], full: Mapping[str, Any]) -> str:
-    """The page of what results.json and full.json hold."""
-    parts = [_head(found), _meta(found["rw_meta"]), _others(found), _grid(found["grid"])]
-    parts += [_scale(found), _far(found), *([_full(full)] if full else [])]
+def as_page(found: Mapping[str, Any]) -> str:
+    """The page of what results.json holds."""
+    parts = [_head(found), _meta(found["rw_meta"]), _others(found), _scale(found), _far(found)]
+    parts += [_whole(found), _paper(found["paper"])]
     return "\n".join(line for part in parts for line in part)
-
-
-def _full(full: Mapping[str, Any]) -> list[str]:
-    """The whole paper: what it takes now, and what it took before."""
-    now = full["now"]
-    return [
-        "## The whole paper",
-        "",
-        "Everything in `benchmarks/full.yaml`, from nothing, two cores (`benchmarks/full.py`):",
-        "",
-        "| | date | wall, s | CPU, s | of others, s | wall / (CPU / 2) | largest process |",
-        "|---|---|---:|---:|---:|---:|---:|",
-        *(_total_line(name, full[name]) for name in ("before", "now") if name in full),
-        "",
-        *((f"Before: {full['before']['note']}.", "") if "note" in full.get("before", ()) else ()),
-        f"Seconds of its jobs, each on one core, rule by rule, with the {LONGEST} longest points:",
-        "",
-        "| rule | jobs | before | now | longest points now |",
-        "|---|---:|---:|---:|---|",
-        *(
-            _rule_line(name, rule, full.get("before", {}).get("rules", {}).get(name))
-            for name, rule in sorted(now["rules"].items(), key=lambda rule: -rule[1]["wall_s"])
-            if rule["wall_s"] > SHORT
-        ),
-        "",
-        *((_country(full["largest"]), "") if "largest" in full else ()),
-    ]
-
-
-def _total_line(name: str, row: Mapping[str, Any]) -> str:
-    """A whole run; what was not measured is a dash."""
-    units = {"wall_s": ".0f", "cpu_s": ".0f", "others_cpu_s": ".0f", "wall_over_half_cpu": ".2f"}
-    cells = ["-" if row[key] is None else f"{row[key]:{form}}" for key, form in units.items()]
-    return f"| {name} | {row['date']} | {' | '.join(cells)} | {row['largest_process_mb']:.0f} MB |"
-
-
-def _rule_line(name: str, now: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
-    longest = sorted(now["points"].items(), key=lambda point: -point[1])[
-        : LONGEST * (now["jobs"] > 1)
-    ]
-    earlier = f"{before['wall_s']:.0f}" if before else "-"
-    return (
-        f"| `{name}` | {now['jobs']} | {earlier}"
-        f" | {now['wall_s']:.0f} | {', '.join(f'{point} {s:.0f}' for point, s in longest)} |"
-    )
 
 
 def _head(found: Mapping[str, Any]) -> list[str]:
@@ -87,7 +36,7 @@ def _head(found: Mapping[str, Any]) -> list[str]:
         "# Last benchmark",
         "",
         f"{' to '.join(days)}, {found['cores']} cores, Python {found['python']}, NumPy"
-        f" {found['numpy']}. Made by `make bench`; the ratios were measured side by side.",
+        f" {found['numpy']}. Made by `benchmarks/run.py`; the ratios were measured side by side.",
         "",
     ]
 
@@ -127,32 +76,16 @@ def _others(found: Mapping[str, Any]) -> list[str]:
         " that at T = 100,000; convex, linear losses, T = 10,000, d = 10, with its competitors and"
         " noise: {convex_s:.0f} s.".format(**found["lazy"]),
         "",
-        "Private EXP3, K = 16, M = 1,000, T = 1,000,000, 10 replicates with exact risks, one"
-        " process: {wall_s:.0f} s, {peak_mb:.0f} MB; {speedup_over_loop:.0f}× faster per replicate"
-        " and round than a loop over rounds.".format(**found["labels"]),
-        "",
-    ]
-
-
-def _grid(grid: Mapping[str, Any]) -> list[str]:
-    """The grid of simulated hospitals."""
-    return [
-        "The grid of `config/simulated.yaml` (three streams, four privacy levels, three noises,"
-        " 100 replicates), clean panel to table and figure, two cores:",
-        "",
-        "| wall | jobs | CPU | of other processes | wall / (CPU / 2) | without other processes"
-        " | largest process |",
-        "|---:|---:|---:|---:|---:|---:|---:|",
-        "| {wall_s:.0f} s | {jobs} | {cpu_s:.0f} s | {others_cpu_s:.0f} s"
-        " | {wall_over_half_cpu:.2f} | {free_wall_over_half_cpu:.2f}"
-        " | {largest_process_mb:.0f} MB |".format(**grid),
+        "Private EXP3, K = 16, M = 1,000, T = 1,000,000, 10 replicates, one process:"
+        " {wall_s:.1f} s, {peak_mb:.0f} MB. At T = 3,000, where every round's risk is computed, it"
+        " is {speedup_over_loop:.0f}× faster per replicate and round than a loop over rounds."
+        "".format(**found["labels"]),
         "",
     ]
 
 
 def _far(found: Mapping[str, Any]) -> list[str]:
     """The part of results.md about what grows with replicates and points."""
-    *points, sweep = found["planning"]
     return [
         "## How far a run goes",
         "",
@@ -165,17 +98,68 @@ def _far(found: Mapping[str, Any]) -> list[str]:
             for row in found["collecting"]
         ),
         "",
+        "Two states of `config/states.yaml`, three questions, six levels, help divided, run whole:",
+        "",
+        "| replicates | wall | CPU | jobs | largest job that plays | the job that collects them |",
+        "|---:|---:|---:|---:|---:|---:|",
+        *(_states_line(row) for row in found["states"]),
+        "",
         "`snakemake --dry-run`, start included:",
         "",
-        "| | CPU, s | wall, s |",
-        "|---|---:|---:|",
+        "| | jobs | CPU | wall |",
+        "|---|---:|---:|---:|",
         *(
-            "| {points:,} points, {points_per_job} a job | {cpu_s:.1f} | {wall_s:.1f} |".format(
-                **row
-            )
-            for row in points
+            "| {what} | {jobs:,} | {cpu_s:.1f} s | {wall_s:.1f} s |".format(**row)
+            for row in found["planning"]
         ),
-        "| `--sweep` of {runs} runs | {cpu_s:.1f} | {wall_s:.1f} |".format(**sweep),
+        "",
+    ]
+
+
+def _states_line(row: Mapping[str, Any]) -> str:
+    peaks = (row["rules"][f"games_{part}"]["largest_process_mb"] for part in ("point", "results"))
+    return "| {replicates:,} | {wall_s:.0f} s | {cpu_s:.0f} s | {jobs} |".format(**row) + "".join(
+        f" {peak:.0f} MB |" for peak in peaks
+    )
+
+
+def _whole(found: Mapping[str, Any]) -> list[str]:
+    """The part of results.md about whole runs."""
+    return [
+        "## Whole runs",
+        "",
+        "From their configs, on two cores. The grid has three streams, four privacy levels, three"
+        " noises and 100 replicates, from the clean panel to table and figure. The paper is all of"
+        " `config/config.yaml`, on the real hospitals of `config/panel.yaml`.",
+        "",
+        "| | wall | jobs | CPU | of other processes | wall / (CPU / 2) | without other processes"
+        " | largest process |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        *(
+            f"| {name} "
+            "| {wall_s:.0f} s | {jobs} | {cpu_s:.0f} s | {others_cpu_s:.0f} s"
+            " | {wall_over_half_cpu:.2f} | {free_wall_over_half_cpu:.2f}"
+            " | {largest_process_mb:.0f} MB |".format(**found[part])
+            for name, part in (("grid of `config/simulated.yaml`", "grid"), ("paper", "paper"))
+        ),
+        "",
+    ]
+
+
+def _paper(found: Mapping[str, Any]) -> list[str]:
+    """The jobs of the paper."""
+    rules = sorted(found["rules"].items(), key=lambda rule: -rule[1]["wall_s"])
+    return [
+        "Seconds of the paper's jobs, each on one core, rule by rule, with the longest points:",
+        "",
+        "| rule | jobs | s | longest points |",
+        "|---|---:|---:|---|",
+        *(
+            f"| `{name}` | {rule['jobs']} | {rule['wall_s']:.0f} |"
+            f" {', '.join(f'{point} {s:.0f}' for point, s in rule['longest'])} |"
+            for name, rule in rules
+            if rule["wall_s"] > SHORT
+        ),
         "",
     ]
 
@@ -187,6 +171,8 @@ def _scale(found: Mapping[str, Any]) -> list[str]:
         "## Scale",
         "",
         _country(found["country"]),
+        "",
+        _country(found["largest"]),
         "",
         "CPU time of the same suite; the slope of its logarithm is 1 where time is linear:",
         "",
@@ -200,12 +186,12 @@ def _scale(found: Mapping[str, Any]) -> list[str]:
         "|---:|---:|---:|",
         *(
             "| {learners} | {us:.0f} μs | {eigenvalue_share:.0%} |".format(**row)
-            for row in found["learners"].values()
+            for row in sorted(found["learners"].values(), key=lambda row: row["learners"])
         ),
         "",
         "Start of a job, CPU time of its imports (NumPy alone: {numpy_alone_s:.2f} s):"
-        " `study_point` {run_suite_s:.2f} s, {run_suite_over_numpy:.1f}× NumPy; the slowest script,"
-        " `{slowest}`, {slowest_s:.2f} s, {slowest_over_numpy:.1f}×.".format(**starts),
+        " `study_point` {study_point_s:.2f} s, {study_point_over_numpy:.1f}× NumPy; the slowest"
+        " script, `{slowest}`, {slowest_s:.2f} s, {slowest_over_numpy:.1f}×.".format(**starts),
         "",
     ]
 

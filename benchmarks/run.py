@@ -4,14 +4,13 @@
    a warm-started LOBPCG, learners refitted every round), and against drawing the noise alone,
    which no implementation can avoid.
 2. How a whole country, and how more learners, rounds and replicates scale (scale.py).
-3. The paper-sized grid of config/simulated.yaml, from clean panel to table and figure, on two
-   cores.
+3. How far a run goes (far.py), and whole runs on two cores (whole.py).
 
 What the numbers mean: benchmarks/README.md. Writes results.json and results.md next
 to this file.
 
-    python run.py                   # everything
-    python run.py rw_meta scaling   # these parts; the others keep their numbers
+    python run.py                   # every part of a few minutes
+    python run.py rw_meta paper     # these parts; the others keep their numbers
 """
 
 from __future__ import annotations
@@ -22,20 +21,16 @@ import math
 import os
 import platform
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from far import time_collecting, time_planning
-from machine import ROOT, busy_seconds, children_seconds, in_own_process
+from machine import ROOT, in_own_process
 from matrix import time_matrix
 from page import renew_page
 from plain_rw_meta import plain_rw_meta
@@ -47,6 +42,7 @@ from scale import (
     time_starts,
 )
 from scipy import optimize
+from whole import time_grid, time_paper, time_states
 
 from dpol.config.experiment import load_experiment
 from dpol.core.files import write_json
@@ -138,10 +134,10 @@ def time_adabatch() -> dict[str, float]:
     stream = synthetic_stream("long", np.zeros((2_000, n)))
     noisy = privatize(stream, "isotropic-constant", mu, seed=1, replicates=range(20))
     none = replicate_generators(1, ("bench",), range(20), "none")
-    ours = seconds(lambda: play_batches(RWAdaBatch(alpha), noisy, none)) / 20
+    ours = cpu_seconds(lambda: play_batches(RWAdaBatch(alpha), noisy, none)) / 20
     eta = math.sqrt(n) / mu
     gains, initial = noisy.gains[0], noisy.initial[0]
-    plain = seconds(lambda: adabatch_by_root_finding(gains, initial, alpha=alpha, eta=eta))
+    plain = cpu_seconds(lambda: adabatch_by_root_finding(gains, initial, alpha=alpha, eta=eta))
     curve = synthetic_stream("curve", np.zeros((1_000, 10)))
     return {
         "rounds": rounds,
@@ -211,45 +207,6 @@ def adabatch_by_root_finding(
     return actions[:rounds]
 
 
-def snakemake(folder: Path, *targets: str) -> None:
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    options = ["--directory", str(folder), "--configfile", str(SIMULATED), "--cores", "2"]
-    subprocess.run([*command, *options, *targets], check=True, capture_output=True)
-
-
-def time_grid() -> dict[str, float]:
-    """Wall time of the grid after cleaning, CPU time, and the largest process.
-
-    CPU time covers all processes, Snakemake's included. What other processes of the machine
-    took of its two cores meanwhile is reported, and taken off in `free_wall_over_half_cpu`.
-    """
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        snakemake(folder, "data")
-        results = (
-            "results/simulated/tables/average-gain.md",
-            "results/simulated/figures/cumulative-gain.svg",
-        )
-        busy, own = busy_seconds(), children_seconds()
-        wall = seconds(lambda: snakemake(folder, *results))
-        cpu = children_seconds() - own
-        others = max(busy_seconds() - busy - cpu, 0.0)
-        records = [
-            pd.read_csv(path, sep="\t", na_values="-")
-            for path in (folder / "results/simulated/benchmarks").rglob("*.tsv")
-        ]
-    jobs = pd.concat(records)
-    return {
-        "wall_s": wall,
-        "jobs": len(jobs),
-        "cpu_s": cpu,
-        "others_cpu_s": others,
-        "wall_over_half_cpu": wall / (cpu / 2),
-        "free_wall_over_half_cpu": (wall - others / 2) / (cpu / 2),
-        "largest_process_mb": float(jobs["max_rss"].max()),
-    }
-
-
 PARTS: Mapping[str, Callable[[], Any]] = {
     "rw_meta": lambda: {
         f"{mu:g}": time_meta(simulated_california(), mu) for mu in (np.inf, 1.0, 0.5, 0.25)
@@ -267,14 +224,21 @@ PARTS: Mapping[str, Callable[[], Any]] = {
     "planning": time_planning,
 }
 """Benchmarks by name."""
+LONG: Mapping[str, Callable[[], Any]] = {
+    "paper": time_paper,
+    "states": time_states,
+    "largest": lambda: in_own_process(partial(time_country, 20_000, 520, 3_000)),
+}
+"""Benchmarks that run only by name."""
 
 
 def main(wanted: Sequence[str]) -> None:
     """Measure the parts that are named, or all, and keep what is known of the others."""
-    if unknown := set(wanted) - set(PARTS):
-        sys.exit(f"error: no part {', '.join(unknown)}; parts are {', '.join(PARTS)}")
+    parts = {**PARTS, **LONG}
+    if unknown := set(wanted) - set(parts):
+        sys.exit(f"error: no part {', '.join(unknown)}; parts are {', '.join(parts)}")
     results = ROOT / "benchmarks" / "results.json"
-    known = json.loads(results.read_text(encoding="utf-8")) if wanted else {}
+    known = json.loads(results.read_text(encoding="utf-8"))
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     machine = {
         "cores": os.cpu_count(),
@@ -284,7 +248,7 @@ def main(wanted: Sequence[str]) -> None:
     found = {**known, **machine, "dates": dict(known.get("dates", {}))}
     for name in wanted or PARTS:
         start = time.perf_counter()
-        found[name] = PARTS[name]()
+        found[name] = parts[name]()
         found["dates"][name] = today
         print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
     write_json(results, found)

@@ -134,12 +134,3 @@ def test_members_carry_their_label_family_and_algorithm():
     assert members["careful"].algorithm.exploration_floor == 0.5
     assert {member.family for label, member in members.items() if label != "careful"} == {"ridge"}
     assert len(members) > 2, "a family has several members"
-
-
-def test_the_benchmark_runs_all_of_the_papers_config_on_the_panel():
-    paper, panel, full = (
-        yaml.safe_load((CONFIG.parent / path).read_text(encoding="utf-8"))
-        for path in ("config/config.yaml", "config/panel.yaml", "benchmarks/full.yaml")
-    )
-    assert full == {**paper, "run": "full", "dataset": panel["dataset"]}
-    load_experiment(CONFIG.parent / "benchmarks/full.yaml")
