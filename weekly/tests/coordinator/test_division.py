@@ -231,6 +231,16 @@ def test_units_from_the_file_and_out_of_range(world, capsys):
             decide(world.folder, date(9), **wrong)
 
 
+@pytest.mark.parametrize("key", ["guaranteed", "own-staff"])
+def test_a_choice_about_units_is_refused_where_none_are_divided(world, capsys, key):
+    assert main(["decide", str(world.folder), f"--{key}", "0.5"]) == 1
+    told = capsys.readouterr().err
+    assert f"{key.replace('-', '_')} = 0.5: changes nothing, since no units are divided" in told
+    assert not world.decision(8).exists()
+    coordinates(world.folder, units=5)
+    assert main(["decide", str(world.folder), f"--{key}", "0.5"]) == 0
+
+
 def test_no_unit_and_more_than_are_needed(world):
     made = decide(world.folder, units=0)
     assert [one.units for one in made.outlooks] == [0, 0, 0, 0]

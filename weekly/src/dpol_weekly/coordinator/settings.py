@@ -96,11 +96,18 @@ def changed(
         changes: other keys.
 
     Raises:
-        ConfigError: the changed choices break rules; all are listed.
+        ConfigError: the changed choices break rules, or divide no units and change how they are
+            divided; all are listed.
     """
     whole = coordination.model_dump() | changes
     whole["cannot_be_chosen"] = list(dict.fromkeys([*whole["cannot_be_chosen"], *without]))
-    return _checked(whole, deployment, "dpol decide")
+    found = _checked(whole, deployment, "dpol decide")
+    without_units = "changes nothing, since no units are divided: add units, or leave it out"
+    idle = [key for key in ("guaranteed", "own_staff") if key in changes]
+    if idle and found.units is None:
+        problems = [Problem((key,), changes[key], without_units) for key in idle]
+        raise refusal("dpol decide", problems, MANUAL)
+    return found
 
 
 def _checked(raw: Mapping[str, Any], deployment: Deployment, place: str) -> Coordination:
@@ -118,8 +125,7 @@ def algorithm_of(spec: AlgorithmSpec) -> LocalAlgorithm[Any]:
 
     Raises:
         ValueError: it is unknown, stands for several, or cannot play a live game; the text lists
-        the
-            algorithms that can.
+            the algorithms that can.
     """
     name = spec.get("algorithm") if isinstance(spec, Mapping) else spec
     try:
