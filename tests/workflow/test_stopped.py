@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -69,8 +70,18 @@ def job_is_playing() -> bool:
     return any(Path("results").glob("test/logs/*.log"))
 
 
+def run_hears_signals() -> bool:
+    """The run catches SIGTERM; next it imports Snakemake, which takes a second."""
+    caught = [
+        int(re.search(r"^SigCgt:\s+(\w+)", status, re.MULTILINE)[1], 16)
+        for child in psutil.Process().children()
+        for status in [Path(f"/proc/{child.pid}/status").read_text(encoding="utf-8")]
+    ]
+    return any(signals >> (signal.SIGTERM - 1) & 1 for signals in caught)
+
+
 MOMENTS: dict[str, Callable[[], object]] = {
-    "imports": lambda: time.sleep(0.7) or True,
+    "imports": run_hears_signals,
     "planning": lambda: Path(RECORDS).exists(),
     "jobs begin": lambda: any(Path(LOCKS).glob("*.lock")),
     "jobs": job_is_playing,
