@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -43,10 +44,7 @@ def main() -> int:
 
 def _time_decide(folder: Path, n: int, weeks: int) -> tuple[float, float]:
     """One report of all entities in each week."""
-    # Made by another process: what this one holds would count as the peak of those it starts.
-    maker = multiprocessing.get_context("spawn").Process(target=_fill, args=(folder, n, weeks))
-    maker.start()
-    maker.join()
+    _fill(folder, n, weeks)
     return measured(sys.executable, "-m", "dpol", "decide", folder / "log")
 
 
@@ -100,10 +98,15 @@ def _time_collect(folder: Path, n: int) -> tuple[float, float]:
 def measured(*command: str | Path) -> tuple[float, float]:
     """CPU seconds and peak megabytes of a command that succeeds, of its process alone.
 
-    The peak is at least what this process holds when it starts the other one.
+    The peak is at least what the imports of this module take.
     """
+    # A fresh process starts it: Linux counts what the parent held as the peak of its child.
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(_used, *map(str, command)).result()
+
+
+def _used(*words: str) -> tuple[float, float]:
     nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-    words = list(map(str, command))
     process = os.posix_spawn(words[0], words, os.environ, file_actions=nowhere)
     _, status, used = os.wait4(process, 0)
     assert status == 0, words
