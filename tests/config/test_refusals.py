@@ -15,9 +15,7 @@ from dpol.noise import NOISES
 from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, parts, problems
 
 FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
-STUDIED = {
-    "batching": {"n_experts": [2, 10], "mus": [0.5], "rounds": [1], "bounds": ["borell-tis"]},
-}
+STUDIED = {"batching": {"n_experts": [2, 10], "mus": [0.5]}}
 BEDS = {"file": "beds.csv", "format": {"layout": "wide"}}
 WIDE = {
     **FROM_FILE,
@@ -27,110 +25,57 @@ WIDE = {
 }
 QUESTIONS = {"share": {}, "patients": {"of": "count", "bound": 100}}
 REFUSED = [
-    (
-        {},
-        """
+    ({}, """
 block_replicate = 3: unknown key; did you mean block_replicates?
-privacy.leveles = {}: unknown key; did you mean levels?
 streams.both.groups = 'A': must be a list, such as [a, b]
 privacy.levels = [1]: must be a block of keys
 streams.both.groups[0] = -1: must be text; put it in quotes
-dataset.columns.entity = ['ward']: must be text
 replicates = 2.5: must be a whole number
 privacy.levels.high = None: must be a number
 dataset.periods.first = '2021-13-01': must be a date such as 2021-01-31
 privacy.levels.high = 0: must be from 0.001 to 1000, or .inf for no noise
-privacy.levels.high = 10000.0: must be from 0.001 to 1000, or .inf for no noise
 dataset.cleaning.negative_counts = 'mising': must be 'error' or 'missing'; did you mean missing?
-dataset.cleaning.entities = 'h1': must be all, or a list of at least two identifiers
 dataset.cleaning.entities = ['h1', 'h2', ' h1']: must not hold h1 twice
-dataset.cleaning.entities = ['h1', 32]: 32 must be text; put it in quotes
 dataset.periods = {'first': '2022-01-02', 'last': '2022-01-01'}: first (2022-01-02) must not be after last (2022-01-01)
 privacy.levels.other = 0.25: must differ from the mu of high
 privacy.levels = {'high': 0.25}: must have a level .inf because suite open has no privacy
-suites.noisy.noises = ['isotropic', 'isotropic']: must not hold isotropic twice
 suites.trusted.noises = ['isotropic-constant']: must be among isotropic, capacity in the central model
 suites.open.algorithms[0] = 'follow-leader': algorithm 'follow-leader' is not one of <all>; did you mean follow-the-leader?
-suites.noisy.algorithms[0] = {'algorithm': 'rw-fptl'}: algorithm 'rw-fptl' is not one of <all>; did you mean rw-ftpl?
 suites.noisy.algorithms[2] = {'algorithm': 'rw-meta', 'exploration_floor': -1}: exploration_floor must be a number from 0 to 1e6, got -1
 report.algorithms[0] = 'rw-fptl': no suite plays it; did you mean rw-ftpl?
-report.envelope = 'rigde': no suite plays this family; did you mean ridge?
 report.noise = 'capacity': no local suite uses it; known: isotropic
-replicates = True: must not be true or false
-privacy.levels.high = False: must not be true or false
-""",
-    ),
-    (
-        FROM_WEB,
-        """
+privacy.levels.high = '1e400': must be from 0.001 to 1000, or .inf for no noise
+replicates = True: must be a whole number
+privacy.levels.high = False: must be a number
+"""),
+    (FROM_WEB, """
 dataset.source.endpoints[0].kind = 'socrat': must be 'socrata' or 'file'; did you mean socrata?
+dataset.source.endpoints[0].url = 'ftp://data.example/x.csv': must be an address that begins with http:// or https://
 dataset.source.file = 'data/../../t.csv.gz': must be a path below the working folder, like data/raw/table.csv.gz
-dataset.source.file = 'table.parquet': must end in .csv.gz, .zip, .whl, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .deb
-""",
-    ),
-    (
-        FROM_FILE,
-        """
+"""),
+    (FROM_FILE, """
 dataset.source.simulated = 'perhaps': must be true or false
-dataset.source.file = 'table.xls': must end in .csv, .csv.gz, .tsv, .parquet, .xlsx, .zip, .whl, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .deb
 dataset.source.member = '../t.csv': must be the path of a file in the archive, like folder/table.csv
-dataset.source.member = '/t.csv': must be the path of a file in the archive, like folder/table.csv
-dataset.source.member = 't.txt': must end in .csv, .csv.gz, .tsv, .parquet or .xlsx
-""",
-    ),
-    (
-        STUDIED,
-        """
-batching.bounds[0] = 'reflexion': must be 'borell-tis' or 'reflection'; did you mean reflection?
-""",
-    ),
-    (
-        GAINS,
-        """
+"""),
+    (STUDIED, "batching.mus[0] = True: must be a number"),
+    (GAINS, """
 dataset.source.sensitivity = 0: must be a number above 0, or the name of a column
-dataset.source.sensitivity = '': must be a number above 0, or the name of a column
-streams.all.groups = ['NM']: must be [all] because dataset.columns.group is not given
 privacy.count_sensitivity = 2.0: must not be given because dataset.source.kind is gains: use dataset.source.sensitivity
 labels.patients_per_week = 5: must not be given because dataset.source.kind is gains: its gains have no people
 suites.noisy.noises = ['isotropic', 'capacity']: must not contain capacity because dataset.source.kind is gains: gains have no capacities
-""",
-    ),
-    (
-        COMPARED,
-        """
+"""),
+    (COMPARED, """
 comparison.baseline.algorithm = 'rw-mta': no private suite plays it with isotropic noise; did you mean rw-meta?
 comparison.ablations[0].learners = 'rw-meta-kalman': no private suite plays this family with capacity noise
-comparison.baseline.learners = 'kalman': no private suite plays this family with isotropic noise
 comparison.aims[1].at = 'mu-1': must be a level of privacy: none, high
-comparison.aims[0].ours = 'low': must be a level of privacy: none, high
-comparison.aims[0].against = 'tree': must be 'baseline' or 'best-learner'
-""",
-    ),
-    (
-        {**COMPARED, "suites.open": DELETED, "comparison.aims": []},
-        "privacy.levels = {'high': 0.25}: must have a level .inf because comparison splits losses relative to no noise",
-    ),
-    (
-        {"dataset.cleaning.entities": "all"},
-        "dataset.cleaning.min_total_cases = 100.0: must not be given together with entities, which already says who plays",
-    ),
-    (
-        {**FROM_FILE, "dataset.columns.group": DELETED, "streams.one.groups": ["all"]},
-        "streams.both.groups = ['A', 'B']: must be [all] because dataset.columns.group is not given",
-    ),
-    (
-        {"suites.noisy.noises": ["isotropic"]},
-        "suites.noisy.noises[1] = 'capacty': noise 'capacty' is not one of <noises>; did you mean capacity?",
-    ),
-    (
-        {"suites.batched.algorithms": ["rw-adabatch"]},
-        "suites.batched.noises = ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise",
-    ),
-    (
-        {"suites.noisy.algorithms[1]": {"algorithm": "ridge", "windows": [4]}},
-        "report.algorithms[0] = 'ridge': is a family, not a label; use one of ridge-w4-weak, ridge-w4-medium, ridge-w4-strong, or report.envelope for a column of the best",
-    ),
-]
+"""),
+    ({**COMPARED, "suites.open": DELETED, "comparison.aims": []}, "privacy.levels = {'high': 0.25}: must have a level .inf because comparison splits losses relative to no noise"),
+    ({"dataset.cleaning.entities": "all"}, "dataset.cleaning.min_total_cases = 100.0: must not be given together with entities, which already says who plays"),
+    ({**FROM_FILE, "dataset.columns.group": DELETED, "streams.one.groups": ["all"]}, "streams.both.groups = ['A', 'B']: must be [all] because dataset.columns.group is not given"),
+    ({"suites.noisy.noises": ["isotropic"]}, "suites.noisy.noises[1] = 'capacty': noise 'capacty' is not one of <noises>; did you mean capacity?"),
+    ({"suites.batched.algorithms": ["rw-adabatch"]}, "suites.batched.noises = ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise"),
+    ({"suites.noisy.algorithms[1]": {"algorithm": "ridge", "windows": [4]}}, "report.algorithms[0] = 'ridge': is a family, not a label; use one of ridge-w4-weak, ridge-w4-medium, ridge-w4-strong, or report.envelope for a column of the best"),
+]  # fmt: skip
 """Changes of a config, and messages that say what is put where, and what is wrong with it."""
 
 
@@ -157,117 +102,47 @@ def test_a_wrong_value_is_named_with_what_is_allowed(base, line):
 
 
 ELSEWHERE = [
-    ({"suites.noisy.algorithms": ["rw-ftpl", "rw-meta"], "report.envelope": "ridge"},
-     "report.envelope = 'ridge': no suite plays this family; known: rw-ftpl, rw-meta, tree-ftpl-min-noise, follow-the-leader"),
-    ({"streams.both.groups": ["A", "C"]},
-     "streams.both.groups = ['C']: must be among dataset.source.hospitals: A, B"),
-    ({"suites.trusted.algorithms[1]": "rw-meta"},
-     "suites.trusted.algorithms = 'tree-ftpl-min-noise (central), rw-meta (local)': must all be local, all central or all without privacy"),
-    ({"suites.trusted": {"noises": ["isotropic", "capacity"], "algorithms": ["l2p"]}},
-     "suites.trusted.noises = ['isotropic', 'capacity']: must be [isotropic] because l2p has its own noise"),
-    ({"report.rivals": ["rw-fptl"]},
-     "report.rivals[0] = 'rw-fptl': no suite plays it; did you mean rw-ftpl?"),
-    ({"suites.open.algorithms[1]": "follow-the-leader"},
-     "suites.open.algorithms = 'follow-the-leader': is already played by suite open; give it a label"),
-    ({"suites.more.algorithms": ["rw-ftpl"]},
-     "suites.more.algorithms = 'rw-ftpl': is already played by suite noisy; give it a label"),
-    ({"batching": {"n_experts": [2], "mus": [1], "n_rounds": 10, "rounds": [11]}},
-     "batching = {'n_experts': [2], 'mus': [1], 'n_rounds': 10, 'rounds': [11]}: rounds must be at most n_rounds (10)"),
-    ({"replicates": 1_000_000, "block_replicates": 1},
-     "block_replicates = 1: makes 10,000,000 jobs; at most 20,000: use a larger points_per_job, or larger blocks"),
-    ({"privacy.levels": {"none": math.inf, **{f"l{i}": 1 + i / 1e4 for i in range(8_000)}}},
-     "suites = ['noisy', 'trusted', 'open']: makes 32,006 jobs; at most 20,000: use a larger points_per_job"),
-    ({"suites.batched.algorithms": ["rw-adabatch"]},
-     "suites.batched: noises is not given, so it is ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise"),
-    ({"report.envelope": "kalman"},
-     "report.envelope = 'kalman': no suite plays this family; known: rw-ftpl, ridge, tree-ftpl-min-noise, follow-the-leader"),
-    ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]},
-     "dataset.columns: is missing: name the columns of entity, period, count and capacity"),
-    ({"dataset.source.kind": "simulatd"},
-     "dataset.source.kind = 'simulatd': must be 'web', 'package', 'local', 'simulated' or 'gains'; did you mean simulated?"),
-    ({"dataset.source.kind": DELETED},
-     "dataset.source.kind: is missing: web, package, local, simulated or gains"),
-    ({"seed": DELETED},
-     "seed: is missing and has no default"),
-    ({"dataset.columns.entity": DELETED},
-     "dataset.columns.entity: is missing and has no default"),
-    ({**COMPARED, "comparison.ours": COMPARED["comparison"]["baseline"]},
-     "comparison.ours = 'rw-meta': must differ from comparison.baseline"),
-    ({"privacy.memory": [0.9, 0.3], "privacy.unit": {"weeks": 3}},
-     "privacy.memory = (0.9, 0.3): must have b >= max(a, 0) because privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
-    ({"suites.noisy.noises": ["isotropic", "capacity-memory"]},
-     "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not contain capacity-memory: no support for correlated noise in ridge"),
-    ({**COMPARED, "comparison.tuned": [COMPARED["comparison"]["baseline"]]},
-     "comparison.tuned[0] = 'rw-meta': must differ from comparison.baseline and comparison.ours"),
-    ({**COMPARED, "comparison.tuned": [{"algorithm": "careful", "noise": "isotropic"}]},
-     "comparison.tuned[0].algorithm = 'careful': no private suite plays it with isotropic noise"),
-    ({**COMPARED, "comparison.ablations[1]": {"algorithm": "careful", "noise": "isotropic-worst-case", "learners": "ridge"}},
-     "comparison.ablations[1].noise = 'isotropic-worst-case': must be a noise that vanishes at the level .inf"),
-    ({**GAINS, "dataset.cleaning": {}},
-     "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
-    ({**GAINS, "dataset.format": {"layout": "wide"}},
-     "dataset.format.layout = 'wide': must not be given because dataset.source.kind is gains"),
-    ({**WIDE, "dataset.columns.capacity": "beds"},
-     "dataset.columns.capacity = 'beds': must be a block that names a second table: {file: FILE, ...}"),
-    ({**WIDE, "dataset.columns.capacity.format": {}},
-     "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of two columns"),
-    ({**WIDE, "dataset.columns.name": "town"},
-     "dataset.columns.name = 'town': must not be given because dataset.format.layout is wide"),
-    ({**WIDE, "dataset.columns.count": "week"},
-     "dataset.columns.count = 'week': must differ from the columns of the period"),
-    ({"dataset.columns.entities": ["a", "b"]},
-     "dataset.columns.entities = ['a', 'b']: must not be given because dataset.format.layout is long"),
-    ({"dataset.columns.period": {"year": "y", "mnth": "m", "month": "m"}},
-     "dataset.columns.period.mnth = 'm': unknown key; did you mean month?"),
-    ({"dataset.periods": {"days": 30, "months": 1}},
-     "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
-    ({**GAINS, "dataset.source.period": "day", "dataset.source.sensitivity": "day"},
-     "dataset.source = {'kind': 'gains', 'file': 'gains.parquet', 'sensitivity': 'day', 'period': 'd...: column day is named as both period and sensitivity"),
-    ({"gain": {"of": "count"}},
-     "gain = {'of': 'count'}: of: count needs bound, a public bound on counts; of: share does not"),
-    ({"gain": {"bound": 10}},
-     "gain = {'bound': 10}: of: count needs bound, a public bound on counts; of: share does not"),
-    ({"allocation": {}},
-     "allocation = 'a block': must come with an algorithm that forecasts gains, such as"
-     " random-effects"),
-    ({"allocation": {}, "gain": {"at_most": 2}, "suites.noisy.algorithms": ["random-effects"],
-      "report.algorithms": ["random-effects"]},
-     "allocation = 'a block': must come with a question of: share, without at_most and"
-     " min_capacity"),
-    ({**GAINS, "dataset": {**GAINS["dataset"]}, "allocation": {}},
-     "allocation = 'a block': must not be given because dataset.source.kind is gains"),
-    ({"allocation": {"needs": {"a": 0.1, "b": 0.1}}},
-     "allocation.needs = {'a': 0.1, 'b': 0.1}: must not hold 0.1 twice"),
-    ({"allocation": {"needs": {"a": 1}}}, "allocation.needs.a = 1: must be less than 1"),
-    ({"allocation": {"shares": [0]}}, "allocation.shares[0] = 0: must be greater than 0"),
-    ({"gain": {"min_capacity": 5}, "questions": QUESTIONS},
-     "gain = {'min_capacity': 5.0}: must not be given together with questions"),
-    ({"questions": {"share": {}}},
-     "questions = ['share']: must be at least two; use gain for a single question"),
-    ({"streams.one-a.groups": ["A"], "questions": {"b": {}, "a-b": {"min_capacity": 5}}},
-     "questions = ['b', 'a-b']: gives two games the same label STREAM-QUESTION; change a label"),
-    ({"dataset.columns.capacity": DELETED},
-     "dataset.columns.capacity: is missing: name the column, or set gain to of: count with a bound"),
-    ({"dataset.columns.capacity": DELETED, "questions": QUESTIONS},
-     "dataset.columns.capacity: is missing: name the column, or set questions.share to of: count with a bound"),
-    ({**GAINS, "gain": {"of": "count", "bound": 10}},
-     "gain = 'count': must not be given because dataset.source.kind is gains"),
-    ({**COMPARED, "comparison.ours.learners": DELETED},
-     "comparison.aims[1].against = 'best-learner': must be baseline unless every system names its learners"),
-    ({**FROM_WEB, "dataset.source.table": "hhs-facilty", "dataset.source.endpoints": []},
-     "dataset.source.table = 'hhs-facilty': is not a table that dpol knows; did you mean hhs-facility?"),
-    ({**FROM_WEB, "dataset.source.endpoints": []},
-     "dataset.source = {'kind': 'web', 'endpoints': [], 'file': 'data/raw/table.csv.gz'}: needs table, the name of a known table, or your own endpoints"),
-    ({**FROM_WEB, "dataset.source.endpoints[0].sha256": "0" * 64},
-     "dataset.source.endpoints[0] = {'kind': 'socrata', 'url': 'https://data.example/resource/abcd-1234.csv', 'sh...: sha256 is for kind file; the answers of socrata change"),
-    ({**FROM_WEB, "dataset.source": {**WEB, "file": "data/raw/t.zip", "member": "t.csv"}},
-     "dataset.source = {'kind': 'web', 'endpoints': [{'kind': 'socrata', 'url': 'https://data.exampl...: member needs endpoints of kind file, which serve archives"),
-    ({**FROM_FILE, "dataset.source.file": "t.zip"},
-     "dataset.source = {'kind': 'local', 'file': 't.zip'}: t.zip is an archive; set member to the path of the table in it"),
-    ({**FROM_FILE, "dataset.source.member": "t.csv"},
-     "dataset.source = {'kind': 'local', 'file': 'table.parquet', 'member': 't.csv'}: member is for a file that ends in .zip, .whl, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .deb"),
-    ({"dataset.source": {"kind": "package", "name": "-r file", "version": "1", "sha256": "0" * 64, "member": "t.csv"}},
-     "dataset.source.name = '-r file': must be letters, digits, '.', '_' and '-', and begin with a letter or digit"),
+    ({"suites.noisy.algorithms": ["rw-ftpl", "rw-meta"], "report.envelope": "ridge"}, "report.envelope = 'ridge': no suite plays this family; known: rw-ftpl, rw-meta, tree-ftpl-min-noise, follow-the-leader"),
+    ({"streams.both.groups": ["A", "C"]}, "streams.both.groups = ['C']: must be among dataset.source.hospitals: A, B"),
+    ({"suites.trusted.algorithms[1]": "rw-meta"}, "suites.trusted.algorithms = 'tree-ftpl-min-noise (central), rw-meta (local)': must all be local, all central or all without privacy"),
+    ({"suites.trusted": {"noises": ["isotropic", "capacity"], "algorithms": ["l2p"]}}, "suites.trusted.noises = ['isotropic', 'capacity']: must be [isotropic] because l2p has its own noise"),
+    ({"suites.more.algorithms": ["rw-ftpl"]}, "suites.more.algorithms = 'rw-ftpl': is already played by suite noisy; give it a label"),
+    ({"batching": {"n_experts": [2], "mus": [1], "n_rounds": 10, "rounds": [11]}}, "batching = {'n_experts': [2], 'mus': [1], 'n_rounds': 10, 'rounds': [11]}: rounds must be at most n_rounds (10)"),
+    ({"replicates": 1_000_000, "block_replicates": 1}, "block_replicates = 1: makes 10,000,000 jobs; at most 20,000: use a larger points_per_job, or larger blocks"),
+    ({"suites.batched.algorithms": ["rw-adabatch"]}, "suites.batched: noises is not given, so it is ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise"),
+    ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]}, "dataset.columns: is missing: name the columns of entity, period, count and capacity"),
+    ({"dataset.source.kind": "simulatd"}, "dataset.source.kind = 'simulatd': must be 'web', 'package', 'local', 'simulated' or 'gains'; did you mean simulated?"),
+    ({"dataset.source.kind": DELETED}, "dataset.source.kind: is missing; must be 'web', 'package', 'local', 'simulated' or 'gains'"),
+    ({"seed": DELETED}, "seed: is missing and has no default"),
+    ({**COMPARED, "comparison.ours": COMPARED["comparison"]["baseline"]}, "comparison.ours = 'rw-meta': must differ from comparison.baseline"),
+    ({"privacy.memory": [0.9, 0.3], "privacy.unit": {"weeks": 3}}, "privacy.memory = (0.9, 0.3): must have b >= max(a, 0) because privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
+    ({**COMPARED, "comparison.ablations[1]": {"algorithm": "careful", "noise": "isotropic-worst-case", "learners": "ridge"}}, "comparison.ablations[1].noise = 'isotropic-worst-case': must be a noise that vanishes at the level .inf"),
+    ({**GAINS, "dataset.cleaning": {}}, "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
+    ({**GAINS, "dataset.format": {"layout": "wide"}}, "dataset.format.layout = 'wide': must not be given because dataset.source.kind is gains"),
+    ({**WIDE, "dataset.columns.capacity": "beds"}, "dataset.columns.capacity = 'beds': must be a block that names a second table: {file: FILE, ...}"),
+    ({**WIDE, "dataset.columns.capacity.format": {}}, "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of two columns"),
+    ({**WIDE, "dataset.columns.name": "town"}, "dataset.columns.name = 'town': must not be given because dataset.format.layout is wide"),
+    ({**WIDE, "dataset.columns.count": "week"}, "dataset.columns.count = 'week': must differ from the columns of the period"),
+    ({"dataset.columns.entities": ["a", "b"]}, "dataset.columns.entities = ['a', 'b']: must not be given because dataset.format.layout is long"),
+    ({"dataset.periods": {"days": 30, "months": 1}}, "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
+    ({**GAINS, "dataset.source.period": "day", "dataset.source.sensitivity": "day"}, "dataset.source = {'kind': 'gains', 'file': 'gains.parquet', 'sensitivity': 'day', 'period': 'd...: column day is named as both period and sensitivity"),
+    ({"gain": {"of": "count"}}, "gain = {'of': 'count'}: of: count needs bound, a public bound on counts; of: share does not"),
+    ({"allocation": {}}, "allocation = 'a block': must come with an algorithm that forecasts gains, such as random-effects"),
+    ({"allocation": {}, "gain": {"at_most": 2}, "suites.noisy.algorithms": ["random-effects"], "report.algorithms": ["random-effects"]}, "allocation = 'a block': must come with a question of: share, without at_most and min_capacity"),
+    ({**GAINS, "dataset": {**GAINS["dataset"]}, "allocation": {}}, "allocation = 'a block': must not be given because dataset.source.kind is gains"),
+    ({"allocation": {"needs": {"a": 0.1, "b": 0.1}}}, "allocation.needs = {'a': 0.1, 'b': 0.1}: must not hold 0.1 twice"),
+    ({"gain": {"min_capacity": 5}, "questions": QUESTIONS}, "gain = {'min_capacity': 5.0}: must not be given together with questions"),
+    ({"questions": {"share": {}}}, "questions = ['share']: must be at least two; use gain for a single question"),
+    ({"streams.one-a.groups": ["A"], "questions": {"b": {}, "a-b": {"min_capacity": 5}}}, "questions = ['b', 'a-b']: gives two games the same label STREAM-QUESTION; change a label"),
+    ({"dataset.columns.capacity": DELETED}, "dataset.columns.capacity: is missing: name the column, or set gain to of: count with a bound"),
+    ({**GAINS, "gain": {"of": "count", "bound": 10}}, "gain = 'count': must not be given because dataset.source.kind is gains"),
+    ({**COMPARED, "comparison.ours.learners": DELETED}, "comparison.aims[1].against = 'best-learner': must be baseline unless every system names its learners"),
+    ({**FROM_WEB, "dataset.source.table": "hhs-facilty", "dataset.source.endpoints": []}, "dataset.source.table = 'hhs-facilty': is not a table that dpol knows; did you mean hhs-facility?"),
+    ({**FROM_WEB, "dataset.source.endpoints": []}, "dataset.source = {'kind': 'web', 'endpoints': [], 'file': 'data/raw/table.csv.gz'}: needs table, the name of a known table, or your own endpoints"),
+    ({**FROM_WEB, "dataset.source.endpoints[0].sha256": "0" * 64}, "dataset.source.endpoints[0] = {'kind': 'socrata', 'url': 'https://data.example/resource/abcd-1234.csv', 'sh...: sha256 is for kind file; the answers of socrata change"),
+    ({**FROM_WEB, "dataset.source": {**WEB, "file": "data/raw/t.zip", "member": "t.csv"}}, "dataset.source = {'kind': 'web', 'endpoints': [{'kind': 'socrata', 'url': 'https://data.exampl...: member needs endpoints of kind file, which serve archives"),
+    ({**FROM_FILE, "dataset.source.file": "t.zip"}, "dataset.source = {'kind': 'local', 'file': 't.zip'}: t.zip is an archive; set member to the path of the table in it"),
+    ({**FROM_FILE, "dataset.source.member": "t.csv"}, "dataset.source = {'kind': 'local', 'file': 'table.parquet', 'member': 't.csv'}: member is for a file that ends in .zip, .whl, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .deb"),
 ]  # fmt: skip
 """Changes that are reported at another place, and the message."""
 
@@ -278,49 +153,34 @@ def test_a_broken_rule_is_told_in_one_line(changes, line):
 
 
 OUT_OF_RANGE = {
-    "seed": [-1, 2**63, 1.5],
-    "privacy.count_sensitivity": [0, math.inf, 1e300],
-    "privacy.memory": ["desinged", [0.2], [0.2, 1.0], [True, 0.5], {"a": 0.2}, 0.3],
-    "privacy.levels.high": ["strong", math.nan],
-    "dataset.cleaning.missing_markers": ["NA"],
-    "dataset.periods.first": ["0001-01-01", "2021-02-30"],
-    "dataset.source": ["table.csv"],
-    "dataset.source.sensitivity": [math.inf, math.nan],
-    "streams": [{}, None],
-    "suites": [[1]],
-    "suites.noisy": [3],
-    "suites.noisy.noises": [[]],
-    "suites.open.algorithms": [[], "follow-the-leader"],
-    "suites.noisy.algorithms[1]": [
-        {"algorithm": "ridge", "windows": [10**12]},
-        {"algorithm": "rw-meta", "exploration_floor": 1e30},
-        {"algorithm": "rw-meta", "label": "a/b"},
-    ],
-    "run": ["a/b", "..", "", "x" * 65, "x\n", "x" * 500],
-    "batching.mus[0]": [0, math.inf],
+    "privacy.count_sensitivity": math.inf,
+    "privacy.levels.high": math.nan,
+    "privacy.memory": [True, 0.5],
+    "dataset.cleaning.missing_markers": "NA",
+    "dataset.source.sensitivity": math.inf,
+    "streams": {},
+    "suites": [1],
+    "suites.open.algorithms": "follow-the-leader",
+    "suites.noisy.algorithms[1]": {"algorithm": "ridge", "windows": [10**12]},
+    "run": "x\n" + "x" * 500,
 }
 """Values that a model refuses; the limits of numbers are in config/schema.json."""
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [(place, value) for place, values in OUT_OF_RANGE.items() for value in values],
-    ids=repr,
-)
+@pytest.mark.parametrize(("place", "value"), OUT_OF_RANGE.items(), ids=repr)
 def test_a_value_out_of_range_is_refused_with_its_key_and_value(place, value):
-    (line,) = problems(GAINS if "sensitivity" in place else STUDIED, {place: value})
+    (line,) = problems(GAINS if "sensitivity" in place else {}, {place: value})
     assert line.startswith(f"{place} = {repr(value)[:77]}")
     assert len(line) < 250, "a long value is cut short"
+    assert line.isprintable(), "control characters are escaped"
 
 
-BLOCKS = """dataset dataset.source dataset.source.endpoints[0] dataset.columns dataset.periods
- dataset.cleaning streams.both privacy suites.noisy report batching"""
-
-
-@pytest.mark.parametrize("place", ["zzz", *(f"{block}.zzz" for block in BLOCKS.split())])
-def test_an_unknown_key_is_refused_everywhere(place):
-    (line,) = problems(FROM_WEB, STUDIED, {place: 5})
-    assert line.startswith(f"{place} = 5: unknown key; known: ")
+def test_an_unknown_key_is_refused_with_the_known_keys_of_its_block():
+    known = {"": "run, seed", "dataset.source.": "kind, table, endpoints", "batching.": "n_experts"}
+    known |= {"dataset.source.endpoints[0].": "kind, url", "streams.both.": "groups, title"}
+    for block, keys in known.items():
+        (line,) = problems(FROM_WEB, STUDIED, {f"{block}zzz": 5})
+        assert line.startswith(f"{block}zzz = 5: unknown key; known: {keys}")
 
 
 def test_all_mistakes_are_listed_at_once():
@@ -345,44 +205,21 @@ def test_rules_across_keys_are_listed_together_too():
     lines = problems(broken, {"suites.noisy.algorithms[0]": "rw-fptl"})
     keys = [line.split(" = ")[0] for line in lines]
     assert keys == ["suites.noisy.algorithms[0]", "streams.one.groups", "privacy.levels.low"]
-    both = {f"comparison.{key}.learners" for key in ("ours", "ablations[0]")}
-    lines = problems(COMPARED, {"suites.both.noises": ["isotropic-worst-case"]})
-    assert {line.split(" = ")[0] for line in lines} == both, (
-        "the paper's learners, under each noise"
-    )
 
 
-def test_a_wrong_address_is_told_in_plain_words():
-    place, value = "dataset.source.endpoints[0].url", "ftp://data.example/x.csv"
-    (line,) = problems(FROM_WEB, {place: value})
-    assert line.startswith(f"{place} = {value!r}: ")
-    assert "http" in line
-    assert "uRL" not in line
-
-
-LABELLED = {
-    "streams": {"groups": ["A"]},
-    "privacy.levels": 2.0,
-    "suites": {"algorithms": ["multiplicative-weights"]},
-    "dataset.source.hospitals": 3,
-}
-
-
-@pytest.mark.parametrize("label", ["a/b", "a b", "../a", "", ".a", "x" * 65, 7, "é"], ids=repr)
-@pytest.mark.parametrize("place", LABELLED)
-def test_a_label_unfit_for_a_file_name_is_refused(place, label):
-    (line,) = problems({(*parts(place), label): LABELLED[place]})
-    assert line.startswith(place)
-    assert f" = {label!r}: must" in line, "the value that is wrong is the label itself"
-    assert "[key]" not in line
+@pytest.mark.parametrize("label", ["../a", "", "x" * 65, 7], ids=repr)
+def test_a_label_unfit_for_a_file_name_is_refused(label):
+    for place, value in {"streams": {"groups": ["A"]}, "privacy.levels": 2.0}.items():
+        (line,) = problems({(*parts(place), label): value})
+        assert line.startswith(place)
+        assert f" = {label!r}: must" in line, "the value that is wrong is the label itself"
 
 
 @pytest.mark.parametrize(
     "spec",
-    [3, None, True, ["rw-ftpl"], {}, {"label": "x"}, {"algorithm": ["rw-ftpl"]}, {3: "rw-ftpl"},
-     {"algorithm": "rw-meta", "exploration_flor": 0}],
+    [None, ["rw-ftpl"], {"label": "x"}, {3: "rw-ftpl"}, {"algorithm": "rw-meta", "floor": 0}],
     ids=repr,
-)  # fmt: skip
+)
 def test_what_is_no_algorithm_is_refused_once_and_in_plain_words(spec):
     (line,) = problems({"suites.open.algorithms[0]": spec})
     assert line.startswith("suites.open.algorithms[0]")
@@ -396,7 +233,7 @@ def test_a_key_named_like_the_kind_of_source_does_not_confuse_the_places():
     assert keys == {f"dataset.source.{key}" for key in ("hospitals", "weeks", "simulated")}
 
 
-@pytest.mark.parametrize("label", ["groups", "title", "algorithms", "kind", "web", "levels"])
+@pytest.mark.parametrize("label", ["groups", "algorithms", "kind"])
 def test_a_label_named_like_a_key_does_not_confuse_the_places(label):
     lines = problems(
         {("streams", label): {"groups": ["A"], "titel": "x"}},

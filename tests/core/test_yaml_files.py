@@ -29,6 +29,7 @@ def read(folder: Path, text: str) -> object:
         ("1:30", "90", "write a plain number"),
         ("1:30.5", "90.5", "write a plain number"),
         ("1_000", "1000", "write 1000"),
+        ("1.0e+400", "inf", "write a plain number"),
     ],
 )
 @pytest.mark.parametrize("place", ["{}", "[1, {}]", "{{b: {{c: {}}}}}", "{{{}: x}}"])
@@ -40,6 +41,12 @@ def test_a_number_in_disguise_is_refused_everywhere_with_the_remedy(
     said = f"my.yaml: line 1: YAML reads {text} as {value}; {remedy}, or put it in quotes"
     assert str(caught.value).splitlines()[0].endswith(said)
     assert read(tmp_path, f"'{text}'") == text
+
+
+def test_a_decimal_comma_in_braces_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"line 1: 25 has no value: .* write a decimal point"):
+        read(tmp_path, "{b: 0,25}")
+    assert read(tmp_path, "{b: 0, 25: x}") == {"b": 0, 25: "x"}
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

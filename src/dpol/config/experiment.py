@@ -15,7 +15,7 @@ from dpol.config.models import Config, Form, form_of
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError
 from dpol.core.plugins import refuse_taken
-from dpol.core.refusals import problems_of, refusal
+from dpol.core.refusals import inside, problems_of, refusal
 from dpol.core.settings import MISSING, Problem
 from dpol.core.shipped import place_of
 from dpol.core.yaml_files import read_yaml
@@ -98,7 +98,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         form = form_of(raw)
         config = form.parse(raw)
     except ValidationError as error:
-        problems = [*problems_of(error, form.model), *problems]
+        problems = [*problems_of(error, form.model, form.named(raw)), *problems]
         raise refusal(
             place, [_as_written(problem, raw, form) for problem in problems], MANUAL
         ) from None
@@ -128,14 +128,11 @@ def _as_written(problem: Problem, raw: Mapping[str, object], form: Form) -> Prob
 
 def _depth(raw: object, location: tuple[str | int, ...]) -> int:
     """Return how many keys of a location, from the first, are in the file."""
-    inner = raw
     for depth, part in enumerate(location):
-        items = inner.items() if isinstance(inner, Mapping) else ()
-        pairs = enumerate(inner) if isinstance(inner, list) else items
-        values = {str(key): value for key, value in pairs}
+        values = inside(raw)
         if str(part) not in values:
             return depth
-        inner = values[str(part)]
+        raw = values[str(part)]
     return len(location)
 
 

@@ -232,10 +232,14 @@ class Form:
     keys: Mapping[str, str]
     others: tuple[Study, ...]
 
+    def named(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the config with each study of another package under its name."""
+        names = {key: name for name, key in self.keys.items()}
+        return {names.get(key, key): raw[key] for key in raw}
+
     def parse(self, raw: Mapping[str, Any]) -> Config:
         """Return the checked config. Raises ValidationError if a key breaks its rule."""
-        names = {key: name for name, key in self.keys.items()}
-        config = self.model.model_validate({names.get(key, key): raw[key] for key in raw})
+        config = self.model.model_validate(self.named(raw))
         config._others = self.others
         return config
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -14,7 +15,6 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 LabelOrNone = Annotated[
@@ -74,8 +74,28 @@ class Problem:
         return shown if len(shown) <= 80 else shown[:77] + "..."
 
 
-TRUTH_VALUE = "truth_value"
-"""Type of the error for a boolean instead of a number; its context has the key and the value."""
+_NUMBER = re.compile(r"\b(int|float)\b")
+
+
+@dataclass(frozen=True)
+class _Boolean:
+    """A boolean where none belongs; a number does not accept it, as it accepts True for 1."""
+
+    value: bool
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def _without_booleans(value: object, kind: Any) -> object:
+    """Return a value for a field of some type; a boolean for a number is a `_Boolean`."""
+    if isinstance(value, bool) and _NUMBER.search(str(kind)) and "bool" not in str(kind):
+        return _Boolean(value)
+    if isinstance(value, list):
+        return [_without_booleans(item, kind) for item in value]
+    if isinstance(value, Mapping) and get_origin(kind) is dict:
+        return {key: _without_booleans(item, get_args(kind)[1]) for key, item in value.items()}
+    return value
 
 
 class Settings(BaseModel):
@@ -88,17 +108,14 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _plain_values(cls, raw: object) -> object:
-        """Refuse booleans instead of numbers, and drop keys with null whose default is null."""
+        """Keep booleans from numbers, and drop keys with null whose default is null."""
         if not isinstance(raw, Mapping):
             return raw
         given = {}
         for key, value in raw.items():
             field = cls.model_fields.get(key)
-            if field and isinstance(value, bool) and field.annotation not in (bool, bool | None):
-                about = {"key": key, "value": value}
-                raise PydanticCustomError(TRUTH_VALUE, "must not be true or false", about)
             if value is not None or field is None or field.default is not None:
-                given[key] = value
+                given[key] = _without_booleans(value, field and field.annotation)
         return given
 
     def problems(self, source: str) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from dpol.core.errors import ConfigError
 def read_yaml(path: Path | str) -> object:
     """Read a YAML file.
 
-    A key given twice in one block is refused. So is a number that YAML 1.1 reads as another number
-    than people do: with a leading zero (base 8) or with colons (base 60).
+    A key given twice in one block is refused. So is a number that YAML 1.1 reads otherwise than
+    people do: with a leading zero (base 8), colons (base 60), or a decimal comma in braces, or too
+    large to be finite.
 
     Raises:
         ConfigError: the file cannot be read, or is not such YAML.
@@ -80,7 +82,7 @@ _OTHER_BASE = re.compile("[-+]?(0[0-9_]+|[0-9][0-9_]*:.+|[0-9_]*_[0-9_.]*)", re.
 
 
 class _OtherNumber(yaml.constructor.ConstructorError):
-    """A number that YAML 1.1 reads as another number than people do."""
+    """A number that YAML 1.1 reads otherwise than people do."""
 
 
 class _UniqueKeys(yaml.SafeLoader):
@@ -88,10 +90,16 @@ class _UniqueKeys(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
-        for key, _ in node.value:
+        for key, value in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
                 problem = f"key {key.value} is given twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            if node.flow_style and value.value == "" and re.fullmatch("[0-9]+", str(key.value)):
+                problem = (
+                    f"{key.value} has no value: in braces, a comma begins a new entry; write a"
+                )
+                problem += " decimal point, as in 0.25"
+                raise _OtherNumber(None, None, problem, key.start_mark)
             seen.add(str(key.value))
         return super().construct_mapping(node, deep)
 
@@ -104,7 +112,7 @@ class _UniqueKeys(yaml.SafeLoader):
     def _plain(self, node: yaml.ScalarNode, value: float) -> float:
         """Return a number, and refuse one that YAML 1.1 reads otherwise than people do."""
         text = str(node.value)
-        if _OTHER_BASE.fullmatch(text):
+        if _OTHER_BASE.fullmatch(text) or (math.isinf(value) and "inf" not in text.lower()):
             digits = re.fullmatch("([-+]?)0*([0-9]+)", text.replace("_", ""))
             plain = f"write {digits[1]}{digits[2]}" if digits else "write a plain number"
             problem = f"YAML reads {text} as {value:g}; {plain}, or put it in quotes"

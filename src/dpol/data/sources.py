@@ -66,10 +66,11 @@ def known_tables() -> Mapping[str, list[Endpoint]]:
     Raises:
         ConfigError: the file breaks rules; the text lists each key, its value and what is allowed.
     """
+    raw = read_yaml(SOURCES)
     try:
-        return _Tables.model_validate(read_yaml(SOURCES)).tables
+        return _Tables.model_validate(raw).tables
     except ValidationError as error:
-        problems = problems_of(error, _Tables)
+        problems = problems_of(error, _Tables, raw)
         raise refusal(str(SOURCES), problems, "The page Configs of the documentation") from None
 
 

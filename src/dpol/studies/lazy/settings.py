@@ -19,6 +19,11 @@ ONLY_STOCHASTIC = (BLOCKS,)
 """Algorithms without a guarantee on adversarial losses; not played there."""
 LEADERS = (TREE, MATRIX)
 """Algorithms that store noise for every expert and round; long games leave them out."""
+Epsilons = Annotated[
+    list[Annotated[float, Field(gt=0, le=100)]],
+    Field(min_length=1),
+    AfterValidator(all_different),
+]
 
 
 class Lazy(Settings):
@@ -36,11 +41,7 @@ class Lazy(Settings):
         AfterValidator(all_different),
     ]
     """Numbers of experts d."""
-    epsilons: Annotated[
-        list[Annotated[float, Field(gt=0, le=100)]],
-        Field(min_length=1),
-        AfterValidator(all_different),
-    ]
+    epsilons: Epsilons
     """Privacy epsilon for a change of one round's loss vector."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta."""

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import add_intervals
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
@@ -22,6 +21,7 @@ from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.studies.lazy import regrets
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
@@ -75,8 +75,7 @@ def collect(frames: Frames, settings: Lazy, facts: Facts) -> dict[str, pd.DataFr
     whole = frames["lazy"].sort_values(
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
     )
-    errors = {"standard_error": "ci_half_width"}
-    return {"lazy": add_intervals(whole, errors, facts.confidence)}
+    return regrets.collect({"lazy": whole}, settings, facts)
 
 
 def weights_loss(losses: ExpertLosses) -> float:

@@ -47,5 +47,5 @@ STUDY = Study(
     points=points,
     seconds=3.0,
     run=f"{_HERE}.study:run",
-    collect=f"{_HERE}.study:collect",
+    collect="dpol.studies.lazy.regrets:collect",
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from dpol.core.settings import Settings, all_different
+from dpol.studies.lazy.settings import Epsilons
 
 GameName = Literal[
     "linear-ball",
@@ -36,11 +37,7 @@ class Convex(Settings):
     """Numbers of rounds T."""
     dimensions: Annotated[list[Dimension], Field(min_length=1), AfterValidator(all_different)]
     """Dimensions d."""
-    epsilons: Annotated[
-        list[Annotated[float, Field(gt=0, le=100)]],
-        Field(min_length=1),
-        AfterValidator(all_different),
-    ]
+    epsilons: Epsilons
     """Privacy epsilon for a change of one round's loss."""
     games: Annotated[list[GameName], Field(min_length=1), AfterValidator(all_different)] = [LINEAR]
     """Losses and body of each game; `linear-ball` is the hard case."""

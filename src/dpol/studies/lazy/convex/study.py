@@ -9,7 +9,6 @@ from typing import cast
 
 import pandas as pd
 
-from dpol.core.intervals import add_intervals
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
@@ -37,7 +36,7 @@ from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.lazy.convex.settings import LINEAR, Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
-from dpol.studies.study import Facts, Frames, Inputs, Point
+from dpol.studies.study import Inputs, Point
 
 
 def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
@@ -75,12 +74,6 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
             accountant = "sound" if algorithm.startswith("l2p") else ""
             rows.append({**setting, "algorithm": algorithm, "accountant": accountant, **row})
     return {"convex": pd.DataFrame(rows)}
-
-
-def collect(frames: Frames, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Join all points, and add intervals that hold together."""
-    errors = {"standard_error": "ci_half_width"}
-    return {"convex": add_intervals(frames["convex"], errors, facts.confidence)}
 
 
 def _private_rows(
