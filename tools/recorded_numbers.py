@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.studies.claims.headline import roots
+from dpol.studies.claims.roots import roots
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

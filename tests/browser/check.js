@@ -116,7 +116,7 @@ if (await tab.locator("#table-claims-open").count()) {
 }
 // The present section is marked in the list of contents.
 found.present = [];
-for (const place of ["provenance", "answers"]) {
+for (const place of ["provenance", "privacy-utility"]) {
   await tab.evaluate((it) => document.getElementById(it)?.scrollIntoView(), place);
   await tab.waitForTimeout(100);
   found.present.push(await tab.evaluate(() => document.querySelector("nav [aria-current]")?.hash));

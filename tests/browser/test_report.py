@@ -130,7 +130,7 @@ def test_the_ledger_is_filtered_by_verdict_and_words(by_hand: Path, width: int) 
 def test_the_present_section_is_marked(report: Path) -> None:
     last, opening = look(report, 1300, "light")["present"]
     assert last == "#provenance"
-    assert opening == "#answers"
+    assert opening == "#privacy-utility"
 
 
 def test_tables_are_sorted_by_clicks(by_hand: Path) -> None:

@@ -10,14 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from dpol.core.errors import DpolError
 from dpol.report.page import build_page
 from report.run_by_hand import NARROW, ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
-ALWAYS = ["answers", "setting", "replay", "average-gain"]
+ALWAYS = ["privacy-utility", "privacy", "replay", "average-gain"]
 OWN = config().dataset.model_dump(exclude_none=True) | {"public": False}
 SIMULATED = OWN | {"source": {"kind": "local", "file": "t.csv", "simulated": True}}
 WARNING = "This folder holds your raw counts. Share nothing of it."
@@ -127,13 +126,6 @@ def test_figures_have_numbers_and_their_findings(whole: str) -> None:
     assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8 + 4, "four are only files"
 
 
-def test_right_guesses_about_people_who_stay_stand_below_the_first_figure(whole: str) -> None:
-    first, second = (match.start() for match in list(re.finditer("<figure", whole))[:2])
-    said = "is right about a person counted in 1, 2, 4 or 8 weeks, at most: 69.2%"
-    assert first < whole.index(said) < second
-    assert whole.count(said) == 1
-
-
 @pytest.mark.parametrize(("width", "shown"), [(252, "24.0"), (504, "48.0"), (700, "62.0")])
 def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown: str) -> None:
     figure = copy / "figures/privacy-utility.svg"
@@ -161,7 +153,7 @@ def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
         for table in section.tables
     ]
     places = {spec.name: spec.place for spec in specs}
-    assert len(places) == 16
+    assert len(places) == 17
     links = Elements(whole).values("href", "a")
     for name, place in places.items():
         seen = (folder / f"tables/{name}.fragment.html").read_text() in whole
@@ -203,7 +195,7 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
 
 
 NEEDED = (
-    *("summary.parquet", "ranking.parquet", "claims.parquet", "audits.parquet"),
+    *("summary.parquet", "replay.parquet"),
     *("data/cleaning.json", "tables/average-gain.fragment.html", "tables/batching.fragment.html"),
     *("figures/privacy-utility.svg", "figures/labels-hospitals.svg"),
     "figures/privacy-utility.narrow.svg",
@@ -227,30 +219,6 @@ def test_a_cleaning_report_of_another_shape_is_refused(copy: Path) -> None:
         page(copy)
 
 
-def test_the_first_screen_asks_the_question_of_its_reader(folder: Path, copy: Path) -> None:
-    def opening(text: str) -> str:
-        return text[text.index("<header") : text.index("</header>")]
-
-    cost, own = (
-        "What does privacy cost?",
-        "Which e will have the largest share of k taken by c next week?",
-    )
-    text = page(folder)  # numbers of Table 2 are comparable
-    assert cost in opening(text)
-    assert "fixed e, known only in hindsight, keeps 50% (always North)." in opening(text)
-    assert text.index("What does privacy cost?</h3>") < text.index("hold up?</h3>")
-    path = copy / "summary.parquet"
-    pd.read_parquet(path).assign(reported_mean_gain=float("nan")).to_parquet(path)
-    assert cost in opening(page(copy, "claims"))
-    text = page(copy)
-    assert own in opening(text)
-    assert re.search(r"was the right one most often: in \d+ of \d+ weeks", text)
-    assert "paper" not in text[text.index("<header") : text.index('id="setting"')]
-    assert text.index("figure-privacy-utility") < text.index('class="answers"')
-    # Without a replay the page does not tell who was right.
-    assert "was the right one most often" not in page(copy, dataset=OWN)
-
-
 def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -264,9 +232,8 @@ def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
     guides = {link for link in links if link.endswith(".md")} - {"../data/cleaning.md"}
     manual = {(folder / "report" / link).resolve() for link in guides}
     assert manual == {tmp_path / "reference/glossary.md"}
-    # The first figure names algorithms, so the glossary is one click away.
-    glossary = text.index("glossary.md")
-    assert text.index("figure-privacy-utility") < glossary < text.index('class="answers"')
+    # The first screen names algorithms, so the glossary is one click away.
+    assert text.index("glossary.md") < text.index("</header>")
 
 
 def test_a_figure_that_is_only_a_file_has_a_sentence_and_a_link(folder: Path) -> None:

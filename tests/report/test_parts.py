@@ -1,21 +1,18 @@
-"""Parts of the page: images, tables, data, provenance, setting."""
+"""Parts of the page: images, tables, data, provenance."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from dpol.core.versions import loaded_versions, recorded_versions
 from dpol.report.data import cleaning_table, source_facts
-from dpol.report.page import page_facts
 from dpol.report.provenance import commit_of, read_stages, stage_table
-from dpol.studies.games.setting import setting_answer
 from pipeline import run as run_program
 from pipeline import succeed
-from report.run_by_hand import CLEANING, PROVENANCE, config
-from tables_by_hand import INF, run, summary, texts
+from report.run_by_hand import CLEANING, PROVENANCE
+from tables_by_hand import texts
 
 
 def test_the_table_of_cleaning_has_a_line_per_rule() -> None:
@@ -136,39 +133,3 @@ def test_a_job_records_the_versions_of_the_packages_it_loaded() -> None:
     versions = dict(loaded_versions())
     assert list(versions)[:2] == ["Python", "dpol"]
     assert versions["numpy"] == __import__("numpy").__version__
-
-
-def sentences(**changes: Any) -> tuple[str, ...]:
-    made = summary([run("rw-meta", INF, 1.0)]) if changes.pop("public", False) else summary()
-    settings = config(**changes)
-    answer = setting_answer(made, page_facts(settings))
-    return (answer.finding, *answer.more)
-
-
-def test_the_setting_is_five_sentences_about_this_run() -> None:
-    question, *about = sentences()
-    assert question == "Which e will have the largest share of k taken by c next week?"
-    assert len(about) == 5
-    assert all(text[-1] in ".?" for text in about)
-    assert "picks one e and scores its c divided by its k (columns e, c, k)" in about[0]
-    assert about[1] == (
-        "The data are real: New Mexico (24 experts, 148 rounds), from 2020-08-09 to 2023-06-04."
-    )
-    for part in ("In the central model", "Algorithms without privacy"):
-        assert part in about[2]
-    assert "at μ = 1. Telling" in about[3]
-    assert "100 runs" in about[4]
-    assert "seed 7" in about[4]
-
-
-def test_the_setting_says_if_nothing_is_protected() -> None:
-    about = sentences(public=True)
-    assert about[4] == "Nothing is protected: no run adds privacy noise."
-    assert "central" not in about[3]
-
-
-def test_the_setting_of_a_table_of_gains_is_about_experts() -> None:
-    source = {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}
-    question, first, *_ = sentences(dataset={"source": source})
-    assert question == "Which expert will gain most in the next round?"
-    assert first.startswith("Each round an algorithm picks one expert")

@@ -1,1 +1,1 @@
-"""The page that a run ends with: everything it made, and the answers, in one file."""
+"""The page that a run ends with: everything it made, in one file."""

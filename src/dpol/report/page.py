@@ -1,9 +1,9 @@
-"""Report page of a run: answers first, then every figure and table, in one file."""
+"""Report page of a run: a lead of three sentences, then every figure and table, in one file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -24,8 +24,9 @@ from dpol.report.part import Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.show.pages import load_template
-from dpol.studies.page import COST, PAPERS, QUESTIONS, Answer, PageFacts, Widget
-from dpol.studies.registry import load_studies
+from dpol.studies.games.lead import lead_of, title_of
+from dpol.studies.page import PageFacts, Widget
+from dpol.studies.registry import MAIN
 from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_of
 
 
@@ -75,18 +76,20 @@ def build_page(
     Raises:
         DataError: A file of the run is missing or invalid.
     """
-    facts, studies = page_facts(config), config.studies()
-    answers, parts, widgets = list[Answer](), list[Part](), list[str]()
+    facts = page_facts(config)
     sections = list[tuple[Section, Any, Frames]]()
-    for study, settings in studies:
+    head = dict[str, str]()
+    for study, settings in config.studies():
         results = _read_results(folder, study, settings, facts)
-        if study.answers:
-            answers += load(study.answers)(results, settings, facts)
+        if study.name == MAIN:
+            lead = lead_of(results["summary"], settings, facts)
+            head = {"title": title_of(settings, facts), "lead": lead}
         for section in study.sections_of(settings, facts):
             # First on the page, or after the previous sections.
             place = 0 if section.leads else len(sections)
             sections.insert(place, (section, settings, results))
     numbers = count(1)
+    parts, widgets = list[Part](), list[str]()
     for section, settings, results in sections:
         part = _part(folder, section, numbers)
         if section.widget:
@@ -94,51 +97,16 @@ def build_page(
             part = _with_widget(part, widget)
             widgets.append(widget.name)
         parts.append(part)
-    for name, study in load_studies().items():
-        if study.answers and config.block(name) is None:
-            answers += load(study.answers)({}, None, facts)
-    first, *others = parts
-    *answered, setting = joined(answers)
-    by_question = {answer.question: answer for answer in answered}
-    leading = by_question.get(COST, answered[0])
-    # Readers of a paper ask what privacy costs; owners of a table ask their own question.
-    of_papers = PAPERS in by_question or facts.asks_several
     return load_template("report.html.j2", "dpol.report").render(
+        **head,
         run=facts.run,
-        title=COST if of_papers else setting.finding,
-        lead=leading.finding,
-        first=first,
-        below=[answer.below for answer in answers if answer.below],
-        answers=answered,
+        parts=[*parts, data_part(folder, facts), provenance_part(facts, provenance)],
         example=config.report.algorithms[0],
-        setting=setting.more,
-        parts=[*others, data_part(folder, facts), provenance_part(facts, provenance)],
         widgets=widgets,
         simulated=facts.simulated,
         warning=HOLDS_RAW_COUNTS if facts.private else "",
         manual=_manual(folder, docs),
     )
-
-
-def joined(answers: Sequence[Answer]) -> list[Answer]:
-    """Join the answers to each question that has a finding.
-
-    Findings come first. Later studies come before earlier ones, whose results they judge.
-
-    >>> added = Answer(question=PAPERS, more=("b",))
-    >>> leading = Answer(question=PAPERS, finding="a")
-    >>> [(each.finding, each.more) for each in joined([leading, added])], joined([added])
-    ([('a', ('b',))], [])
-    """
-    whole = []
-    for question in QUESTIONS:
-        parts = [answer for answer in reversed(answers) if answer.question == question]
-        parts.sort(key=lambda answer: not answer.finding)
-        if parts and parts[0].finding:
-            finding, *more = (text for part in parts for text in (part.finding, *part.more) if text)
-            see = tuple(name for part in parts for name in part.see)
-            whole.append(Answer(question=question, finding=finding, more=tuple(more), see=see))
-    return whole
 
 
 _PERIODS = {(1, "day"): "day", (7, "day"): "week", (1, "month"): "month"}
@@ -151,7 +119,6 @@ def page_facts(config: Config) -> PageFacts:
     return PageFacts(
         **vars(config.facts),
         cleaned={label: stream.title or label for label, stream in config.streams.items()},
-        panel={label: asked.stream for label, asked in config.played.items()},
         gains=config.asks,
         run=config.run,
         private=dataset.private,
@@ -163,8 +130,8 @@ def page_facts(config: Config) -> PageFacts:
 
 
 def _read_results(folder: Path, study: Study, settings: Any, facts: Facts) -> Frames:
-    """Read the result tables of a study by name, if its answers or widgets need them."""
-    if not (study.answers or any(section.widget for section in study.every_section())):
+    """Read the result tables of the main study by name, for the lead, or those of a widget."""
+    if study.name != MAIN and not any(section.widget for section in study.every_section()):
         return {}
     schemas = schemas_of(study)
     names = study.results_of(settings, facts)

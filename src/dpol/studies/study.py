@@ -200,8 +200,6 @@ class Study:
             default each name gets the rows of all points in order.
         collect: "module:function" that takes (parts, settings, facts) and returns the result
             tables; by default the rows are the tables.
-        answers: "module:function" that takes (frames, settings, facts) and returns its answers for
-            the page (`dpol.studies.page`); empty for none.
     """
 
     name: str
@@ -219,7 +217,6 @@ class Study:
     reads: Callable[[Sequence[str]], Mapping[str, Sequence[str]]] = lambda streams: {}
     read: str = "dpol.studies.jobs:read_rows"
     collect: str = ""
-    answers: str = ""
 
     @property
     def folder(self) -> Path:

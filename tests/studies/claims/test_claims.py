@@ -34,7 +34,7 @@ from dpol.studies.claims.core import (
     shared,
     worst,
 )
-from dpol.studies.claims.headline import roots
+from dpol.studies.claims.roots import roots
 from dpol.studies.claims.settings import Claims
 from dpol.studies.jobs import compute
 from dpol.studies.study import schemas_of

@@ -27,5 +27,4 @@ STUDY = Study(
     seconds=4.0,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
-    answers=f"{_HERE}.answers:answers",
 )

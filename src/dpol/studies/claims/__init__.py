@@ -27,5 +27,4 @@ STUDY = Study(
     points=points,
     seconds=14.0,
     run=f"{_HERE}.study:run",
-    answers=f"{_HERE}.answers:answers",
 )

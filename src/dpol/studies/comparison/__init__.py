@@ -70,5 +70,4 @@ STUDY = Study(
     run=f"{_HERE}.jobs:run",
     whole_points=True,
     collect=f"{_HERE}.jobs:collect",
-    answers=f"{_HERE}.answers:answers",
 )

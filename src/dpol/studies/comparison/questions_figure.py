@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import looks_of
-from dpol.studies.comparison.answers import describe_tuned
 from dpol.studies.comparison.questions import best_of_roles
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.bounds import LOOKS
@@ -72,7 +72,7 @@ def draw_questions(
         lines = f"lines: means over {streams} streams, dots: each"
         compared = every[every["role"] != TUNED].drop_duplicates("role").to_dict("records")
         who = [f"{ROLES[x['role']]}: {x['algorithm']}, {x['noise']} noise" for x in compared]
-        tuned = describe_tuned(every)
+        tuned = _tuned_in_words(every)
         drawn.title(data, "0%: uniform random; 100%: oracle", lines, bars, *who, *tuned)
         shares = means.set_index(["question", "role", "mu"])["gain_share"]
         others = [role for role in (TUNED, OURS) if (means["role"] == role).any()]
@@ -90,3 +90,10 @@ def draw_questions(
             f" {'; '.join(falls)}."
         )
     return drawn.figure
+
+
+def _tuned_in_words(questions: pd.DataFrame) -> list[str]:
+    """Name the systems of the tuned baseline in words; empty without any."""
+    labels = dict.fromkeys(questions.loc[questions["role"] == TUNED, "algorithm"])
+    best = "best in hindsight of " if len(labels) > 1 else ""
+    return [f"{ROLES[TUNED]}: {best}{', '.join(labels)}"] if labels else []

@@ -46,7 +46,6 @@ STUDY = Study(
     reads=lambda streams: {"streams": [f"streams/{label}.parquet" for label in streams]},
     read=f"{_HERE}.findings:read",
     collect=f"{_HERE}.findings:collect",
-    answers=f"{_HERE}.answers:answers",
 )
 
 

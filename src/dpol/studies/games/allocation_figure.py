@@ -13,11 +13,11 @@ from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import DASHED, REFERENCES, SHORT, SOLID, looks_of
+from dpol.show.words import mu_title
 from dpol.studies.games import allocation as rules
-from dpol.studies.games.allocation_answer import finding_of
-from dpol.studies.games.allocation_table import shown_rows
+from dpol.studies.games.allocation_table import BLOCK, shown_rows
 from dpol.studies.games.settings import BEST_FIXED, ORACLE, UNIFORM, Games
-from dpol.studies.games.systems import THIN, ordered_levels
+from dpol.studies.games.systems import THIN, headline_levels, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 _LOWEST = -0.5
@@ -72,3 +72,40 @@ def draw_allocation(frames: Frames, main: Games, facts: Facts, *, narrow: bool =
         drawn.title(data, "0%: units by capacity; 100%: the next need is known", bars, system)
         drawn.find(finding_of(rows, facts))
     return drawn.figure
+
+
+def finding_of(rows: pd.DataFrame, facts: Facts) -> str:
+    """Compare equal chances with the last noisy counts, with noise and without.
+
+    Args:
+        rows: Rows of `shown_rows`.
+        facts: The levels.
+    """
+    at, free = _headlines(rows, facts)
+    equal, share = at.to_dict("index")[rules.EQUAL], at["avoided"]
+    by_chances, by_last = percent(share[rules.EQUAL]), percent(share[rules.LAST])
+    return (
+        f"With units for {percent(equal['units_share'])} of the mean need ({equal['need']}), at"
+        f" {mu_title(equal['mu'])}: equal chances avoid {by_chances} of the avoidable unmet need,"
+        f" the last noisy counts {by_last} (0%: units by capacity alone;"
+        " 100%: the next need is known). The reading of the counts changes"
+        f" {100 * equal['over_last']:.0f} points (±{100 * equal['over_last_rounds_half_width']:.0f}"
+        f" if rounds are resampled in blocks of {BLOCK}); noise costs equal chances"
+        f" {100 * (free['avoided'][rules.EQUAL] - share[rules.EQUAL]):.0f}, from"
+        f" {mu_title(max(facts.levels.values()))} on."
+    )
+
+
+def _headlines(rows: pd.DataFrame, facts: Facts) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of the first need and the most units by rule: with noise, and without.
+
+    The level with noise is the middle one; without noise, or else the weakest.
+    """
+    (middle,) = headline_levels(facts.levels, several=False)
+    need, share = rows["need"] == rows["need"].iloc[0], rows["units_share"]
+    first = rows[need & (share == share.max())]
+    at, free = (
+        first[(first["mu"] == mu) | first["mu"].isna()].set_index("rule")
+        for mu in (middle, max(facts.levels.values()))
+    )
+    return at, free

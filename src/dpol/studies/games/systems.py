@@ -81,7 +81,7 @@ def lines_of(summary: pd.DataFrame, main: Games, facts: Facts) -> list[Line]:
 
 
 def _compared(rows: pd.DataFrame, main: Games) -> Iterator[Line]:
-    names = named_systems(rows, main)
+    names = {main.roles[way][0]: ROLES[way] for way in (BASELINE, OURS)}
     labels = dict.fromkeys((*main.report.algorithms, *main.report.rivals))
     central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]
     tuned = [_of(rows, *system) for system in main.roles.get(TUNED, ())]
@@ -137,22 +137,6 @@ def system_title(algorithm: str, noise: str) -> str:
     'rw-meta, capacity noise †'
     """
     return f"{algorithm}, {marked(f'{noise} noise', name_of(noise).ours)}"
-
-
-def named_systems(summary: pd.DataFrame, settings: Games) -> dict[tuple[str, str], str]:
-    """Return the baseline and ours with their names, or else the best local algorithm.
-
-    The latter is named with each of its noises, the best one first.
-    """
-    if settings.roles:
-        return {settings.roles[way][0]: ROLES[way] for way in (BASELINE, OURS)}
-    local = promised(summary[summary["algorithm"].isin(settings.report.algorithms)])
-    local = local[(local["model"] == "local") & (local["mu"] < math.inf)]
-    best = _best(local[local["mu"] == local["mu"].min()])
-    if best is None:
-        return {}
-    noises = dict.fromkeys((best[1], *local.loc[local["algorithm"] == best[0], "noise"]))
-    return {(best[0], noise): system_title(best[0], noise) for noise in noises}
 
 
 def _best(rows: pd.DataFrame) -> tuple[str, str] | None:

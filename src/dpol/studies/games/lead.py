@@ -1,0 +1,154 @@
+"""Head of the page: the question of the run, and what privacy costs in at most three sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from dpol.core.rounding import percent
+from dpol.data.question import Gain
+from dpol.data.settings import Columns
+from dpol.privacy.account import best_guess
+from dpol.show.words import each, mu_title
+from dpol.studies.games.settings import BASELINE, OURS, ROLES, Games
+from dpol.studies.games.systems import headline_levels, lines_of, mean_share
+from dpol.studies.page import PageFacts
+
+_NEXT = {"day": "the next day", "week": "next week", "month": "next month"}
+_NAMED = 3
+"""Most streams that a sentence names."""
+
+
+def title_of(settings: Games, facts: PageFacts) -> str:
+    """Ask what privacy costs where systems are compared, otherwise the question of the table."""
+    if settings.roles or facts.asks_several:
+        return "What does privacy cost?"
+    if facts.columns is None:
+        return "Which expert will gain most in the next round?"
+    (gain,) = facts.gains.values()
+    return question_in_words(facts.columns, gain, facts.period)
+
+
+def question_in_words(columns: Columns, gain: Gain, period: str) -> str:
+    """Put a question in the words of a table.
+
+    Args:
+        columns: Columns of the table.
+        gain: The question.
+        period: day, week, month or period.
+
+    >>> columns = Columns(entity="hospital_pk", period="week", count="patients", capacity="beds")
+    >>> question_in_words(columns, Gain(of="count", bound=1000), "week")
+    'Which hospital will have the most patients next week?'
+    >>> question_in_words(columns, Gain(min_capacity=50), "week")[:46]
+    'Which hospital with at least 50 beds will have'
+    """
+    called = columns.called
+    entity, count, capacity = called("entity"), called("count"), called("capacity")
+    when = _NEXT.get(period, "in the next period")
+    among = f" with at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
+    if gain.of == "count":
+        return f"Which {entity}{among} will have the most {count} {when}?"
+    if gain.at_most or columns.capacity_per != 1:
+        return f"Which {entity}{among} will have the most {columns.rate} {when}?"
+    share = f"the largest share of {capacity} taken by {count}"
+    return f"Which {entity}{among} will have {share} {when}?"
+
+
+def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
+    """Say what is decided, by what, and what privacy costs at one level.
+
+    The level is the middle one where systems are compared: then the sentence is on the baseline
+    and ours, for the first question. Otherwise it is the strictest, and the sentence is on the best
+    local system, or the best with a curator, and the best fixed entity.
+
+    Args:
+        summary: Table of `dpol.studies.games.findings.conclude`.
+        settings: The systems compared.
+        facts: Facts of the run.
+    """
+    streams = list(facts.streams)
+    if facts.asks_several:
+        streams = [name for name in streams if facts.asked[name] == next(iter(facts.questions))]
+    own = summary[summary["stream"].isin(streams)]
+    private = [
+        line
+        for line in lines_of(own, settings, facts)
+        if line.model != "none" and (line.rows["mu"] < math.inf).any()
+    ]
+    if settings.roles:
+        level = headline_levels(facts.levels, several=facts.asks_several)[-1]
+        roles = ROLES[BASELINE], ROLES[OURS]
+        named = [
+            (line, f"{line.name} ({line.algorithm}, {line.noise} noise)")
+            for line in private
+            if line.name in roles
+        ]
+    else:
+        level = min(facts.levels.values())
+        local = [line for line in private if line.model == "local"] or private
+        ranked = sorted(local, key=lambda line: -mean_share(line.rows, level)[0])
+        named = [
+            (line, f"the best {line.model} system in hindsight ({line.name})")
+            for line in ranked[:1]
+        ]
+    named = [(line, name) for line, name in named if (line.rows["mu"] == level).any()]
+    if not named:
+        return f"{_decided(facts)} No private algorithm was played with noise."
+    kept = [f"{name} keeps {_share(line.rows, level)}" for line, name in named]
+    if not settings.roles:
+        kept.append(_fixed(named[0][0].rows, facts))
+    unit = each(named[0][0].rows["unit"]).replace("round", facts.period)
+    titles = [facts.streams[name] for name in streams]
+    where = _listed(titles) if len(titles) <= _NAMED else f"{len(titles)} streams"
+    over = f", mean over {where}" if len(titles) > 1 else ""
+    cost = (
+        f"At {mu_title(level)} an attacker is right about {unit} at most"
+        f" {100 * best_guess(level):.0f} times in 100 (a coin: 50); then {_listed(kept)} of the"
+        f" possible gain{over}."
+    )
+    free = [_share(line.rows, math.inf) for line, _ in named if (line.rows["mu"] == math.inf).any()]
+    without = f" Without privacy: {_listed(free)}." if len(free) == len(named) else ""
+    return f"{_decided(facts)} {cost}{without}"
+
+
+def _decided(facts: PageFacts) -> str:
+    """Say what an algorithm picks, from what, and what it scores, for the first question."""
+    if (columns := facts.columns) is None:
+        return "Each round an algorithm picks one expert from noisy gains, and scores its gain."
+    called = columns.called
+    entity, count, capacity = called("entity"), called("count"), called("capacity")
+    gain = next(iter(facts.gains.values()))
+    among = f" with at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
+    scored = f"its {count}" if gain.of == "count" else f"its {count} divided by its {capacity}"
+    return (
+        f"Each {facts.period} an algorithm picks one {entity}{among} from noisy numbers, and scores"
+        f" {scored}."
+    )
+
+
+def _share(rows: pd.DataFrame, mu: float) -> str:
+    """Write the share of the possible gain at a level, with its interval."""
+    share, half = mean_share(rows, mu)
+    low, high = percent(share - half), percent(share + half)
+    if not half < math.inf or low == high:
+        return percent(share)
+    return f"{percent(share)} ({low.removesuffix('%')} to {high})"
+
+
+def _fixed(rows: pd.DataFrame, facts: PageFacts) -> str:
+    """Name the best fixed entity in hindsight, and say what it keeps."""
+    entity = facts.columns.called("entity") if facts.columns else "expert"
+    known = rows.drop_duplicates("stream")
+    names = known["best_fixed"].unique()
+    always = f", always {names[0]}," if len(names) == 1 else ""
+    return (
+        f"the best fixed {entity} in hindsight{always} {percent(known['best_fixed_share'].mean())}"
+    )
+
+
+def _listed(texts: Sequence[str]) -> str:
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
