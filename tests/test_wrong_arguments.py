@@ -119,7 +119,7 @@ def held():
     yield dpol.Observation(GAINS, GAINS[0], fresh_scale=GAINS[0], reported=GAINS[0])
     yield dpol.Forecast(GAINS, GAINS, GAINS)
     frame = pd.DataFrame({"mean": range(200)})
-    yield dpol.RunComparison(settings=("seed: 1, 2",), cells=frame, verdicts=(), league=frame)
+    yield dpol.RunComparison(settings=("seed: 1",), provenance=(), cells=frame, verdicts=())
     yield dpol.ReplicateGenerators((np.random.default_rng(1),) * 1000)
 
 

@@ -24,7 +24,7 @@ from dpol.data.panel import provenance_of
 from dpol.experts.registry import modules_of
 from dpol.noise import module_of_noise
 from dpol.show.papers import REPORTED
-from dpol.studies.study import Facts, FigureSpec, Point, Section, Study
+from dpol.studies.study import Facts, Point, Section, Study
 
 if TYPE_CHECKING:
     from dpol.data.query import Query
@@ -126,9 +126,8 @@ class Plan:
 
         The first file of each figure and table comes with its entry in Snakemake's own report.
         """
-        shown = [
-            ("figure", figure.name, figure.title, _figure_formats(figure))
-            for figure in section.figures
+        shown: list[tuple[str, str, str, Sequence[str]]] = [
+            ("figure", figure.name, figure.title, FIGURE_FORMATS) for figure in section.figures
         ]
         shown += [("table", table.name, table.title, TABLE_FORMATS) for table in section.tables]
         files: list[tuple[str, dict[str, Any] | None]] = []
@@ -464,8 +463,3 @@ def _label_of(job: Mapping[str, Point]) -> str:
 def rule_of_section(section: Section) -> str:
     """Return the name of the rule that writes the files of a section."""
     return f"{section.name.replace('-', '_')}_shown"
-
-
-def _figure_formats(figure: FigureSpec) -> Sequence[str]:
-    """Return the formats of a figure; a figure on the page has a narrow variant for phones."""
-    return FIGURE_FORMATS if figure.place == "file" else (*FIGURE_FORMATS, "narrow.svg")

@@ -27,22 +27,25 @@ found.words = await tab.evaluate(() => {
 // Open folded parts, which count too.
 await tab.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));
 found.widthOpen = await tab.evaluate(() => document.documentElement.scrollWidth);
-// Boxes that scroll within the page.
+// Boxes that scroll within the page, and figures, each with the box's and the image's widths.
 found.inner = await tab.evaluate(() =>
   [...document.querySelectorAll("*")].filter((it) => {
     const { overflowX, overflowY } = getComputedStyle(it);
-    return it.checkVisibility() && ((/auto|scroll/.test(overflowY) && it.scrollHeight > it.clientHeight + 1) ||
+    return it.checkVisibility() && !it.matches(".panel") && ((/auto|scroll/.test(overflowY) && it.scrollHeight > it.clientHeight + 1) ||
       (/auto|scroll/.test(overflowX) && it.scrollWidth > it.clientWidth + 1));
   }).map((it) => `${it.tagName} ${it.className}`));
 found.background = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
 found.panels = await tab.evaluate(() =>
   [...document.querySelectorAll(".panel")].map((it) => getComputedStyle(it)).map((it) => [it.backgroundColor, it.filter]));
+found.figures = await tab.evaluate(() =>
+  [...document.querySelectorAll(".panel")].filter((it) => it.checkVisibility()).map((it) => {
+    const image = it.querySelector("img");
+    return [it.clientWidth, it.scrollWidth, image.getBoundingClientRect().width, image.naturalWidth, it.tabIndex];
+  }));
 found.images = await tab.evaluate(() =>
   [...document.querySelectorAll("img")].map((it) => Math.round(it.getBoundingClientRect().height)));
 found.lost = await tab.evaluate(() =>
   [...document.querySelectorAll("img")].filter((it) => !it.complete || !it.naturalWidth).length);
-found.sources = await tab.evaluate(() =>
-  [...document.querySelectorAll("img")].map((it) => it.currentSrc === it.src));
 found.anchors = await tab.evaluate(() =>
   [...document.querySelectorAll("a[href^='#']")].filter(
     (it) => !document.getElementById(it.getAttribute("href").slice(1))).length);

@@ -36,8 +36,6 @@ SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
 </svg>
 """
 
-NARROW = SVG.replace("72", "36")
-
 STUDIES: dict[str, Any] = {
     "batching": {"n_experts": [2], "mus": [1]},
     "lazy": {"n_rounds": [10], "n_experts": [2], "epsilons": [1]},
@@ -207,7 +205,6 @@ def write_run(folder: Path) -> None:
     shown = [(own, block) for study, block in studies for own in study.sections_of(block, facts)]
     for name in (figure.name for section, block in shown for figure in section.figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
-        (folder / f"figures/{name}.narrow.svg").write_text(NARROW)
     group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))
     tables = {

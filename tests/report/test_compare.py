@@ -49,10 +49,14 @@ def write(
     seed: int = 7,
     tables: Mapping[str, pd.DataFrame] = MappingProxyType({}),
     code: str = PARAMS.code,
+    guaranteed: Mapping[float, float] = MappingProxyType({}),
     provenance: Mapping[str, Any] = MappingProxyType({}),
     **settings: Any,
 ) -> Path:
-    """Write a finished run of algorithms with these total gains, or of these runs."""
+    """Write a finished run of algorithms with these total gains, or of these runs.
+
+    `guaranteed` has the guaranteed mu of a requested mu, if they differ; NaN: epsilon is 4.
+    """
     if isinstance(played, Mapping):
         played = [played_by_hand(label, "isotropic", 1.0, own) for label, own in played.items()]
     data = stream(label="nm") if data is None else data
@@ -61,6 +65,7 @@ def write(
             **{"stream": runs.stream, "noise": runs.noise, "mu": runs.mu, "algorithm": runs.label},
             **{"replicates": len(runs.totals), "mean_gain": runs.totals.mean()},
             "std_gain": runs.totals.std(ddof=1) if len(runs.totals) > 1 else math.nan,
+            **{"guaranteed_mu": guaranteed.get(runs.mu, runs.mu), "epsilon": 4.0},
         }
         for runs in played
     ]
@@ -156,6 +161,38 @@ def test_other_data_have_no_interval_but_count_as_a_difference(base: Path, tmp_p
     assert rows(compare_runs(base, write(tmp_path / "n", more, data=renamed)))["meta"]["interval"]
 
 
+def at(mu: float, totals: Sequence[float], label: str = "meta") -> Played:
+    return played_by_hand(label, "isotropic", mu, totals)
+
+
+def test_a_noise_at_twice_its_mu_is_not_compared_with_the_requested_mu(tmp_path: Path) -> None:
+    """What is asked for at 0.5 gives 1, and is compared with 1 of the other run."""
+    good = write(tmp_path / "good", [at(1.0, META), at(0.5, TREE)])
+    faulty = write(tmp_path / "faulty", [at(0.5, LEADER), at(0.25, LEADER)], guaranteed={0.5: 1.0})
+    cells = compare_runs(good, faulty, confidence=0.5).cells.set_index("guaranteed_mu")
+    assert cells.loc[1.0, "difference"] == pytest.approx(5 - 7 / 3)
+    assert (cells.loc[1.0, "mu_old"], cells.loc[1.0, "mu_new"]) == (1.0, 0.5)
+    assert cells.loc[1.0, "interval"] == "Welch", "at another requested mu the noise is another"
+    alone = {0.5: "only in the old run", 0.25: "only in the new run"}
+    assert cells["verdict"].to_dict() == {1.0: "higher", **alone}
+    assert cells["difference"].notna().tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("guarantee", [0.2, math.nan])
+def test_cells_with_one_guarantee_are_told_apart_by_the_requested_mu(
+    tmp_path: Path, guarantee: float
+) -> None:
+    """Prefix sums may have noise for the strictest level at all; L2P has epsilon only."""
+    same = dict.fromkeys((1.0, 0.5, 0.25), guarantee)
+    one = write(tmp_path / "one", [at(1.0, META), at(0.5, TREE)], guaranteed=same)
+    two = write(tmp_path / "two", [at(0.5, TREE), at(0.25, LEADER)], guaranteed=same)
+    cells = compare_runs(one, two).cells
+    found = cells.set_index("verdict")[["mu_old", "mu_new"]].to_dict("index")
+    assert found["same"] == {"mu_old": 0.5, "mu_new": 0.5}
+    assert found["only in the old run"]["mu_old"] == 1.0
+    assert found["only in the new run"]["mu_new"] == 0.25
+
+
 def test_numbers_of_one_run_only_are_listed(base: Path, tmp_path: Path) -> None:
     less = write(tmp_path / "less", {"meta": META, "tree": TREE})
     fewer, more = compare_runs(base, less), compare_runs(less, base)
@@ -172,12 +209,15 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
     report = {"confidence": 0.9, "envelope": "tree"}
     blocks: dict[str, Any] = {"suites": suites, "report": report, "audits": {}}
     new = write(tmp_path / "new", seed=8, code="fedcba9876543210", provenance=facts, **blocks)
-    assert set(compare_runs(base, new).settings) == {
+    result = compare_runs(base, new)
+    assert set(result.settings) == {
         "report.confidence: 0.95 → 0.9",
         "seed: 7 → 8",
         "suites.local.algorithms: [meta] → [{algorithm: meta, floor: 0}]",
         "report.envelope: not set → tree",
         "audits: not set → {}",
+    }
+    assert set(result.provenance) == {
         "versions: [dpol 0.1.0] → [dpol 0.2.0]",
         "hash of the code of dpol: 0123456789abcdef → fedcba9876543210",
         "commit: 0123abc → 4567def",
@@ -187,7 +227,8 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
 def test_another_table_of_data_is_named(base: Path, tmp_path: Path) -> None:
     crate = write(new := tmp_path / "new") / CRATE
     crate.write_text(crate.read_text().replace("ab" * 32, "cd" * 32))
-    assert compare_runs(base, new).settings == (f"checksum of the data: {'ab' * 32} → {'cd' * 32}",)
+    result = compare_runs(base, new)
+    assert result.provenance == (f"checksum of the data: {'ab' * 32} → {'cd' * 32}",)
 
 
 def test_verdicts_that_changed_are_named(tmp_path: Path) -> None:
@@ -260,12 +301,25 @@ def test_the_command_writes_all_rows_and_fails_on_a_difference_if_told_to(
     code, out, _ = command("compare", base, new, "--output", file)
     assert code == 0
     assert "leader" in out
-    assert "meta" not in out.partition("share of the possible gain")[0], "its number is the same"
+    assert "meta" not in out, "its number is the same"
+    assert "cells in both runs: 2 same, 1 lower\n" in out
     written = pd.read_csv(file)
     assert written["verdict"].tolist() == ["lower", "same", "same"]
     assert written.columns.tolist() == compare_runs(base, new).cells.columns.tolist()
     assert command("compare", base, new, "--fail-on-difference")[0] == 1
     assert command("compare", base, write(tmp_path / "b"), "--fail-on-difference")[0] == 0
+
+
+def test_the_command_shows_the_guaranteed_mu_and_counts_cells_of_one_run(tmp_path: Path) -> None:
+    old = write(tmp_path / "old", [at(1.0, META), at(0.5, TREE)], guaranteed={0.5: 0.4})
+    more = [at(1.0, META), at(0.5, LEADER), *(at(0.5, META, label) for label in ("a", "b"))]
+    new = write(tmp_path / "new", [at(0.5, LEADER), *more[2:]], guaranteed={0.5: 0.4})
+    _, out, _ = command("compare", old, new, "--confidence", "0.5", "--output", tmp_path / "csv")
+    (line,) = (line for line in out.splitlines() if "isotropic" in line)
+    assert "0.4 (requested 0.5)" in line
+    assert f"at another guaranteed μ: 1 in {old}, 2 in {new}\n" in out
+    assert "nan" not in out.lower()
+    assert len(pd.read_csv(tmp_path / "csv")) == 4
 
 
 def damage(folder: Path, what: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.report.page import build_page
-from report.run_by_hand import NARROW, ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
+from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
 ALWAYS = ["privacy-utility", "privacy", "replay", "average-gain"]
 OWN = config().dataset.model_dump(exclude_none=True) | {"public": False}
@@ -114,15 +114,13 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 
 
 def test_figures_have_numbers_and_their_findings(whole: str) -> None:
-    """Wide and narrow images, with the finding in their files as caption and alternative text."""
-    elements = Elements(whole)
-    images, sources = elements.of("img"), elements.of("source")
-    assert len(images) == len(sources) == 8
+    """The finding in the file of an image is its caption and alternative text."""
+    images = Elements(whole).of("img")
+    assert len(images) == 8
     assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == list("12345678")
-    for attrs, source in zip(images, sources, strict=True):
+    for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-        assert base64.b64decode(source["srcset"].split(",")[1]).decode() == NARROW
     assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8 + 4, "four are only files"
 
 
@@ -198,7 +196,6 @@ NEEDED = (
     *("summary.parquet", "replay.parquet"),
     *("data/cleaning.json", "tables/average-gain.fragment.html", "tables/batching.fragment.html"),
     *("figures/privacy-utility.svg", "figures/labels-hospitals.svg"),
-    "figures/privacy-utility.narrow.svg",
 )
 
 

@@ -102,13 +102,10 @@ def test_equal_figures_give_equal_files_whatever_the_user_s_settings(tmp_path: P
     assert one[0].read_bytes() != two[0].read_bytes()
 
 
-def test_a_figure_for_a_phone_has_one_column_and_files_carry_the_finding(tmp_path: Path) -> None:
-    with panels.panels(3, 3, (3.0, 2.0), narrow=True) as drawn:
-        drawn.name_x("a name that is wider than a phone, and so is broken into lines " * 2)
+def test_long_names_of_axes_break_and_files_carry_the_finding(tmp_path: Path) -> None:
+    with panels.panels(3, 1, (3.0, 2.0)) as drawn:
+        drawn.name_x("a name that is wider than the figure, and so is broken into lines " * 2)
         drawn.find("3 of 4 <hold>.")
-    places = [ax.get_position() for ax in drawn.axes]
-    assert {round(place.x0, 9) for place in places} == {round(places[0].x0, 9)}
-    assert drawn.figure.get_figwidth() < 4
     assert_legible(drawn.figure)
     (name,) = [text for text in drawn.figure.texts if "wider" in text.get_text()]
     assert name.get_window_extent().x1 <= drawn.figure.bbox.x1

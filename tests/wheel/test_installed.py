@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import venv
@@ -233,15 +232,6 @@ def test_all_that_it_brings_is_in_the_results(folder: Path) -> None:
     assert all(text in page for text in ("outside-leader", "twice", "Heads of each coin"))
     crate = json.loads((results / "ro-crate-metadata.json").read_text())
     assert "outside" in {node.get("name") for node in crate["@graph"]}
-
-
-def test_it_stands_in_the_league(commands: Path, folder: Path) -> None:
-    for copy in ("one", "two"):
-        shutil.copytree(folder / "results/outside", folder / "copies" / copy)
-    runs = "results/outside", "copies/one", "copies/two"
-    said = succeed(dpol(commands, folder, "compare", *runs))
-    rows = [line.split()[:2] for line in said.splitlines()]
-    assert all([name, "twice"] in rows for name in ("outside-leader", "named"))
 
 
 def test_it_passes_the_checks_and_a_broken_class_is_refused(commands: Path, folder: Path) -> None:

@@ -40,7 +40,7 @@ def sections_fit(study: Study) -> None:
     """Check that the functions of its sections exist, and show its results."""
     for section in study.every_section():
         for figure in section.figures:
-            _takes(figure.draw, 3, *(["narrow"] if figure.place != "file" else []))
+            _takes(figure.draw, 3)
             if not (figure.description.endswith(".") and figure.title[0].isupper()):
                 raise CheckError(
                     f"figure {figure.name}: the description must end with a full stop, and the"
@@ -77,14 +77,13 @@ def points_are_plain(study: Study, settings: Any) -> None:
                 )
 
 
-def _takes(reference: str, count: int, *keywords: str) -> None:
+def _takes(reference: str, count: int) -> None:
     try:
         taken = list(inspect.signature(load(reference)).parameters)
     except (ImportError, AttributeError) as error:
         raise CheckError(f"{reference} does not exist: {error}") from None
-    if len(taken) != count + len(keywords) or taken[count:] != [*keywords]:
-        given = " and ".join([f"{count} arguments", *keywords])
-        raise CheckError(f"{reference} takes {', '.join(taken)}, but is given {given}")
+    if len(taken) != count:
+        raise CheckError(f"{reference} takes {', '.join(taken)}, but is given {count} arguments")
 
 
 CHECKS: Mapping[str, Callable[[Study], None]] = {

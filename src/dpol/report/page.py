@@ -145,7 +145,7 @@ LONGEST_TABLE = 60
 def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
     """Build a section. Tables below figures and long tables are folded; some are only linked."""
     pictures = tuple(_picture(folder, figure, numbers) for figure in section.figures)
-    seen = any(picture.wide for picture in pictures)
+    seen = any(picture.image for picture in pictures)
     shown, folded = list[tuple[str, str]](), list[tuple[str, str]]()
     for spec in section.tables:
         if spec.place == "file":
@@ -173,14 +173,13 @@ def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
 def _picture(folder: Path, figure: FigureSpec, numbers: Iterator[int]) -> Picture:
     """Read a figure; one that is only a file has no number and no image on the page."""
     path = folder / f"figures/{figure.name}.svg"
-    wide, width, finding = read_image(path)
+    image, width, finding = read_image(path)
     if figure.place == "file":
-        return Picture(spec=figure, number=0, wide="", narrow="", width=0.0, finding=finding)
+        return Picture(spec=figure, number=0, image="", width=0.0, finding=finding)
     return Picture(
         spec=figure,
         number=next(numbers),
-        wide=wide,
-        narrow=read_image(path.with_suffix(".narrow.svg"))[0],
+        image=image,
         width=width,
         finding=finding or figure.title,
     )

@@ -14,16 +14,14 @@ class Picture:
     Args:
         spec: Its texts and its place.
         number: Its number.
-        wide: Image as base64; empty if it is only a file.
-        narrow: Image for phones, as base64.
-        width: Width of the wide image, in points.
+        image: Image as base64; empty if it is only a file.
+        width: Its width, in points.
         finding: Sentence on what it shows.
     """
 
     spec: FigureSpec
     number: int
-    wide: str
-    narrow: str
+    image: str
     width: float
     finding: str
 

@@ -24,8 +24,6 @@ from dpol.show.looks import BAND, Look
 
 WIDTH = 6.6
 """Width of all panels on a page, in inches."""
-NARROW = 3.3
-"""Width of the panels on a phone, one below the other, in inches."""
 STRICTER = "more private to the right"
 """Direction of every axis of privacy levels."""
 GUESSES = "privacy: an attacker’s right guesses about one person, at most (a coin: 50%)"
@@ -121,8 +119,6 @@ def panels(
     columns: int,
     size: tuple[float, float],
     y_label: str = "",
-    *,
-    narrow: bool = False,
     **options: Any,
 ) -> Iterator[Panels]:
     """Open a figure of panels, to be drawn in the block; its layout is fixed at the end.
@@ -132,11 +128,8 @@ def panels(
         columns: Largest number of panels side by side.
         size: Width and height of a panel with its labels, in inches.
         y_label: Name of the vertical axis of all panels.
-        narrow: Whether to lay it out for a phone, with all panels in one column.
         options: Options of `matplotlib.figure.Figure.subplots`.
     """
-    if narrow:
-        columns, size = 1, (NARROW, size[1])
     columns = min(columns, number)
     rows = math.ceil(number / columns)
     with style.figure_style():

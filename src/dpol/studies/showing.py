@@ -42,10 +42,7 @@ def write_shown(
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
     for figure in section.figures:
         draw, paths = load(figure.draw), _files_of("figures", figure.name, files)
-        narrow = [path for path in paths if ".narrow." in path.name]
-        save_figure(draw(frames, block, facts), [path for path in paths if path not in narrow])
-        if narrow:
-            save_figure(draw(frames, block, facts, narrow=True), narrow)
+        save_figure(draw(frames, block, facts), paths)
     for table in section.tables:
         shown = load(table.build)(frames, block, facts)
         write_table(shown, *_files_of("tables", table.name, files))

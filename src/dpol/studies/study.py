@@ -107,8 +107,8 @@ class FigureSpec(Settings):
         name: name of its files below figures/, without suffix.
         title: what it shows, in a few words.
         description: what is drawn where.
-        draw: "module:function" that takes (frames, settings, facts, narrow) and returns the figure,
-            whose label is its finding in a sentence; `narrow` asks for panels below each other.
+        draw: "module:function" that takes (frames, settings, facts) and returns the figure, whose
+            label is its finding in a sentence.
         place: whether the page shows it, folds it, or shows only its finding; its files are always
             made.
         results: names of result tables that it needs besides its section's; the figure is

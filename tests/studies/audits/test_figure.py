@@ -22,9 +22,9 @@ def audits(few_audits):
     )
 
 
-def draw_audit(audits, narrow=False):
+def draw_audit(audits):
     facts = Facts({}, simulated=True, confidence=0.95)
-    return draw({"audits": audits}, Audits(), facts, narrow=narrow)
+    return draw({"audits": audits}, Audits(), facts)
 
 
 def points(figure):
@@ -61,11 +61,10 @@ def test_a_share_far_beyond_its_claim_does_not_squash_the_others(audits):
     assert figure.axes[0].get_xlim()[1] < 1.6
 
 
-@pytest.mark.parametrize("narrow", [False, True])
-def test_refuted_claims_stand_out_and_are_counted(audits, narrow):
+def test_refuted_claims_stand_out_and_are_counted(audits):
     violated = audits.verdict == "violated"
     assert 0 < violated.sum() < len(audits)
-    figure = draw_audit(audits, narrow)
+    figure = draw_audit(audits)
     outside = int((audits.verdict == OUTSIDE).sum())
     seen = [True] * violated.sum() + [False] * (outside + 5)
     assert [colour == REFUTED for _, _, colour, _ in points(figure)] == seen

@@ -59,7 +59,7 @@ def test_correlated_noise_says_what_longer_stays_pay() -> None:
 def test_without_people_only_one_round_is_protected() -> None:
     shown = table(run("rw-meta", 1.0, 1.0, **dict.fromkeys(STAYS, np.nan)))
     assert [line[-2:] for line in texts(shown)] == [
-        ["counted in 1 round", "69.2%"],
+        ["right guesses, counted in 1 round", "69.2%"],
         ["ε at δ = 10⁻⁶", "4.89"],
     ]
 

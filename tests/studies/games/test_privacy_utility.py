@@ -34,17 +34,14 @@ def crowded() -> list[dict[str, object]]:
     return [*local, *central]
 
 
-def drawn(
-    frame: pd.DataFrame, narrow: bool = False, *, facts: Facts = FACTS, **report: object
-) -> Figure:
-    return draw_privacy_utility({"summary": frame}, main(**report), facts, narrow=narrow)
+def drawn(frame: pd.DataFrame, *, facts: Facts = FACTS, **report: object) -> Figure:
+    return draw_privacy_utility({"summary": frame}, main(**report), facts)
 
 
-@pytest.mark.parametrize("narrow", [False, True])
-def test_levels_go_from_no_privacy_to_the_strictest_and_names_do_not_overlap(narrow: bool) -> None:
+def test_levels_go_from_no_privacy_to_the_strictest_and_names_do_not_overlap() -> None:
     labels = ["rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"]
     asked = {"facts": replace(FACTS, levels=LEVELS), "algorithms": labels}
-    figure = drawn(summary(crowded(), **asked), narrow, **asked)
+    figure = drawn(summary(crowded(), **asked), **asked)
     assert_legible(figure)
     (ax,) = figure.axes
     # By hand: Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.
@@ -59,7 +56,6 @@ def test_levels_go_from_no_privacy_to_the_strictest_and_names_do_not_overlap(nar
     assert len(names_of_lines(ax)) == 4
     del shown["best fixed expert"]
     assert all([x for x, _ in points(line)] == [0, 1, 2] for line in shown.values())
-    assert figure.get_figwidth() < (4 if narrow else 10)
 
 
 def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last() -> None:

@@ -56,10 +56,9 @@ def marks(ax: Axes) -> dict[tuple[int, bool], float]:
     }
 
 
-@pytest.mark.parametrize("narrow", [False, True])
-def test_every_panel_has_the_regrets_of_its_setting(narrow: bool) -> None:
+def test_every_panel_has_the_regrets_of_its_setting() -> None:
     """There is a column per T, a row per d, a line per algorithm, and a marker per epsilon."""
-    figure = draw_regret({"convex": table()}, SETTINGS, FACTS, narrow=narrow)
+    figure = draw_regret({"convex": table()}, SETTINGS, FACTS)
     assert_legible(figure)
     cells = itertools.product((2, 10, 30), sorted(ROUNDS))
     for ax, (d, T) in zip(figure.axes, cells, strict=True):
@@ -102,7 +101,7 @@ def test_negative_regrets_are_not_drawn() -> None:
 # ---- what experts learn --------------------------------------------------------------------------
 
 
-def learned(narrow: bool = False) -> Figure:
+def learned() -> Figure:
     """Draw: uniform random 1000, no privacy 200 (d = 10) and 600 (d = 300); regrets by hand."""
     regrets = {
         ("l2p-sound", 10, 1.0): 400.0,  # 600 of 800
@@ -118,12 +117,11 @@ def learned(narrow: bool = False) -> Figure:
     ).assign(T=1000, adversary="stochastic", uniform_regret=1000.0, ci_half_width=80.0)
     others = [longest.assign(T=100, mean_regret=0.0), longest.assign(adversary="lower-bound")]
     rows = pd.concat([*others, longest]).assign(replicates=20, confidence=0.9, ci_comparisons=6)
-    return draw_learned({"lazy": rows}, SETTINGS, FACTS, narrow=narrow)
+    return draw_learned({"lazy": rows}, SETTINGS, FACTS)
 
 
-@pytest.mark.parametrize("narrow", [False, True])
-def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(narrow: bool) -> None:
-    figure = learned(narrow)
+def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games() -> None:
+    figure = learned()
     assert_legible(figure)
     (ax,) = figure.axes
     names = [label.get_text() for label in ax.get_yticklabels()]

@@ -23,18 +23,17 @@ _CLOSEST = 5
 _FARTHEST = 1.5  # Larger shares are drawn here.
 
 
-def draw(frames: Frames, settings: Audits, facts: Facts, *, narrow: bool = False) -> Figure:
+def draw(frames: Frames, settings: Audits, facts: Facts) -> Figure:
     """Draw a line for each audit that refutes or is outside the promise, and the closest others."""
     audits = frames["audits"]
     refuted, rows = chosen_rows(audits)
     outside = int((audits["verdict"] == OUTSIDE).sum())
     methods = {row["method"] for row in rows}
     largest = max(_drawn_share(row) for row in rows)
-    height = (0.42 if narrow else 0.3) * len(rows) + 0.3
-    with panels.panels(1, 1, (panels.WIDTH, height), narrow=narrow) as drawn:
+    with panels.panels(1, 1, (panels.WIDTH, 0.3 * len(rows) + 0.3)) as drawn:
         (ax,) = drawn.axes
         for line, row in enumerate(rows):
-            _draw_line(ax, line, row, 48 if narrow else 110)
+            _draw_line(ax, line, row)
         ax.axvline(1, color=BLACK, lw=1.0)
         ax.set_xlim(0, max(1.06, 1.04 * largest))
         ax.set_ylim(len(rows) - 0.5, -0.6)
@@ -80,8 +79,8 @@ def _drawn_share(row: Mapping[Hashable, Any]) -> float:
     return min(share_of_claim(row), _FARTHEST)
 
 
-def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any], columns: int) -> None:
-    """Draw an audit, with its text above its line, wrapped at `columns` characters."""
+def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
+    """Draw an audit, with its text above its line."""
     refuted, share = row["verdict"] == "violated", _drawn_share(row)
     colour = REFUTED if refuted else GREY
     ax.plot([0, share], [line, line], color=colour, lw=1.2, alpha=0.45)
@@ -91,5 +90,5 @@ def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any], columns: int) -
     verb = "is not promised there" if row["verdict"] == OUTSIDE else "claimed"
     words = f"{row['mechanism']}, {row['variant']}: {proved(row)}, {row['claimed']:.3g} {verb}"
     weight, ink = ("bold" if refuted else "normal"), style.text_colour(colour)
-    words = textwrap.fill(words, columns)
+    words = textwrap.fill(words, 110)
     ax.text(0, line - 0.22, words, va="bottom", fontsize=7, fontweight=weight, color=ink)

@@ -33,23 +33,20 @@ class _Line:
     """Index of the level, mean and half-width, from left to right."""
 
 
-def draw_comparison(
-    frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False
-) -> Figure:
+def draw_comparison(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
     """Draw the total gain of the baseline, ours and the best other rows at each privacy level.
 
     Args:
         frames: The summary, the comparison, and the ablation, whose reference is a line.
         settings: Settings of the comparison.
         facts: Titles of the streams, the levels, and whether the streams are simulated.
-        narrow: Whether to lay it out for a phone.
     """
     summary, comparison, ablation = (frames[name] for name in ("summary", "comparison", "ablation"))
     titles, levels = bounds.sized_titles(facts.streams, summary), ordered_levels(facts.levels)
     end = len(levels) - 0.5
     streams = list(facts.streams)
     size = 3.05, 2.85
-    with panels.panels(len(streams), 3, size, "total gain", narrow=narrow, sharey=True) as drawn:
+    with panels.panels(len(streams), 3, size, "total gain", sharey=True) as drawn:
         for ax, label in zip(drawn.axes, streams, strict=True):
             rows = comparison[comparison["stream"] == label]
             panels.name_panel(ax, titles[label])

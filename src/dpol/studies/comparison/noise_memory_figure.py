@@ -19,11 +19,11 @@ from dpol.studies.study import Facts, Frames
 _FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # ticks of the lower panels, in multiples of the smallest mu
 
 
-def draw(frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False) -> Figure:
+def draw(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
     """Draw the extra gain against mu (top) and mu against the stay (bottom), by stream."""
     frame, count, asked = frames["memory"], len(facts.streams), settings.memory
     assert asked is not None, "the figure is made only where memories are compared"
-    with panels.panels(2 * count, count, (2.45, 2.2), narrow=narrow) as drawn:
+    with panels.panels(2 * count, count, (2.45, 2.2)) as drawn:
         for place in (*range(1, count), *range(count + 1, 2 * count)):
             drawn.axes[place].sharey(drawn.axes[count * (place // count)])
         pairs = zip(drawn.axes[:count], drawn.axes[count:], strict=True)

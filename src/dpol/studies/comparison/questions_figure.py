@@ -22,16 +22,13 @@ from dpol.studies.study import Facts, Frames
 _APART = {BASELINE: -0.13, TUNED: 0.0, OURS: 0.13}
 
 
-def draw_questions(
-    frames: Frames, settings: Comparison, facts: Facts, *, narrow: bool = False
-) -> Figure:
+def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
     """Draw a panel per question: a line for the mean of each role, dots for baseline and ours.
 
     Args:
         frames: The table of questions.
         settings: Settings of the comparison.
         facts: The questions, the levels, and whether the streams are simulated.
-        narrow: Whether to lay it out for a phone.
     """
     every, mus = frames["questions"], ordered_levels(facts.levels)
     place = {mu: number for number, mu in enumerate(mus)}
@@ -39,9 +36,7 @@ def draw_questions(
     dots = every[(every["stream"] != "") & (every["role"] != TUNED)]
     columns = min(3, len(facts.questions))
     size = panels.WIDTH / columns, 2.9
-    with panels.panels(
-        len(facts.questions), columns, size, Y_LABEL, narrow=narrow, sharey=True
-    ) as drawn:
+    with panels.panels(len(facts.questions), columns, size, Y_LABEL, sharey=True) as drawn:
         for ax, (question, title) in zip(drawn.axes, facts.questions.items(), strict=True):
             panels.name_panel(ax, title)
             panels.set_guesses(ax, [best_guess(mu) for mu in mus])

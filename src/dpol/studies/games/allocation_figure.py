@@ -24,14 +24,13 @@ _LOWEST = -0.5
 """Lower end of the vertical axis; worse shares are outside."""
 
 
-def draw_allocation(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> Figure:
+def draw_allocation(frames: Frames, main: Games, facts: Facts) -> Figure:
     """Draw a panel per need and number of units, with a line per rule and the floor at 0.
 
     Args:
         frames: The table of `dpol.studies.games.allocation_table.allocation_rows`.
         main: The systems compared.
         facts: The levels, and whether the streams are simulated.
-        narrow: Whether to lay it out for a phone.
     """
     rows: pd.DataFrame = shown_rows(frames["allocation"], main)
     mus = ordered_levels(facts.levels)
@@ -48,7 +47,7 @@ def draw_allocation(frames: Frames, main: Games, facts: Facts, *, narrow: bool =
     }
     cells: Any = rows.groupby(["need", "units_share"], sort=False)
     size, label = (panels.WIDTH / 2, 2.6), "share of the avoidable unmet need that is avoided"
-    with panels.panels(len(cells), 2, size, label, narrow=narrow, sharey=True) as drawn:
+    with panels.panels(len(cells), 2, size, label, sharey=True) as drawn:
         for ax, ((need, share), cell) in zip(drawn.axes, cells, strict=True):
             panels.name_panel(ax, f"{need}, units: {percent(share)} of the mean need")
             panels.set_guesses(ax, [best_guess(mu) for mu in mus])

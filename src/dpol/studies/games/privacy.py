@@ -54,9 +54,9 @@ def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
         of_lines.setdefault(tuple(_lines(own, levels)), []).append(str(name))
     sections = [one_section(lines, _listed(names)) for lines, names in of_lines.items()]
     return Table(
-        caption="How private is it?",
+        caption="Right guesses of an attacker, and ε",
         name="privacy",
-        corner=("system", "an attacker is right, at most, about a person"),
+        corner=("system", "at most"),
         headers=tuple(map(mu_title, levels)) or ("",),
         sections=tuple(sections) or (one_section([("no noise was added", (Entry("—"),))]),),
         footers=tuple(_footers(pd.concat(private.values()), facts)) if len(numbers) else (),
@@ -89,7 +89,7 @@ def _lines(own: pd.DataFrame, levels: list[float]) -> Iterator[Line]:
     for rounds, stay in own.groupby("rounds", sort=False):
         guesses = 100 * stay.set_index("mu")["right_guesses"]
         texts = [f"{rounded_up(guesses[mu], 3)}%" if mu in guesses else "—" for mu in levels]
-        yield f"counted in {counted(int(str(rounds)), 'round')}", tuple(map(Entry, texts))
+        yield f"right guesses, counted in {counted(int(str(rounds)), 'round')}", tuple(map(Entry, texts))
     epsilons = own.drop_duplicates("mu").set_index("mu")["epsilon"]
     texts = [rounded_up(epsilons[mu], 3) if mu in epsilons else "—" for mu in levels]
     yield f"ε at δ = {power(own['delta'].max())}", tuple(map(Entry, texts))

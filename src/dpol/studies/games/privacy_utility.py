@@ -22,26 +22,23 @@ _NAME = 0.13
 """Height of a line of a name, in inches."""
 
 
-def draw_privacy_utility(
-    frames: Frames, main: Games, facts: Facts, *, narrow: bool = False
-) -> Figure:
+def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
     """Draw a panel per stream, with the systems of `lines_of` and the best fixed expert.
 
     Args:
         frames: The summary.
         main: The algorithms of the report, and the systems to compare.
         facts: Titles of the streams, and whether they are simulated.
-        narrow: Whether to lay it out for a phone.
     """
     summary = frames["summary"]
     lines, titles = lines_of(summary, main, facts), sized_titles(facts.streams, summary)
     levels, fixed = ordered_levels(facts.levels), LOOKS[BEST_FIXED]
     of_stream = summary.drop_duplicates("stream").set_index("stream")
     alone = len(facts.streams) == 1
-    lines_of_name, divider = (1, ", ") if alone and not narrow else (2, ",\n")
+    lines_of_name, divider = (1, ", ") if alone else (2, ",\n")
     height = max(2.4, 0.5 + _NAME * lines_of_name * (len(lines) + 1))
     size = (panels.WIDTH - 0.4 if alone else 3.1), height
-    with panels.panels(len(facts.streams), 3, size, Y_LABEL, narrow=narrow, sharey=True) as drawn:
+    with panels.panels(len(facts.streams), 3, size, Y_LABEL, sharey=True) as drawn:
         for ax, stream in zip(drawn.axes, facts.streams, strict=True):
             panels.name_panel(ax, titles[stream])
             panels.set_guesses(ax, [best_guess(mu) for mu in levels])

@@ -19,14 +19,13 @@ from dpol.studies.games.systems import ordered_levels
 from dpol.studies.study import Facts, Frames
 
 
-def draw_rivals(frames: Frames, main: Games, facts: Facts, *, narrow: bool = False) -> Figure:
+def draw_rivals(frames: Frames, main: Games, facts: Facts) -> Figure:
     """Draw the share of the possible gain: a row of panels per noise, a column per stream.
 
     Args:
         frames: The summary.
         main: The rivals of the report.
         facts: Titles of the streams, and whether they are simulated.
-        narrow: Whether to lay it out for a phone.
     """
     summary = frames["summary"]
     rows = summary[summary["algorithm"].isin(main.report.rivals)]
@@ -35,9 +34,7 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts, *, narrow: bool = Fal
     titles, levels = sized_titles(facts.streams, summary), ordered_levels(facts.levels)
     looks, fixed = looks_of(main.report.rivals), LOOKS[BEST_FIXED]
     cells = list(product(noises, facts.streams))
-    with panels.panels(
-        len(cells), len(facts.streams), (2.5, 2.5), Y_LABEL, narrow=narrow, sharey=True
-    ) as drawn:
+    with panels.panels(len(cells), len(facts.streams), (2.5, 2.5), Y_LABEL, sharey=True) as drawn:
         for ax, (noise, stream) in zip(drawn.axes, cells, strict=True):
             of_panel = rows[(rows["stream"] == stream) & (rows["noise"] == noise)]
             panels.name_panel(ax, f"{titles[stream]}\n{noise} noise")

@@ -44,19 +44,19 @@ _SELECTORS = {
 }
 
 
-def risk(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
+def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw KL risk against M and epsilon, a panel per sweep that was run."""
-    return _draw_risk(frames["labels"], MAIN_SWEEPS, narrow)
+    return _draw_risk(frames["labels"], MAIN_SWEEPS)
 
 
-def other_risk(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
+def other_risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw KL risk against T, with the bounds, and against K."""
-    return _draw_risk(frames["labels"], ("rounds", "hypotheses"), narrow)
+    return _draw_risk(frames["labels"], ("rounds", "hypotheses"))
 
 
-def _draw_risk(risks: pd.DataFrame, names: Sequence[str], narrow: bool) -> Figure:
+def _draw_risk(risks: pd.DataFrame, names: Sequence[str]) -> Figure:
     sweeps = _sweeps(risks, {_RISK: "KL risk (nats)"}, names)
-    with _drawn_sweeps(sweeps, 2, narrow) as drawn:
+    with _drawn_sweeps(sweeps, 2) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
         drawn.legend(_marks())
@@ -80,10 +80,10 @@ def _least_risk(sweep: _Sweep, rows: pd.DataFrame) -> str:
     return f"{title_of(row['algorithm'])} at {value} ({row[_RISK]:.3g} nats)"
 
 
-def selection(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
+def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw the TV distance of the batch selector against T: average (above), median (below)."""
     sweeps = _sweeps(frames["labels"], _SELECTORS, ("rounds",))
-    with _drawn_sweeps(sweeps, len({sweep.kind for sweep in sweeps}), narrow) as drawn:
+    with _drawn_sweeps(sweeps, len({sweep.kind for sweep in sweeps})) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_slopes(drawn, ax, sweep)
         what = "Selecting the true hypothesis from locally private labels: total variation (TV)"
@@ -99,12 +99,12 @@ def selection(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = Fal
     return drawn.figure
 
 
-def features(frames: Frames, study: Labels, facts: Facts, *, narrow: bool = False) -> Figure:
+def features(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw KL risk by how the features of the rounds are chosen."""
     risks = frames["labels"]
     rows = risks[(risks["sweep"] == "features") & (risks["sensitivity_rule"] == "exact")]
     rows = rows.assign(cost=rows[_RISK], costs=rows["kl_runs"])
-    with panels.panels(1, 1, (6.0, 2.4), "KL risk (nats)", narrow=narrow) as drawn:
+    with panels.panels(1, 1, (6.0, 2.4), "KL risk (nats)") as drawn:
         (ax,) = drawn.axes
         ax.set_yscale("log")
         _draw_groups(ax, rows, "features", str)
@@ -218,9 +218,9 @@ def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str
 
 
 @contextmanager
-def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int, narrow: bool) -> Iterator[panels.Panels]:
+def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Panels]:
     """Draw a panel for each sweep; the caller adds bounds and guides."""
-    with panels.panels(len(sweeps), columns, (3.7, 2.45), narrow=narrow) as drawn:
+    with panels.panels(len(sweeps), columns, (3.7, 2.45)) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_sweep(drawn, ax, sweep)
         # Panels of random classes share limits, so that risks can be compared.

@@ -135,9 +135,7 @@ def _cell(rows: pd.DataFrame, algorithm: str) -> Entry:
     return Entry(text, () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",))
 
 
-def draw_learned(
-    frames: Frames, settings: Settings, facts: Facts, *, narrow: bool = False
-) -> Figure:
+def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     """Draw how much of what can be learned each algorithm learns, with a panel per epsilon.
 
     0 is uniform random, and 1 is the algorithm without privacy. Losses are stochastic, since the
@@ -148,7 +146,7 @@ def draw_learned(
     sizes, epsilons = sorted(set(learned["d"])), sorted(set(learned["epsilon"]), reverse=True)
     places, looks = {name: place for place, name in enumerate(best)}, looks_of(TITLES)
     size = max(6.6 / len(epsilons), 2.2), 0.24 * len(best) + 0.5
-    with panels.panels(len(epsilons), 3, size, narrow=narrow, sharex=True, sharey=True) as drawn:
+    with panels.panels(len(epsilons), 3, size, sharex=True, sharey=True) as drawn:
         for ax, epsilon in zip(drawn.axes, epsilons, strict=True):
             panels.name_panel(ax, f"ε = {epsilon:g}")
             for side, d in enumerate(sizes):
@@ -209,9 +207,7 @@ def _fills(names: Sequence[str]) -> list[Line2D]:
     return [panels.key(name, **(hollow if place else full)) for place, name in enumerate(names)]
 
 
-def draw_regret(
-    frames: Frames, settings: Settings, facts: Facts, *, narrow: bool = False
-) -> Figure:
+def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     """Draw measured regret on convex losses: a row of panels per game and d, a column per T.
 
     In a panel, each algorithm has a line with a marker for each epsilon. Games that are not played
@@ -227,9 +223,7 @@ def draw_regret(
     above = above.assign(low=np.maximum(above["mean_regret"] - above["ci_half_width"], 1e-3))
     cells = list(itertools.product(sizes, rounds))
     size = max(6.6 / len(rounds), 2.2), 0.17 * len(names) + 0.5
-    with panels.panels(
-        len(cells), len(rounds), size, narrow=narrow, sharex=True, sharey=True
-    ) as drawn:
+    with panels.panels(len(cells), len(rounds), size, sharex=True, sharey=True) as drawn:
         for ax, ((losses, d), T) in zip(drawn.axes, cells, strict=True):
             kind = str(losses).replace(" losses", "")
             panels.name_panel(ax, f"{kind}, d = {d}, T = {T:,}")
