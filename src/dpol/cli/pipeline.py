@@ -59,18 +59,18 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=_verify)
 
 
-def _demo(options: argparse.Namespace) -> int:
+def _demo(options: argparse.Namespace) -> None:
     if _asks_for_help(options):
-        return 0
+        return
     flags = options.words
     if flags and not flags[0].startswith("-"):
         flags = ["--directory", *flags]
     _snakemake(pipeline() / "config/demo.yaml", flags)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> None:
     if _asks_for_help(options):
-        return 0
+        return
     name, *flags = options.words or [""]
     shipped = shipped_configs()
     config = Path(name)
