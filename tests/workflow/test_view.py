@@ -1,4 +1,4 @@
-"""The view of a run: its length, stages and time left, and at the end what was made or the errors."""
+"""The view of a run: its length, stages and time left, and what was made or the errors."""
 
 from __future__ import annotations
 
