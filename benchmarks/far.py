@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,6 @@ WEEKS = 148
 HOSPITALS = {"NM": 24, "PA": 146, "CA": 293}
 REPLICATES = (100, 1_000, 3_000)
 POINTS = (1_000, 5_000, 20_000)
-RUNS = 300
 
 
 def plan_of(replicates: int) -> Plan:
@@ -118,7 +116,7 @@ def time_collecting() -> list[dict[str, float]]:
 
 
 def time_planning() -> list[dict[str, Any]]:
-    """Time `snakemake --dry-run` for growing numbers of points, all of states, and a sweep."""
+    """Time `snakemake --dry-run` for growing numbers of points, and all of states."""
     found = []
     for points, together in itertools.product(POINTS, (1, 10)):
         config = SMALL | {
@@ -129,17 +127,15 @@ def time_planning() -> list[dict[str, Any]]:
             "points_per_job": together,
         }
         asked = {"what": f"{points:,} points, {together} a job"}
-        found.append(asked | _dry_run(config, SNAKEMAKE))
+        found.append(asked | _dry_run(config))
     states = config_of("states") | {"replicates": 1_000}
-    found.append({"what": "`config/states.yaml`, 1,000 replicates"} | _dry_run(states, SNAKEMAKE))
-    sweep = [sys.executable, "-m", "dpol", "run", "config.yaml", "--sweep", f"seed=1..{RUNS}"]
-    return [*found, {"what": f"`--sweep` of {RUNS} runs"} | _dry_run(SMALL, sweep)]
+    return [*found, {"what": "`config/states.yaml`, 1,000 replicates"} | _dry_run(states)]
 
 
-def _dry_run(config: Mapping[str, Any], command: Sequence[str]) -> dict[str, float]:
+def _dry_run(config: Mapping[str, Any]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         spent, began = children_seconds(), time.perf_counter()
-        printed = run(folder, config, [*command, "--dry-run", "--quiet", "rules"])
+        printed = run(folder, config, [*SNAKEMAKE, "--dry-run", "--quiet", "rules"])
         cpu, wall = children_seconds() - spent, time.perf_counter() - began
         jobs = re.search(r"^total +(\d+)$", printed, re.MULTILINE)
         assert jobs is not None

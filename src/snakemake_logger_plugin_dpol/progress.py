@@ -31,7 +31,7 @@ class Progress:
     Args:
         totals: number of jobs of each rule.
         began: start of the run, in seconds.
-        expected: mean seconds of a job by rule, if known.
+        expected: mean seconds of a job, if known, by the end of the rule's name.
         cores: number of cores for jobs; None if jobs run on other machines.
     """
 
@@ -62,16 +62,11 @@ class Progress:
         self.took.setdefault(rule, []).append(now - began)
         return stage_of(rule)
 
-    def stages(self) -> dict[str, tuple[int, int]]:
-        """Return the finished jobs and all jobs of each stage with jobs."""
-        counts = {
-            stage: (
-                sum(len(times) for rule, times in self.took.items() if stage_of(rule) == stage),
-                sum(total for rule, total in self.totals.items() if stage_of(rule) == stage),
-            )
-            for stage in STAGES
-        }
-        return {stage: count for stage, count in counts.items() if count[1]}
+    def jobs_of(self, stage: str) -> tuple[int, int]:
+        """Return the finished jobs and all jobs of a stage."""
+        rules = [rule for rule in self.totals if stage_of(rule) == stage]
+        done = sum(len(self.took.get(rule, ())) for rule in rules)
+        return done, sum(self.totals[rule] for rule in rules)
 
     def share(self) -> float:
         """Return the share of finished jobs."""
@@ -79,14 +74,18 @@ class Progress:
 
     def seconds_in_all(self) -> float | None:
         """Return an estimate of the whole run's time, or None if no job of it is known."""
-        if not self.cores or not self.expected.keys() & self.totals.keys():
+        if not self.cores or not any(rule.endswith(tuple(self.expected)) for rule in self.totals):
             return None
         usual = self._usual()
         work = sum(usual[rule] * total for rule, total in self.totals.items())
         return max(work / self.cores, *usual.values())
 
     def _usual(self) -> dict[str, float]:
-        return {rule: self.expected.get(rule, _SECONDS) for rule in self.totals}
+        known = self.expected.items()
+        return {
+            rule: next((seconds for end, seconds in known if rule.endswith(end)), _SECONDS)
+            for rule in self.totals
+        }
 
     def seconds_left(self, now: float) -> float | None:
         """Return an estimate of the time to the end, or None while nothing is known.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from importlib.metadata import EntryPoint, distribution
 from types import SimpleNamespace
 
@@ -45,7 +44,7 @@ def another(name: str, readers: str | None = None) -> SimpleNamespace:
 def test_help_has_every_command_once_under_its_readers_in_order_of_arrival(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    points = another("zip"), another("tar", "Archivists"), another("sum", "Experiments")
+    points = another("tar", "Archivists"), another("zip"), another("sum", "Experiments")
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
     assert cli.main([]) == 0
     heads = re.split(r"^(\w+):\n", capsys.readouterr().out, flags=re.MULTILINE)
@@ -56,21 +55,6 @@ def test_help_has_every_command_once_under_its_readers_in_order_of_arrival(
     assert shown.pop("options")
     assert list(shown) == ["Experiments", "Archivists", "Other"]
     assert shown["Experiments"][-2:] == ["account", "sum"]
-    assert (shown["Archivists"], shown["Other"]) == (["tar"], ["completion", "zip"])
+    assert (shown["Archivists"], shown["Other"]) == (["tar"], ["zip"])
     every = [name for names in shown.values() for name in names]
     assert sorted(every) == sorted({*cli.parser_of_commands()._actions[-1].choices})
-
-
-WORDS = [("dpol co", "compare config completion"), ("dpol run shel", "shelters.yaml")]
-
-
-@pytest.mark.parametrize(("typed", "wanted"), [*WORDS, ("dpol config co", "copy")])
-def test_bash_completes_commands_and_files(typed, wanted, tmp_path, capsys) -> None:
-    (tmp_path / "shelters.yaml").touch()
-    assert cli.main(["completion", "bash"]) == 0
-    ask = (
-        "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _shtab_dpol; echo ${COMPREPLY[*]}"
-    )
-    script = f"{capsys.readouterr().out}\n{ask % typed}\n"
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True)
-    assert done.stdout.split() == wanted.split()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import re
@@ -11,7 +10,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
@@ -34,8 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (2, "compar one", "argument COMMAND: 'compar' is unknown; did you mean compare?; see dpol"),
         (2, "config chek a", "'chek' is unknown; did you mean check?"),
-        (2, "completion fish", "'fish' is unknown; known: bash, zsh, tcsh"),
-        (2, "describe --quiet --json x", "argument --json: not allowed with argument --quiet"),
+        (2, "compare --quiet --json a b", "argument --json: not allowed with argument --quiet"),
         (2, "account --mu 1 --memory -0.5 -0.2", "choose another --memory"),
         (2, "compare state", "1 folder is given; name two runs, the older one first"),
         (2, "compare a b c", "3 folders are given; name two runs, the older one first"),
@@ -43,14 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (1, "config check nope.yaml", "cannot be read (No such file or directory); check the path"),
         (1, "config check state", "cannot be read (Is a directory); check the path"),
         (1, "config copy shelters", "exists already; rename it, or copy in another folder"),
-        (2, "run shelter", "shelter: no such config file"),
-        (2, "run shelters --cores 0", "--cores 0: nothing can run on 0 cores; write --cores 2"),
-        (2, "run shelters -c0", "--cores 0: nothing can run on 0 cores"),
-        (2, "demo --cores=0", "--cores 0: nothing can run on 0 cores"),
-        (2, "run shelters -j 0", "--jobs 0: nothing can run on 0 cores"),
-        (2, "run shelters --cores two", "must be integer or 'all'"),
-        (2, "run shelters --nope", "arguments: --nope; dpol run CONFIG --help lists the flags"),
-        (2, "run shelters --profile nope", "profile directory given (nope), but no profile.yaml"),
+        (2, "run shelter", "shelter: no such config file; did you mean shelters?; write dpol run"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(code: int, words: str, message: str) -> None:
@@ -59,25 +49,6 @@ def test_a_mistake_is_told_in_one_line(code: int, words: str, message: str) -> N
     assert (found, out, err.count("\n"), err[:7]) == (code, "", 1, "error: ")
     assert message in err
     assert sorted(Path().rglob("*")) == before
-
-
-@pytest.mark.parametrize("clone", [True, False])
-def test_a_profile_of_slurm_without_its_plugin_names_what_to_install(
-    clone: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(_: list[str]) -> NoReturn:
-        parser = argparse.ArgumentParser("snakemake")
-        parser.add_argument("--executor", "-e", choices=["local"])
-        parser.parse_args(["-e", "slurm"])
-        raise AssertionError
-
-    if clone:
-        Path("Makefile").touch()
-    monkeypatch.setattr("snakemake.cli.parse_args", refuse)
-    monkeypatch.setattr("dpol.cli.start.pipeline", Path)
-    remedy = "make cluster" if clone else 'pip install "dpol[cluster]"'
-    said = f"error: Snakemake has no plugin for Slurm; run {remedy}\n"
-    assert command("run", "shelters", "--profile", "slurm") == (2, "", said)
 
 
 def test_the_configs_that_come_with_dpol_are_listed_each_with_a_title() -> None:
@@ -109,12 +80,12 @@ def test_a_file_that_may_not_become_so_large_is_named() -> None:
 def test_an_error_of_the_system_that_no_command_foresees_is_told_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(_: Path) -> None:
+    def fail(*_: object) -> None:
         raise OSError(5, "Input/output error", "disk/summary.parquet")
 
-    monkeypatch.setattr("dpol.report.columns.describe", fail)
+    monkeypatch.setattr("dpol.privacy.account.describe_account", fail)
     said = "error: disk/summary.parquet: Input/output error\n"
-    assert command("describe", "summary.parquet") == (1, "", said)
+    assert command("account", "--mu", "1") == (1, "", said)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])

@@ -40,13 +40,13 @@ def test_messages_go_to_the_file_with_the_time_of_day_and_nowhere_else(log, caps
         (DpolError("row 7:\n  fix it"), "error: row 7:\n  fix it"),
         (OutputError("full"), "error: full"),
         (ZeroDivisionError("a defect"), "Traceback .*\nZeroDivisionError: a defect"),
-        (KeyboardInterrupt(), ""),
+        (KeyboardInterrupt(), "error: stopped by Ctrl-C; the same command continues the run"),
     ],
 )
 def test_what_ended_a_job_is_in_its_log_and_nowhere_else(log, capsys, error, said):
     with pytest.raises(SystemExit) as caught:
         fail(log, error)
-    assert caught.value.code == (1 if said else 130)
+    assert caught.value.code == (130 if isinstance(error, KeyboardInterrupt) else 1)
     assert capsys.readouterr() == ("", "")
     assert re.fullmatch(said, error_in(log), re.DOTALL)
 

@@ -13,21 +13,14 @@ import pytest
 
 import dpol
 from dpol.core.schemas import write_frame
-from dpol.data.panel import DATA_SCHEMAS
 from dpol.data.stream import write_stream
-from dpol.report.columns import describe
 from dpol.report.crate import CONFIG, CRATE
-from dpol.studies.games import schema
 from dpol.studies.games.runs import RunBlock, write_runs
 from dpol.studies.games.scores import table_of
-from dpol.studies.registry import load_studies
-from dpol.studies.study import schemas_of
-from in_process import command
 from runs_by_hand import played
 from streams_by_hand import stream
 
 GAME = "points/games/nm/local/isotropic/mu-1/block-0"
-OF_GAMES = "points/games/STREAM/SUITE/NOISE/LEVEL/block-K"
 PLAYED = [
     played(label, noise, mu, [1.0, 2.0 + mu])
     for label in ("meta", "tree")
@@ -102,32 +95,3 @@ def test_unknown_names_are_refused(
 ) -> None:
     with pytest.raises(dpol.DataError, match=message):
         read(dpol.open_run(folder))
-
-
-def test_every_column_of_every_result_table_is_described(tmp_path: Path) -> None:
-    for study in load_studies().values():
-        for name, table in schemas_of(study).items():
-            file = tmp_path / f"{name}.parquet"
-            write_frame(pd.DataFrame(columns=list(table.columns), dtype=float), file)
-            about, columns = describe(file)
-            assert (about, list(columns)) == (table.about, list(table.columns))
-            assert all(
-                meaning.startswith(table.columns[name].meaning) for name, meaning in columns.items()
-            )
-
-
-def test_the_command_describes_tables_streams_and_games(folder: Path) -> None:
-    for file, name in (
-        ("streams/nm.parquet", "streams/STREAM"),
-        (f"{GAME}/scores.parquet", f"{OF_GAMES}/scores"),
-        (f"{GAME}/rounds.parquet", f"{OF_GAMES}/rounds"),
-    ):
-        code, out, _ = command("describe", folder / file)
-        assert code == 0
-        assert out.startswith(DATA_SCHEMAS[name].about)
-        assert out.count("\n") == 2 + len(DATA_SCHEMAS[name].columns)
-    _, out, _ = command("describe", folder / "tables/average-gain.csv")
-    assert schema("summary").columns["mean_gain"].meaning in out
-    code, _, error = command("describe", folder / CRATE)
-    assert code == 1
-    assert "is not a table; name a .parquet or .csv file" in error

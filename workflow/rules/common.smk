@@ -22,18 +22,8 @@ try:
 except DpolError as error:
     sys.exit(f"error: {error}")
 
-# What `dpol run` says before the first job, or if there is nothing to do. It prints nothing else.
-logger.info(
-    "",
-    extra={
-        "seconds_of_rules": {
-            workflow.modifier.modify_rulename(rule): seconds
-            for rule, seconds in plan.seconds.items()
-        },
-        # Empty if the user asks for other files.
-        "done_of_run": lambda: "" if workflow.dag_settings.targets else plan.done,
-    },
-)
+# The progress plug-in (--logger dpol) estimates the time of a run from this record, which has no text.
+logger.info("", extra={"expected_seconds": plan.seconds})
 
 settings, RESULTS = plan.config, plan.folder
 # Tables, logs and times stay on the local disk even if a storage provider holds the results: dpol

@@ -17,17 +17,17 @@ from dpol.core.words import printable
 
 # Commands import what they need when they run, so Ctrl-C gives one line from the start.
 
-_COMMANDS = "pipeline", "compare", "describe", "config", "own", "account", "completion"
+_COMMANDS = "pipeline", "compare", "config", "own", "account"
 """Modules of this package in the order of the help; the function `add` of each adds commands."""
 
 _PIPELINE = {
-    "dp_accounting", "matplotlib", "openpyxl", "pandas", "psutil", "pyarrow", "requests", "rocrate",
+    "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate",
     "snakemake",
 }  # fmt: skip
 """Modules of the extra `pipeline`, which the library does not need."""
 
 _OTHER = "Other"
-"""The last heading of the help, for commands without readers."""
+"""The heading of the help for commands without readers."""
 
 GROUP = "dpol.commands"
 """Group of entry points of other packages: functions that add commands, like `add` here."""
@@ -124,5 +124,4 @@ def _by_readers(commands: argparse._SubParsersAction[_Parser]) -> str:
     for action in commands._get_subactions():
         readers = commands.choices[action.dest].get_default("readers") or _OTHER
         parts.setdefault(readers, []).append(f"  {action.dest:14}{action.help}")
-    parts[_OTHER] = parts.pop(_OTHER)  # to the end
     return "\n\n".join("\n".join([f"{head}:", *lines]) for head, lines in parts.items())

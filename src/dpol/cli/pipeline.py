@@ -1,26 +1,27 @@
-"""`dpol demo`, `dpol run` and `dpol verify`: run the pipeline in dpol, and check its runs."""
+"""`dpol demo`, `dpol run` and `dpol verify`: start Snakemake, and check its runs."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 from dpol.core.errors import UsageError
+from dpol.core.near import did_you_mean
 from dpol.core.options import Commands, add_command, path
 from dpol.core.shipped import pipeline, shipped_configs
 from dpol.core.words import printable
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
---cores 2 uses two cores (default: all). --verbose shows all messages \
-of snakemake. dpol run CONFIG --help lists all flags."""
+--cores 2 uses two cores (default: all). dpol run CONFIG --help lists \
+them."""
 _DEMO = f"""Run the paper's experiment and ours on real hospitals of three states, and the studies \
 of the papers, in this folder or in FOLDER. No data are fetched. {_FLAGS}"""
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
-results/RUN/report/index.html, where RUN is the key run of the config. --sweep KEY=VALUES runs \
-it once for each value, such as --sweep seed=1..5 or --sweep privacy.levels.mu-1=0.8,1; several \
-make a grid of runs, named RUN-seed-1 and so on. {_FLAGS}"""
+results/RUN/report/index.html, where RUN is the key run of the config. {_FLAGS}"""
 _VERIFY = """Run a part of the experiments, without network and in a temporary folder, and print
 which claims of the documentation the values confirm. With RUN, such as results/demo: compare the
 files of that run with the checksums in its RO-Crate, and print files that are changed, missing or
@@ -58,18 +59,18 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=_verify)
 
 
-def _demo(options: argparse.Namespace) -> int:
+def _demo(options: argparse.Namespace) -> None:
     if _asks_for_help(options):
-        return 0
+        return
     flags = options.words
     if flags and not flags[0].startswith("-"):
         flags = ["--directory", *flags]
-    return _snakemake(["--configfile", str(pipeline() / "config/demo.yaml")], options, flags)
+    _snakemake(pipeline() / "config/demo.yaml", flags)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> None:
     if _asks_for_help(options):
-        return 0
+        return
     name, *flags = options.words or [""]
     shipped = shipped_configs()
     config = Path(name)
@@ -78,21 +79,9 @@ def _run(options: argparse.Namespace) -> int:
     elif not config.is_file() or name.startswith("-"):
         wrong = f"{name}: no such config file" if name else "no config is given"
         ways = f"a file, or one that comes with dpol: {', '.join(shipped)}"
-        raise UsageError(f"{wrong}; write dpol run CONFIG, then the flags; CONFIG is {ways}")
-    sweeps, flags = _sweeps_in(flags)
-    if sweeps:
-        from dpol.cli.sweep import write_sweep
-
-        return _snakemake([], options, flags, write_sweep(config, sweeps))
-    return _snakemake(["--configfile", str(config)], options, flags)
-
-
-def _sweeps_in(flags: list[str]) -> tuple[list[str], list[str]]:
-    """Return the values of --sweep, and the other flags."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--sweep", action="append", default=[])
-    options, others = parser.parse_known_args(flags)
-    return options.sweep, others
+        meant = did_you_mean(name, shipped)
+        raise UsageError(f"{wrong}{meant}; write dpol run CONFIG, then the flags; CONFIG is {ways}")
+    _snakemake(config, flags)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -115,21 +104,22 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
     return asked
 
 
-def _snakemake(
-    begin: list[str], options: argparse.Namespace, flags: list[str], snakefile: Path | None = None
-) -> int:
-    """Run Snakemake with the user's flags, and return the exit code of `dpol`."""
-    from dpol.cli.start import start
+def _snakemake(config: Path, flags: list[str]) -> NoReturn:
+    """Become Snakemake, with the user's flags.
 
-    # A killed job left no result, since results are renamed into place: run it again.
-    words = [*begin, "--workflow-profile", "none", "--rerun-incomplete"]
-    if "--verbose" in flags:
-        flags = [flag for flag in flags if flag != "--verbose"]
-        words += ["--show-failed-logs"]
-    else:
-        words += ["--logger", "dpol"]
+    Raises:
+        ModuleNotFoundError: Snakemake is not installed.
+    """
+    if find_spec("snakemake") is None:
+        raise ModuleNotFoundError(name="snakemake")
+    # -P: modules in the working folder do not shadow packages.
+    words = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(config)]
+    # What profiles/default says, which Snakemake finds in a clone only.
+    words += ["--workflow-profile", "none", "--rerun-incomplete", "--show-failed-logs"]
+    words += ["--logger", "dpol"]
     if not any(flag.startswith(_SAYS_CORES) for flag in flags):
         words += ["--cores", "all"]
-    # Last, because --configfile takes the next words as further configs.
-    words += ["--snakefile", str(snakefile or pipeline() / "workflow/Snakefile")]
-    return start([*words, *flags], [*options.parser.prog.split(), *options.words])
+    # Last, because --configfile and --logger take the next words too.
+    words += ["--snakefile", str(pipeline() / "workflow/Snakefile"), *flags]
+    sys.stdout.flush()
+    os.execv(sys.executable, words)

@@ -256,13 +256,6 @@ def _lines(columns: Mapping[str, Column]) -> dict[str, list[str]]:
     return lines
 
 
-def meaning_of(column: Column) -> str:
-    """Return the meaning of a column, its unit, and a note if a cell may be empty."""
-    unit = f" ({column.unit})" if column.unit else ""
-    said = not column.optional or "empty" in column.meaning
-    return f"{column.meaning}{unit}{'' if said else ', or empty'}"
-
-
 def with_manual(page: str) -> str:
     """Return the README of the configs with its generated tables up to date."""
     keys = _rendered("keys.md", sections=_sections())

@@ -60,6 +60,7 @@ def job_log(
         LOGGER.info("%s", traceback.format_exc())
         sys.exit(1)
     except KeyboardInterrupt:
+        LOGGER.info("error: stopped by Ctrl-C; the same command continues the run")
         sys.exit(130)
     finally:
         LOGGER.removeHandler(handler)
