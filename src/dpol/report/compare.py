@@ -125,7 +125,7 @@ class _Run:
         summary: Its numbers.
         verdicts: Verdict of each row of the ledger and the audits, by name.
         data: Checksum of what is played, by label of the stream.
-        totals: Total gain of each replicate of each cell; empty without the table of totals.
+        totals: Total gain of each replicate of each cell.
     """
 
     settings: Mapping[str, Any]
@@ -277,11 +277,8 @@ def _pairs(old: Totals, new: Totals) -> dict[Played, Floats]:
 
 
 def _totals(folder: Path) -> Totals:
-    """Read the total gain of each replicate of each cell; empty without the table."""
-    path = folder / "totals.parquet"
-    if not path.exists():  # a run of an earlier version
-        return {}
-    cells = read_frame(path, schema("totals")).groupby(list(_PLAYED), sort=False, observed=True)
+    """Read the total gain of each replicate of each cell."""
+    cells = read_frame(folder / "totals.parquet", schema("totals")).groupby(list(_PLAYED), sort=False, observed=True)
     return {
         cast(Played, cell): dict(zip(own["replicate"], own["total_gain"], strict=True))
         for cell, own in cells
