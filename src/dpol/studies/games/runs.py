@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from dpol.core.arrow import as_arrow, as_texts
+from dpol.core.errors import AlgorithmError, in_one_line
 from dpol.core.randomness import Floats
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream
-from dpol.experts.alone import play_alone
 from dpol.experts.interface import Actions, Member, forecasts_gains
 from dpol.experts.play import (
     RawGains,
@@ -100,18 +101,15 @@ def play_suite(
 ) -> RunBlock:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
-    Local algorithms share one draw of noisy gains; other algorithms get the raw stream. Local
-    algorithms from other packages play in a process without raw gains (`dpol.experts.alone`).
+    Local algorithms share one draw of noisy gains; other algorithms get the raw stream.
     `memory_mb` limits the RAM and does not change the result. For `noise_memory` see `privatize`.
-    If a `demand` is given, local algorithms of dpol that forecast gains also divide help.
+    If a `demand` is given, local algorithms that forecast gains also divide help.
 
     Raises:
-        AlgorithmError: As `play_alone`.
+        AlgorithmError: An algorithm of another package fails.
         ValueError: No replicate, unknown noise, or mu or memory_mb not above 0.
     """
     model = members[0].algorithm.model
-    if model == "local" and any(member.foreign for member in members):
-        memory_mb /= 3  # the noisy gains go to another process, which plays
 
     def play(part: Sequence[int]) -> list[Played]:
         """Play some replicates; their data are freed before the next part is played."""
@@ -131,33 +129,30 @@ def play_suite(
         )
         played = []
         for member in members:
-            divided = list[Row]()
-            generators = seeds.algorithm(member.label)
-            if member.foreign and isinstance(source, NoisyGains):
-                actions = play_alone(member, source)
-            elif demand and isinstance(source, NoisyGains) and forecasts_gains(member.algorithm):
-                facts: Any = {"stream": stream.label, "algorithm": member.label, "noise": noise}
-                facts |= {"mu": float(mu), "first": part[0]}
-                actions, divided = play_and_divide(
-                    member.algorithm, source, generators, demand, facts
+            with _named_if_it_fails(member):
+                algorithm, generators = member.algorithm, seeds.algorithm(member.label)
+                divided = list[Row]()
+                if demand and isinstance(source, NoisyGains) and forecasts_gains(algorithm):
+                    facts: Any = {"stream": stream.label, "algorithm": member.label, "noise": noise}
+                    facts |= {"mu": float(mu), "first": part[0]}
+                    actions, divided = play_and_divide(algorithm, source, generators, demand, facts)
+                else:
+                    actions = play_rounds(algorithm, source, generators, name=member.label)
+                played.append(
+                    Played(
+                        stream=stream.label,
+                        noise=noise,
+                        mu=mu,
+                        label=member.label,
+                        family=member.family,
+                        origin=member.origin,
+                        guarantee=guarantee_of(algorithm, source),
+                        actions=actions,
+                        gains=stream.gains[np.arange(stream.n_rounds), actions],
+                        amplification=amplification_of(algorithm, source),
+                        divided=tuple(divided),
+                    )
                 )
-            else:
-                actions = play_rounds(member.algorithm, source, generators, name=member.label)
-            played.append(
-                Played(
-                    stream=stream.label,
-                    noise=noise,
-                    mu=mu,
-                    label=member.label,
-                    family=member.family,
-                    origin=member.origin,
-                    guarantee=guarantee_of(member.algorithm, source),
-                    actions=actions,
-                    gains=stream.gains[np.arange(stream.n_rounds), actions],
-                    amplification=amplification_of(member.algorithm, source),
-                    divided=tuple(divided),
-                )
-            )
         return played
 
     divisions = demand.units.size if demand else 0
@@ -167,6 +162,20 @@ def play_suite(
         played=tuple(joined(own) for own in zip(*played, strict=True)),
         best=stream.gains.max(axis=1),
     )
+
+
+@contextmanager
+def _named_if_it_fails(member: Member) -> Iterator[None]:
+    """Turn an error of another package into a message; an error of dpol keeps its traceback."""
+    try:
+        yield
+    except Exception as error:
+        if not member.foreign:
+            raise
+        raise AlgorithmError(
+            f"{member.label} fails: {in_one_line(error)}; it plays code of another package, where"
+            " dpol.play shows the line"
+        ) from error
 
 
 def joined(parts: Sequence[Played]) -> Played:
