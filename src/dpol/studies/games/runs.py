@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from dpol.core.arrow import as_arrow, as_texts
 from dpol.core.errors import AlgorithmError, in_one_line
 from dpol.core.randomness import Floats
 from dpol.core.schemas import write_frame
@@ -188,6 +188,32 @@ def joined(parts: Sequence[Played]) -> Played:
     )
 
 
+def column(values: NDArray[Any] | Sequence[Any]) -> pa.Array:
+    """Return numbers, texts or lists of numbers as a column.
+
+    Arrow's `pa.array` imports pandas, which takes longer than playing a small stream.
+
+    Args:
+        values: at least one value, all of one kind.
+
+    >>> column(["a", "μ"]).to_pylist(), column([[0.5, 1.5], [2.5]]).to_pylist()
+    (['a', 'μ'], [[0.5, 1.5], [2.5]])
+    """
+    if isinstance(values[0], str):
+        texts = [text.encode() for text in values]
+        buffers = pa.py_buffer(_ends(texts)), pa.py_buffer(b"".join(texts))
+        return pa.StringArray.from_buffers(len(texts), *buffers)
+    if isinstance(values[0], Sequence | np.ndarray):
+        return pa.ListArray.from_arrays(column(_ends(values)), column(np.concatenate(values)))
+    numbers = np.ascontiguousarray(values)
+    buffers = None, pa.py_buffer(numbers)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), buffers)
+
+
+def _ends(values: Iterable[Sized]) -> NDArray[np.int32]:
+    return np.cumsum([0, *map(len, values)], dtype=np.int32)
+
+
 def table_of(block: RunBlock) -> pa.Table:
     """Tabulate a block: one row per algorithm, noise, mu, replicate and round (`RUN_COLUMNS`).
 
@@ -199,9 +225,7 @@ def table_of(block: RunBlock) -> pa.Table:
     def label(names: Sequence[str]) -> pa.Array:
         distinct = list(dict.fromkeys(names))
         indices = np.array([distinct.index(name) for name in names], dtype=np.int32)
-        return pa.DictionaryArray.from_arrays(
-            as_arrow(np.repeat(indices, size)), as_texts(distinct)
-        )
+        return pa.DictionaryArray.from_arrays(column(np.repeat(indices, size)), column(distinct))
 
     replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), n_rounds)
     round_numbers = np.arange(1, n_rounds + 1, dtype=np.int32)
@@ -210,11 +234,11 @@ def table_of(block: RunBlock) -> pa.Table:
             "stream": label([played.stream for played in block.played]),
             "algorithm": label([played.label for played in block.played]),
             "noise": label([played.noise for played in block.played]),
-            "mu": as_arrow(np.repeat([float(played.mu) for played in block.played], size)),
-            "replicate": as_arrow(np.tile(replicate, count)),
-            "round": as_arrow(np.tile(round_numbers, count * replicates)),
-            "action": as_arrow(np.concatenate([runs.actions.ravel() for runs in block.played])),
-            "gain": as_arrow(np.concatenate([runs.gains.ravel() for runs in block.played])),
+            "mu": column(np.repeat([float(played.mu) for played in block.played], size)),
+            "replicate": column(np.tile(replicate, count)),
+            "round": column(np.tile(round_numbers, count * replicates)),
+            "action": column(np.concatenate([runs.actions.ravel() for runs in block.played])),
+            "gain": column(np.concatenate([runs.gains.ravel() for runs in block.played])),
         }
     )
 
