@@ -1,4 +1,4 @@
-"""The job that plays, as a process of its own."""
+"""The job that plays, run by its script in a fresh process."""
 
 from __future__ import annotations
 
