@@ -175,6 +175,20 @@ def test_raw_gains_cannot_be_changed_either(random_stream):
     assert not seen.noise_scale.flags.writeable
 
 
+def test_an_observation_leads_to_no_other_round(random_stream, noisy):
+    """A view of all rounds would lead to later gains through its base."""
+    curator = RawGains(random_stream(4, 5), 0.5, 3)
+    for source, whole in ((noisy, noisy.gains), (curator, curator.stream.gains)):
+        for t, seen in enumerate(observations(source)):
+            np.testing.assert_array_equal(seen.gains, np.broadcast_to(whole[..., t, :], (3, 5)))
+            behind = seen.gains
+            while behind is not None:
+                assert behind.size <= seen.gains.size
+                assert not behind.flags.writeable
+                assert not np.shares_memory(behind, whole)
+                behind = behind.base
+
+
 def test_any_other_failure_names_the_algorithm_and_the_round(noisy):
     with pytest.raises(ZeroDivisionError) as caught:
         play_rounds(local(lambda s, _: 1 / 0), noisy, noisy.seeds.algorithm("own"))

@@ -18,7 +18,6 @@ from scipy import stats
 from dpol.checks import CheckError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.data.stream import GainStream
-from dpol.experts.alone import played_alone
 from dpol.experts.games import play, seeds_of
 from dpol.experts.interface import Actions, AnyAlgorithm, Member, can_read
 from dpol.experts.play import (
@@ -332,29 +331,6 @@ def no_privacy_is_the_limit(member: Member) -> None:
             )
 
 
-def raw_gains_are_out_of_reach(member: Member) -> None:
-    """Check that a local algorithm plays the same game in a process without raw gains.
-
-    `dpol.experts.alone` says what this shows, and what it does not.
-    """
-    compare_with_alone([member])
-
-
-def compare_with_alone(members: list[Member]) -> None:
-    """Run `raw_gains_are_out_of_reach` for several local algorithms in one process."""
-    stream = random_stream()  # code that searches the frames of this process finds it
-    source = privatize(stream, "isotropic", MU, seed=1, replicates=REPLICATES)
-    alone = played_alone([(member, source) for member in members])
-    for member, played in zip(members, alone, strict=True):
-        if isinstance(played, str):
-            raise CheckError(f"{member.label} fails in a process without raw gains: {played}")
-        if (played != game(member, source)).any():
-            raise CheckError(
-                f"{member.label} chooses differently in a process without raw gains; use only the"
-                " setup, the observation and the generators"
-            )
-
-
 def audit_of(member: Member) -> AuditResult:
     """Audit its actions on two streams that differ in one person in the first round."""
     gains = np.full((8, 2), 0.5)
@@ -405,7 +381,6 @@ CHECKS: Mapping[str, Check] = {
 """Checks of every algorithm, by printed title."""
 LOCAL_CHECKS: Mapping[str, Check] = {
     "plays any noise that it can read": plays_any_noise,
-    "raw gains are out of reach": raw_gains_are_out_of_reach,
 }
 CENTRAL_CHECKS: Mapping[str, Check] = {
     "actions do not refute the record": actions_do_not_refute_the_record,

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from dpol.checks import CheckError, algorithms, learners, noises, studies
 from dpol.core.arguments import check_kind
+from dpol.core.errors import in_one_line
 from dpol.core.near import did_you_mean
 from dpol.core.plugins import load_named, registered
 from dpol.experts.interface import LearnerBank, Member
@@ -122,6 +123,5 @@ def counterexample(run: Callable[[], object]) -> str:
     except CheckError as broken:
         return str(broken)
     except Exception as error:  # any error of foreign code is a counterexample
-        notes = "; ".join(getattr(error, "__notes__", ()))
-        return f"{type(error).__name__}: {error}" + (f" ({notes})" if notes else "")
+        return in_one_line(error)
     return ""

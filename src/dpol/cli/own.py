@@ -12,7 +12,9 @@ from dpol.core.options import Commands, add_answer_options, add_command, answer
 _CHECK = """\
 Run the conformance checks on an algorithm, a bank of learners, a noise or a study, with default
 parameters. Each check prints one line: it holds, or a counterexample. The exit code is 1 if a check
-fails."""
+fails. The checks find mistakes, not intent. Packages run with your rights and beside your data;
+read them as you read any package that you install, and believe their numbers as you believe their
+authors."""
 _NEW = """\
 Write a small package of your own into a new folder: its code, its entry point, a test that
 runs the conformance checks, and a config. `dpol new dataset TABLE` looks at a table of counts, says

@@ -115,7 +115,7 @@ def allocation(config: Config, members: Members) -> Iterator[Problem]:
     """Require shares of all entities, and an algorithm that forecasts them, to divide help."""
     if config.allocation is None:
         return
-    every = (member for made in members.values() for member in made if not member.foreign)
+    every = (member for made in members.values() for member in made)
     if config.dataset.source.kind == "gains":
         yield Problem(
             ("allocation",), "a block", "must not be given because dataset.source.kind is gains"

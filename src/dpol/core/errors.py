@@ -6,6 +6,8 @@ without a traceback; any other exception is a bug in dpol and keeps its tracebac
 
 from __future__ import annotations
 
+import traceback
+
 
 class DpolError(Exception):
     """A mistake outside dpol; users see its text as it is."""
@@ -24,7 +26,7 @@ class DataError(DpolError):
 
 
 class AlgorithmError(DpolError):
-    """An algorithm of another package fails a check while a run plays it."""
+    """An algorithm of another package fails while a run plays it."""
 
 
 class FetchError(DpolError):
@@ -33,3 +35,13 @@ class FetchError(DpolError):
 
 class OutputError(DpolError):
     """A result could not be written."""
+
+
+def in_one_line(error: Exception) -> str:
+    """Return the kind, text and notes of an error that code of another package raised.
+
+    >>> in_one_line(KeyError("north"))
+    "KeyError: 'north'"
+    """
+    parts = traceback.format_exception_only(error)
+    return "; ".join(" ".join(part.split()) for part in parts)

@@ -23,6 +23,7 @@ from dpol.core.words import called
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from dpol.data.question import Gain
 
@@ -371,8 +372,6 @@ def read_stream(path: Path | str) -> GainStream:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from dpol.core.arrow import as_numpy
-
     try:
         with pq.ParquetFile(path) as file:
             table = file.read()
@@ -383,7 +382,7 @@ def read_stream(path: Path | str) -> GainStream:
         if any(table.column(name).null_count for name in names):
             raise ValueError("it has empty cells")
         columns = {
-            name: as_numpy(table.column(name)).astype(_DTYPES.get(name, object)) for name in names
+            name: _values(table.column(name)).astype(_DTYPES.get(name, object)) for name in names
         }
         stream = _of_rows(
             path,
@@ -399,3 +398,19 @@ def read_stream(path: Path | str) -> GainStream:
     if (columns["round"].max(), columns["expert"].max() + 1) != stream.gains.shape:
         raise DataError(f"{path}: some rounds or experts are missing; {_REMEDY}")
     return stream
+
+
+def _values(column: pa.ChunkedArray) -> NDArray[Any]:
+    """Return a column of numbers, days or texts, without empty cells, as an array.
+
+    Arrow's `to_numpy` imports pandas, which takes longer than playing a small stream.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
+        coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+        texts = np.array(coded.dictionary.to_pylist(), dtype=object)
+        return np.asarray(texts[np.from_dlpack(coded.indices)])
+    if pa.types.is_date32(column.type):
+        return np.from_dlpack(column.cast(pa.int32()).combine_chunks()).astype("datetime64[D]")
+    return np.from_dlpack(column.combine_chunks())

@@ -368,14 +368,12 @@ class LearnerBank(ABC, Generic[State]):
 class Member:
     """Algorithm with its label and its family, the registered name that it came from.
 
-    `spec` is the entry of a suite that `make_members` made it from; `foreign` is True if code of
-    another package plays, even if only as a learner.
+    `foreign` is True if code of another package plays, even if only as a learner.
     """
 
     label: str
     family: str
     algorithm: AnyAlgorithm
-    spec: Any = None
     foreign: bool = False
 
     @property

@@ -1,6 +1,7 @@
 """The one loop that plays games.
 
-It hands over the gains of a round only after the action, so no algorithm can look ahead.
+It hands over the gains of a round only after the action, as a copy of that round, so no algorithm
+looks ahead.
 `play_rounds` and `rounds` take the algorithm's generators; `dpol.experts.games.play` makes them.
 """
 
@@ -123,17 +124,26 @@ def setup_of(source: Source) -> LocalSetup | CuratorSetup:
 
 
 def observations(source: Source) -> Iterator[Observation]:
-    """Yield the observation of every round, in order."""
+    """Yield the observation of every round, in order.
+
+    Gains are read-only copies: a view would lead to the gains of later rounds through its `base`.
+    """
     if isinstance(source, NoisyGains):
         for t in range(source.n_rounds):
             fresh = None if source.fresh_scale is None else source.fresh_scale[t]
-            yield Observation(source.gains[:, t], source.noise_scale[t], fresh_scale=fresh)
+            yield Observation(_copy(source.gains[:, t]), source.noise_scale[t], fresh_scale=fresh)
     else:
         shape = (source.n_replicates, source.stream.n_experts)
         silence = np.zeros(source.stream.n_experts)
         silence.flags.writeable = False
         for gains in source.stream.gains:
-            yield Observation(np.broadcast_to(gains, shape), silence)
+            yield Observation(np.broadcast_to(_copy(gains), shape), silence)
+
+
+def _copy(gains: Floats) -> Floats:
+    own = gains.copy()
+    own.flags.writeable = False
+    return own
 
 
 @dataclass(frozen=True, eq=False)

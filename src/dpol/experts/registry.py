@@ -183,9 +183,7 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     if label is not None and len(algorithms) > 1:
         raise ValueError(f"{family} is several algorithms with labels; leave out its label")
     foreign = any(map(is_foreign, modules_of(spec)))
-    return tuple(
-        Member(label or name, family, each, spec, foreign) for name, each in algorithms.items()
-    )
+    return tuple(Member(label or name, family, each, foreign) for name, each in algorithms.items())
 
 
 def make_bank(spec: str | Mapping[str, Any]) -> LearnerBank[Any]:

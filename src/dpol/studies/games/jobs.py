@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 
 from dpol.data.stream import read_stream
 from dpol.experts.registry import make_members
 from dpol.noise.noises import known_memory
 from dpol.studies.games import runs, scores
-from dpol.studies.games.allocation import SCHEMA, demand_of
+from dpol.studies.games.allocation import SCHEMA, Row, demand_of
 from dpol.studies.games.settings import Allocation
 from dpol.studies.study import Inputs, Point
 
@@ -32,8 +34,15 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
     divided = [row for played in block.played for row in played.divided]
     tables = {
         "scores": scores.table_of(block),
-        "divided": pa.Table.from_pylist(divided, schema=SCHEMA),
+        "divided": _table_of(divided),
     }
     if point["keep_rounds"]:
         tables["rounds"] = runs.table_of(block)
     return tables
+
+
+def _table_of(divided: Sequence[Row]) -> pa.Table:
+    if not divided:
+        return pa.Table.from_batches([], SCHEMA)
+    columns = {name: runs.column([row[name] for row in divided]) for name in SCHEMA.names}
+    return pa.table(columns, schema=SCHEMA)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from dpol.core.arrow import as_arrow, as_texts
+from dpol.core.errors import AlgorithmError, in_one_line
 from dpol.core.randomness import Floats
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream
-from dpol.experts.alone import play_alone
 from dpol.experts.interface import Actions, Member, forecasts_gains
 from dpol.experts.play import (
     RawGains,
@@ -100,18 +101,15 @@ def play_suite(
 ) -> RunBlock:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
-    Local algorithms share one draw of noisy gains; other algorithms get the raw stream. Local
-    algorithms from other packages play in a process without raw gains (`dpol.experts.alone`).
+    Local algorithms share one draw of noisy gains; other algorithms get the raw stream.
     `memory_mb` limits the RAM and does not change the result. For `noise_memory` see `privatize`.
-    If a `demand` is given, local algorithms of dpol that forecast gains also divide help.
+    If a `demand` is given, local algorithms that forecast gains also divide help.
 
     Raises:
-        AlgorithmError: As `play_alone`.
+        AlgorithmError: An algorithm of another package fails.
         ValueError: No replicate, unknown noise, or mu or memory_mb not above 0.
     """
     model = members[0].algorithm.model
-    if model == "local" and any(member.foreign for member in members):
-        memory_mb /= 3  # the noisy gains go to another process, which plays
 
     def play(part: Sequence[int]) -> list[Played]:
         """Play some replicates; their data are freed before the next part is played."""
@@ -131,33 +129,30 @@ def play_suite(
         )
         played = []
         for member in members:
-            divided = list[Row]()
-            generators = seeds.algorithm(member.label)
-            if member.foreign and isinstance(source, NoisyGains):
-                actions = play_alone(member, source)
-            elif demand and isinstance(source, NoisyGains) and forecasts_gains(member.algorithm):
-                facts: Any = {"stream": stream.label, "algorithm": member.label, "noise": noise}
-                facts |= {"mu": float(mu), "first": part[0]}
-                actions, divided = play_and_divide(
-                    member.algorithm, source, generators, demand, facts
+            with _named_if_it_fails(member):
+                algorithm, generators = member.algorithm, seeds.algorithm(member.label)
+                divided = list[Row]()
+                if demand and isinstance(source, NoisyGains) and forecasts_gains(algorithm):
+                    facts: Any = {"stream": stream.label, "algorithm": member.label, "noise": noise}
+                    facts |= {"mu": float(mu), "first": part[0]}
+                    actions, divided = play_and_divide(algorithm, source, generators, demand, facts)
+                else:
+                    actions = play_rounds(algorithm, source, generators, name=member.label)
+                played.append(
+                    Played(
+                        stream=stream.label,
+                        noise=noise,
+                        mu=mu,
+                        label=member.label,
+                        family=member.family,
+                        origin=member.origin,
+                        guarantee=guarantee_of(algorithm, source),
+                        actions=actions,
+                        gains=stream.gains[np.arange(stream.n_rounds), actions],
+                        amplification=amplification_of(algorithm, source),
+                        divided=tuple(divided),
+                    )
                 )
-            else:
-                actions = play_rounds(member.algorithm, source, generators, name=member.label)
-            played.append(
-                Played(
-                    stream=stream.label,
-                    noise=noise,
-                    mu=mu,
-                    label=member.label,
-                    family=member.family,
-                    origin=member.origin,
-                    guarantee=guarantee_of(member.algorithm, source),
-                    actions=actions,
-                    gains=stream.gains[np.arange(stream.n_rounds), actions],
-                    amplification=amplification_of(member.algorithm, source),
-                    divided=tuple(divided),
-                )
-            )
         return played
 
     divisions = demand.units.size if demand else 0
@@ -169,6 +164,20 @@ def play_suite(
     )
 
 
+@contextmanager
+def _named_if_it_fails(member: Member) -> Iterator[None]:
+    """Turn an error of another package into a message; an error of dpol keeps its traceback."""
+    try:
+        yield
+    except Exception as error:
+        if not member.foreign:
+            raise
+        raise AlgorithmError(
+            f"{member.label} fails: {in_one_line(error)}; it plays code of another package, where"
+            " dpol.play shows the line"
+        ) from error
+
+
 def joined(parts: Sequence[Played]) -> Played:
     """Join one algorithm's runs of several blocks, which differ in their replicates only."""
     return replace(
@@ -177,6 +186,32 @@ def joined(parts: Sequence[Played]) -> Played:
         gains=np.concatenate([part.gains for part in parts]),
         divided=tuple(row for part in parts for row in part.divided),
     )
+
+
+def column(values: NDArray[Any] | Sequence[Any]) -> pa.Array:
+    """Return numbers, texts or lists of numbers as a column.
+
+    Arrow's `pa.array` imports pandas, which takes longer than playing a small stream.
+
+    Args:
+        values: at least one value, all of one kind.
+
+    >>> column(["a", "μ"]).to_pylist(), column([[0.5, 1.5], [2.5]]).to_pylist()
+    (['a', 'μ'], [[0.5, 1.5], [2.5]])
+    """
+    if isinstance(values[0], str):
+        texts = [text.encode() for text in values]
+        buffers = pa.py_buffer(_ends(texts)), pa.py_buffer(b"".join(texts))
+        return pa.StringArray.from_buffers(len(texts), *buffers)
+    if isinstance(values[0], Sequence | np.ndarray):
+        return pa.ListArray.from_arrays(column(_ends(values)), column(np.concatenate(values)))
+    numbers = np.ascontiguousarray(values)
+    buffers = None, pa.py_buffer(numbers)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), buffers)
+
+
+def _ends(values: Iterable[Sized]) -> NDArray[np.int32]:
+    return np.cumsum([0, *map(len, values)], dtype=np.int32)
 
 
 def table_of(block: RunBlock) -> pa.Table:
@@ -190,9 +225,7 @@ def table_of(block: RunBlock) -> pa.Table:
     def label(names: Sequence[str]) -> pa.Array:
         distinct = list(dict.fromkeys(names))
         indices = np.array([distinct.index(name) for name in names], dtype=np.int32)
-        return pa.DictionaryArray.from_arrays(
-            as_arrow(np.repeat(indices, size)), as_texts(distinct)
-        )
+        return pa.DictionaryArray.from_arrays(column(np.repeat(indices, size)), column(distinct))
 
     replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), n_rounds)
     round_numbers = np.arange(1, n_rounds + 1, dtype=np.int32)
@@ -201,11 +234,11 @@ def table_of(block: RunBlock) -> pa.Table:
             "stream": label([played.stream for played in block.played]),
             "algorithm": label([played.label for played in block.played]),
             "noise": label([played.noise for played in block.played]),
-            "mu": as_arrow(np.repeat([float(played.mu) for played in block.played], size)),
-            "replicate": as_arrow(np.tile(replicate, count)),
-            "round": as_arrow(np.tile(round_numbers, count * replicates)),
-            "action": as_arrow(np.concatenate([runs.actions.ravel() for runs in block.played])),
-            "gain": as_arrow(np.concatenate([runs.gains.ravel() for runs in block.played])),
+            "mu": column(np.repeat([float(played.mu) for played in block.played], size)),
+            "replicate": column(np.tile(replicate, count)),
+            "round": column(np.tile(round_numbers, count * replicates)),
+            "action": column(np.concatenate([runs.actions.ravel() for runs in block.played])),
+            "gain": column(np.concatenate([runs.gains.ravel() for runs in block.played])),
         }
     )
 

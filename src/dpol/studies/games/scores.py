@@ -19,13 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpol.core.arrow import as_arrow, as_texts
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.games.runs import Played, RunBlock
+from dpol.studies.games.runs import Played, RunBlock, column
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,23 +175,18 @@ def table_of(block: RunBlock) -> pa.Table:
     rows = [scores_of(played, block.replicates, block.best) for played in block.played]
     return pa.table(
         {
-            **{name: as_texts([getattr(row, of) for row in rows]) for name, of in _TEXTS.items()},
-            "mu": as_arrow(np.array([row.mu for row in rows])),
-            "guarantee": as_texts([_json(row.guarantee) for row in rows]),
-            "amplification": as_texts([_json(row.amplification) for row in rows]),
-            "equal": as_arrow(np.array([row.equal for row in rows], np.uint8)).cast(pa.bool_()),
-            **{name: _lists([getattr(row, of) for row in rows]) for name, of in _LISTS.items()},
+            **{name: column([getattr(row, of) for row in rows]) for name, of in _TEXTS.items()},
+            "mu": column([row.mu for row in rows]),
+            "guarantee": column([_json(row.guarantee) for row in rows]),
+            "amplification": column([_json(row.amplification) for row in rows]),
+            "equal": column([int(row.equal) for row in rows]).cast(pa.bool_()),
+            **{name: column([getattr(row, of) for row in rows]) for name, of in _LISTS.items()},
         }
     )
 
 
 def _json(record: Guarantee | BatchMixture | None) -> str:
     return json.dumps(record and record.as_dict(), sort_keys=True)
-
-
-def _lists(arrays: Sequence[NDArray[Any]]) -> pa.ListArray:
-    ends = np.cumsum([0, *map(len, arrays)], dtype=np.int32)
-    return pa.ListArray.from_arrays(as_arrow(ends), as_arrow(np.concatenate(arrays)))
 
 
 def read_scores(path: Path | str) -> list[Scores]:

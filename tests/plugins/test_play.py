@@ -1,0 +1,132 @@
+"""Algorithms of other packages play in the same loop as those of dpol."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import dpol
+from dpol.core.errors import AlgorithmError
+from dpol.experts.registry import make_members
+from dpol.studies.games.allocation import demand_of
+from dpol.studies.games.runs import Played, play_suite
+from dpol.studies.games.settings import Allocation
+from pipeline import ROOT, fail, run, write_config
+from plugins.conftest import install
+
+CODE = '''
+from dataclasses import dataclass
+
+import pandas as pd
+
+import dpol
+from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
+from dpol.experts.learners.leader import LeaderBank
+
+
+@dataclass(frozen=True)
+class Totals(dpol.LocalAlgorithm):
+    """Follow the leader, in pandas."""
+
+    def init(self, setup):
+        return pd.DataFrame(setup.initial)
+
+    def step(self, state, observation, generators):
+        state = state if observation is None else state + pd.DataFrame(observation.gains)
+        return state, state.idxmax(axis=1).to_numpy()
+
+
+@dataclass(frozen=True)
+class Fails(Totals):
+    def step(self, state, observation, generators):
+        raise KeyError("north\\nsouth")
+
+
+@dataclass(frozen=True)
+class FailsInPublic(dpol.FollowTheLeader):
+    def init(self, setup):
+        raise ZeroDivisionError
+
+
+@dataclass(frozen=True)
+class FailingLeader(LeaderBank):
+    def step(self, state, observation):
+        raise LookupError
+
+
+@dataclass(frozen=True)
+class Effects(EmpiricalBayesBank):
+    pass
+'''
+
+
+@pytest.fixture
+def stream(packages, monkeypatch, random_stream) -> dpol.GainStream:
+    install(packages, "others", points="", code=CODE)
+    monkeypatch.delitem(sys.modules, "others", raising=False)
+    return random_stream(9, 4)
+
+
+def play(stream: dpol.GainStream, spec: Any, **more: Any) -> Played:
+    (played,) = play_suite(
+        stream, make_members(spec), noise="isotropic", mu=0.5, seed=1, replicates=range(3), **more
+    ).played
+    return played
+
+
+def test_a_package_may_import_pandas(stream) -> None:
+    theirs, ours = play(stream, "others:Totals"), play(stream, "rw-ftpl")
+    np.testing.assert_array_equal(theirs.actions, ours.actions)
+    assert theirs.guarantee == ours.guarantee
+
+
+def test_an_algorithm_of_another_package_divides_help_too(stream) -> None:
+    demand = demand_of(stream, Allocation())
+    theirs = play(stream, "others:Effects", demand=demand).divided
+    ours = play(stream, "empirical-bayes", demand=demand).divided
+    assert [row["rule"] for row in theirs] == [row["rule"] for row in ours]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            "others:Fails",
+            r"Fails fails: KeyError: 'north\\nsouth'; in Fails\.step, round 1; it plays",
+        ),
+        (
+            "others:FailsInPublic",
+            r"FailsInPublic fails: ZeroDivisionError; it plays code of another",
+        ),
+        (
+            {"algorithm": "rw-meta", "learners": ["others:FailingLeader"]},
+            r"rw-meta fails: LookupError; in RWMeta\.step, round 1; it plays code of another",
+        ),
+    ],
+)
+def test_a_failure_in_another_package_is_one_line_with_its_name(stream, spec, message) -> None:
+    with pytest.raises(AlgorithmError, match=message):
+        play(stream, spec)
+
+
+def test_a_failure_in_dpol_stays_what_it_is(stream, monkeypatch) -> None:
+    monkeypatch.setattr("dpol.experts.ftpl.RandomWalkFTPL.step", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        play(stream, "rw-ftpl")
+
+
+@pytest.mark.workflow
+def test_a_run_ends_with_the_name_of_the_algorithm_that_fails(stream, packages, tmp_path) -> None:
+    config = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
+    suites = {"local": {"algorithms": ["others:Fails"]}}
+    report = {"algorithms": ["Fails"], "envelope": ""}
+    write_config(tmp_path, config, suites=suites, report=report)
+    words = "-m", "dpol", "run", "config.yaml", "--cores", "1", "--quiet", "all"
+    failure = fail(run(sys.executable, *words, folder=tmp_path, PYTHONPATH=str(packages)))
+    assert "Fails fails: KeyError" in failure
+    assert "Traceback" not in failure
+    assert not list(tmp_path.glob("results/test/points/games/**/*.parquet"))

@@ -1,0 +1,57 @@
+"""The job that plays, run by its script in a fresh process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from dpol.data.stream import write_stream
+from dpol.studies.games.allocation import SCHEMA
+from pipeline import ROOT
+
+JOB = """
+import runpy, sys
+from types import SimpleNamespace as Facts
+
+class Files(dict):
+    __iter__ = lambda self: iter(self.values())
+
+point = {"suite": ["rw-ftpl", "rw-meta", "random-effects"], "games": [["capacity", 0.5]],
+         "replicates": [0, 1], "memory": "designed", "keep_rounds": True}
+asked = {"needs": {"patients": 0.0}, "shares": [1.0], "guarantee": 0.75}
+snakemake = Facts(
+    log=["logs/job.log"],
+    input=Files(stream="stream.parquet"),
+    output=Files({name: f"{name}.parquet" for name in ("scores", "divided", "rounds")}),
+    params=Facts(
+        study="dpol.studies.games:STUDY", settings=None, seed=1, delta=1e-6,
+        points=[point | {"allocation": each} for each in DIVIDED],
+    ),
+    resources=Facts(job_memory_mb=1000),
+)
+runpy.run_path(sys.argv[1], {"snakemake": snakemake})
+assert "pandas" not in sys.modules
+"""
+
+
+@pytest.mark.parametrize("divided", ["[asked]", "[None]", "[asked, None]"])
+def test_a_job_that_plays_does_not_import_pandas(random_stream, tmp_path: Path, divided) -> None:
+    """The import takes longer than the games."""
+    write_stream(random_stream(9, 4), tmp_path / "stream.parquet")
+    code = JOB.replace("DIVIDED", divided)
+    script = ROOT / "workflow/scripts/study_point.py"
+    done = subprocess.run(
+        [sys.executable, "-c", code, script], cwd=tmp_path, capture_output=True, text=True
+    )
+    log = (tmp_path / "logs/job.log").read_text()
+    assert done.returncode == 0, done.stderr + log
+    assert "numpy" in log.splitlines()[-1]
+    table = pq.read_table(tmp_path / "divided.parquet")
+    assert table.schema.equals(SCHEMA)
+    assert bool(table.num_rows) == ("asked" in divided)
+    rows = pq.read_table(tmp_path / "rounds.parquet")
+    assert rows.num_rows == 3 * 2 * 9 * len(divided.split(","))
