@@ -278,7 +278,9 @@ def _pairs(old: Totals, new: Totals) -> dict[Played, Floats]:
 
 def _totals(folder: Path) -> Totals:
     """Read the total gain of each replicate of each cell."""
-    cells = read_frame(folder / "totals.parquet", schema("totals")).groupby(list(_PLAYED), sort=False, observed=True)
+    cells = read_frame(folder / "totals.parquet", schema("totals")).groupby(
+        list(_PLAYED), sort=False, observed=True
+    )
     return {
         cast(Played, cell): dict(zip(own["replicate"], own["total_gain"], strict=True))
         for cell, own in cells

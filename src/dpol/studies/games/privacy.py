@@ -89,7 +89,10 @@ def _lines(own: pd.DataFrame, levels: list[float]) -> Iterator[Line]:
     for rounds, stay in own.groupby("rounds", sort=False):
         guesses = 100 * stay.set_index("mu")["right_guesses"]
         texts = [f"{rounded_up(guesses[mu], 3)}%" if mu in guesses else "—" for mu in levels]
-        yield f"right guesses, counted in {counted(int(str(rounds)), 'round')}", tuple(map(Entry, texts))
+        yield (
+            f"right guesses, counted in {counted(int(str(rounds)), 'round')}",
+            tuple(map(Entry, texts)),
+        )
     epsilons = own.drop_duplicates("mu").set_index("mu")["epsilon"]
     texts = [rounded_up(epsilons[mu], 3) if mu in epsilons else "—" for mu in levels]
     yield f"ε at δ = {power(own['delta'].max())}", tuple(map(Entry, texts))
