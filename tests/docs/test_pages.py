@@ -121,7 +121,7 @@ def test_gallery_shows_the_chosen_figures() -> None:
 
 
 def test_results_that_pages_name_are_made() -> None:
-    configs = {"demo": "demo", "simulated": "simulated", "panel": "panel", "paper": "config"}
+    configs = {"demo": "demo", "simulated": "simulated", "paper": "config"}
     made = {(run, kind): shown(name, kind) for run, name in configs.items() for kind in KINDS}
     found = [
         (page.name, run, kind, name)
