@@ -141,7 +141,7 @@ def test_config_mistakes_are_all_told_at_once(tmp_path: Path) -> None:
     assert "privacy.levels.mu-0 = 0: must be from 0.001 to 1000" in said
 
 
-WEB = {"kind": "web", "file": "data/raw/table.csv.gz", "attempts": 1}
+WEB = {"kind": "web", "file": "data/raw/table.csv.gz"}
 NOWHERE = "http://127.0.0.1:9/table.csv"
 
 
