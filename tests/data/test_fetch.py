@@ -642,11 +642,13 @@ def test_any_row_of_faults_ends_with_the_whole_table_or_none(
     assert rows == (WANTED if fetch.record()["kind"] == "socrata" else ROWS)
 
 
-def test_fetches_at_once_do_not_mix(server: Server, fetch: Fetch) -> None:
+def test_fetches_at_once_wait_for_each_other(server: Server, fetch: Fetch) -> None:
+    server.faults["file"] = [change(drip=0.0002)] * 3
     with ThreadPoolExecutor() as pool:
         fetches = [pool.submit(fetch, server.at("file")) for _ in range(3)]
     assert [fetched.result() for fetched in fetches] == [ROWS] * 3
     assert {*fetch.files()} == {"t.csv.gz", "t.csv.gz.provenance.json"}
+    assert [line.split()[0] for line in fetch.log] == ["fetching", str(len(ROWS))] * 3
 
 
 def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: Path) -> None:
