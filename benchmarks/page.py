@@ -130,7 +130,7 @@ def _whole(found: Mapping[str, Any]) -> list[str]:
         "",
         "From their configs, on two cores. The grid has three streams, four privacy levels, three"
         " noises and 100 replicates, from the clean panel to table and figure. The paper is all of"
-        " `config/config.yaml`, on the real hospitals of `config/panel.yaml`.",
+        " `config/config.yaml`, on the real hospitals of `config/demo.yaml`.",
         "",
         "| | wall | jobs | CPU | of other processes | wall / (CPU / 2) | without other processes"
         " | largest process |",

@@ -97,8 +97,8 @@ def time_grid() -> dict[str, Any]:
 
 
 def time_paper() -> dict[str, Any]:
-    """Measure everything of config/config.yaml, on the hospitals of config/panel.yaml."""
-    return time_run(config_of("config") | {"dataset": config_of("panel")["dataset"]})
+    """Measure everything of config/config.yaml, on the hospitals of config/demo.yaml."""
+    return time_run(config_of("config") | {"dataset": config_of("demo")["dataset"]})
 
 
 def time_states() -> list[dict[str, Any]]:

@@ -90,13 +90,6 @@ def test_run_plays_a_copied_config(started, capsys) -> None:
     assert started == [snakemake("shelters.yaml", *flags)]
 
 
-def test_a_config_is_copied_with_the_script_that_makes_its_table(started, capsys) -> None:
-    assert main(["config", "copy", "influenza"]) == 0
-    assert "copied too: python influenza.py\n" in capsys.readouterr().out
-    for name in ("influenza.py", "influenza.yaml"):
-        assert Path(name).read_bytes() == (ROOT / "config" / name).read_bytes()
-
-
 def test_run_plays_a_shipped_config_by_its_name(started) -> None:
     main(["run", "shelters", "--verbose", "--cores", "1"])
     config = ROOT / "config/shelters.yaml"

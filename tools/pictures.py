@@ -23,7 +23,6 @@ FIGURES = {
         "labels-risk", "audits",
     ),
     "states": ("questions", "allocation"),
-    "panel": ("rivals",),
     "beyond": ("memory",),
 }  # fmt: skip
 """Figures that the documentation shows, by run."""

@@ -115,8 +115,7 @@ def rivals() -> str:
         "factorised window sums": "best `mf-window`",
         "factorised decayed sums": "best `mf-discounted`",
     }
-    every = recorded("panel", "ranking")
-    every = every[every["source"] == "run"]
+    every = recorded("beyond", "ranking").query("source == 'run' and mu >= 0.25")
     rows = []
     for rival, title in titles.items():
         cells = []

@@ -62,7 +62,7 @@ class Box:
 
 BOXES = (
     Box("Table", "fetched, simulated or your own", ("fetch_dataset", "simulate_dataset"), 0, 0),
-    Box("Cleaning", "gaps, markers, who plays", ("extract_table", "clean_panel", "data"), 0, 1),
+    Box("Cleaning", "gaps, markers, who plays", ("clean_panel", "data"), 0, 1),
     Box("Streams", "the gains of the experts week by week", ("build_stream", "streams"), 1),
     Box("Games", "per stream, suite, noise and μ", ("games_point", "games"), 2, 0),
     Box("Summary", "means and intervals", ("games_results",), 3, 0),

@@ -1,6 +1,6 @@
 """Record the numbers of a whole run that README.md and docs/ show.
 
-    python verify/record.py results/simulated  (or panel, beyond, states, held-out, after its run)
+    python verify/record.py results/simulated  (or beyond, states, held-out, after its run)
 
 Writes verify/runs/<run>/*.csv, from which tools/recorded_numbers.py makes the tables of the pages.
 """

@@ -161,9 +161,8 @@ class Plan:
         """Files that the results are made from; the report stays if they are deleted."""
         parts = [self.parts_of_results(study, block) for study, block in self.studies]
         files = [path for lists in parts for paths in lists.values() for path in paths]
-        raw = [self.config.raw_file, f"{self.config.raw_file}.member.json"]
         streams = [f"{self.folder}/streams/{label}.parquet" for label in self.config.played]
-        return [*dict.fromkeys([*files, *streams]), *raw]
+        return [*dict.fromkeys([*files, *streams]), self.config.raw_file]
 
     def waits(self, study: Study) -> bool:
         """Return whether all points of a study wait for files; other studies start at once."""
@@ -307,9 +306,9 @@ class Plan:
 
     @property
     def fetched(self) -> str:
-        """The table or archive of a web source or package; empty for other sources."""
+        """The table of a web source; empty for other sources."""
         source = self.config.dataset.source
-        return source.file if source.kind == "web" or source.kind == "package" else ""
+        return source.file if source.kind == "web" else ""
 
     @cached_property
     def query(self) -> dict[str, str]:
@@ -319,7 +318,7 @@ class Plan:
     @property
     def must_fetch(self) -> bool:
         """Whether the table is missing, or was fetched by another query."""
-        from dpol.data.fetch import must_fetch
+        from dpol.data.query import must_fetch
 
         return bool(self.fetched) and must_fetch(self._query, Path(self.fetched))
 
@@ -365,7 +364,6 @@ class Plan:
         ]
         single = {
             "fetch_dataset": bool(self.fetched),
-            "extract_table": bool(getattr(source, "member", None)),
             "simulate_dataset": source.kind == "simulated",
             "clean_panel": source.kind != "gains",
             **{f"{study.name}_results": True for study, _ in self.studies},

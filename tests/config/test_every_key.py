@@ -46,15 +46,6 @@ BASES: dict[str, dict[str, Any]] = {
         "privacy.unit": {},
     },
     "web": {"dataset.source": WEB},
-    "package": {
-        "dataset.source": {
-            "kind": "package",
-            "name": "p",
-            "version": "1",
-            "sha256": "0" * 64,
-            "member": "t.csv",
-        }
-    },
     "gains": GAINS,
 }
 """Good configs that hold every block between them."""

@@ -55,7 +55,6 @@ dataset.source.file = 'data/../../t.csv.gz': must be a path below the working fo
 """),
     (FROM_FILE, """
 dataset.source.simulated = 'perhaps': must be true or false
-dataset.source.member = '../t.csv': must be the path of a file in the archive, like folder/table.csv
 """),
     (STUDIED, "batching.mus[0] = True: must be a number"),
     (GAINS, """
@@ -111,10 +110,13 @@ ELSEWHERE = [
     ({"replicates": 1_000_000, "block_replicates": 1}, "block_replicates = 1: makes 10,000,000 jobs; at most 20,000: use a larger points_per_job, or larger blocks"),
     ({"suites.batched.algorithms": ["rw-adabatch"]}, "suites.batched: noises is not given, so it is ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise"),
     ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]}, "dataset.columns: is missing: name the columns of entity, period, count and capacity"),
-    ({"dataset.source.kind": "simulatd"}, "dataset.source.kind = 'simulatd': must be 'web', 'package', 'local', 'simulated' or 'gains'; did you mean simulated?"),
-    ({"dataset.source.kind": DELETED}, "dataset.source.kind: is missing; must be 'web', 'package', 'local', 'simulated' or 'gains'"),
+    ({"dataset.source.kind": "simulatd"}, "dataset.source.kind = 'simulatd': must be 'web', 'local', 'simulated' or 'gains'; did you mean simulated?"),
+    ({"dataset.source.kind": DELETED}, "dataset.source.kind: is missing; must be 'web', 'local', 'simulated' or 'gains'"),
     ({"seed": DELETED}, "seed: is missing and has no default"),
     ({**COMPARED, "comparison.ours": COMPARED["comparison"]["baseline"]}, "comparison.ours = 'rw-meta': must differ from comparison.baseline"),
+    ({"suites.noisy.noises": ["isotropic", "capacity-memory"]}, "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not contain capacity-memory: no support for correlated noise in ridge"),
+    ({**COMPARED, "comparison.tuned": [COMPARED["comparison"]["baseline"]]}, "comparison.tuned[0] = 'rw-meta': must differ from comparison.baseline and comparison.ours"),
+    ({**COMPARED, "comparison.tuned": [{"algorithm": "careful", "noise": "isotropic"}]}, "comparison.tuned[0].algorithm = 'careful': no private suite plays it with isotropic noise"),
     ({"privacy.memory": [0.9, 0.3], "privacy.unit": {"weeks": 3}}, "privacy.memory = (0.9, 0.3): must have b >= max(a, 0) because privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
     ({**COMPARED, "comparison.ablations[1]": {"algorithm": "careful", "noise": "isotropic-worst-case", "learners": "ridge"}}, "comparison.ablations[1].noise = 'isotropic-worst-case': must be a noise that vanishes at the level .inf"),
     ({**GAINS, "dataset.cleaning": {}}, "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
@@ -140,9 +142,6 @@ ELSEWHERE = [
     ({**FROM_WEB, "dataset.source.table": "hhs-facilty", "dataset.source.endpoints": []}, "dataset.source.table = 'hhs-facilty': is not a table that dpol knows; did you mean hhs-facility?"),
     ({**FROM_WEB, "dataset.source.endpoints": []}, "dataset.source = {'kind': 'web', 'endpoints': [], 'file': 'data/raw/table.csv.gz'}: needs table, the name of a known table, or your own endpoints"),
     ({**FROM_WEB, "dataset.source.endpoints[0].sha256": "0" * 64}, "dataset.source.endpoints[0] = {'kind': 'socrata', 'url': 'https://data.example/resource/abcd-1234.csv', 'sh...: sha256 is for kind file; the answers of socrata change"),
-    ({**FROM_WEB, "dataset.source": {**WEB, "file": "data/raw/t.zip", "member": "t.csv"}}, "dataset.source = {'kind': 'web', 'endpoints': [{'kind': 'socrata', 'url': 'https://data.exampl...: member needs endpoints of kind file, which serve archives"),
-    ({**FROM_FILE, "dataset.source.file": "t.zip"}, "dataset.source = {'kind': 'local', 'file': 't.zip'}: t.zip is an archive; set member to the path of the table in it"),
-    ({**FROM_FILE, "dataset.source.member": "t.csv"}, "dataset.source = {'kind': 'local', 'file': 'table.parquet', 'member': 't.csv'}: member is for a file that ends in .zip, .whl, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz or .deb"),
 ]  # fmt: skip
 """Changes that are reported at another place, and the message."""
 

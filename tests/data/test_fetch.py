@@ -9,11 +9,9 @@ import hashlib
 import importlib.metadata
 import io
 import json
-import re
 import socket
 import threading
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -28,13 +26,15 @@ import pytest
 import requests
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from requests.adapters import HTTPAdapter
 
 from data.drawn import dataset
 from dpol.core.errors import ConfigError, FetchError
+from dpol.data import fetch as module
 from dpol.data import sources
-from dpol.data.fetch import WINDOW, fetch_table, must_fetch
+from dpol.data.fetch import fetch_table
 from dpol.data.format import Format
-from dpol.data.query import Query, query_for
+from dpol.data.query import Query, must_fetch, query_for
 from dpol.data.settings import WebSource
 from dpol.data.sources import SOURCES, known_tables
 from pipeline import ROOT
@@ -69,7 +69,8 @@ WANTED = sorted(
 class Answer:
     """An answer of the server; the connection is cut after `sent` bytes of the body.
 
-    With `drip`, head and body arrive byte by byte, one every `drip` seconds.
+    With `drip`, the body arrives byte by byte, one every `drip` seconds, and an "endless" one again
+    and again.
     """
 
     body: bytes
@@ -97,21 +98,12 @@ def as_csv(rows: list[tuple[str, ...]]) -> bytes:
     return text.getvalue().encode()
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return packed.getvalue()
-
-
 BODIES = {
     "count": b"count\n%d\n" % len(WANTED),
     "repeated": b"count\n",
     "rows": as_csv(WANTED),
     "file": as_csv(ROWS),
     "packed": gzip.compress(as_csv(ROWS), mtime=0),
-    "zip": zipped({"data/t.csv": as_csv(ROWS)}),
 }
 
 
@@ -159,33 +151,28 @@ def server() -> Iterator[Server]:
             if answer.framing == "silent":
                 stopped.wait(20)
                 return
-            self.drip = answer.drip
             self.send_response(answer.status)
             self.send_header("Connection", "close")
             for name, value in answer.headers.items():
                 self.send_header(name, value)
             body = answer.body[: answer.sent]
-            if answer.framing == "length":
+            if answer.framing == "endless":
+                self.send_header("Transfer-Encoding", "chunked")
+                body = b"%x\r\n%b\r\n" % (len(body), body)
+            elif answer.framing == "length":
                 self.send_header("Content-Length", str(len(answer.body)))
             elif answer.framing == "chunked":
                 self.send_header("Transfer-Encoding", "chunked")
                 end = b"0\r\n\r\n" if answer.sent is None else b""
                 body = b"%x\r\n%b\r\n" % (len(body), body) + end
             self.end_headers()
-            self.write(body)
-
-        def write(self, body: bytes) -> None:
-            began, sent = time.monotonic(), 0
-            while sent < len(body):
-                # A busy machine makes up for what is late, so that the rate holds.
-                due = int((time.monotonic() - began) / self.drip) + 1 if self.drip else len(body)
-                self.wfile.write(body[sent:due])
-                sent = due
-                stopped.wait(self.drip)
-
-        def flush_headers(self) -> None:
-            lines, self._headers_buffer = self._headers_buffer, []
-            self.write(b"".join(lines))
+            pieces = [body] if not answer.drip else [body[i : i + 1] for i in range(len(body))]
+            while not stopped.is_set():
+                for piece in pieces:
+                    self.wfile.write(piece)
+                    stopped.wait(answer.drip)
+                if answer.framing != "endless":
+                    return
 
         def log_message(self, *_: object) -> None:
             pass
@@ -215,12 +202,9 @@ class Fetch:
         self,
         *endpoints: dict[str, Any],
         query: Query = QUERY,
-        window: float = WINDOW,
-        **keys: Any,
     ) -> Any:
-        web = {"attempts": 3, "timeout_seconds": 5, "file": "raw/t.csv.gz", **keys}
-        source = WebSource.model_validate({"kind": "web", "endpoints": endpoints, **web})
-        fetch_table(source, query, self.table, self.log.append, window)
+        web = {"kind": "web", "endpoints": endpoints, "file": "raw/t.csv.gz"}
+        fetch_table(WebSource.model_validate(web), query, self.table, self.log.append)
         with gzip.open(self.table, "rt", encoding="utf-8-sig", newline="") as stream:
             header, *rows = csv.reader(stream)
         assert tuple(header) == (query.columns or COLUMNS)
@@ -250,6 +234,7 @@ def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fetch:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     pauses: list[float] = []
     monkeypatch.setattr("urllib3.util.retry.time.sleep", pauses.append)
+    monkeypatch.setattr(module, "SILENCE", 5)
     return Fetch(tmp_path, pauses)
 
 
@@ -281,7 +266,7 @@ def test_rows_are_asked_for_once_after_their_number(server: Server, fetch: Fetch
     first = fetch.table.read_bytes()
     assert fetch(server.at("rows")) == WANTED
     assert fetch.table.read_bytes() == first
-    assert fetch.pauses == []
+    assert fetch.pauses == [0, 0], "no second try"
 
 
 def chunked(*chunks: bytes) -> bytes:
@@ -329,10 +314,10 @@ def test_a_file_without_a_length_that_holds_is_taken_only_with_a_checksum(
     server: Server, fetch: Fetch, name: str, framing: str
 ) -> None:
     """Half a file, cut after a line or between two gzip parts, looks whole."""
-    said = "instead of 99,999" if framing == "more than sent" else "states no length, so a file"
+    said = "instead of 99,999" if framing == "more than sent" else "states no length: a cut file"
     half = as_csv(ROWS[:20])
     half = half if name == "file" else gzip.compress(half, mtime=0)
-    server.faults[name] = [lambda _: sent_as(framing, half)] * 3
+    server.faults[name] = [lambda _: sent_as(framing, half)] * 4
     assert said in fetch.refused(server.at(name))
     server.faults[name] = [lambda answer: sent_as(framing, answer.body)]
     assert fetch(server.at(name, sha256=hashlib.sha256(BODIES[name]).hexdigest())) == ROWS
@@ -347,7 +332,7 @@ def test_a_last_line_without_an_end_needs_the_length_of_the_table_or_a_checksum(
 ) -> None:
     body = as_csv(ROWS)[:-1]
     body = body if name == "file" else gzip.compress(body, mtime=0)
-    server.faults[name] = [lambda _: sent_as(framing, body)] * 3
+    server.faults[name] = [lambda _: sent_as(framing, body)] * 4
     if whole:
         assert fetch(server.at(name)) == ROWS
     else:
@@ -365,26 +350,6 @@ def test_a_file_with_another_checksum_is_refused_without_another_try(
     assert len(server.log) == 1
     assert fetch(server.at("packed", sha256=right)) == ROWS
     assert fetch.table.read_bytes() == BODIES["packed"]
-
-
-def test_an_archive_is_kept_as_it_came_if_the_table_is_in_it(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    kept = tmp_path / "t.zip"
-
-    def fetch(member: str) -> None:
-        keys = {"kind": "web", "endpoints": [server.at("zip")], "file": "t.zip", "attempts": 1}
-        source = WebSource.model_validate({**keys, "member": member})
-        whole = query_for(dataset().model_copy(update={"source": source}), ["NM"])
-        fetch_table(source, whole, kept, print)
-        assert not must_fetch(whole, kept)
-
-    with pytest.raises(FetchError, match=r"has no file data/s.csv; it has data/t.csv. Name one of"):
-        fetch("data/s.csv")
-    assert not kept.exists()
-    fetch("data/t.csv")
-    assert kept.read_bytes() == BODIES["zip"]
 
 
 PASSING: dict[str, tuple[str, Fault]] = {
@@ -406,16 +371,16 @@ PASSING: dict[str, tuple[str, Fault]] = {
 
 
 @pytest.mark.parametrize("name", PASSING)
-def test_what_may_pass_is_asked_for_again(server: Server, fetch: Fetch, name: str) -> None:
+def test_what_may_pass_is_asked_for_again(
+    server: Server, fetch: Fetch, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SILENCE", 0.2)
     kind, fault = PASSING[name]
     server.faults[kind] = [fault]
-    if kind == "file":
-        assert fetch(server.at("file"), timeout_seconds=0.2) == ROWS
-    else:
-        assert fetch(server.at("rows")) == WANTED
+    endpoint = server.at("file" if kind == "file" else "rows")
+    assert fetch(endpoint) == (ROWS if kind == "file" else WANTED)
     server.faults[kind] = [fault] * 9
-    told = fetch.refused(server.at("file" if kind == "file" else "rows"), timeout_seconds=0.2)
-    assert "no endpoint delivered" in told
+    assert "no endpoint delivered" in fetch.refused(endpoint)
 
 
 FINAL: dict[str, tuple[str, Fault, str]] = {
@@ -445,43 +410,55 @@ def test_what_does_not_pass_gives_way_to_the_next_endpoint(
     assert failure in fetch.log
 
 
-def test_pauses_grow_and_the_server_may_ask_for_more_but_not_for_hours(
-    server: Server, fetch: Fetch
+def test_pauses_grow(server: Server, fetch: Fetch) -> None:
+    server.faults["file"] = [change(status=500)] * 3
+    assert fetch(server.at("file")) == ROWS
+    assert fetch.pauses == [0, 1, 2, 4]
+
+
+ENDLESS: dict[str, tuple[str, Fault, str]] = {
+    "a table that drips": ("file", change(drip=0.01), "is not whole after 0.3 s"),
+    "a table without an end": (
+        "file",
+        change(framing="endless", drip=0.01),
+        "is not whole after 0.3 s",
+    ),
+    "a count that drips": (
+        "count",
+        change(body=b"9" * 999, drip=0.01),
+        "is not whole after 0.3 s",
+    ),
+    "a count without an end": (
+        "count",
+        change(framing="endless", body=b"9" * 9_999),
+        "a row count of over 100,000 bytes",
+    ),
+    "a refusal without an end": (
+        "file",
+        change(framing="endless", body=b"no" * 9_999, status=503),
+        "status 503",
+    ),
+    "a redirect without an end": (
+        "file",
+        change(framing="endless", body=b"no" * 9_999, status=302, headers={"Location": "/file"}),
+        "no answer: Exceeded 30 redirects.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_what_never_ends_is_left(
+    server: Server, fetch: Fetch, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.faults["file"] = [change(status=500)] * 4
-    assert fetch(server.at("file"), attempts=5) == ROWS
-    assert fetch.pauses == sorted(fetch.pauses)
-    assert 1 < fetch.pauses[-1] < 6
-    for asked, pause in (("37", 37), ("86400", 600)):
-        server.faults["file"] = [change(status=429, headers={"Retry-After": asked})]
-        assert fetch(server.at("file")) == ROWS
-        assert fetch.pauses[-1] == pause
-    for wrong in ("soon", "-5", "1e3", "Fri, 31 Dec 99999 23:59:59 GMT"):
-        server.faults["file"] = [change(status=429, headers={"Retry-After": wrong})] * 2
-        assert fetch(server.at("file")) == ROWS
-        assert fetch.pauses[-1] == 1
-
-
-@pytest.mark.parametrize("kind", ["file", "count"])
-def test_an_answer_that_drips_ends_a_try(server: Server, fetch: Fetch, kind: str) -> None:
-    """No silence reaches the timeout, and the whole answer would take half a minute."""
-    server.faults[kind] = [change(drip=0.05)] * 9
+    kind, fault, words = ENDLESS[name]
+    monkeypatch.setattr(module, "LONGEST", 0.3)
+    monkeypatch.setattr(module, "LARGEST_COUNT", 100_000)
+    server.faults[kind] = [fault] * 99
+    began = time.monotonic()
     first = server.at("rows" if kind == "count" else kind)
-    hasty = {"attempts": 2, "timeout_seconds": 0.6, "window": 0.3}
-    began = time.monotonic()
-    assert fetch(first, server.at("packed"), **hasty) == ROWS
+    assert fetch(first, server.at("packed")) == ROWS
     assert time.monotonic() - began < 10
-    (failure,) = fetch.record()["failed_before"]
-    assert re.search(r"only \d+ bytes arrived in \d+ s, fewer than 300", failure)
-
-
-def test_a_slow_line_delivers_all_the_same(server: Server, fetch: Fetch) -> None:
-    """The download takes longer than window and silence, at over the slowest rate."""
-    server.faults["file"] = [change(drip=1 / 1000)]
-    began = time.monotonic()
-    assert fetch(server.at("file"), timeout_seconds=0.5, window=0.2) == ROWS
-    assert time.monotonic() - began > 1
-    assert not fetch.pauses, "no second try"
+    assert words in fetch.record()["failed_before"][0]
 
 
 def another(**cells: str) -> Fault:
@@ -589,7 +566,7 @@ def test_the_published_table_passes(server: Server, fetch: Fetch, states: tuple[
     assert len(fetch(server.at("rows"), query=query)) == len(asked)
 
 
-def test_a_host_without_an_address_is_asked_for_once(
+def test_a_host_without_an_address_is_told_at_once(
     fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
@@ -600,8 +577,8 @@ def test_a_host_without_an_address_is_asked_for_once(
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     nowhere = {"kind": "file", "url": "http://nowhere.invalid/t.csv"}
-    assert "no answer: Name or service not known" in fetch.refused(nowhere, attempts=5)
-    assert (asked, fetch.pauses) == (["nowhere.invalid"], [])
+    assert "no answer: Name or service not known" in fetch.refused(nowhere)
+    assert (asked, sum(fetch.pauses)) == (["nowhere.invalid"] * 2, 0)
 
 
 def test_when_no_endpoint_delivers_each_is_named_with_the_ways_out(
@@ -624,10 +601,11 @@ def test_a_redirect_is_recorded_and_may_not_give_up_encryption(
     server.faults["packed"] = [change(status=302, headers={"Location": "/file?key=secret"})]
     assert fetch(server.at("packed")) == ROWS
     assert fetch.record()["final_url"] == f"{server.url}/file"
-    plain = requests.get(server.at("file")["url"], timeout=5)
-    monkeypatch.setattr(requests.Session, "get", lambda *_, **__: plain)
-    with pytest.raises(FetchError, match="which is not encrypted"):
-        fetch({"kind": "file", "url": "https://data.example/t.csv"})
+    plain = requests.Response()
+    plain.status_code, plain.headers["Location"] = 302, server.at("file")["url"]
+    plain.url, plain.raw = "https://data.example/t.csv", io.BytesIO()
+    monkeypatch.setattr(HTTPAdapter, "send", lambda *_, **__: plain)
+    assert "which is not encrypted" in fetch.refused({"kind": "file", "url": plain.url})
 
 
 FAULTS = {
@@ -664,11 +642,13 @@ def test_any_row_of_faults_ends_with_the_whole_table_or_none(
     assert rows == (WANTED if fetch.record()["kind"] == "socrata" else ROWS)
 
 
-def test_fetches_at_once_do_not_mix(server: Server, fetch: Fetch) -> None:
+def test_fetches_at_once_wait_for_each_other(server: Server, fetch: Fetch) -> None:
+    server.faults["file"] = [change(drip=0.0002)] * 3
     with ThreadPoolExecutor() as pool:
         fetches = [pool.submit(fetch, server.at("file")) for _ in range(3)]
     assert [fetched.result() for fetched in fetches] == [ROWS] * 3
     assert {*fetch.files()} == {"t.csv.gz", "t.csv.gz.provenance.json"}
+    assert [line.split()[0] for line in fetch.log] == ["fetching", str(len(ROWS))] * 3
 
 
 def test_only_a_table_fetched_for_another_query_must_be_fetched_again(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_gallery_shows_the_chosen_figures() -> None:
 
 
 def test_results_that_pages_name_are_made() -> None:
-    configs = {"demo": "demo", "simulated": "simulated", "panel": "panel", "paper": "config"}
+    configs = {"demo": "demo", "simulated": "simulated", "paper": "config"}
     made = {(run, kind): shown(name, kind) for run, name in configs.items() for kind in KINDS}
     found = [
         (page.name, run, kind, name)
@@ -142,7 +142,7 @@ def test_pictures_fit_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert pictures.main([tmp_path / "demo"]) == 1
     assert "demo/figures/rivals.png" in capsys.readouterr().err
     assert pictures.main([tmp_path / "other"]) == 1
-    assert "known are demo, states, panel, beyond" in capsys.readouterr().err
+    assert "known are demo, states, beyond" in capsys.readouterr().err
 
 
 def test_picture_of_dividing_help_is_right_and_legible() -> None:

@@ -7,8 +7,7 @@ import hashlib
 import os
 import re
 import shutil
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,11 +27,6 @@ GAINS = "x,y\n" + "0.5,0.25\n" * 4
 KEYS = {key: SMALL[key] for key in ("run", "seed", "privacy", "replicates")}
 
 
-def write_zip(file: Path, text: str) -> None:
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("t.csv", text)
-
-
 @contextmanager
 def written_as_before(file: Path) -> Iterator[None]:
     """Keep the time of a file that is changed, as programs that copy or unpack do."""
@@ -42,7 +36,6 @@ def written_as_before(file: Path) -> Iterator[None]:
 
 
 LOCAL = {"kind": "local", "file": "t.csv"}
-PACKED = {"kind": "local", "file": "t.zip", "member": "t.csv"}
 MATRIX = {"kind": "gains", "file": "g.csv", "sensitivity": 1}
 WEB = {
     "kind": "web",
@@ -91,29 +84,14 @@ def test_a_changed_table_is_read_again_though_it_is_older_than_the_results(tmp_p
     assert planned(tmp_path) == {"clean_panel", "build_stream"}
 
 
-@pytest.mark.parametrize(
-    ("source", "write", "before", "after", "reader"),
-    [
-        (PACKED, write_zip, COUNTS, COUNTS.replace("3\n", "4\n"), "extract_table"),
-        (MATRIX, Path.write_text, GAINS, GAINS.replace("0.25", "0.75"), "build_stream"),
-    ],
-    ids=["archive", "gains"],
-)
-def test_so_is_an_archive_or_a_table_of_gains(
-    tmp_path: Path,
-    source: dict[str, Any],
-    write: Callable[[Path, str], Any],
-    before: str,
-    after: str,
-    reader: str,
-) -> None:
-    file = tmp_path / source["file"]
-    write(file, before)
-    finished(tmp_path, source)
+def test_so_is_a_table_of_gains(tmp_path: Path) -> None:
+    file = tmp_path / "g.csv"
+    file.write_text(GAINS)
+    finished(tmp_path, MATRIX)
     assert planned(tmp_path) == set()
     with written_as_before(file):
-        write(file, after)
-    assert reader in planned(tmp_path)
+        file.write_text(GAINS.replace("0.25", "0.75"))
+    assert planned(tmp_path) == {"build_stream"}
 
 
 def test_a_fetched_table_may_be_gone_but_not_replaced_by_hand(tmp_path: Path) -> None:

@@ -34,32 +34,6 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
             atexit.register(print, words, file=sys.stderr)
 
 
-if getattr(settings.dataset.source, "member", None):
-
-    rule extract_table:
-        input:
-            archive=local(settings.dataset.source.file),
-        output:
-            table=RAW,
-            origin=local(f"{settings.raw_file}.member.json"),
-        log:
-            local(f"{RESULTS}/logs/extract_table.log"),
-        benchmark:
-            local(f"{RESULTS}/benchmarks/extract_table.tsv")
-        priority: DATA_FIRST
-        conda:
-            "../envs/dpol.yaml"
-        params:
-            code=plan.code,
-            contents=lambda wildcards: plan.contents(settings.dataset.source.file, made=is_made),
-            member=settings.dataset.source.member,
-            sha256=getattr(settings.dataset.source, "sha256", None),
-        message:
-            "Taking {params.member} out of {input.archive}"
-        script:
-            "../scripts/extract_table.py"
-
-
 if settings.dataset.source.kind == "simulated":
 
     rule simulate_dataset:

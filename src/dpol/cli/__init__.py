@@ -22,7 +22,7 @@ _COMMANDS = "pipeline", "compare", "config", "own", "account"
 
 _PIPELINE = {
     "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate",
-    "snakemake",
+    "snakemake", "urllib3",
 }  # fmt: skip
 """Modules of the extra `pipeline`, which the library does not need."""
 

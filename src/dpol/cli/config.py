@@ -68,12 +68,8 @@ def _copy(options: argparse.Namespace) -> None:
     config = Path(f"{name}.yaml")
     if config.exists():
         raise OutputError(f"{config}: exists already; rename it, or copy in another folder")
-    script = configs[name].with_suffix(".py")
-    for file in filter(Path.is_file, (script, configs[name])):
-        with atomic_path(file.name) as temporary:
-            temporary.write_bytes(file.read_bytes())
-    if script.is_file():
-        print(f"A script makes the table, and is copied too: python {script.name}")
+    with atomic_path(config) as temporary:
+        temporary.write_bytes(configs[name].read_bytes())
     print(f"Copied. Change {config} as you like, then: dpol run {config}")
 
 

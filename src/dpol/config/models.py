@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, create_model
@@ -155,8 +154,6 @@ class Config(Settings):
         source = self.dataset.source
         if source.kind == "simulated":
             return f"results/{self.run}/data/simulated.csv.gz"
-        if source.member:  # a table in an archive
-            return f"results/{self.run}/data/member/{PurePosixPath(source.member).name}"
         return place_of(source.file)
 
     @property

@@ -120,12 +120,11 @@ def provenance_of(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
     raw_file = Path(raw_file)
     digest = sha256(raw_file)
     facts: dict[str, Any] = {"file": raw_file.name, "sha256": digest, "simulated": simulated}
-    # The record does not hold for a table that was replaced by hand.
-    for record in ("provenance", "member"):
-        with suppress(OSError, ValueError):
-            recorded = json.loads(Path(f"{raw_file}.{record}.json").read_text(encoding="utf-8"))
-            if recorded.get("sha256") == digest:
-                facts["fetched"] = recorded
+    with suppress(OSError, ValueError):
+        recorded = json.loads(Path(f"{raw_file}.provenance.json").read_text(encoding="utf-8"))
+        # The record does not hold for a table that was replaced by hand.
+        if recorded.get("sha256") == digest:
+            facts["fetched"] = recorded
     return facts
 
 

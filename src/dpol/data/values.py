@@ -76,30 +76,8 @@ TextOrTexts = Annotated[
 """A text, or a list of texts."""
 
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
-ARCHIVES = ".zip", ".whl", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".deb"
 
 TableFile = Annotated[str, AfterValidator(ends_in(*TABLES))]
-TableOrArchive = Annotated[str, AfterValidator(ends_in(*TABLES, *ARCHIVES))]
-
-
-def _inside(path: str) -> str:
-    parts = path.split("/")
-    if not {"", ".", ".."}.isdisjoint(parts):
-        raise ValueError("must be the path of a file in the archive, like folder/table.csv")
-    return path
-
-
-Member = Annotated[str, AfterValidator(ends_in(*TABLES)), AfterValidator(_inside)]
-"""The path of a table in an archive."""
-
-
-def refuse_member(file: str, member: str | None) -> None:
-    """Refuse an archive without a `member`, and a table with one. Raises ValueError."""
-    if file.endswith(ARCHIVES) and member is None:
-        raise ValueError(f"{file} is an archive; set member to the path of the table in it")
-    if member is not None and not file.endswith(ARCHIVES):
-        ends = ", ".join(ARCHIVES[:-1])
-        raise ValueError(f"member is for a file that ends in {ends} or {ARCHIVES[-1]}")
 
 
 class YearMonth(Settings):

@@ -69,8 +69,6 @@ def source_facts(
         "SHA-256 of the capacities": capacities.get("sha256"),
         "data": "simulated, not measured" if provenance["simulated"] else "real",
         "SHA-256": provenance["sha256"],
-        "archive": fetched.get("archive"),
-        "SHA-256 of the archive": fetched.get("archive_sha256"),
         "retrieved": fetched.get("retrieved"),
         "address": fetched.get("url"),
         "licence": licence or fetched.get("licence"),
