@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -47,8 +49,36 @@ def dpol(commands: Path, folder: Path, *words: str) -> subprocess.CompletedProce
     return run(str(commands / "dpol"), *words, folder=folder, PATH=path, PYTHONPATH="")
 
 
-def test_version_and_place(commands: Path, tmp_path: Path) -> None:
-    assert succeed(dpol(commands, tmp_path, "--version")).startswith("dpol ")
+SHIPPED = "config", "data/examples", "data/hospitals", "profiles", "verify", "workflow"
+IN_WHEEL = {
+    **{f"src/{package}": package for package in ("dpol", "snakemake_logger_plugin_dpol")},
+    **{folder: f"dpol/pipeline/{folder}" for folder in SHIPPED},
+}
+
+
+def test_the_wheel_holds_every_tracked_file_and_links_that_lead_somewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Links are those of the page on a package index."""
+    home = "https://host.example/dpol"
+    monkeypatch.setenv("DPOL_REPOSITORY", f"{home}/")
+    listing = ["git", "ls-files", "-z", *IN_WHEEL, ":!verify/runs"]
+    tracked = subprocess.check_output(listing, cwd=ROOT, text=True).rstrip("\0").split("\0")
+    assert {"workflow/Snakefile", "config/demo.yaml", "src/dpol/py.typed"} <= {*tracked}
+    with zipfile.ZipFile(built_wheel(tmp_path)) as wheel:
+        for file in tracked:
+            start = next(folder for folder in IN_WHEEL if file.startswith(f"{folder}/"))
+            held = wheel.read(IN_WHEEL[start] + file.removeprefix(start))
+            assert held == (ROOT / file).read_bytes(), file
+        (name,) = (file for file in wheel.namelist() if file.endswith("dist-info/METADATA"))
+        text = wheel.read(name).decode()
+    links = re.findall(r"(!?)\[[^]]*\]\(([^)]+)\)", text)
+    assert any(kind and link.startswith(f"{home}/raw/v") for kind, link in links)
+    assert [link for _, link in links if not link.startswith("https://")] == []
+    assert f"Project-URL: Repository, {home}\n" in text
+
+
+def test_the_installed_library_is_the_one_that_is_tested(commands: Path, tmp_path: Path) -> None:
     place = "import dpol; print(dpol.__file__)"
     found = succeed(run(str(commands / "python"), "-c", place, folder=tmp_path, PYTHONPATH=""))
     assert Path(found).is_relative_to(commands.parent)
