@@ -72,13 +72,6 @@ def test_learners_that_share_noise_raise_tau_above_the_floor():
     np.testing.assert_allclose(total, 30 * np.eye(6), atol=1e-8)
 
 
-def test_without_noise_in_the_gains_only_the_floor_remains():
-    nothing = np.zeros((3, 4, 4))
-    normals = np.random.default_rng(0).standard_normal((3, 4))
-    assert not decorrelating_noise(nothing, 0.0, normals).any()
-    np.testing.assert_allclose(decorrelating_noise(nothing, 9.0, normals), 3 * normals)
-
-
 @pytest.mark.parametrize(
     "covariance",
     [
