@@ -123,26 +123,6 @@ def test_epsilon_bound_by_hand():
     )
 
 
-@pytest.mark.parametrize("parameter", ["mu", "epsilon"])
-def test_the_order_of_the_inputs_and_the_sign_of_the_statistic_do_not_matter(parameter):
-    rng = np.random.default_rng(3)
-    first, second = rng.standard_normal(500), 1 + 1.5 * rng.standard_normal(500)
-    bounds = [
-        audit(one, other, parameter=parameter).lower_bound
-        for one, other in ((first, second), (second, first), (-first, -second))
-    ]
-    assert bounds[0] > 0.3
-    assert bounds == pytest.approx([bounds[0]] * 3)
-
-
-def test_the_better_statistic_is_chosen():
-    rng = np.random.default_rng(4)
-    useful = rng.standard_normal((2, 4000)) + np.array([[0], [1]])
-    useless = rng.standard_normal((2, 4000))
-    both = [np.column_stack(columns) for columns in zip(useless, useful, strict=True)]
-    assert audit(*both) == audit(*useful)
-
-
 def test_the_fitted_direction_is_nearly_the_likelihood_ratio():
     rng = np.random.default_rng(5)
     mixing, shift = rng.standard_normal((6, 6)), rng.standard_normal(6)
@@ -171,7 +151,6 @@ def test_the_fitted_direction_finds_noise_that_cancels():
     [
         ({"first": np.zeros(3)}, "at least 4 runs"),
         ({"first": np.zeros((9, 2))}, "2 statistics of one input, 1"),
-        ({"first": np.zeros((9, 0))}, "at least 4 runs"),
         ({"first": np.full(9, math.nan)}, "not a number"),
         ({"confidence": 1.0}, "confidence must lie in .0, 1."),
         ({"delta": 1.0}, "delta must lie in .0, 1., got 1.0"),
@@ -235,13 +214,6 @@ def test_noise_that_is_too_small_missing_or_shared_is_flagged(spoil):
         assert audit_covariance(spoil(noise), changes, claimed=1.02).verdict == "violated"
 
 
-def test_what_differs_between_the_inputs_only_is_no_noise():
-    noise = np.random.default_rng(2).standard_normal((2, 500, 3))
-    apart = noise + np.array([[[0.0]], [[100.0]]])
-    one, other = (audit_covariance(x, np.eye(3), claimed=1.0) for x in (noise, apart))
-    assert one.lower_bound == pytest.approx(other.lower_bound, rel=1e-9)
-
-
 @pytest.mark.parametrize(
     ("outputs", "confidence", "message"),
     [
@@ -289,10 +261,8 @@ def test_the_bound_stays_below_the_distance_and_comes_near():
     ("outcomes", "law", "confidence", "message"),
     [
         ([0, 1, 0, 1], [0.5, 0.4], 0.95, "probabilities"),
-        ([0, 1, 0, 1], [1.5, -0.5], 0.95, "probabilities"),
         ([0, 1, 0, 1], [0.5, math.nan], 0.95, "probabilities"),
         ([0, 1, 0, 2], [0.5, 0.5], 0.95, "4 outcomes of 0..1"),
-        ([0, 1, 0], [0.5, 0.5], 0.95, "4 outcomes"),
         ([0, 1, 0, 1], [0.5, 0.5], 0.0, "confidence must lie"),
     ],
 )
