@@ -41,16 +41,15 @@ def test_all_flags_reach_snakemake(
     assert [word for word in rest if word not in ours] == flags.split()
 
 
-def test_a_config_is_copied_with_the_script_that_makes_its_table(
+def test_a_copied_config_is_run(
     started: list[list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["config", "copy", "influenza"]) == 0
-    assert "copied too: python influenza.py\n" in capsys.readouterr().out
-    for name in ("influenza.py", "influenza.yaml"):
-        assert Path(name).read_bytes() == (ROOT / "config" / name).read_bytes()
-    main(["run", "influenza.yaml", "results/influenza/summary.parquet"])
-    assert "influenza.yaml" in started[0]
-    assert started[0][-1] == "results/influenza/summary.parquet"
+    assert main(["config", "copy", "shelters"]) == 0
+    assert capsys.readouterr().out.endswith("dpol run shelters.yaml\n")
+    assert Path("shelters.yaml").read_bytes() == (ROOT / "config/shelters.yaml").read_bytes()
+    main(["run", "shelters.yaml", "results/shelters/summary.parquet"])
+    assert "shelters.yaml" in started[0]
+    assert started[0][-1] == "results/shelters/summary.parquet"
 
 
 def test_an_unwritable_home_is_refused(

@@ -151,9 +151,7 @@ def refuted(bounds, sample, comparisons):
     return wrong
 
 
-@pytest.mark.parametrize(
-    ("stream", "mu"), [("all-zero", 0.1), ("one-good-expert", 1.0), ("two-rivals", 1.0)]
-)
+@pytest.mark.parametrize(("stream", "mu"), [("all-zero", 0.1), ("two-rivals", 1.0)])
 @pytest.mark.parametrize(("n", "replicates"), [(2, 3_000), (10, 1_000)])
 @NAMES
 def test_the_bound_is_stochastically_smaller_than_simulated_batches(
@@ -167,7 +165,7 @@ def test_the_bound_is_stochastically_smaller_than_simulated_batches(
     for t in ROUNDS:
         mixture = bound_of(name, n, mu, t)
         bounds = {b: exceeds(mixture, b) for b in CHECKED}
-        assert refuted(bounds, sizes[t - 1], 12 * len(ROUNDS)) == []
+        assert refuted(bounds, sizes[t - 1], 8 * len(ROUNDS)) == []
     assert exceeds(bound_of(name, n, mu, 1_000), 4) > 0.03
 
 

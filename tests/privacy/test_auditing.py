@@ -58,8 +58,7 @@ def most_allowed(trials, probability):
 # ---- audits by runs ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("runs", [200, 2000])
-@pytest.mark.parametrize("mu", [0.0, 1.0])
+@pytest.mark.parametrize(("mu", "runs"), [(0.0, 2000), (1.0, 200)])
 def test_the_bound_exceeds_the_truth_in_at_most_five_percent(mu, runs):
     """In 400 audits of the exact mechanism; the split of the error makes it far less than 5%."""
     assert (gaussian_bounds(mu, runs, 400) > mu).sum() <= most_allowed(400, 0.05)
@@ -80,7 +79,7 @@ def test_runs_that_chose_the_statistic_do_not_count_for_it():
     assert (bounds[:, 1] > 0).sum() > 80
 
 
-@pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("mu", [1.0, 2.0])
 def test_the_bound_reaches_four_fifths_of_the_claim(mu):
     """It does in 97% of audits with `runs_needed` (99% if the event were the best).
 
