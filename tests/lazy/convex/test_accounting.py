@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -124,37 +123,6 @@ def test_chosen_parameters_reach_the_epsilon_asked_for(T: int, d: int, epsilon: 
     assert 0.9 * epsilon < best.epsilon <= epsilon  # the budget is used up
     bound = best.regulariser * D**2 / 4 + B * T * L**2 / (2 * best.regulariser) + d / best.beta
     assert best.objective == pytest.approx(bound, rel=1e-12)
-
-
-def every_candidate(game: ConvexGame, epsilon: float) -> Iterator[tuple[float, Point]]:
-    """Yield objective and parameters for batches of one round; the largest beta is by bisection."""
-    T, L, D = game.n_rounds, game.lipschitz, game.diameter
-    for weight in L / D * math.sqrt(2 * T) * np.geomspace(0.25, 64, 13):
-        for p in np.geomspace(1e-3, 1.0, 10):
-            low, high = 1e-9 / (L * D), 10 / (L * D)
-            if convex_epsilon(game, 1, low * L * D, p, low, weight) > epsilon:
-                continue
-            while high / low > 1.02:
-                middle = math.sqrt(low * high)
-                reached = convex_epsilon(game, 1, middle * L * D, p, middle, weight) <= epsilon
-                low, high = (middle, high) if reached else (low, middle)
-            bound = weight * D**2 / 4 + T * L**2 / (2 * weight) + game.dimension / low
-            yield float(bound), (1, low * L * D, float(p), low, float(weight))
-
-
-@pytest.mark.parametrize(("T", "d", "epsilon"), [(5, 7, 1.0), (17, 7, 4.0)])
-def test_what_the_search_leaves_out_is_not_the_best(T: int, d: int, epsilon: float) -> None:
-    """The search finds exactly the best; a search for a beta larger by a tenth does not."""
-    game = ConvexGame(n_rounds=T, dimension=d, diameter=2.0, lipschitz=1.0, delta=DELTA)
-    every = list(every_candidate(game, epsilon))
-    bound, point = min(every, key=lambda candidate: candidate[0])
-    parameters = choose_convex_parameters(game, epsilon=epsilon, largest_batch=1)
-    assert (parameters.objective, point_of(parameters)) == (bound, point)
-    best = math.inf
-    for other, (*_, beta, _weight) in every:
-        if beta * (best - other + d / beta) > 1.1 * d:
-            best = min(best, other)
-    assert best > 1.01 * bound
 
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), CASES[1:3])
